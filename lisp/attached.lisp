@@ -50,7 +50,7 @@ keeps its debugger, its streams and its threads, and goes on when a server goes.
     (start-session)
     (note-beginning)
     (ignore-errors (require "SB-INTROSPECT"))
-    (unless (code-walker) (ignore-errors (require "SB-CLTL2")))
+    (ignore-errors (require "SB-CLTL2"))
     (sb-thread:make-thread
      (lambda () (loop (serve-connection (sb-bsd-sockets:socket-accept socket))))
      :name "live-lisp server")))

@@ -11,7 +11,7 @@
   '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-observe" "sbcl-system" "sbcl-uses" "probes" "own" "json" "capture" "stack" "printing" "wire")
     ("jobs" "package" "begun" "readtables" "session" "asdf" "places" "frames" "near" "conditions" "hold" "jobs" "threads" "operations" "spent" "styles" "warnings" "ids" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
-    ("look" "package" "names" "symbols" "code" "users" "runs" "loads" "uses" "index" "sites" "systems" "rows" "xref" "describe" "arglist" "packages" "classes" "hierarchy" "dispatch" "combination" "ranked" "unused" "class-impact" "impact")
+    ("look" "package" "names" "symbols" "code" "users" "holds" "runs" "walk" "top-forms" "texts" "loads" "uses" "index" "sites" "systems" "rows" "xref" "describe" "arglist" "packages" "classes" "hierarchy" "dispatch" "combination" "ranked" "unused" "class-impact" "impact")
     ("sources" "package" "definitions" "touched" "texts" "items" "files" "users" "changes" "loads" "forget" "compare" "displaced" "disk" "naming" "renaming")
     ("journal" "package" "context" "effects" "settings" "assignments" "journal" "replay")
     ("evaluate" "package" "evaluate" "systems" "scripts" "load" "system-files" "undo" "compile" "expand" "check" "probe")
@@ -65,8 +65,8 @@
       (sb-ext:exit :code (handler-case (progn (funcall function) 0) (error () 1)) :abort t))
     id))
 
-(defun exit-code (id)
-  "Wait for the process ID, and return 0 when it exited with that."
+(defun end-of-process (id)
+  "Wait for the process ID, and return how it ended as waitpid says: 0 when it exited with 0."
   (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0)))
 
 (defun compile-side-by-side (parts workers)
@@ -85,7 +85,7 @@ macros of a file are evaluated too: to compile them costs more than that saves. 
                           collect (let ((share share))
                                     (in-child (lambda ()
                                                 (loop for (name . part) in share do (compile-part name part)))))))
-          (unless (eql 0 (exit-code id))
+          (unless (eql 0 (end-of-process id))
             (error "A process that compiled a part of the agent failed.")))))))
 
 ;;; Which internals of SBCL the agent may use. A name that exists can mean something else in another SBCL, so each is tried on
@@ -93,6 +93,8 @@ macros of a file are evaluated too: to compile them costs more than that saves. 
 
 (defvar *proven* '() "The names of what has proven right.")
 (defvar *unproven* '() "Lists of the name of what has not, an internal or an ability, and why, as text.")
+
+(defvar *rows* '() "The names that each row of the table of probes proves.")
 
 (defparameter *patience* 60 "Seconds after which a probe is taken to stand still. Each takes milliseconds.")
 
@@ -122,7 +124,8 @@ begin with FILES."
                                    (error () '(:stands-still)))
           do (case result
                (:end (return (values ended t)))
-               (:begins (setf begun names))
+               (:begins (setf begun names)
+                (push names *rows*))
                (:right (incf ended)
                 (setf *proven* (append names *proven*)))
                ((:lost :stands-still)
@@ -131,6 +134,22 @@ begin with FILES."
                 (return (values (1+ ended) (null begun))))
                (t (incf ended)
                   (loop for name in names do (push (list name result) *unproven*)))))))
+
+(defun leave-out-with (rows)
+  "Leave out what ROWS prove together with something that is left out: each uses the others."
+  (flet ((internal-p (name) (notany #'lower-case-p name))
+         (left-out-p (name) (assoc name *unproven* :test #'string=)))
+    (loop for found = (loop for names in rows
+                            for without = (find-if (lambda (name) (and (internal-p name) (left-out-p name))) names)
+                            when without
+                              append (loop for name in names
+                                           unless (or (not (internal-p name)) (left-out-p name))
+                                             collect (list name (format nil "is not used without ~(~A~)" without))))
+          while found
+          do (setf *unproven* (append found *unproven*)))
+    ;; Nor is an ability proven any more whose row has something that is left out.
+    (dolist (names rows)
+      (when (some #'left-out-p names) (setf *proven* (set-difference *proven* names :test #'string=))))))
 
 (defun probe-internals (files)
   "Find out which internals of SBCL the agent may use. Those after one that ends its process are tried in another. The names
@@ -143,8 +162,10 @@ of files that are made for that begin with FILES."
                (multiple-value-bind (ended all) (let ((*read-eval* nil)) (take-results in))
                  (close in)
                  (ignore-errors (funcall (intern "KILL" "SB-POSIX") id 9))
-                 (exit-code id)
-                 (when all (return))
+                 (end-of-process id)
+                 (when all
+                   (leave-out-with *rows*)
+                   (return))
                  (incf start ended))))))
 
 (defun set-umask (mask)

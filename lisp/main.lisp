@@ -83,7 +83,7 @@ process when that is another by now."
   "Do before the greeting what lookups and calls cannot do without, unless the core has it done."
   ;; Loaded now, because no lookup may intern anything later.
   (ignore-errors (require "SB-INTROSPECT"))
-  (unless (code-walker) (ignore-errors (require "SB-CLTL2")))
+  (ignore-errors (require "SB-CLTL2"))
   (listen-for-effects)
   (listen-for-code)
   (note-threads)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Makes sure that this machine has what live-lisp needs: node and SBCL. With the argument `test` also bubblewrap, for the
-# sandbox, and the Lisp libraries that the tests declare (tests/libraries.ts). With `long` also tmux, in which clients run,
-# buildah, which makes the image of the Dockerfile, and the libraries of the long tests. With `fresh` it has debootstrap, which makes bare systems.
+# sandbox, the Lisp libraries that the tests declare (tests/libraries.ts), and an ASDF besides SBCL's. With `long` also
+# tmux, in which clients run, buildah, which makes the image of the Dockerfile, and the libraries of the long tests. With
+# `fresh` it has debootstrap, which makes bare systems.
 # Installs only what is missing, and says so.
 set -eu
 
@@ -82,6 +83,18 @@ install_missing() {
     fail "Could not install. Run as root and see why:" "$(install_command)"
 }
 
+# Unpacks Debian's ASDF for the tests. Installed it would be the ASDF of everybody on this machine.
+unpack_asdf() {
+  folder=${XDG_CACHE_HOME:-$HOME/.cache}/live-lisp-tests
+  [ ! -d "$folder/usr/share/common-lisp/source/cl-asdf" ] || return 0
+  command -v apt-get >/dev/null 2>&1 || fail 'The tests need the Debian package cl-asdf, and this system has no apt-get.'
+  echo 'setup: unpacking cl-asdf'
+  mkdir -p "$folder"
+  (cd "$folder" && apt-get download -qq cl-asdf && dpkg -x cl-asdf_*.deb . && rm cl-asdf_*.deb) >/dev/null 2>&1 ||
+    fail "Could not unpack cl-asdf. Run this and see why:" "cd $folder && apt-get download cl-asdf && dpkg -x cl-asdf_*.deb ."
+}
+
 check_node
 find_missing "${1:-run}"
 [ -z "$missing" ] || install_missing
+case ${1:-run} in test | long) unpack_asdf ;; esac

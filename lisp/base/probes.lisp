@@ -1,8 +1,9 @@
 ;;;; Whether what SBCL has under a name is what the agent takes it for. Each row has the names of what it proves, our names
 ;;;; of internals or the name of an ability, and a form that is true when they are right: it uses them on an example whose
 ;;;; answer is known. boot.lisp runs the rows when the agent is compiled, in a child process, since a wrong internal can
-;;;; end that. What fails is not used then: its declaration's fallback is. A row with the name of an ability says that it is
-;;;; there, even if other internals of it are missing. No fasl has anything of this file.
+;;;; end that. For what fails, and what stands in a row with it, the agent uses the fallbacks of the declarations. A row
+;;;; with the name of an ability says that it is there, even if other internals of it are missing. No fasl has anything of
+;;;; this file.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -28,14 +29,18 @@
      (serious-condition () "signals an error")))
 
  (defun run-probes (start files tell)
-   "Run the rows from the number START on, which make files whose names begin with FILES. Call TELL with :BEGINS and the names of each, as texts, and then with :RIGHT or a
-text that says what is wrong. A row about what is not there proves nothing."
+   "Run the rows from the number START on, which make files whose names begin with FILES. Call TELL with :BEGINS and the
+names of each, as texts, and then with :RIGHT or a text that says what is wrong. Where something of a row is not there,
+nothing is proven."
    (setf *probe-file* files
          *package* (find-package "LIVE-LISP.BASE"))
    (loop for (names form) in (nthcdr start (reverse *probes*))
          for texts = (mapcar #'string names)
+         for absent = (remove-if-not #'absent-p names)
          do (funcall tell :begins texts)
-            (funcall tell (run-probe form) (if (some #'absent-p names) '() texts)))))
+            (if absent
+                (funcall tell "is missing" (mapcar #'string absent))
+                (funcall tell (run-probe form) texts)))))
 
 ;;; What the examples are made of
 
@@ -144,12 +149,17 @@ text that says what is wrong. A row about what is not there proves nothing."
                                    (funcall +frame-arguments+ frame 20)
                                    (funcall +frame-arguments+ frame))))
                 (and (= 3 (length arguments)) (eql 41 (first arguments)) (equal "text" (second arguments)))))))
+(define-probe (form-translations)
+  (let ((translations (form-translations '(a (b)) 0)))
+    (and (vectorp translations) (= 2 (length translations)))))
 (define-probe ("places of frames" frame-place place-source place-top-level-form place-form-number)
   (in-frame (lambda (frame)
               (let ((place (frame-place frame)))
                 (and (place-source place)
                      (typep (place-top-level-form place) '(or null unsigned-byte))
                      (typep (place-form-number place) 'unsigned-byte))))))
+(define-probe (form-translations)
+  (let ((parts (form-translations '(list (list 1)) 0))) (and (vectorp parts) (<= 2 (length parts) 10))))
 (define-probe ("locals" debug-variables variable-symbol variable-validity variable-value)
   (in-frame (lambda (frame)
               (let ((variable (find 'number (debug-variables (frame-function frame)) :key (lambda (each) (variable-symbol each)))))
@@ -567,7 +577,6 @@ text that says what is wrong. A row about what is not there proves nothing."
     (pop sb-ext:*after-gc-hooks*)
     ;; Where hooks run in the thread that has collected, it is not used.
     (or (eq thread sb-thread:*current-thread*) (listp arguments))))
-(define-probe (collections) (let ((before collections)) (sb-ext:gc) (< before collections (+ before 10))))
 (define-probe ("card table" card-marks card-bits)
   (and (<= 8 card-bits 36)
        (loop for index from 0 below (ash 1 card-bits) by 4096
@@ -607,7 +616,7 @@ text that says what is wrong. A row about what is not there proves nothing."
 
 ;;; Which code uses which names
 
-(define-probe ("cross-references" function-xrefs map-xrefs)
+(define-probe ("cross-references" function-xrefs map-packed-xrefs)
   (let ((found '()))
     (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name found)) (function-xrefs #'in-frame))
     (member 'probe-called found)))
@@ -665,14 +674,13 @@ text that says what is wrong. A row about what is not there proves nothing."
     (loop for index from words-before-functions below (code-words code)
           for word = (code-word code index)
           always (or (not (typep word 'cell)) (symbolp (cell-name word))))))
-(define-probe (code-serial newest-serial)
-  (and (integerp (code-serial (function-code #'in-frame))) (integerp newest-serial)))
-(define-probe (debug-blocks block-places code-place-kind)
-  (some (lambda (block) (find :call-site (block-places block) :key (lambda (place) (code-place-kind place))))
-        (debug-blocks (function-debug #'probe-called))))
+(define-probe (code-serial next-serial)
+  (and (integerp (code-serial (function-code #'in-frame))) (integerp next-serial)))
+(define-probe (code-fixups unpack-locations)
+  (or (null +name-of-cell+) (member 'probe-called (linked-names (function-code #'in-frame)))))
 (define-probe (generation +never-collected+) (<= 0 (generation (list 1)) 5 +never-collected+ 10))
 (define-probe (function-debug) (eq 'probe-called (debug-name (function-debug #'probe-called))))
-(define-probe (form-number)
+(define-probe (form-number compiled-debug function-debug)
   (typep (form-number (compiled-debug (function-debug #'probe-called))) '(or null unsigned-byte)))
 (define-probe (walk-code)
   (let ((code (function-code #'in-frame)) (found nil))
@@ -696,3 +704,9 @@ text that says what is wrong. A row about what is not there proves nothing."
                   (lambda (path)
                     (load path)
                     (and (eql 1 (first *probe-variable*)) (eq 'setf (first (second *probe-variable*)))))))
+
+(define-probe ("walking code" walk-form)
+  (let ((seen '()))
+    (walk-form '(let ((x 1)) (when x (list x))) nil
+               (lambda (form context environment) (declare (ignore context environment)) (push form seen) form))
+    (member '(list x) seen :test #'equal)))

@@ -30,7 +30,7 @@ in C."
 
 ;;; Where frames are
 
-(define-ability "places of frames" "frames are told without file and line, and none is left out as SBCL's own")
+(define-ability "places of frames" "frames have no file and line, and those of SBCL itself are shown too")
 
 (define-internal frame-place (frame) "Return where in its code FRAME is." ("SB-DI" "FRAME-CODE-LOCATION"))
 (define-internal place-source (place)
@@ -39,10 +39,13 @@ in C."
   "Return the number of the top-level form of PLACE, or NIL." ("SB-DI" "CODE-LOCATION-TOPLEVEL-FORM-OFFSET"))
 (define-internal place-form-number (place)
   "Return the number that the form of PLACE has in its top-level form." ("SB-DI" "CODE-LOCATION-FORM-NUMBER"))
+(define-internal form-translations (form top-level-form)
+  "Return a vector with an element for each part of FORM that has a number. TOP-LEVEL-FORM is the number of FORM in its file."
+  ("SB-DI" "FORM-NUMBER-TRANSLATIONS") #())
 
 ;;; Locals of frames, and what is in them
 
-(define-ability "locals" "errors that are told later have no locals, or less of what is in them")
+(define-ability "locals" "errors tell fewer local variables")
 
 (define-internal-variable thread-clock
   "Which clock counts for how long a thread runs, NIL when none is known. Each system has another number for it."
@@ -92,7 +95,7 @@ in C."
 
 ;;; Frames that are left, run again, or evaluated in
 
-(define-ability "frame actions" "a held error tells its frames, and its restarts can be taken, but no frame is run again or evaluated in")
+(define-ability "frame actions" "a held error shows its frames and takes restarts, but debug cannot run a frame again or evaluate in it")
 
 (define-internal frame-tag (frame)
   "Return true when FRAME can be left: its code keeps what that needs. Else leaving it spoils memory."
@@ -127,7 +130,7 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 
 ;;; Locks
 
-(define-ability "locks" "a thread that is held or waits does not tell its locks")
+(define-ability "locks" "debug does not tell which locks a thread holds or waits for")
 
 (define-internal word-object (word signals)
   "Return the object that WORD points to, and whether there is one; with SIGNALS false none is no error."
@@ -174,7 +177,7 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 
 ;;; How code is written
 
-(define-ability "code printing" "code and reports of conditions are printed as the user's printer does")
+(define-ability "code printing" "code and messages are printed with the program's own printer settings")
 
 (define-internal-name +print-depth+
   "Names the variable that says how deep in an object printing is." ("SB-KERNEL" "*CURRENT-LEVEL-IN-PRINT*"))
@@ -197,7 +200,7 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 
 ;;; What forms are read and compiled by
 
-(define-ability "readtable and policy" "a lost image is built again without what a form changed in its readtable or policy")
+(define-ability "readtable and policy" "a lost image is built again without changes of the readtable and of the compiler's policy")
 
 (define-internal macro-characters (readtable)
   "Return a vector of the macros of the characters below 128." ("SB-IMPL" "BASE-CHAR-MACRO-ARRAY") #())
@@ -214,7 +217,7 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-internal policy-qualities (policy)
   "Return POLICY as a list of lists of a quality and its number." ("SB-C" "POLICY-TO-DECL-SPEC"))
 
-(define-ability "effects" "only what shows in a form is known to build the image")
+(define-ability "effects" "a lost image is built again only from forms that are seen to define something")
 
 (define-internal-name +name-check+
   "Names the function that is asked before a name is defined or undefined."
@@ -224,7 +227,7 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-internal-name +define-package+ "Names the function behind DEFPACKAGE." ("SB-IMPL" "%DEFPACKAGE"))
 (define-internal-name +proclaim+ "Names the function behind PROCLAIM and DECLAIM." ("SB-C" "%PROCLAIM"))
 
-(define-ability "loading" "a file that is loaded finds its fasl in *LOAD-TRUENAME*")
+(define-ability "loading" "while a file is loaded, *LOAD-TRUENAME* is its fasl")
 
 (define-internal load-fasl (stream verbose print)
   "Load the fasl in STREAM; VERBOSE and PRINT are as for LOAD." ("SB-FASL" "LOAD-AS-FASL") (load stream))

@@ -4,7 +4,7 @@
 
 ;;; Packages
 
-(define-ability "symbol-tables" "each search goes through all packages, and what unreadable text interned stays")
+(define-ability "symbol-tables" "searches for symbols are slower, and symbols that unreadable text has made stay")
 
 (define-internal internal-table (package)
   "Return the table of the symbols that are internal in PACKAGE." ("SB-IMPL" "PACKAGE-INTERNAL-SYMBOLS"))
@@ -29,7 +29,7 @@ in another way."
 
 ;;; What SBCL knows about names
 
-(define-ability "compiler definitions" "compile_form takes back less, and less is told of functions, variables and types")
+(define-ability "compiler definitions" "compile_form leaves more of what a form defines, and less is told of functions, variables and types")
 
 (define-internal known (category kind name)
   "Return what is known of KIND in CATEGORY, two keywords, about NAME, and whether anything is."
@@ -65,7 +65,7 @@ in another way."
 
 ;;; Where definitions are from
 
-(define-ability "definition sources" "nothing is told of what a file no longer defines")
+(define-ability "definition sources" "a load does not tell which definitions the file no longer has")
 
 (define-internal function-code (function)
   "Return the code of FUNCTION, a simple one." ("SB-KERNEL" "FUN-CODE-HEADER"))

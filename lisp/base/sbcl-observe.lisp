@@ -2,7 +2,7 @@
 
 (in-package "LIVE-LISP.BASE")
 
-(define-ability "recorded calls" "observe tells no callers, and times of calls only roughly")
+(define-ability "recorded calls" "observe tells no callers of a call, and only rough times")
 
 (define-internal clock-time (clock)
   "Return the time of CLOCK, 1 for one that only grows: seconds and nanoseconds."

@@ -4,7 +4,7 @@
 
 ;;; Strings
 
-(define-ability "string data" "strings are copied before they are sent")
+(define-ability "string data" "long strings are sent more slowly")
 
 (define-internal-name +with-array-data+
   "Names the operator behind WITH-STRING-DATA." ("SB-KERNEL" "WITH-ARRAY-DATA"))
@@ -17,7 +17,7 @@
 
 ;;; Stacks
 
-(define-ability "stack guards" "a stack that is exhausted twice ends the image, and running jobs tell frames at any depth")
+(define-ability "stack guards" "code that exhausts the stack twice ends the image")
 
 (define-internal stack-pointer ()
   "Return the address of the end of this thread's stack." ("SB-VM" "CURRENT-SP") (sb-sys:int-sap 0))
@@ -46,7 +46,7 @@
 
 ;;; The heap
 
-(define-ability "heap pages" "the heap is watched by the octets in use, not by the pages")
+(define-ability "heap pages" "the heap is guarded less exactly")
 
 (define-internal heap-usage () "Return how many octets of the heap are in use." ("SB-KERNEL" "DYNAMIC-USAGE") 0)
 (define-internal-variable page-octets "How many octets a page has." ("SB-VM" "GENCGC-PAGE-BYTES") 32768)
@@ -78,13 +78,9 @@
   "Return the address of NAME of the runtime, or NIL."
   (sb-sys:find-foreign-symbol-address name))
 
-(define-ability "count of collections" "image_status tells how long collections took, and not how many there were")
-
-(define-runtime-variable collections sb-alien:unsigned-int "How many collections there were." "n_gcs")
-
 ;;; The table of cards
 
-(define-ability "card table" "the image holds 2 MB of memory more for each GB of its heap")
+(define-ability "card table" "an image takes 2 MB more of memory for each GB of its heap")
 
 (define-runtime-variable card-marks sb-sys:system-area-pointer
   "The address of the table that has an octet for each card, a small part of the heap." "gc_card_mark")
@@ -92,7 +88,7 @@
 
 ;;; Functions of SBCL that do more in this image
 
-(define-ability "encapsulation" "threads, collections, exits and child processes of code are not guarded")
+(define-ability "encapsulation" "threads, garbage collections, exits and child processes of your code are not guarded")
 
 (define-internal encapsulate (name key function)
   "Have calls of the function NAME call FUNCTION with what NAME named and the arguments. KEY names that."
@@ -114,14 +110,14 @@ function."
 
 ;;; Cores
 
-(define-ability "core linking" "a core of the agent is saved as this SBCL saves any: newer ones link code when it is loaded")
-
-(define-internal-name +link-core+
-  "Names the function that has all code call without names before a core is saved." ("SB-VM" "STATICALLY-LINK-CORE"))
+(define-here +link-core+
+  (defconstant +link-core+ (internal-symbol "SB-VM" "STATICALLY-LINK-CORE")
+    "Names the function that has all code call without names before a core is saved. Newer SBCLs do so when code is loaded,
+and have none."))
 
 ;;; Threads and the process
 
-(define-ability "process" "less is known of exits and threads of SBCL itself, and processes that the image started can stay")
+(define-ability "process" "less is told of threads and exits, and processes that your code started can outlive the image")
 
 (define-internal system-thread-p (thread)
   "True when THREAD is one of SBCL's own." ("SB-THREAD" "THREAD-EPHEMERAL-P"))

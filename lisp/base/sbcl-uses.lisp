@@ -8,11 +8,41 @@
 
 (define-internal function-xrefs (function)
   "Return the packed cross references of FUNCTION, a simple one." ("SB-KERNEL" "%SIMPLE-FUN-XREFS"))
-(define-internal map-xrefs (function xrefs)
-  "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references."
-  ("SB-C" "MAP-PACKED-XREF-DATA"))
+(define-internal map-packed-xrefs (function xrefs)
+  "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references. From 2.6.1 to 2.6.4
+that is no number, but for the first of a name: it is the difference from the one before." ("SB-C" "MAP-PACKED-XREF-DATA"))
 (define-internal without-xrefs-p (name)
   "True when SBCL keeps no cross references to NAME." ("SB-C" "INTERNAL-NAME-P"))
+
+(declaim (notinline probed))
+(defun probed (&rest arguments)
+  "Return ARGUMENTS. PROBE calls this."
+  arguments)
+
+(defun probe (argument)
+  "Call PROBED twice, at forms whose numbers are far from the first form's and near each other."
+  (list (list argument) (list argument) (list argument) (list argument) (list argument) (probed (probed argument))))
+
+(defparameter *differences*
+    (let ((numbers '()) (xrefs (and (compiled-function-p #'probe) (function-xrefs #'probe))))
+      (when (and (simple-vector-p xrefs) (plusp (length xrefs)))
+        (map-packed-xrefs (lambda (kind name number)
+                            (when (and (eq kind :calls) (eq name 'probed)) (push number numbers)))
+                          xrefs))
+      (and (rest numbers) (< (first numbers) 4)))
+  "True when this SBCL gives differences in place of form numbers.")
+
+(defun map-xrefs (function xrefs)
+  "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references."
+  (if *differences*
+      (let ((last-kind nil) (last-name nil) (last 0))
+        (map-packed-xrefs (lambda (kind name number)
+                            (setf last (if (and (eq kind last-kind) (equal name last-name)) (+ last number) number)
+                                  last-kind kind
+                                  last-name name)
+                            (funcall function kind name last))
+                          xrefs))
+      (map-packed-xrefs function xrefs)))
 
 ;;; What sets slots of structures
 
@@ -78,11 +108,12 @@ global function."
 (define-internal-variable words-before-functions
   "Where the words of the functions of code begin." ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
 (define-internal-variable words-for-function
-  "How many words each function of code has before its constants." ("SB-VM" "CODE-SLOTS-PER-SIMPLE-FUN") 0)
+  "How many words SBCL keeps of each function of code. Before 2.4.7 those stand before its constants."
+  ("SB-VM" "CODE-SLOTS-PER-SIMPLE-FUN") 0)
 (define-internal code-serial (code)
-  "Return the number of CODE, which grows." ("SB-KERNEL" "%CODE-SERIALNO") 0)
-(define-internal-variable newest-serial
-  "The number of the newest code." ("SB-FASL" "*CODE-SERIALNO*" "SB-C" "*CODE-SERIALNO*") 0)
+  "Return the number of CODE, which no other has." ("SB-KERNEL" "%CODE-SERIALNO"))
+(define-internal-variable next-serial
+  "The number that the next new code gets." ("SB-FASL" "*CODE-SERIALNO*" "SB-C" "*CODE-SERIALNO*"))
 (define-internal generation (object)
   "Return the generation of OBJECT: the collector leaves those above the one that it is told." ("SB-KERNEL" "GENERATION-OF") 0)
 (define-internal-variable +never-collected+
@@ -99,12 +130,32 @@ global function."
   "Return a vector that says where each top-level form begins in the file of SOURCE, in octets, or NIL."
   ("SB-C" "DEBUG-SOURCE-START-POSITIONS"))
 
-(define-internal debug-blocks (debug)
-  "Return a vector of the blocks of DEBUG, from FUNCTION-DEBUG." ("SB-DI" "DEBUG-FUN-DEBUG-BLOCKS") #())
-(define-internal block-places (block)
-  "Return a vector of the places in BLOCK, from DEBUG-BLOCKS." ("SB-DI" "DEBUG-BLOCK-CODE-LOCATIONS") #())
-(define-internal code-place-kind (place)
-  "Return what is at PLACE: :CALL-SITE for a call." ("SB-DI" "CODE-LOCATION-KIND"))
+(define-internal code-fixups (code)
+  "Return a number that packs, among others, the places in CODE that depend on where functions are." ("SB-VM" "%CODE-FIXUPS") 0)
+(define-internal unpack-locations (packed)
+  "Return the first list of numbers in PACKED, from CODE-FIXUPS." ("SB-C" "UNPACK-CODE-FIXUP-LOCS"))
+
+(defparameter *functions-first*
+  (let ((code (and (compiled-function-p #'probe) (function-code #'probe))))
+    (and code
+         (> (or (code-words code) 0) words-before-functions)
+         (eq 'probe (code-word code words-before-functions))))
+  "True when what this SBCL keeps of the functions of code stands before its constants.")
+
+(defun first-constant (code)
+  "Return where the constants of CODE begin that its functions share."
+  (if *functions-first*
+      (+ words-before-functions (* words-for-function (code-functions code)))
+      words-before-functions))
+
+(defconstant +name-of-cell+ (internal-symbol "SB-VM" "LINKAGE-ADDR->NAME")
+  "Names the function that returns which function the calls by a cell of all code go to. SBCLs before 2.4.7 have no such
+cells, and this is NIL: there each function that code calls is a CELL among its constants.")
+
+(defun linked-names (code)
+  "Return the names of the functions that CODE calls by cells of all code, where SBCL has such."
+  (when +name-of-cell+
+    (loop for cell in (unpack-locations (code-fixups code)) collect (funcall +name-of-cell+ cell :index))))
 
 (defun map-named-code (visit)
   "Call VISIT with the code of every global function, macro and method."
@@ -150,6 +201,14 @@ global function."
 (define-internal make-weak-vector (length)
   "Return a vector of LENGTH that keeps nothing alive." ("SB-EXT" "MAKE-WEAK-VECTOR" "SB-IMPL" "MAKE-WEAK-VECTOR")
   (make-array length :initial-element nil))
+
+;;; Texts
+
+(define-ability "walking code" "who_calls and who_references leave out what top-level forms use")
+
+(define-internal walk-form (form environment function)
+  "Call FUNCTION with each form in FORM, its context and its environment, and go on with what that returns, with its macros
+expanded, unless its second value is true." ("SB-WALKER" "WALK-FORM"))
 
 ;;; How code gets into the image
 

@@ -246,7 +246,8 @@ lists of a name and an alien type. WHAT says what it does."
 what that does."
   `(progn
      (defun ,name () ,what ,(unless (why-left-out name) `(first-internal ',place #'operator-p)))
-     (eval-when (:compile-toplevel :load-toplevel :execute) (export ',name))))
+     (eval-when (:compile-toplevel :load-toplevel :execute) (export ',name))
+     ,@(missing-form name (not (why-left-out name)) place)))
 
 (defun contrib-symbol (package name)
   "Return the symbol NAME of PACKAGE (both strings), or NIL while there is none."

@@ -30,7 +30,9 @@
   "Return the arguments of FRAME; each that is not kept stands there as one that says so."
   (let ((name (frame-name frame)) (arguments (sbcl-arguments frame)))
     (loop for argument in (if (method-name-p name) (methods-own name arguments) arguments)
-          collect (if (typep argument 'unprintable) (make-unprintable "not kept") argument))))
+          collect (if (or (typep argument 'unprintable) (eq argument :invalid-value-for-unescaped-register-storage))
+                      (make-unprintable "not kept")
+                      argument))))
 
 (defun frame-lambda-list (frame)
   "Return the lambda list of what FRAME calls, or NIL when that is not known."

@@ -151,7 +151,10 @@ many lists within each other are looked at."
   "Return the variables of FRAME that a program named."
   (remove-if-not (lambda (variable)
                    (let* ((symbol (variable-symbol variable)) (package (and symbol (symbol-package symbol))))
-                     (and package (not (eql 0 (search "SB-" (package-name package)))))))
+                     ;; Newer SBCLs give variables of their own an empty name.
+                     (and package
+                          (string/= "" (symbol-name symbol))
+                          (not (eql 0 (search "SB-" (package-name package)))))))
                  (coerce (debug-variables (frame-function frame))
                          'list)))
 

@@ -10,11 +10,16 @@ on this machine stays as it is."
           ((search "SYS:" namestring) namestring)
           (t (or (ignore-errors (sb-ext:native-namestring (parse-namestring namestring))) namestring)))))
 
+(defparameter *quoted-counted* (< 1 (length (form-translations '(quote (a)) 0)))
+  "True when this SBCL gives numbers to lists that are quoted, and to commas, as it does since 2.5.11.")
+
 (defun feature-names ()
-  "Return the names of the keywords in *FEATURES*, and of other symbols PACKAGE::NAME."
-  (loop for feature in *features*
-        when (symbolp feature)
-          collect (if (keywordp feature) (symbol-name feature) (symbol-text feature))))
+  "Return the names of the keywords in *FEATURES*, and of other symbols PACKAGE::NAME. One of ours says how forms are
+numbered."
+  (append (and *quoted-counted* (list "LIVE-LISP::COMMAS-COUNTED"))
+          (loop for feature in *features*
+                when (symbolp feature)
+                  collect (if (keywordp feature) (symbol-name feature) (symbol-text feature)))))
 
 (defun date-of (file)
   "Return the date of FILE, a native name, or NIL when it cannot be known."

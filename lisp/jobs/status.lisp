@@ -115,7 +115,6 @@ asked again before it has."
               "package" (package-name (session-package))
               "heapUsed" (heap-usage)
               "heapSize" **heap-size**
-              "collections" collections
               "collectedMilliseconds" (collected-milliseconds)
               "threads" (length threads)
               "programThreads" (length own)

@@ -55,7 +55,7 @@
 (defun code-names (function)
   "Return the names of the global functions that the code of FUNCTION calls. Return besides what else it holds and could
 change: variables, functions and instances."
-  (let* ((code (function-code (simple-function function))) (names '()) (others '()))
+  (let* ((code (function-code (simple-function function))) (names (linked-names code)) (others '()))
     (loop for index from words-before-functions below (code-words code)
           do (let ((constant (code-word code index)))
                (typecase constant

@@ -2,52 +2,28 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Who calls whom, over all code but SBCL's own
-
-(defun map-callees (visit function)
-  "Call VISIT with the names of what FUNCTION, a simple one, calls or expands."
-  (let ((xrefs (packed-xrefs function)))
-    (when xrefs
-      (map-xrefs (lambda (kind used number)
-                   (declare (ignore number))
-                   (when (member kind '(:calls :macroexpands)) (funcall visit used)))
-                 xrefs))))
-
-(defun calls-by-callee ()
-  "Return a table of lists by the name of what is used. A list has a caller and its function, which call or expand that. Or
-it has NIL and a top-level form, which has the name at least as data."
-  (let ((table (make-hash-table :test 'equal)))
-    (flet ((note (used caller function)
-               (let ((known (gethash used table)))
-                 ;; What one function uses comes together. To look through all users of SETF each time takes seconds.
-                 (unless (eq function (second (first known)))
-                   (setf (gethash used table) (cons (list caller function) known))))))
-      (map-functions (lambda (caller function)
-                       (unless (system-name-p caller)
-                         (map-callees (lambda (used) (note used caller function)) function))))
-      (map-sources (lambda (source)
-                     (dolist (place (file-load-places source))
-                       (dolist (used (append (top-form-calls place) (top-form-mentions place))) (note used nil place))))))
-    table))
+;;; Who reaches a name
 
 (defparameter *most-reaching* 5000 "How many functions are followed to the tests that reach a name.")
 
-(defun reaching (target)
-  "Return lists of CALLS-BY-CALLEE for all that use TARGET, a function name, directly or by way of others. What several
-top-level forms are has the names behind it that it uses. Return besides whether they are too many to follow all."
-  (let ((table (calls-by-callee)) (seen (make-hash-table :test 'equal)) (users (make-hash-table :test 'eq))
-        (pending (list target)) (found '()) (left *most-reaching*))
+(defun reaching (index target)
+  "Return the users in INDEX of TARGET, a function name, directly or by way of others. Return besides whether they are too
+many to follow all."
+  (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq)) (pending (list target)) (found '())
+        (left *most-reaching*))
     (setf (gethash target seen) t)
     (loop while (and pending (plusp left))
           do (let ((used (pop pending)))
-               (loop for (caller user) in (gethash used table)
-                     for known = (gethash user users)
-                     do (unless known
-                          (decf left)
-                          (push (setf known (list caller user) (gethash user users) known) found)
-                          (let ((name (and caller (enclosing-name caller))))
-                            (when (and name (not (shiftf (gethash name seen) t))) (push name pending))))
-                        (when (and (null caller) (null (top-form-number user))) (push used (cddr known))))))
+               (map-uses (lambda (user kind)
+                           (when (and (or (member kind '(0 1 5)) (top-form-p user))
+                                      (if (top-form-p user) (top-form-source user) (not (eq :loose (user-kind user))))
+                                      (there-p user used))
+                             (let ((name (name-of user)))
+                               (unless (shiftf (gethash user known) t)
+                                 (decf left)
+                                 (push user found))
+                               (when (and name (not (shiftf (gethash name seen) t))) (push name pending)))))
+                         index used)))
     (values found (and pending t))))
 
 ;;; Tests: what is in a file of a system that tests another
@@ -92,12 +68,12 @@ top-level forms are has the names behind it that it uses. Return besides whether
                    systems)))
 
 (defun use-place (user)
-  "Return a list of the file of USER, a function or a top-level form, and of that form's number or NIL. Last is the file's
-date when it was compiled. Return NIL when it is of no file."
+  "Return a list of the file of USER and of the number of its top-level form, or NIL. Last is the file's date when it was
+compiled. Return NIL when it is of no file."
   (if (top-form-p user)
       (let ((source (top-form-source user)))
         (list (told-file (file-load-name source)) (top-form-number user) (file-load-created source)))
-      (destructuring-bind (&optional file offset form created &rest more) (function-place user)
+      (destructuring-bind (&optional file offset form created &rest more) (function-place (user-function user))
         (declare (ignore offset more))
         (and file (list file form created)))))
 
@@ -114,47 +90,37 @@ date when it was compiled. Return NIL when it is of no file."
       (dolist (file (component-files system)) (setf (gethash file files) t)))
     (values files (length systems))))
 
-(defparameter *most-test-files* 200 "Of how many pieces of code that are several forms of test files an answer tells.")
-
-(defun test-data (target limit)
-  "Return the members of the answer about the tests that reach TARGET, a function name, LIMIT of them. Several forms that
-are one piece of code are told by what they use."
+(defun test-data (index target limit)
+  "Return the members of the answer about the tests that reach TARGET, a function name, by INDEX, LIMIT of them."
   (multiple-value-bind (files systems) (test-files)
-    (multiple-value-bind (uses more) (if (plusp systems) (reaching target) '())
-      (let* ((*told-files* (make-hash-table :test 'equal))
-             (found (loop for (nil user . names) in uses
-                          for place = (use-place user)
-                          when (and place (gethash (first place) files)) collect (list place names)))
-             (several (remove-if #'cadar found))
-             (single (sort (remove-duplicates (remove-if-not #'cadar found) :key #'first :test #'equal)
-                           #'place-before-p :key #'first)))
-        (flet ((told (tests count)
-                 (loop for ((file form created) names) in (page tests 0 count)
-                       collect (object "file" file "form" form "changed" (changed-p file created)
-                                       "names" (mapcar #'name-text (page names 0 *most-names*))))))
-          (list "testSystems" systems
-                "testsMore" (and more t)
-                "tests" (told single limit)
-                "testCount" (length single)
-                "testCode" (told several *most-test-files*)
-                "testFiles" (and (null found) (page (loop for file being the hash-keys of files collect file) 0 500))))))))
+    (multiple-value-bind (users more) (if (plusp systems) (reaching index target) '())
+      (let ((tests (sort (remove-duplicates (loop for user in users
+                                                  for place = (use-place user)
+                                                  when (and place (second place) (gethash (first place) files)) collect place)
+                                            :test #'equal)
+                         #'place-before-p)))
+        (list "testSystems" systems
+              "testsMore" (and more t)
+              "tests" (loop for (file form created) in (page tests 0 limit)
+                            collect (object "file" file "form" form "changed" (changed-p file created)))
+              "testCount" (length tests)
+              "testFiles" (and (null tests) (page (loop for file being the hash-keys of files collect file) 0 500)))))))
 
 ;;; The operation
 
-(defun naming-data (target limit)
-  "Return the functions with a name whose code names the function TARGET, LIMIT of them, as JSON objects with their places.
-What is inlined into a function, it calls without a cross reference."
+(defun naming-data (index target limit)
+  "Return the functions with a name in INDEX whose code calls the function TARGET, LIMIT of them, as JSON objects with their
+places. What is inlined into a function, it calls without a cross reference."
   (let ((found '()))
-    (map-code (lambda (code)
-                (let ((file (code-file code)))
-                  (when (and file (not (eql 0 (search "SYS:" file))) (plusp (code-functions code)))
-                    (let* ((function (code-function code 0)) (name (enclosing-name (plain-function-name function))))
-                      (when (and name (member target (code-names function) :test #'equal))
-                        (push (list name function) found)))))))
-    (loop for (name function) in found
+    (map-uses (lambda (user kind)
+                (when (and (member kind '(0 5)) (name-of user) (reached-p user)
+                           (not (eql 0 (search "SYS:" (or (code-file (user-code user)) "SYS:")))))
+                  (push user found)))
+              index target)
+    (loop for user in found
           repeat limit
-          for (file offset form created) = (function-place function)
-          collect (object "description" (name-text name) "file" file "offset" offset "form" form
+          for (file offset form created) = (function-place (user-function user))
+          collect (object "description" (shown-name user) "file" file "offset" offset "form" form
                           "changed" (changed-p file created)))))
 
 (defun method-lambda-data (method)
@@ -168,20 +134,21 @@ What is inlined into a function, it calls without a cross reference."
     (let* ((target (if setf (list 'setf symbol) symbol)) (kind (function-kind target))
            (class (and (not setf) (find-class symbol nil)))
            (methods (and (equal kind "GENERIC-FUNCTION") (sb-mop:generic-function-methods (plain-definition target)))))
-      (make-json-object
-       (append (list "name" (name-text target)
-                     "natures" (if setf '() (natures symbol))
-                     "kind" kind
-                     "type" (and (not setf) (null class) (type-name-p symbol) t)
-                     "in" (package-name in)
-                     "homes" (packages-with symbol)
-                     "files" (loaded-files)
-                     "features" (feature-names)
-                     "inline" (and (eq (known :function :inlinep target) 'inline) t)
-                     "compilerMacro" (and (compiler-macro-function target) t)
-                     "methodCount" (and methods (length methods))
-                     "methods" (mapcar #'method-lambda-data (page methods 0 2000)))
-               (and kind (name-arglist-members target))
-               (and kind (list "naming" (naming-data target 2000)))
-               (and kind (test-data target limit))
-               (and class (not (forward-referenced-p class)) (class-members class limit)))))))
+      (with-index (index)
+        (make-json-object
+         (append (list "name" (name-text target)
+                       "natures" (if setf '() (natures symbol))
+                       "kind" kind
+                       "type" (and (not setf) (null class) (type-name-p symbol) t)
+                       "in" (package-name in)
+                       "homes" (packages-with symbol)
+                       "files" (files-of index)
+                       "features" (feature-names)
+                       "inline" (and (eq (known :function :inlinep target) 'inline) t)
+                       "compilerMacro" (and (compiler-macro-function target) t)
+                       "methodCount" (and methods (length methods))
+                       "methods" (mapcar #'method-lambda-data (page methods 0 2000)))
+                 (and kind (name-arglist-members target))
+                 (and kind (list "naming" (naming-data index target 2000)))
+                 (and kind (test-data index target limit))
+                 (and class (not (forward-referenced-p class)) (class-members class limit))))))))

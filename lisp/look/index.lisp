@@ -2,64 +2,111 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-(defun add-code (index code)
-  "Add the users of CODE to INDEX."
-  (note-file index code)
-  (dolist (user (code-users code))
-    (note-user index (add-user index user code) user code)))
+;;; What is new
 
-(defun add-news (index news)
-  "Add NEWS, of **NEWS**, to INDEX."
-  (typecase news
-    (sb-ext:weak-pointer
-     (let ((code (sb-ext:weak-pointer-value news))) (when code (add-code index code))))
-    (top-form
-     (note-user index (add-user index news nil) news nil))
-    (t
-     (multiple-value-bind (user code) (alias-user news)
-       (when user (note-user index (add-user index user code) user code))))))
+(defun noted-p (index code)
+  "True when INDEX has what CODE uses."
+  (let ((serial (code-serial code)) (noted (use-index-noted index)))
+    (and serial (< serial (length noted)) (= 1 (bit noted serial)))))
 
-(sb-ext:defglobal **taken** '() "What is new, oldest first, and not in the index yet.")
+(defun other-name-p (name function)
+  "True when FUNCTION, a simple one which NAME reaches, has another name of its own, or none."
+  (let ((own (simple-function-name function)))
+    (not (or (eq own name) (equal name (name-in-root (root-of own)))))))
 
-(defun take-news ()
-  "Return what is new, oldest first, and forget it."
-  (setf **news-count** 0)
-  (loop for news = **news**
-        when (eq news (sb-ext:compare-and-swap (symbol-value '**news**) news '()))
-          return (remove-duplicates (reverse news) :test #'eq)))
+(defun loose-p (code)
+  "True when CODE is from no file and has a function without a name: data may keep it."
+  (and (plusp (code-functions code))
+       (null (code-file code))
+       (member :top-level (roots-in code))))
 
-(defun code-since (serial)
-  "Return the code that is newer than SERIAL, which no one told of."
-  (let ((codes '()))
+(defun new-users (index)
+  "Return the users that there are and INDEX does not know."
+  (let ((users '()))
+    (map-global-names
+     (lambda (name)
+       (map-reached (lambda (kind function)
+                      (when (or (not (noted-p index (function-code function)))
+                                (and (eq kind :function)
+                                     (other-name-p name function)
+                                     (not (eq function (gethash name (use-index-others index))))))
+                        (push (make-user name kind function) users)))
+                    name)))
     (map-code (lambda (code)
-                (when (and (typep code 'code) (> (code-serial code) serial)) (push code codes))))
-    codes))
+                (when (and (typep code 'code) (>= (or (code-serial code) 0) (use-index-serial index)) (loose-p code))
+                  (push (make-user nil :loose (sb-ext:make-weak-pointer code)) users))))
+    users))
 
-(defun enlarge (index)
-  "Give INDEX room for more users when it has little left."
-  (let* ((count (use-index-count index)) (size (size-for count)))
-    (when (> (+ count 100) (length (use-index-users index)))
-      (setf (use-index-codes index) (replace (make-weak-vector size) (use-index-codes index))
-            (use-index-users index) (replace (make-array size :initial-element nil) (use-index-users index))
-            (use-index-texts index) (replace (make-array size :initial-element nil) (use-index-texts index))))))
+;;; Adding it
 
-(defun take-new (index)
-  "Return what is new since INDEX was made or last told, oldest first, and forget it. The lock is held."
-  (if **listening**
-      (take-news)
-      (let ((serial newest-serial))
-        (unless (eql serial (use-index-serial index))
-          (prog1 (mapcar #'sb-ext:make-weak-pointer (code-since (use-index-serial index)))
-            (setf (use-index-serial index) serial))))))
+(defun note-file (index code)
+  "Note in INDEX from which file CODE is, unless that is SBCL's. Where SBCL told nothing of its load, it was loaded before."
+  (let ((file (code-file code)) (files (use-index-files index)))
+    (unless (or (not (stringp file))
+                (eql 0 (search "SYS:" file :end2 (min 4 (length file))))
+                (eq :own (gethash file files)))
+      (dotimes (number (code-functions code))
+        (let ((name (plain-function-name (code-function code number))))
+          (unless (system-name-p name)
+            (setf (gethash file files) (if (own-name-p name) :own (gethash file files :others))))))
+      (when (and (eq :others (gethash file files)) (null (gethash file **sources**)))
+        (note-source (information-source (code-information code)))))))
+
+(defun note-known (index user code)
+  "Note that INDEX has USER and what its CODE uses."
+  (let ((serial (code-serial code)) (name (user-name user)))
+    (when (and name serial)
+      (when (>= serial (length (use-index-noted index)))
+        (setf (use-index-noted index)
+              (adjust-array (use-index-noted index) (* 2 (1+ serial)) :initial-element 0)))
+      (setf (bit (use-index-noted index) serial) 1)
+      (when (and (eq :function (user-kind user)) (other-name-p name (user-function user)))
+        (setf (gethash name (use-index-others index)) (user-function user))))))
+
+(defun add-users (index users)
+  "Add USERS to INDEX."
+  (dolist (user users)
+    (let ((code (user-code user)))
+      (when code
+        (note-user index (vector-push-extend user (use-index-users index)) user)
+        (note-file index code)
+        (note-known index user code)))))
+
+(defun note-packages (index)
+  "Note in INDEX what the packages of its users are called, who are in the order of answers."
+  (let ((known (make-hash-table :test 'eq)))
+    (loop for user across (use-index-users index)
+          for package = (and (user-name user) (symbol-package (name-key (user-name user))))
+          when package do (setf (gethash package known) (package-name package)))
+    (setf (use-index-sorted index) (length (use-index-users index))
+          (use-index-packages index) (loop for package being the hash-keys of known using (hash-value name)
+                                           collect (cons package name)))))
+
+(defun trim-uses (index)
+  "Give back the room in INDEX that its uses do not take."
+  (let ((table (use-index-uses index)))
+    (loop for name being the hash-keys of table using (hash-value uses)
+          when (and (typep uses 'uses) (/= (length uses) (1+ (aref uses 0))))
+            do (setf (gethash name table) (subseq uses 0 (1+ (aref uses 0)))))))
 
 (defun stale-p (index)
-  "True when INDEX, or NIL, has to be made anew. It was not told of all, a package has another name, or more users came
+  "True when INDEX, or NIL, has to be made anew. SBCL does not number code, a package has another name, or more users came
 than it was made with."
   (or (null index)
-      (and **listening** (not **indexed**))
-      (> (use-index-count index) (* 2 (use-index-sorted index)))
+      (null next-serial)
+      (> (length (use-index-users index)) (* 2 (use-index-sorted index)))
       (loop for (package . name) in (use-index-packages index)
               thereis (not (eq name (package-name package))))))
+
+(defun new-index (serial definitions)
+  "Return an index of all that there is. SERIAL and DEFINITIONS are those from before it is looked for."
+  (let ((index (make-use-index)))
+    (add-users index (sort (new-users index) #'user-before-p))
+    (note-packages index)
+    (trim-uses index)
+    (setf (use-index-serial index) serial
+          (use-index-definitions index) definitions)
+    index))
 
 (defmacro changing ((index) &body body)
   "Evaluate BODY, which changes INDEX. What interrupts this thread comes after that. What fails leaves no index, as one
@@ -71,16 +118,17 @@ could lack something: the next that asks makes it anew."
 
 (defun updated-index ()
   "Return the index, which knows all that is in the image now. The lock is held."
-  (when (stale-p **index**)
-    (setf **index** nil **taken** '()
-          **index** (made-index)))
-  (let ((index **index**))
-    (changing (index) (setf **taken** (nconc **taken** (take-new index))))
-    (loop while **taken**
-          do (changing (index)
-               (enlarge index)
-               (add-news index (pop **taken**))))
-    index))
+  (let ((serial next-serial) (definitions **definitions**) (index **index**))
+    (cond ((stale-p index)
+           (setf **index** nil
+                 **index** (new-index serial definitions)))
+          ((not (and (eql serial (use-index-serial index)) (eql definitions (use-index-definitions index))))
+           (let ((users (new-users index)))
+             (changing (index)
+               (add-users index users)
+               (setf (use-index-serial index) serial
+                     (use-index-definitions index) definitions)))))
+    **index**))
 
 (declaim (notinline updated-index))
 

@@ -18,9 +18,9 @@
 (defun whole-run-p (function)
   "True when FUNCTION, a simple one, is the whole form that this thread has compiled to run it once."
   (let ((expression (function-lambda-expression function)))
-    (and (consp expression)
-         (null (second expression))
-         (eq (third expression) (first *run*)))))
+    (if (consp expression)
+        (and (null (second expression)) (eq (third expression) (first *run*)))
+        (stringp (simple-function-name function)))))
 
 (defun note-run (code)
   "Note that CODE is made for what this thread runs once, when it is. What one function is is nobody's after that."
@@ -65,38 +65,3 @@ SBCL does so with the readers of slots, but not with what sets them. All but SET
       (dolist (reader (rest known))
         (record-callee (list 'setf reader) block path)
         (unless (eq macro 'setf) (record-callee reader block path))))))
-
-;;; Parts of definitions
-
-(defun method-head (form)
-  "Return a list of the qualifiers of FORM, a DEFMETHOD, and one of the specializers of its parameters."
-  (let ((start (position-if #'listp (cddr form))))
-    (list (subseq (cddr form) 0 start)
-          (loop for parameter in (nth start (cddr form))
-                until (member parameter lambda-list-keywords)
-                collect (and (consp parameter) (second parameter))))))
-
-(defun has-load-time-value-p (form)
-  "True when FORM has a LOAD-TIME-VALUE among its first 2000 conses."
-  (let ((left 2000))
-    (labels ((visit (part)
-               (loop while (and (consp part) (plusp (decf left)))
-                     do (when (eq 'load-time-value (car part)) (return-from has-load-time-value-p t))
-                        (visit (pop part)))))
-      (visit form))))
-
-(defun parts-run (form)
-  "Return texts for the parts of FORM, a definition, that SBCL runs apart from its functions, when it can have several."
-  (case (first form)
-    (defmethod
-     (append (when (has-load-time-value-p form) '("load-time value"))
-             (when (find-if #'consp (second (method-head form))) '("specializer"))))
-    ((defclass define-condition)
-     (append (when (some (lambda (slot) (and (consp slot) (member :initform (rest slot)))) (fourth form)) '("slot initform"))
-             (when (assoc :default-initargs (nthcdr 4 form)) '("default initarg"))))))
-
-(defun part-run (form)
-  "Return a text for the part of FORM, a definition, that runs. Where that may be any of several it is the operator, and NIL
-where the operator says it."
-  (let ((parts (parts-run form)))
-    (if (rest parts) (string-downcase (first form)) (first parts))))

@@ -53,11 +53,12 @@ Then come the file's date when it was compiled, and now. Last is the offset of t
 
 (defun method-text (user)
   "Return the qualifiers and specializers of USER, when it is a method, else NIL."
-  (when (and (consp user) (eq (first user) :method))
-    (let ((root (user-root user)))
-      (format nil "~{~A~^ ~}"
-              (append (mapcar #'prin1-to-string (butlast (cddr root)))
-                      (list (format nil "(~{~A~^ ~})" (mapcar #'qualified-text (first (last root))))))))))
+  (when (eq (user-kind user) :method)
+    (let ((root (root-of (simple-function-name (user-function user)))))
+      (when (consp root)
+        (format nil "~{~A~^ ~}"
+                (append (mapcar #'prin1-to-string (butlast (cddr root)))
+                        (list (format nil "(~{~A~^ ~})" (mapcar #'qualified-text (first (last root)))))))))))
 
 (defun site-data (user function numbers uses)
   "Return the places of uses by USER in FUNCTION, at the forms with NUMBERS, as JSON objects. Number 0 says that only the
@@ -74,21 +75,15 @@ definition is known. What of USES, all in FUNCTION, tells where the numbers are 
                                         (setf counted nil)
                                         (told-numbers uses numbers 20)))))))
 
-(defun sites-of (index numbers name kinds)
-  "Return the places where the users NUMBERS of INDEX use NAME in one of KINDS, SBCL's words for them."
-  (loop for number in numbers
-        for user = (svref (use-index-users index) number)
-        for code = (svref (use-index-codes index) number)
-        unless (or (null code) (top-form-p user))
-          append (let ((sites '()) (first nil))
-                   (map-functions-of
-                    (lambda (function)
-                      (let* ((uses (uses-in function))
-                             (found (loop for (used number kind) in uses
-                                          when (and (equal used name) (member kind kinds)) collect number)))
-                        (unless first (setf first function))
-                        (when found (push (site-data user function found uses) sites))))
-                    user code)
-                   (cond (sites (apply #'append (nreverse sites)))
-                         (first (site-data user first '(0) '()))))))
-
+(defun sites-of (users name kinds)
+  "Return the places where USERS use NAME in one of KINDS, SBCL's words for them."
+  (loop for user in users
+        append (let ((sites '()))
+                 (dolist (function (functions-of user))
+                   (let* ((uses (uses-in function))
+                          (found (loop for (used number kind) in uses
+                                       when (and (equal used name) (member kind kinds)) collect number)))
+                     (when found (push (site-data user function found uses) sites))))
+                 (if sites
+                     (apply #'append (nreverse sites))
+                     (site-data user (user-function user) '(0) '())))))

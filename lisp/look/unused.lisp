@@ -17,9 +17,9 @@
           (when (and (fboundp name) (not (generated-p symbol name))) (pushnew name names :test #'equal)))))
     (sort names #'name-before-p)))
 
-(defun other-names (index name numbers)
-  "Return the names of the users NUMBERS of INDEX that are not NAME. Forms of files have none: one of them defines NAME."
-  (remove name (remove nil (mapcar (lambda (number) (name-at index number)) numbers)) :test #'equal))
+(defun other-names (name users)
+  "Return the names of USERS that are not NAME. Forms of files have none: one of them defines NAME."
+  (remove name (remove nil (mapcar #'name-of users)) :test #'equal))
 
 (defun declared-variable-p (symbol code)
   "True when data of CODE, as of a macro's template, has a declaration of SYMBOL as a variable."
@@ -41,9 +41,9 @@
 (defun mentioner (index name)
   "Return the name of a user of INDEX that has the symbol NAME in its data, or NIL. One that names a variable so, and
 declares it, does not count."
-  (first (other-names index name
-                      (remove-if (lambda (number)
-                                   (let ((code (svref (use-index-codes index) number)))
+  (first (other-names name
+                      (remove-if (lambda (user)
+                                   (let ((code (and (user-p user) (user-code user))))
                                      (and code (declared-variable-p name code))))
                                  (users-of index name #b1000000)))))
 
@@ -51,7 +51,7 @@ declares it, does not count."
   "Return why nobody of INDEX uses the function NAME as a JSON object, or NIL when somebody does."
   (let* ((symbol (name-key name))
          (users (users-of index name #b0100011))
-         (others (remove name users :key (lambda (number) (name-at index number)) :test #'equal))
+         (others (remove name users :key #'name-of :test #'equal))
          (mentioner (and (symbolp name) (null others) (mentioner index symbol))))
     (unless others
       (object "name" (name-text name)
@@ -77,6 +77,7 @@ answer has the files in which somebody can use them, too."
                   "functions" (length names)
                   "interpreted" (and **interpreted** t)
                   "unheard" (not **listening**)
+                  "unread" (unread-data)
                   "files" (if *within* (loop for file being the hash-keys of *within* collect file) (files-of index))
                   "features" (feature-names)
                   "rows" (page (append (remove-if-not #'externalp unused) (remove-if #'externalp unused)) 0 10000)))))))

@@ -13,19 +13,23 @@
 (define-check (kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
-  "Evaluate BODY with INDEX being the index, which nobody changes meanwhile."
-  `(sb-thread:with-mutex (**index-lock**)
-     (let ((*method-codes* nil) (*collected* nil) (*told-files* (make-hash-table :test 'equal)) (,index (current-index)))
-       ,@body)))
+  "Evaluate BODY with INDEX being the index, which nobody changes meanwhile. Before that, new files are read again: that runs
+macros of the user, so the index is not held for it."
+  `(progn
+    (sb-thread:with-mutex (**index-lock**) (current-index))
+    (read-new-texts)
+    (sb-thread:with-mutex (**index-lock**)
+     (let ((*collected* nil) (*told-files* (make-hash-table :test 'equal)) (,index (current-index)))
+        ,@body))))
 
 (defun loaded-files ()
   "Return the native names of the source files of all code that is loaded, but for SBCL's own and ours."
   (with-index (index) (files-of index)))
 
 (defstruct (rows (:constructor make-rows ()))
-  "Parts of an answer. FUNCTIONS, PLACES of top-level forms and what is SBCL's OWN are lists of groups of users, which have
-one name. OTHERS are lists of a name, a kind and a group."
-  (functions '()) (others '()) (places '()) (own '()))
+  "Parts of an answer. FUNCTIONS and PLACES of top-level forms are lists of groups of users, which have one name. OTHERS are
+lists of a name, a kind and a group."
+  (functions '()) (others '()) (places '()))
 
 (defun form-before-p (one other)
   "The order of top-level forms of files: by file, and there as they stand. Others come behind."
@@ -35,45 +39,55 @@ one name. OTHERS are lists of a name, a kind and a group."
             ((string= file-1 file-2) (< (or (top-form-number one) 0) (or (top-form-number other) 0)))
             (t (string< file-1 file-2))))))
 
-(defun different-places (index places named)
-  "Return the users PLACES of INDEX as groups, each form once. Those are left out that only define something in NAMED,
-groups of users."
-  (let ((told '()))
-    ;; Of functions there can be thousands.
-    (dolist (group (and places named))
-      (dolist (number group)
-        (let* ((code (svref (use-index-codes index) number)) (place (and code (gethash code **claimed**))))
-          (push code told)
-          (when (and place (or (top-form-number place) (null (top-form-source place)))) (push place told)))))
-    (flet ((place-of (number)
-             (let ((user (svref (use-index-users index) number)))
-               (if (top-form-p user) user (svref (use-index-codes index) number)))))
-      (let ((different (remove-if (lambda (number) (member (place-of number) told :test #'eq))
-                                  (remove-duplicates places :key #'place-of))))
-        (mapcar #'list (stable-sort different #'form-before-p :key #'place-of))))))
+(defun makes-p (place user)
+  "True when PLACE, a top-level form of a file, makes the function of USER."
+  (let* ((function (user-function user)) (source (top-form-source place))
+         (form (and (user-name user) (form-number (compiled-debug (function-debug function))))))
+    (and source
+         (user-name user)
+         (equal (file-load-name source) (code-file (user-code user)))
+         (if form
+             (eql form (top-form-number place))
+             (member (user-name user) (form-uses-data (top-form-uses place)) :test #'equal)))))
 
-(defun rows-for (index numbers)
-  "Return the users NUMBERS of INDEX as ROWS. A structure whose constructor is among them is one of the others."
+(defun said-p (place users name)
+  "True when what PLACE does with NAME, but in functions that it makes, is nothing that USERS, which it makes, do not."
+  (and (top-form-p place)
+       (not (member name (form-uses-calls (top-form-uses place)) :test #'equal))
+       (some (lambda (user) (and (user-p user) (makes-p place user))) users)))
+
+(defun different-places (places named name)
+  "Return the users PLACES of NAME as groups, each once, without those that NAMED, groups of users, say already."
+  (let* ((users (and places (apply #'append named))) (codes (mapcar #'user-code users)))
+    (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
+      (mapcar #'list (stable-sort (remove-if (lambda (place)
+                                               (or (member (place-of place) codes :test #'eq)
+                                                   (said-p place users name)))
+                                             (remove-duplicates places :key #'place-of))
+                                  #'form-before-p)))))
+
+(defun rows-for (users name)
+  "Return USERS of NAME as ROWS. A structure whose constructor is among them is one of the others."
   (let ((rows (make-rows)) (functions '()) (places '()))
-    (dolist (number numbers)
-      (let ((sort (sort-of index number)))
+    (dolist (user users)
+      (let ((sort (sort-of user)))
         (case sort
-          (:function (push number functions))
-          ((:place :loose) (push number places))
-          (:own (push (list number) (rows-own rows)))
-          (t (push (list (name-at index number) sort (list number)) (rows-others rows))))))
-    (setf (rows-functions rows) (grouped index (nreverse functions))
-          (rows-places rows) (different-places index (nreverse places)
-                                               (append (rows-functions rows) (mapcar #'third (rows-others rows)))))
+          (:function (push user functions))
+          ((:place :loose) (push user places))
+          (t (push (list (user-name user) sort (list user)) (rows-others rows))))))
+    (setf (rows-functions rows) (grouped (nreverse functions))
+          (rows-places rows) (different-places (nreverse places)
+                                               (append (rows-functions rows) (mapcar #'third (rows-others rows)))
+                                               name))
     (loop for group in (rows-functions rows)
-          for structure = (constructed-structure (name-at index (first group)))
+          for structure = (constructed-structure (user-name (first group)))
           when structure do (push (list structure "structure slot" group) (rows-others rows)))
     rows))
 
-(defun macro-uses (index numbers)
-  "Return the users NUMBERS of INDEX, of a macro, as others of ROWS."
-  (loop for group in (grouped index (remove-if-not (lambda (number) (name-at index number)) numbers))
-        collect (list (name-at index (first group)) "macro use" group)))
+(defun macro-uses (users)
+  "Return USERS of a macro as others of ROWS."
+  (loop for group in (grouped (remove-if-not #'name-of users))
+        collect (list (user-name (first group)) "macro use" group)))
 
 (defun sorted-others (others)
   "Return OTHERS, of ROWS, in the order of answers."
@@ -82,20 +96,20 @@ groups of users."
                                         (string< (second one) (second other))
                                         (name-before-p (first one) (first other))))))
 
-(defun without-users (index groups others)
-  "Return GROUPS, of users of INDEX, without those that have a name which one of the groups OTHERS has."
+(defun without-users (groups others)
+  "Return GROUPS, of users, without those that have a name which one of the groups OTHERS has."
   (if (or (null groups) (null others))
       groups
       (let ((names (make-hash-table :test 'equal)))
-        (loop for (number) in others do (setf (gethash (or (name-at index number) number) names) t))
-        (remove-if (lambda (group) (gethash (or (name-at index (first group)) (first group)) names)) groups))))
+        (loop for (user) in others do (setf (gethash (or (name-of user) user) names) t))
+        (remove-if (lambda (group) (gethash (or (name-of (first group)) (first group)) names)) groups))))
 
-(defun tell-rows (index name rows kinds more possible)
-  "Return ROWS of INDEX, who use NAME in one of KINDS, without top-level forms, as blocks. A block is a function, and a list
-of what it returns rows of an answer for, with or without their places. MORE others come with them. POSSIBLE is true when
-the rows only mention NAME."
+(defun tell-rows (name rows kinds more possible)
+  "Return ROWS, who use NAME in one of KINDS, without top-level forms, as blocks. A block is a function, and a list of what
+it returns rows of an answer for, with or without their places. MORE others come with them. POSSIBLE is true when the rows
+only mention NAME."
   (flet ((row (group sites &optional kind text)
-           (user-data index group name kinds :kind kind :text text :sites (and sites (not possible)) :possible possible)))
+           (user-data group name kinds :kind kind :text text :sites (and sites (not possible)) :possible possible)))
     (list (cons #'row (rows-functions rows))
           (cons (lambda (other sites)
                   (destructuring-bind (shown kind group) other (row group sites kind (name-text shown))))
@@ -107,37 +121,28 @@ the rows only mention NAME."
 
 (defparameter *most-places* 100 "Of how many top-level forms an answer tells.")
 
-(defun outside-members (index places mentions)
-  "Return the members that tell of PLACES, users of INDEX that use a name, and of MENTIONS, which only have it as data. The
+(defun outside-members (places mentions)
+  "Return the members that tell of PLACES, users of a name, and of MENTIONS, which only have it as data. The
 server finds what they are in their files, and which of them count."
-  (let ((all (append (mapcar (lambda (group) (user-data index group nil '())) places)
-                     (mapcar (lambda (group) (user-data index group nil '() :possible t)) mentions))))
+  (let ((all (append (mapcar (lambda (group) (user-data group nil '())) places)
+                     (mapcar (lambda (group) (user-data group nil '() :possible t)) mentions))))
     (list "outside" (page all 0 *most-places*)
           "outsideCount" (and (> (length all) *most-places*) (length all)))))
 
-(defun several-p (index number)
-  "True when the user NUMBER of INDEX is several top-level forms."
-  (let ((user (svref (use-index-users index) number)))
-    (and (top-form-p user) (top-form-source user) (null (top-form-number user)))))
-
-(defun mention-rows (index numbers calls)
-  "Return the users NUMBERS of INDEX, who have a name among their data, as ROWS without those in CALLS, who use it. A form
-that still runs asks of what it has there, it may be, and keeps none of it."
-  (let ((rows (rows-for index (remove-if (lambda (number)
-                                           (and (eq :loose (sort-of index number))
-                                                (running-p (svref (use-index-codes index) number))))
-                                         numbers))))
-    (setf (rows-functions rows) (without-users index (rows-functions rows) (rows-functions calls))
+(defun mention-rows (users calls name)
+  "Return USERS, who have NAME among their data, as ROWS without those in CALLS, who use it. A form that still runs asks
+of what it has there, it may be, and keeps none of it."
+  (let ((rows (rows-for (remove-if (lambda (user) (and (eq :loose (sort-of user)) (running-p (user-code user)))) users)
+                        name)))
+    (setf (rows-functions rows) (without-users (rows-functions rows) (rows-functions calls))
           (rows-others rows) (remove-if (lambda (other) (find other (rows-others calls) :test #'equal :key #'butlast))
                                         (rows-others rows) :key #'butlast)
-          ;; Of several forms that are one piece of code, one can call it and another only mention it.
-          (rows-places rows) (without-users index
-                                            ;; A form that defines one of those has the name among its data for that.
-                                            (different-places index (mapcar #'first (rows-places rows))
-                                                              (append (rows-functions calls)
-                                                                      (mapcar #'third (rows-others calls))))
-                                            (remove-if (lambda (group) (several-p index (first group)))
-                                                       (rows-places calls))))
+          (rows-places rows) (without-users
+                              ;; A form that defines one of those has the name among its data for that.
+                              (different-places (mapcar #'first (rows-places rows))
+                                                (append (rows-functions calls) (mapcar #'third (rows-others calls)))
+                                                name)
+                              (rows-places calls)))
     rows))
 
 (defun mentioned-rows (index target nature calls)
@@ -146,17 +151,33 @@ not of NATURE, that is what they use."
   (let ((natures (and (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
-        (mention-rows index (users-of index target #b1000000) calls))))
+        (mention-rows (users-of index target #b1000000) calls target))))
 
-(defun tell-own (index name rows)
-  "Return what is SBCL's own in ROWS of INDEX, who use NAME, as a block of TELL-ROWS."
-  (cons (lambda (group sites) (user-data index group name '(:calls) :sites sites)) (rows-own rows)))
+(defun own-p (function)
+  "True when FUNCTION is SBCL's own, and a template of its compiler or the like: neither a function of a name nor in one."
+  (let ((file (code-file (function-code function))) (root (root-of (simple-function-name function))))
+    (and (stringp file) (eql 0 (search "SYS:" file)) (consp root) (not (plain-name-p root)))))
 
-(defun tell-functions (index name kind word numbers)
-  "Return the functions among the users NUMBERS of INDEX as a block of TELL-ROWS. They do with the variable NAME what SBCL
-calls KIND and answers WORD."
-  (cons (lambda (group sites) (user-data index group name (list kind) :kind word :sites sites))
-        (rows-functions (rows-for index numbers))))
+(defun own-users (index name)
+  "Return what of SBCL's own calls NAME and is reached by no name, as users. INDEX has all others."
+  (let ((users '()))
+    (map-functions (lambda (own function)
+                     (declare (ignore own))
+                     (when (and (not (noted-p index (function-code function)))
+                                (own-p function)
+                                (find-if (lambda (use) (and (equal name (first use)) (eq :calls (third use)))) (uses-in function)))
+                       (push (make-user nil :own function) users))))
+    users))
+
+(defun tell-own (index name)
+  "Return what is SBCL's own in INDEX and calls NAME, as a block of TELL-ROWS."
+  (cons (lambda (user sites) (user-data (list user) name '(:calls) :sites sites)) (own-users index name)))
+
+(defun tell-functions (name kind word users)
+  "Return the functions among USERS as a block of TELL-ROWS. They do with the variable NAME what SBCL calls KIND and answers
+WORD."
+  (cons (lambda (group sites) (user-data group name (list kind) :kind word :sites sites))
+        (rows-functions (rows-for users name))))
 
 (defun rows-data (blocks offset limit sites)
   "Return the rows of BLOCKS, from TELL-ROWS: LIMIT of them from OFFSET on, with their places when SITES is true."
@@ -167,36 +188,15 @@ calls KIND and answers WORD."
         do (setf offset (max 0 (- offset (length items)))
                  limit (- limit (length shown)))))
 
-(defparameter *most-makers* 200 "How many functions and macros are looked at to know what can expand into a name.")
-
-(defun makers-of (index name)
-  "Return the macros of which an expansion can use the function NAME, as texts without packages. Such a macro has the name
-among its data, or that of another such macro, or calls a function that has."
-  (let ((seen '()) (pending (list name)) (macros '()))
-    (flet ((take (number macros-only)
-             (let* ((user (svref (use-index-users index) number)) (made (user-name user))
-                    (macro (and (consp user) (eq :macro (first user)))))
-               (when (and made (or macro (not macros-only)))
-                 (when macro (pushnew (symbol-name made) macros :test #'string=))
-                 (unless (member made seen :test #'equal)
-                   (push made seen)
-                   (setf pending (append pending (list made))))))))
-      (loop for each = (pop pending)
-            while (and each (< (length seen) *most-makers*))
-            do (let ((data (or (eq each name) (and (symbolp each) (macro-function each)))))
-                 (dolist (number (users-of index (name-key each) (if data #b1000000 0))) (take number nil))
-                 (dolist (number (users-of index each #b100001)) (take number data)))))
-    macros))
-
-(defun other-members (index name sites places mentions)
-  "Return the members of an answer about NAME that tell of PLACES and MENTIONS, users of INDEX that are top-level forms. They
-tell too what could not be known. The server needs more to find those, or SITES."
+(defun other-members (sites places mentions unknown)
+  "Return the members of an answer that tell of PLACES and MENTIONS, users that are top-level forms. They tell too what could
+not be known, with UNKNOWN also which files. The server needs more to find those, or SITES."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
+        "unread" (and unknown (unread-data))
         "features" (and (or sites places mentions) (feature-names))
         "packages" (and (or places mentions) (other-package-names))
-        "makers" (and (some (lambda (group) (several-p index (first group))) places) (makers-of index name))
-        (outside-members index places mentions)))
+        (outside-members places mentions)))
 
 (defun unrecorded-text (name)
   "Return why SBCL records no use of the function NAME, of a program, in a top-level form: macro or inline. What sets a
@@ -210,7 +210,7 @@ slot of a structure is put in place everywhere. Else return NIL."
   "Return how many users of INDEX that call NAME are left out because they are not within what counts, or NIL."
   (when *within*
     (let ((within (users-of index name #b0100001)) (all (let ((*within* nil)) (users-of index name #b0100001))))
-      (- (length (grouped index all)) (length (grouped index within))))))
+      (- (length (grouped all)) (length (grouped within))))))
 
 (define-operation "who-calls" (name package sites internals within offset limit)
   "Find the callers of NAME, of which LIMIT are told from OFFSET on. Functions come first, then what else calls it, then
@@ -220,12 +220,12 @@ named. Without PACKAGE NAME is one of CL-USER (S3.3)."
     (declare (ignore status))
     (let ((target (if setf (list 'setf symbol) symbol)) (*within* (and within (system-files within))))
       (with-index (index)
-        (let* ((calls (rows-for index (users-of index target #b0100001)))
+        (let* ((calls (rows-for (users-of index target #b0100001) target))
                (mentions (mentioned-rows index target (if (fboundp target) "" "FUNCTION") calls))
-               (callers (tell-rows index target calls '(:calls :macroexpands)
-                                   (macro-uses index (users-of index target #b10)) nil))
-               (others (append callers (and internals (list (tell-own index target calls)))))
-               (possible (tell-rows index target mentions '() '() t))
+               (callers (tell-rows target calls '(:calls :macroexpands)
+                                   (macro-uses (users-of index target #b10)) nil))
+               (others (append callers (and internals (list (tell-own index target)))))
+               (possible (tell-rows target mentions '() '() t))
                (unrecorded (unrecorded-text target))
                (unseen (and (or (zerop (rows-count others)) (equal "slot" unrecorded)) (fboundp target) (mentioned-p symbol))))
           (make-json-object
@@ -243,7 +243,8 @@ named. Without PACKAGE NAME is one of CL-USER (S3.3)."
                   "rows" (rows-data (append others possible) offset limit sites)
                   ;; Where no code surely uses it, the server looks in the files for what ran when they were compiled.
                   "files" (and unseen (files-of index))
-                  (other-members index target (or sites unseen) (rows-places calls) (rows-places mentions)))))))))
+                  (other-members (or sites unseen) (rows-places calls) (rows-places mentions)
+                                 (zerop (+ (rows-count others) (length (rows-places calls))))))))))))
 
 (defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set") (:binds #b10000 "bind"))
   "What a function can do with a variable: SBCL's word, the bit of that kind of use, and the word of answers.")
@@ -255,10 +256,10 @@ that does several of these is told as often. Then come other places that use it,
     (declare (ignore status))
     (let ((target (if setf (list 'setf symbol) symbol)))
       (with-index (index)
-        (let* ((uses (rows-for index (users-of index target #b11100)))
+        (let* ((uses (rows-for (users-of index target #b11100) target))
                (mentions (mentioned-rows index target "VARIABLE" uses))
                (functions (loop for (kind bit word) in *reference-kinds*
-                                collect (tell-functions index target kind word (users-of index target bit))))
+                                collect (tell-functions target kind word (users-of index target bit))))
                (outside (make-rows))
                (possible '()))
           (setf (rows-others outside) (append (remove "structure slot" (rows-others uses) :key #'second :test #'equal)
@@ -266,8 +267,8 @@ that does several of these is told as often. Then come other places that use it,
                 (rows-places outside) (append (rows-places uses) (rows-places mentions))
                 (rows-places mentions) '()
                 (rows-others mentions) '()
-                possible (tell-rows index target mentions '() '() t))
-          (let ((others (tell-rows index target outside (mapcar #'first *reference-kinds*) '() nil)))
+                possible (tell-rows target mentions '() '() t))
+          (let ((others (tell-rows target outside (mapcar #'first *reference-kinds*) '() nil)))
             (make-json-object
              (list* "name" (name-text target)
                     "total" (rows-count (append functions others possible))
@@ -278,4 +279,5 @@ that does several of these is told as often. Then come other places that use it,
                     "kept" (json-boolean (kept-p symbol))
                     "accessibleIn" (and sites (packages-with symbol))
                     "rows" (rows-data (append functions others possible) offset limit sites)
-                    (other-members index target sites (rows-places outside) '())))))))))
+                    (other-members sites (rows-places outside) '()
+                                   (zerop (+ (rows-count (append functions others)) (length (rows-places outside)))))))))))))

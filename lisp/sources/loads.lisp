@@ -146,6 +146,9 @@ Else a form that begins BY made it, unless a load of those TOUCHED did so."
                     (unset-variables pairs definitions old-text text (touched-values touched))))
       (append (changed-kinds file old-serial) (changed-names pairs old-text text)))))
 
+(defvar *form-numbers* nil
+  "While only a part of a file is loaded, a vector of what number each of its top-level forms had before, or NIL.")
+
 (defun same-forms-p (old-text text)
   "True when the forms of TEXT that *FORM-NUMBERS* says were there before are the same in OLD-TEXT."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))

@@ -79,10 +79,11 @@ value can be one that is never printed to its end."
 
 (defun fiveam-entries (package)
   "Return the tests and suites of PACKAGE."
-  ;; Since 1.4.3 a test that was defined twice has its name there twice.
-  (loop for name in (remove-duplicates (home-call package "TEST-NAMES") :from-end t)
-        for object = (home-call package "GET-TEST" name)
-        when (and name (symbolp name) object)
+  ;; Since 1.4.3 the table is in an object.
+  (loop with tests = (home-value package "*TEST*")
+        for name being the hash-keys of (if (hash-table-p tests) tests (home-call package "%TESTS" tests))
+          using (hash-value object)
+        when (and name (symbolp name))
           collect (let ((name name))
                     (make-entry name (home-type-p package "TEST-SUITE" object)
                                 (lambda ()

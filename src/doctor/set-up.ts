@@ -1,6 +1,6 @@
 // Decides what the doctor says of the machine around the image: sandbox, folders, libraries, clients.
 
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { HOME } from '../assembly.ts';
@@ -41,7 +41,7 @@ export function checkFolders({ state, audit, auditNamed, cache }: Config): Findi
       ok: true,
       text: cacheUsable(cache)
         ? `cache: ${cache}`
-        : `cache: ${cache} cannot be written; each start compiles the agent, which takes some seconds`,
+        : `cache: ${cache} cannot be written, or is not yours alone; each start compiles the agent, which takes some seconds`,
     },
   ];
 }
@@ -59,7 +59,7 @@ function checkPlace(what: string, path: string, obstacle: string | undefined, co
 function obstacleToRecording(file: string): string | undefined {
   if (!existsSync(file)) return obstacleToWriting(dirname(file));
   try {
-    closeSync(openSync(file, 'a'));
+    closeSync(openSync(file, constants.O_APPEND | constants.O_NONBLOCK | constants.O_WRONLY));
     return undefined;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? messageOf(error);

@@ -67,7 +67,7 @@ export function changeOf(name: string, before: FileText, after: FileText): Chang
   const hunks = hunksOf(before.text, after.text);
   if (hunks === undefined) {
     const removed = linesOf(before.text).length;
-    return wholeContent(told`File ${name}, too different for a diff, becomes`, after, removed);
+    return wholeContent(told`New content of file ${name}, which is too different for a diff`, after, removed);
   }
   const notes = [
     storageChange(before, after),

@@ -5,7 +5,7 @@ import { homeFolder } from '../paths.ts';
 import { ours, type Told, told } from '../told.ts';
 import { visibleLine } from '../visible.ts';
 import type { PreviewFile } from './preview-files.ts';
-import { fits, type Message, messageIn, type Room, withBeginning } from './room.ts';
+import { fits, largest, type Message, messageIn, type Room, withBeginning } from './room.ts';
 
 /** Pages that a person may turn. Of what takes more, they see the first, and the file. Claude Code ends a call that asks
  *  more than ten times. */
@@ -61,8 +61,7 @@ function page(
   room: Room,
 ): { message: string; count: number } {
   const withLines = (count: number) => ({ ...rest, lines: [`${head(count)}`, ...lines.slice(0, count)] });
-  let count = 0;
-  while (count < lines.length && fits(withLines(count + 1), room)) count += 1;
+  const count = largest(lines.length, (each) => fits(withLines(each), room));
   const shown = count > 0 ? withLines(count) : withBeginning(withLines(0), lines[0] ?? '', room);
   return { message: messageIn(shown, room), count };
 }

@@ -44,12 +44,23 @@ export function surelySeen(message: string, { rows, sure = rows }: Room): boolea
 /** Returns MESSAGE with as much of the beginning of LINE behind its lines as ROOM has place for. */
 export function withBeginning(message: Message, line: string, room: Room): Message {
   const letters = [...line.slice(0, room.rows * room.columns)];
-  while (letters.length > 0) {
-    const longer = { ...message, lines: [...message.lines, `${letters.join('')} [...]`] };
-    if (fits(longer, room)) return longer;
-    letters.length -= 1;
+  const longer = (count: number) => ({
+    ...message,
+    lines: [...message.lines, `${letters.slice(0, count).join('')} [...]`],
+  });
+  const count = largest(letters.length, (each) => fits(longer(each), room));
+  return count === 0 ? message : longer(count);
+}
+
+/** Returns the largest number up to LIMIT for which IS holds, as it does for all below; 0 when it holds for none. */
+export function largest(limit: number, is: (count: number) => boolean): number {
+  let [low, high] = [0, limit];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (is(middle)) low = middle;
+    else high = middle - 1;
   }
-  return message;
+  return low;
 }
 
 /** Stands where a line ends; one in the text of a line is shown as its code, so that it ends none. */
@@ -95,6 +106,7 @@ const TAB_COLUMNS = 8;
 
 /** Returns how many columns TEXT takes at most: letters of other than alphabets can take two, and small pictures do. */
 function widthOf(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length;
   const wide = /[\u1100-\u11ff\u2e80-\u{10ffff}]|\p{Emoji_Presentation}/u;
   const widths = [...text].map((letter) => (letter === '\t' ? TAB_COLUMNS : wide.test(letter) ? 2 : 1));
   return widths.reduce((sum, width) => sum + width, 0);

@@ -36,24 +36,11 @@ function* tokensOf(
 
 /** Where the names of a text stand. The text is looked through once, not for each name that somebody asks for. */
 export class Names {
-  readonly #forms: readonly TopLevelForm[];
   readonly #mentions = new Map<string, number[]>();
 
   /** Takes the text SOURCE and its top-level FORMS under FEATURES. */
   constructor(source: string, forms: readonly TopLevelForm[], features: Features) {
-    this.#forms = forms;
     for (const form of forms) this.#look(source, form, features);
-  }
-
-  /** Returns the forms in which the symbol NAME stands, in whatever package. */
-  formsWith(name: string): TopLevelForm[] {
-    const found = new Set<TopLevelForm>();
-    let last: TopLevelForm | undefined;
-    for (const mention of this.#mentions.get(name) ?? []) {
-      if (last === undefined || mention >= last.end * BITS) last = this.#formAt(mention / BITS);
-      if (last !== undefined) found.add(last);
-    }
-    return [...found];
   }
 
   /** Returns where in FORM the symbol NAME stands, in whatever package, and how often it is defined there. */
@@ -66,17 +53,6 @@ export class Names {
       uses: uses.map((each) => ({ index: Math.floor(each / BITS), called: (each & CALLED) !== 0 })),
       definitions: there.length - uses.length,
     };
-  }
-
-  /** Gives the form that has INDEX. */
-  #formAt(index: number): TopLevelForm | undefined {
-    let low = 0;
-    for (let high = this.#forms.length; high - low > 1; ) {
-      const middle = (low + high) >> 1;
-      if ((this.#forms[middle]?.start ?? 0) <= index) low = middle;
-      else high = middle;
-    }
-    return this.#forms[low];
   }
 
   #look(source: string, form: TopLevelForm, features: Features): void {

@@ -1,6 +1,6 @@
 // Decides which cons of a text SBCL means by the number of a form, and whether the text tells that at all.
 
-import { elementsOf, type Form, resolve } from './form.ts';
+import { elementsOf, type Features, type Form, resolve } from './form.ts';
 import type { Numbered } from './kept-forms.ts';
 import { bare, isOdd } from './lexer.ts';
 
@@ -229,8 +229,12 @@ class Tally {
   }
 }
 
-/** Numbers conses as sb-di:form-number-translations does, as far as the text tells. */
-export function numberedConses(form: Form): Numbered[] {
+/** What the image names among its features when its SBCL gives numbers to commas, and to what is quoted. */
+const COMMAS_COUNTED = 'LIVE-LISP::COMMAS-COUNTED';
+
+/** Numbers conses as sb-di:form-number-translations does under FEATURES, as far as the text tells. */
+export function numberedConses(form: Form, features: Features): Numbered[] {
+  const newer = features.has(COMMAS_COUNTED);
   const numbered = new Map<Form, Numbered>();
   const pending = [form];
   const values = new Set<string>();
@@ -243,14 +247,14 @@ export function numberedConses(form: Form): Numbered[] {
       if (name === '' || !values.has(name)) before++;
       values.add(name);
     }
-    if (list.kind !== 'cons' || numbered.has(list)) continue;
-    const parts = partsOf(list);
+    if ((list.kind !== 'cons' && list.kind !== 'comma') || numbered.has(list)) continue;
+    const parts = newer ? newerPartsOf(list) : partsOf(list);
     const operator = resolve(list.car)?.name ?? '';
     if (list.template || templates.has(list)) for (const part of parts) templates.add(part);
     numbered.set(list, {
       list,
       start: list.start,
-      operator,
+      operator: list.kind === 'comma' ? '' : operator,
       made: before,
       template: templates.has(list),
       // A declaration has no code.
@@ -267,4 +271,25 @@ function partsOf(list: Form): Form[] {
   const quote = elements.findIndex((each) => each?.name === 'QUOTE');
   const looked = elements.slice(0, quote === -1 ? undefined : quote);
   return looked.flatMap((each) => (each?.kind === 'cons' || each?.kind === 'made' ? each : []));
+}
+
+/** Gives the conses and commas in LIST, a cons or a comma, that are looked into since SBCL 2.5.11, and what `#.` has made
+ *  there. A comma behind a dot is read as two elements. */
+function newerPartsOf(list: Form): Form[] {
+  const last = tailOf(list);
+  const behind = last?.kind === 'comma' ? resolve(last.car) : undefined;
+  return [...elementsOf(list), behind].filter(
+    (each): each is Form => each?.kind === 'cons' || each?.kind === 'comma' || each?.kind === 'made',
+  );
+}
+
+/** Gives what stands behind the last cons of LIST; LIST itself when it is none. */
+function tailOf(list: Form): Form | undefined {
+  const cells = new Set<Form>();
+  let cell: Form | undefined = list;
+  while (cell?.kind === 'cons' && !cells.has(cell)) {
+    cells.add(cell);
+    cell = resolve(cell.cdr);
+  }
+  return cell;
 }

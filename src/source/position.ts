@@ -160,7 +160,7 @@ export class TopLevelForms {
 
   #consesAt(index: number): readonly Numbered[] {
     const kept = this.#readAt(index);
-    kept.conses ??= kept.found ? numberedConses(kept.found.form) : [];
+    kept.conses ??= kept.found ? numberedConses(kept.found.form, this.#features) : [];
     return kept.conses;
   }
 

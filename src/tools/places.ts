@@ -47,8 +47,6 @@ export interface Forms {
   position: (index: number) => SourcePosition;
   /** Where the names in it stand. */
   names: Names;
-  /** Returns where the form with NUMBER in FORM begins. */
-  subForm: (form: TopLevelForm | undefined, number: number) => number | undefined;
   /** Returns what FORM defines, and what forms in it do. */
   defined: (form: TopLevelForm) => Defined[];
 }
@@ -261,7 +259,6 @@ export class Places {
       list: source.list(features),
       position: (index) => source.text.positionAt(index),
       names: this.#sources.names(source, features),
-      subForm: (form, number) => form && source.forms(features).formStart(form.start, number),
       defined: (form) => definedAt(source.forms(features), form.start),
     };
   }

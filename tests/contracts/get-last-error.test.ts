@@ -125,7 +125,10 @@ describe('older errors', () => {
 
   test('an exhausted stack is kept without locals', async () => {
     await session.eval('(defun deep (n) (+ 1 (deep n))) (deep 1)');
-    expect(await last()).toMatch(/^Error: Control stack exhausted.* {2}0: \(COMMON-LISP-USER::DEEP 1\)\n/s);
+    // Newer SBCLs have not kept the arguments of the newest call yet.
+    expect(await last()).toMatch(
+      /^Error: Control stack exhausted.* {2}0: \(COMMON-LISP-USER::DEEP (1|#<not kept>.*)\)\n {2}1: \(COMMON-LISP-USER::DEEP 1\)\n/s,
+    );
   });
 });
 

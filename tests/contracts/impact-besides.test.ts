@@ -56,7 +56,9 @@ describe('besides', () => {
     );
     write('kept.lisp', '(in-package own)\n(defvar *kept*\n  #.(twice 1))\n');
     await other.text('load_system', { system: 'kept/tests' });
-    expect(await told({ name: 'twice' })).toContain('\n\nTests that name it: kept.lisp:3\n\n');
+    expect(await told({ name: 'twice' })).toContain(
+      '\n\nTests that reach it (1):\n  kept.lisp:2:1  (defvar *kept*\n\n',
+    );
     expect(await told({ name: 'large' })).toContain('\n\nNo test reaches it.\n\n');
   });
 });

@@ -112,8 +112,8 @@ export function callers(
       `(defun caller-${i} (x)\n${body})`,
       `(defmethod described ((x t) (n (eql ${i})))\n${body})`,
       `(defvar *value-${i}* (lambda (x)\n${body}))`,
-      `(defclass class-${i} () ((slot :initform (let ((x '()))\n${body}))))`,
-      `(when (null *kept*)\n  (let ((x 1))\n  (unless x\n${body})))`,
+      `(defclass class-${i} () ((slot :initform (let ((x *kept*))\n${body}))))`,
+      `(when *kept*\n  (let ((x *kept*))\n${body}))`,
       `(defmacro macro-${i} (x)\n${body})`,
     ];
     lines.push(definers[random(definers.length)] ?? '');

@@ -53,7 +53,7 @@ describe.each(ERAS)('an edit that waits for its answer, in the %s era', (era) =>
   });
   afterAll(() => at.close());
 
-  const DIFF = '--- src/a.txt\n+++ src/a.txt\n@@ -1,2 +1,2 @@\n one needle\n-two\n+2';
+  const DIFF = 'File src/a.txt, line 2, +1 \u22121:\n@@ -1,2 +1,2 @@\n one needle\n-two\n+2';
   const edit = () => at.answer('propose_file_edit', { path: 'src/a.txt', original: 'two', modified: '2' });
 
   /** Calls TOOL with ARGS while a human has the question of an edit before them, and returns the answer. */
@@ -89,7 +89,7 @@ describe.each(ERAS)('an edit that waits for its answer, in the %s era', (era) =>
   test('is told for a file that is not there yet', async () => {
     const write = () => at.answer('write_file', { path: 'new.txt', content: 'x\n' });
     expect(await whileAsked('read_buffer', { buffer: 'new.txt' }, write)).toBe(
-      'failed: There is no file new.txt yet. An edit of it waits for approval, and is not in the workspace:\n\nNew file new.txt, 1 line:\n\n+x',
+      'failed: There is no file new.txt yet. An edit of it waits for approval, and is not in the workspace:\n\nNew file new.txt, 1 line:\n+x',
     );
   });
 
@@ -100,7 +100,7 @@ describe.each(ERAS)('an edit that waits for its answer, in the %s era', (era) =>
     const second = at.answer('propose_file_edit', { path: 'src/a.txt', original: 'one', modified: '1' });
     await expect.poll(() => release.length).toBe(2);
     expect(await at.answer('read_buffer', { buffer: 'a.txt' })).toContain(
-      '2 edits of it wait for approval, and are not in the text above:\n\n---',
+      '2 edits of it wait for approval, and are not in the text above:\n\nFile src/a.txt, line ',
     );
     release[0]?.();
     const answers = [first, second];

@@ -56,7 +56,13 @@ Functions that set LOOKS::**COUNT**:
 
 test('a constant is read', async () => {
   expect(await references('looks::+sides+')).toBe(
-    'Functions that read LOOKS::+SIDES+:\n\n  LOOKS::READ-UNIT',
+    `Functions that read LOOKS::+SIDES+:
+
+  LOOKS::READ-UNIT
+
+Other places that use LOOKS::+SIDES+:
+
+  LOOKS::SHAPE (default initarg)`,
   );
 });
 

@@ -1,145 +1,75 @@
-// An SBCL that lacks what the agent uses of its internals: the agent is built, says so, and answers.
+// An image that does without all that the agent does by internals of SBCL: it says so, and the main job works.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SbclImage } from '../../src/image/own/sbcl-image.ts';
-import type { Lacking } from '../../src/image/wire/messages.ts';
+import { EVERYTHING } from '../../src/image/process/agent.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { lackingLine } from '../../src/tools/lacking-text.ts';
-import { FIXTURES, PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
-import { LONG } from '../long.ts';
-import { sbclThatEvaluates } from '../odd-sbcl.ts';
+import { temporaryFolder } from '../harness.ts';
 import { filesOf, textOf } from '../repository/files.ts';
 import { topLevelForms } from '../repository/lisp.ts';
+import { expectMainJob, LISP, SBCL } from './broken-internals.ts';
 
-const SBCL = testSbcl();
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
-/** The internals of each ability, PACKAGE:NAME, as the declarations in lisp/base have them. */
-const ABILITIES = new Map<string, { instead: string; internals: string[][] }>();
-/** Those that can come later, so that an image does not tell at its start that it lacks them. */
-const LATE: string[] = [];
-for (const path of filesOf('lisp/base', '.lisp').filter((name) => /\/sbcl-[a-z]+\.lisp$/.test(name))) {
-  let internals: string[][] = [];
-  for (const { elements, text } of topLevelForms(textOf(path))) {
-    const [operator = '', name = ''] = elements;
+/** What the agent does instead of each ability, and the internals of it, as the declarations have them. */
+const ABILITIES = new Map<string, { instead: string; internals: string[] }>();
+/** The internals that a row of the table of probes proves. */
+const PROVEN = new Set<string>();
+for (const path of filesOf('lisp', '.lisp')) {
+  let internals: string[] = [];
+  for (const { elements } of topLevelForms(textOf(path))) {
+    const [operator = '', name = '', third = ''] = elements;
     if (operator === 'define-ability') {
       internals = [];
-      ABILITIES.set(JSON.parse(name), { instead: JSON.parse(elements[2] ?? ''), internals });
-    } else if (operator.startsWith('define-runtime-')) {
-      internals.push([`runtime:${JSON.parse(elements.at(-1) ?? '')}`]);
-    } else if (/^define-(?:internal|late-internal)/.test(operator)) {
-      const [place = ''] = /\((?:"[A-Z0-9-]+" "[^"]+"\s*)+\)/.exec(text) ?? [];
-      const names = [...place.matchAll(/"([A-Z0-9-]+)"\s+"([^"]+)"/g)];
-      const internal = names.map(([, home, symbol]) => `${home}:${symbol}`);
-      internals.push(internal);
-      if (operator === 'define-late-internal') LATE.push(...internal);
-    }
+      ABILITIES.set(JSON.parse(name), { instead: JSON.parse(third), internals });
+    } else if (/^define-(?:internal|late-internal|runtime-)/.test(operator)) internals.push(name);
+    else if (operator === 'define-probe')
+      for (const proven of name.match(/[^\s()"]+/g) ?? []) PROVEN.add(proven);
   }
 }
 
-/** Writes a program that is SBCL without the NAMES, PACKAGE:NAME. */
-function sbclWithout(names: string[], program: string): string {
-  const load = `(load "${join(FIXTURES, 'lacking.lisp')}")`;
-  return sbclThatEvaluates(load, join(folder.path, program), `export LACKING='${names.join(' ')}'`);
-}
+/** The internals without a row, and why. */
+const UNPROVEN: Record<string, string> = {
+  'file-parts-reader': 'SB-COVER is loaded only when coverage is asked for',
+  'marks-reader': 'SB-COVER is loaded only when coverage is asked for',
+};
 
-/** Without a cache the agent is not compiled to a file, in which SBCL could not name what has no package. */
-const NO_CACHE = '/proc/nothing';
+test('each internal is for an ability, and a row of the table of probes proves it', () => {
+  const internals = [...ABILITIES.values()].flatMap((ability) => ability.internals);
+  expect(internals.length).toBeGreaterThan(200);
+  expect(internals.filter((name) => !PROVEN.has(name)).sort()).toEqual(Object.keys(UNPROVEN).sort());
+});
 
-function start(program: string, cache = NO_CACHE): SbclImage {
-  return new SbclImage({
-    sbcl: program,
-    lispFolder: join(PROJECT, 'lisp'),
-    cacheFolder: cache,
+let image: SbclImage;
+beforeAll(() => {
+  image = new SbclImage({
+    sbcl: SBCL,
+    lispFolder: LISP,
+    cacheFolder: cacheFolder(),
     root: folder.path,
     heapMb: 512,
     trees: [],
     limitMs: 60_000,
     startFiles: () => [],
+    without: EVERYTHING,
   });
-}
+});
+afterAll(() => image.close());
 
-const NAMES = [...ABILITIES.keys()];
-const namesOf = (ability: string) => ABILITIES.get(ability)?.internals ?? [];
-
-/** Each start without a cache compiles the agent. So the short run lacks all abilities at once; the long run each alone
- *  too. */
-const GROUPS = [NAMES, ...(LONG ? NAMES.map((name) => [name]) : [])];
-
-/** What the image greets with that lacks all. */
-let withoutAny: Lacking = { without: [], fallbacks: [] };
-
-/** What this SBCL lacks as it is, and what the system does not do for an image without a limit of memory. */
-const lackedAnyway = ['address-space limits'];
-beforeAll(async () => {
-  const image = start(SBCL, cacheFolder());
-  lackedAnyway.push(...(await image.greeting()).without);
-  image.close();
+test('without any internal of SBCL the image says of each ability what it does instead', async () => {
+  const { without, fallbacks } = await image.greeting();
+  expect([...without].sort()).toEqual([...ABILITIES.keys()].sort());
+  for (const [name, { instead }] of ABILITIES) {
+    expect(fallbacks.find(({ ability }) => ability === name)?.instead).toBe(instead);
+  }
 });
 
-/** What a message of the image says for sure, whatever is missing. */
-async function expectBasics(image: SbclImage): Promise<void> {
-  const source = join(folder.path, 'basic.lisp');
-  writeFileSync(source, '(defun cl-user::callee () 1)\n(defun cl-user::caller () (cl-user::callee))\n');
-  const evaluated = await image.call('evaluate', { code: '(+ 1 2) (list :a "b")' });
-  expect(evaluated.data.values?.map((values) => values.map(({ text }) => text))).toEqual([
-    ['3'],
-    ['(:A "b")'],
-  ]);
-  const failed = await image.call('evaluate', { code: '(error "No ~A" 1)' });
-  expect(failed.ending).toMatchObject({ kind: 'condition', condition: { text: 'No 1' } });
-  const fasl = join(folder.path, 'fasls', 'basic.fasl');
-  const loaded = await image.call('load-file', { file: source, fasl });
-  expect(loaded.ending.kind).toBe('done');
-  const found = await image.call('apropos', { pattern: 'mapca', package: 'CL', offset: 0, limit: 9 });
-  expect(JSON.stringify(found.data)).toContain('["COMMON-LISP","MAPCAR","FUNCTION"]');
-  const described = await image.call('describe', { name: 'car', package: 'CL', offset: 0, limit: 20 });
-  expect(JSON.stringify(described.data)).toContain('"COMMON-LISP::CAR"');
-  const called = await image.call('who-calls', {
-    name: 'callee',
-    package: 'CL-USER',
-    offset: 0,
-    limit: 9,
-    sites: true,
-  });
-  expect(called.ending.kind).toBe('done');
-  expect(JSON.stringify(called.data)).toContain('"COMMON-LISP-USER::CALLEE"');
-}
+test('without any internal of SBCL the main job works', () => expectMainJob(image, folder.path));
 
-test('every internal that is declared is for an ability, and there are some', () => {
-  expect(NAMES.length).toBeGreaterThan(10);
-  expect(NAMES.flatMap(namesOf).length).toBeGreaterThan(100);
-  for (const places of NAMES.flatMap(namesOf)) expect(places.join()).toMatch(/^[A-Za-z-]+:\S+/);
-});
-
-test.each(GROUPS.map((group) => [group.length > 1 ? 'any' : group.join(), group] as const))(
-  'without the internals for %s the agent says so and answers',
-  async (title, group) => {
-    const image = start(sbclWithout(group.flatMap(namesOf).flat(), title.replaceAll(/\W+/g, '-')));
-    try {
-      const { without, fallbacks } = await image.greeting();
-      if (group === NAMES) withoutAny = { without, fallbacks };
-      const told = (names: readonly string[]) => names.filter((name) => !lackedAnyway.includes(name));
-      expect(told(without)).toEqual(told(group));
-      for (const ability of group) {
-        const fallback = fallbacks.find((each) => each.ability === ability);
-        expect(fallback?.instead).toBe(ABILITIES.get(ability)?.instead);
-        const names = namesOf(ability).map(([first = '']) => first);
-        const missing = fallback?.missing.join(' ') ?? '';
-        for (const name of names.filter((each) => !LATE.includes(each))) expect(missing).toContain(name);
-      }
-      await expectBasics(image);
-    } finally {
-      image.close();
-    }
-  },
-);
-
-test('what is less without any of them is told in one line', () => {
-  expect(lackingLine(withoutAny)).toMatch(
+test('what is less without any of them is told in one line', async () => {
+  expect(lackingLine(await image.greeting())).toMatch(
     /^Less with this SBCL: errors and interrupted calls tell no frames; .*; who_calls finds nobody; .*\.$/,
   );
 });

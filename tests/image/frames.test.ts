@@ -65,28 +65,10 @@ test('a load that fails tells the line of its top-level form', async () => {
   expect(text).toContain('\n\nFrames:\n  0: (#<top-level form>)  fails.lisp:6:11\n');
 });
 
-test('frames of SBCL and its libraries are one line, and a restart that reads the same is told once', async () => {
-  write('failing.lisp', '(in-package :cl-user)\n(error "At load.")\n');
-  write('failing.asd', '(defsystem "failing" :components ((:file "failing")))');
-  const { text } = await session.call('load_system', { system: 'failing' });
-  expect(text).toMatch(
-    /\n\nFrames:\n {2}0: \(#<top-level form>\) {2}failing\.lisp:2:1\n {2}\.\.\. \d+ frames of SBCL and its libraries(\n\n|$)/,
-  );
-  expect(text.split('CLEAR-CONFIGURATION-AND-RETRY').length).toBe(2);
-});
-
 test('the function of SBCL that the program called is told', async () => {
   const { text } = await session.call('eval_form', {
     form: "(defun sorted (list) (list (sort list #'<))) (sorted (list 1 'a))",
   });
   expect(text).toMatch(/\n\nFrames:\n {2}0: \(SB-KERNEL:TWO-ARG-< .*\n/);
   expect(text).toMatch(/\n {2}\d: \(COMMON-LISP-USER::SORTED /);
-});
-
-test('where all frames are of SBCL and its libraries, the newest are told', async () => {
-  await session.call('eval_form', { form: '(require :asdf)' });
-  const { text } = await session.call('eval_form', { form: '(asdf:load-system :no-such-system)' });
-  expect(text).toMatch(
-    /\n\nFrames:\n {2}0: .*\n {2}1: .*\n {2}2: .*\n {2}3: .*\n {2}\.\.\. \d+ frames of SBCL and its libraries/,
-  );
 });

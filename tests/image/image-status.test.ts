@@ -11,9 +11,8 @@ import { imageOf, killChild, until } from '../server/processes.ts';
 /** Milliseconds in which it must have answered: 100, and what garbage collections add. */
 const SOON_MS = 400;
 
-// Newer SBCLs do not count collections.
 const MEMORY =
-  /^Memory: heap \d+ MB of \d+ MB; (\d+ garbage collections?|garbage collections) took \d+\.\d s; image \d+ MB resident; server \d+ MB resident( \(heap and collections \d+\.\d s ago\))?$/m;
+  /^Memory: heap \d+ MB of \d+ MB; garbage collections took \d+\.\d s; image \d+ MB resident; server \d+ MB resident( \(heap and collections \d+\.\d s ago\))?$/m;
 
 /** Returns the status of the image of SESSION, which comes soon. */
 async function status(session: Session): Promise<string> {

@@ -110,64 +110,6 @@ describe('a system', () => {
   });
 });
 
-describe('a system in a file of another name', () => {
-  write(
-    'many/many.asd',
-    '(asdf:defsystem "many-core" :components ((:file "core")))\n(asdf:defsystem :many-use :depends-on ("many-core") :components ((:file "use")))\n(asdf:defsystem "many")\n',
-  );
-  write('many/core.lisp', '(defvar *core* t)\n');
-  write('many/use.lisp', '(defvar *use* t)\n');
-  write(
-    'odd/all.asd',
-    '(in-package :asdf-user)\n(defsystem #:odd-one)\n(defsystem #:odd-one/part :components ((:file "part")))\n',
-  );
-  write('odd/part.lisp', '(defvar *part* t)\n');
-  system('outside', { outside: '(defvar *outside* t)\n' }, ['many-core']);
-  write('mentions/mentions.asd', '(asdf:defsystem "mentions" :depends-on ("only-mentioned"))\n');
-
-  test('is found by itself, and what needs it too', async () => {
-    expect((await load('many-use')).text).toMatch(/^Loaded system many-use\b/);
-    expect(await session.eval('(list *core* *use*)')).toBe('(T T)');
-    expect((await load('outside')).text).toMatch(/^Loaded system outside\b/);
-    expect((await load('odd-one/part')).text).toMatch(/^Loaded system odd-one\/part\b/);
-  });
-
-  test('of which a file only says that it needs it is not', async () => {
-    expect((await load('only-mentioned')).text).toMatch(/^System only-mentioned not found by ASDF\. /);
-  });
-
-  write('CamelCase.asd', '(asdf:defsystem "CamelCase" :components ((:file "camel")))\n');
-  write('camel.lisp', '(defvar *camel* t)\n');
-
-  test.each(['CamelCase', 'camelcase', '#:CamelCase'])('of another case is found as %s', async (name) => {
-    expect((await load(name)).text).toMatch(new RegExp(`^(Loaded system|System) ${name}\\b(?!.*not found)`));
-    expect(await session.eval('*camel*')).toBe('T');
-    expect(await session.text('compare_image', { system: name })).toBe(`The image and system ${name} agree.`);
-  });
-
-  for (const each of ['one', 'other']) {
-    write(`same-${each}/tests.asd`, `(asdf:defsystem "${each}-tests" :components ((:file "${each}")))\n`);
-    write(`same-${each}/${each}.lisp`, `(defvar *of-${each}* t)\n`);
-  }
-  system('in-need', { need: '(defvar *in-need* *of-other*)\n' }, ['other-tests', 'one-tests']);
-
-  test('is found where two files in different folders have one name', async () => {
-    expect((await load('in-need')).text).toMatch(/^Loaded system in-need, with one-tests, other-tests/);
-    expect(await session.eval('(list *of-one* *of-other*)')).toBe('(T T)');
-  });
-  test('has no warning about its name in any answer', async () => {
-    write('named/named.asd', '(asdf:defsystem "named")\n(asdf:defsystem "named-badly")\n');
-    for (const name of ['named', 'named-badly', 'many-use', 'outside']) {
-      const { text, notices } = await load(name);
-      expect(text).not.toMatch(/contains definition for system|just-done stamp/);
-      expect(notices).toEqual([]);
-    }
-    expect(await session.call('eval_form', { form: '(null (asdf:find-system :named-badly))' })).toEqual(
-      good('NIL'),
-    );
-  });
-});
-
 describe('what a load writes', () => {
   system('wordy', { wordy: '(princ "no line end")\n(format *error-output* "an error line~%")\n' });
 

@@ -60,7 +60,7 @@ test.each([
   "(compile 'b23 '(lambda () 1))",
   "(funcall #'compile 'b24 '(lambda () 1))",
   "(apply #'compile 'b25 '((lambda () 1)))",
-  "(mapc #'compile '(b25))",
+  "(mapc #'compile '(b25) '((lambda () 2)))",
   "(funcall 'compile '(setf b26) '(lambda (x y) x))",
   '(defun b27 () 1) (rotatef (symbol-function (quote b27)) (symbol-function (quote b25)))',
   '(let ((x (lambda () 2))) (shiftf x (fdefinition (quote b27)) (lambda () 1)))',

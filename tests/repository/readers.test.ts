@@ -16,7 +16,7 @@ const ALLOWED: { readonly [path: string]: string } = {
   'src/files/intents.ts': 'a new file and a folder of ours in the state folder',
   'src/files/together.ts': 'copies a file whose folder is held open and whose kind was checked',
   'src/code-cache.ts': 'the program itself',
-  'src/doctor.ts': 'the audit log, to append to it: O_NONBLOCK',
+  'src/doctor/set-up.ts': 'the audit log, to append to it: O_NONBLOCK',
   'src/program.ts': 'package.json of ours, and the file of --catalog, which can be a pipe',
   'src/image/process/agent.ts': 'the sources of the agent',
   'src/image/process/begun.ts': 'a new file: O_EXCL',

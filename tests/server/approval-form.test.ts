@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { PreviewFiles } from '../../src/server/preview-files.ts';
 import { APPROVE, DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
 
 let at: FileSession;
@@ -126,6 +127,36 @@ test('what a server left that was killed is removed', async () => {
   await formFor('e.lisp', 'e');
   expect(readdirSync(folder).sort()).toEqual([young, 'theirs']);
   for (const name of [young, 'theirs']) unlinkSync(join(folder, name));
+});
+
+test('no two previews have the same file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'live-lisp-previews-'));
+  const files = new PreviewFiles(join(folder, 'previews'), 600);
+  // Among so many names of two octets some are alike.
+  const paths = Array.from({ length: 700 }, () => files.write('x')).map((file) =>
+    'path' in file ? file.path : file.why,
+  );
+  expect(new Set(paths).size).toBe(700);
+  rmSync(folder, { recursive: true });
+});
+
+test('the arguments that a human can change hide nothing', async () => {
+  const { human } = at;
+  const defaults: unknown[] = [];
+  at.human = (_, form) => {
+    const { arguments: changed } = form.requestedSchema.properties;
+    if (changed === undefined) return { action: 'accept', content: { decision: 'approve with changes' } };
+    defaults.push([form.message, 'default' in changed && changed.default]);
+    return DENY;
+  };
+  await at.answer('write_file', { path: 'c.lisp', content: 'a\u202eb\u{e0041}' });
+  expect(defaults).toEqual([
+    [
+      'write_file with which arguments instead? All of them, as a JSON object.',
+      '{"path":"c.lisp","content":"a\\u202eb\\udb40\\udc41"}',
+    ],
+  ]);
+  at.human = human;
 });
 
 test.each<[string, (folder: string, aside: string) => void]>([
@@ -299,25 +330,25 @@ describe('what a client has no room for', () => {
 
   test('is on further pages, and only what is all on one has approve preset', async () => {
     answers = ['show more', 'show more', 'approve for this session'];
-    const content = lines(24);
+    const content = lines(23);
     expect(await codex.answer('write_file', { path: 'p.lisp', content })).toBe(
       `Wrote ${content.length} bytes to p.lisp`,
     );
     const file = /^All of it: (.*)$/m.exec(asked[0]?.message ?? '')?.[1] ?? '';
     const rows = (from: number, to: number) =>
-      lines(24)
+      lines(23)
         .split('\n')
         .slice(from - 1, to)
         .map((line) => `+${line}`);
     expect(asked.map(({ message }) => message.split('\n'))).toEqual([
       [
-        '10 of 24 lines are shown. Approve write_file (dangerous)? new file, +24 \u22120,',
+        '10 of 23 lines are shown. Approve write_file (dangerous)? new file, +23 \u22120,',
         '\u2026 in p.lisp',
         ...rows(1, 10),
         `All of it: ${file}`,
       ],
-      ['Lines 11 to 22 of 24, write_file', ...rows(11, 22)],
-      ['Lines 23 to 24 of 24, write_file', ...rows(23, 24)],
+      ['Lines 11 to 22 of 23, write_file', ...rows(11, 22)],
+      ['Line 23 of 23, write_file', ...rows(23, 23)],
     ]);
     expect(stands()).toEqual([
       ['show more', 'show more'],

@@ -96,8 +96,8 @@ describe.each(ERAS)('Claude Code in the %s era', (era) => {
 describe.each(ERAS)('an approval for the session in the %s era', (era) => {
   const SHORT = `"${'two words '.repeat(5)}"`;
   const LONG = `"${'two words '.repeat(30)}"`;
-  const WIDE = `"${'\u6f22\u5b57 '.repeat(40)}"`;
-  const PICTURES = `"${'\u2705'.repeat(100)}"`;
+  const WIDE = `"${'\u6f22\u5b57 '.repeat(60)}"`;
+  const PICTURES = `"${'\u2705'.repeat(150)}"`;
   const TABS = `"${'\t'.repeat(40)}"`;
 
   test.each([

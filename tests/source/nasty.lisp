@@ -30,7 +30,7 @@
 (vectors #(1 (2) 3) (a) #3((b)) (c) #() #0() (d) #((e) #((f)) '(g)) (h))
 (structures #S(point :x 1 :y (2 (3))) (a) #s(point) (b))
 (arrays #2A((1 2) (3 4)) (a) #0A(b) (c) #1a((d) (e)) (f) #A((2) t (g) (h)) (i))
-(numbers #C(1 2) (a) #c(1.5 2) (b) #b101 (c) #o17 (d) #xFf (e) #36rZZ (f) #*101 (g) #8*1 (h) #* (i) #x 1F (j))
+(numbers #C(1 2) (a) #c(1.5 2) (b) #b101 (c) #o17 (d) #xFf (e) #36rZZ (f) #*101 (g) #8*1 (h) #* (i) #x1F (j))
 (paths #P"/tmp/(" (a) #p"x" (b))
 (characters #\( (a) #\) (b) #\; (c) #\" (d) #\' (e) #\Space (f) #\| (g) #\\ (h) #\# (i) #\😀 (j) #\newline(k) #\a(l))
 (symbols #:a (a) #:|x (| (b) |a (b| (c) a\(b (d) a\ b (e) |a\|(| (f) a|(|b (g) a#(b) (h) a#|b (c)|(i) |😀|(j))

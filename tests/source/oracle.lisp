@@ -18,23 +18,32 @@
   (lambda (stream &rest arguments)
     (let* ((start (- (file-position stream) width))
            (form (apply reader stream arguments)))
-      (when (consp form)
+      (when (or (consp form) (sb-int:comma-p form))
         (setf (gethash form *starts*) start))
       form)))
 
 (defun noting-readtable ()
   (let ((readtable (copy-readtable nil)))
-    (dolist (char '(#\( #\' #\`))
+    (dolist (char '(#\( #\' #\` #\,))
       (set-macro-character char (noting-start (get-macro-character char nil) 1) nil readtable))
     (set-dispatch-macro-character
      #\# #\' (noting-start (get-dispatch-macro-character #\# #\' nil) 2) readtable)
     readtable))
 
+(defvar *commas-counted* (< 1 (length (sb-di:form-number-translations '(quote (a)) 0)))
+  "True when this SBCL numbers commas, and what is quoted.")
+
+(defun element (index form)
+  "Gives the element of FORM with INDEX. Where commas are numbered, one is a list of its name and its form."
+  (cond ((sb-int:comma-p form) (if (= index 1) (sb-int:comma-expr form) form))
+        ((zerop index) (car form))
+        (t (element (1- index) (cdr form)))))
+
 (defun subform (form path)
-  "Gives the form that PATH of SB-DI:FORM-NUMBER-TRANSLATIONS leads to, seen through commas."
+  "Gives the form that PATH of SB-DI:FORM-NUMBER-TRANSLATIONS leads to."
   (dolist (index (rest (reverse (rest path))) form)
-    (let ((element (nth index form)))
-      (setf form (if (sb-int:comma-p element) (sb-int:comma-expr element) element)))))
+    (let ((element (element index form)))
+      (setf form (if (and (sb-int:comma-p element) (not *commas-counted*)) (sb-int:comma-expr element) element)))))
 
 (defun file-text (file)
   (with-open-file (stream file :external-format :utf-8)
@@ -47,7 +56,7 @@
            (format nil "~@[~A::~]~A"
                    (unless (keywordp feature) (package-name (symbol-package feature)))
                    feature)))
-    (format nil "features~{ ~A~}" (mapcar #'name *features*))))
+    (format nil "features~{ ~A~}~@[ LIVE-LISP::COMMAS-COUNTED~]" (mapcar #'name *features*) *commas-counted*)))
 
 (defun report-file (file)
   "Prints for each top-level form of FILE where the one before it ends, and the offset of every numbered cons."

@@ -141,7 +141,7 @@ export const IMAGE_CALLS: Record<string, Calls> = {
     bad: [
       {},
       { form: '(when' },
-      { form: '(when)' },
+      { form: '(defclass 5 () ())' },
       { form: '(when t) (when t)' },
       { form: '(when t)', package: 'NOWHERE' },
       { form: '(when t)', mode: 'both' },
@@ -174,7 +174,7 @@ export const IMAGE_CALLS: Record<string, Calls> = {
       { form: '(defun total (prices) (price :lamp) (length 5))', package: 'SHOP' },
     ],
     empty: [{ form: '' }],
-    'over-long': [{ form: '(defun add (a b) (declare (optimize speed)) (+ a b))' }],
+    'over-long': [{ form: '(defun many () (list a b c d e f g h i j k l m n o p q r s t u v w x y z))' }],
     bad: [
       {},
       { form: '(list 1)\n(list 2' },

@@ -72,4 +72,10 @@ export class Ladder {
     this.#plain = true;
     return true;
   }
+
+  /** Takes that no plain image starts either: then the next is a whole one again. */
+  plainFailed(): void {
+    this.#ended = [];
+    this.#plain = false;
+  }
 }

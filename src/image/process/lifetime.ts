@@ -216,11 +216,7 @@ export class Lifetime {
 
   async #watched(): Promise<Child> {
     const sbcl = findSbcl(this.#options.sbcl);
-    const child = await this.#spawnAgent(sbcl).catch((error: unknown) => {
-      if (spaceRemedy(this.#options.heapMb) !== undefined || !this.#ladder.failed(firstLine(error)))
-        throw error;
-      return this.#spawnAgent(sbcl);
-    });
+    const child = await this.#spawnAgent(sbcl).catch((error: unknown) => this.#spawnPlain(sbcl, error));
     this.#ladder.began();
     const pulse = new Pulse(child);
     this.#pulse = pulse;
@@ -244,6 +240,17 @@ export class Lifetime {
       this.#lost(child, how);
     });
     return child;
+  }
+
+  /** Starts a plain process, when those that ended with ERROR ended by themselves. */
+  async #spawnPlain(sbcl: string, error: unknown): Promise<Child> {
+    const { heapMb } = this.#options;
+    const byItself = this.#child?.endedByItself === true && spaceRemedy(heapMb) === undefined;
+    if (!byItself || !this.#ladder.failed(firstLine(error))) throw error;
+    return this.#spawnAgent(sbcl).catch((plainError: unknown) => {
+      this.#ladder.plainFailed();
+      throw plainError;
+    });
   }
 
   /** Starts a process from the core that is kept. Where there is none, or no process starts from it, from the agent. */

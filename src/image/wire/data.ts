@@ -44,10 +44,8 @@ export interface Caller {
   operator?: string;
   /** The native name of the file of a top-level form. */
   file?: string;
-  /** The 0-based number of that form; absent when it is one of several that SBCL does not tell apart. */
+  /** The 0-based number of that form. */
   form?: number;
-  /** Where those several call something: numbers of a form, and of the form in it. */
-  calls?: [number, number][];
   /** Whether the file was written since. */
   changed?: boolean;
   /** Symbols among the data of that form, PACKAGE::NAME; what it defines is one. */

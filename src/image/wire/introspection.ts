@@ -2,6 +2,12 @@
 
 import type { Caller, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 
+/** A file of which the top-level forms are not all known, and why. */
+export interface UnreadFile {
+  file: string;
+  why: string;
+}
+
 export interface ReferencesData {
   name: string;
   total: number;
@@ -11,8 +17,8 @@ export interface ReferencesData {
   kept: boolean;
   interpreted?: boolean;
   unheard?: boolean;
+  unread?: UnreadFile[];
   packages?: Record<string, string>;
-  makers?: string[];
   outside?: Caller[];
   outsideCount?: number;
   features?: string[];
@@ -42,11 +48,6 @@ export interface ArglistData {
   combination?: string;
   methodCount?: number;
   methods?: string[];
-}
-
-/** Code of several forms of a file of tests, and the NAMES by which they reach a definition. */
-export interface TestCode extends Place {
-  names?: string[];
 }
 
 /** An argument of a call as somebody wrote it: a name, a symbol, what EQL is followed by, or a literal. */
@@ -108,8 +109,6 @@ export interface ImpactData {
   testsMore?: boolean;
   testCount?: number;
   tests?: Place[];
-  /** Pieces of code that are several forms of a file of tests. */
-  testCode?: TestCode[];
   /** The files of those systems, when no test is known to reach it. */
   testFiles?: string[];
   /** What kind of class it names. */
@@ -234,6 +233,7 @@ export interface UnusedData {
   functions: number;
   interpreted?: boolean;
   unheard?: boolean;
+  unread?: UnreadFile[];
   /** Source files of code in which users count. */
   files?: string[];
   features?: string[];

@@ -14,6 +14,7 @@ import type {
   MacroexpandData,
   PackageData,
   ReferencesData,
+  UnreadFile,
   UnusedData,
   WrittenArgument,
 } from './introspection.ts';
@@ -46,12 +47,12 @@ export interface WhoCallsData {
   interpreted?: boolean;
   /** Whether SBCL does not tell the agent of new code. */
   unheard?: boolean;
+  /** Files of which the top-level forms are not all known. */
+  unread?: UnreadFile[];
   /** Why SBCL records no use of it in top-level forms, when there are others. */
   unrecorded?: 'macro' | 'inline' | 'slot';
   /** Other names of packages, with the names of those. */
   packages?: Record<string, string>;
-  /** Macros that can expand into a use, without their packages, when one of several forms does that. */
-  makers?: string[];
   /** Top-level forms, whichever rows were asked for, and how many there are when these are not all. */
   outside?: Caller[];
   outsideCount?: number;
@@ -262,7 +263,6 @@ export interface AgentStatus {
   heapUsed: number;
   heapSize: number;
   /** How often garbage was collected, where this SBCL counts that, and for how long. */
-  collections?: number;
   collectedMilliseconds: number;
   threads: number;
   programThreads: number;

@@ -2,7 +2,6 @@
 
 import type { Image, Replaceable } from '../../image/image.ts';
 import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
-import type { AgentStatus } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
@@ -80,7 +79,6 @@ function statusData({ said, ...status }: ImageStatus, lastLoss: string | undefin
     memory: {
       heapUsed: said?.heapUsed,
       heapSize: said?.heapSize,
-      collections: said?.collections,
       collecting: said && said.collectedMilliseconds / 1000,
       imageRss: outside?.residentOctets,
       serverRss,
@@ -200,17 +198,12 @@ const OLD_MS = 500;
 function memoryLine({ said, saidMsAgo = 0, outside, serverRss }: ImageStatus): string {
   const parts = [
     said && `heap ${megabytes(said.heapUsed)} of ${megabytes(said.heapSize)}`,
-    said && collectionsText(said),
+    said && `garbage collections took ${secondsText(said.collectedMilliseconds)}`,
     outside?.residentOctets !== undefined && `image ${megabytes(outside.residentOctets)} resident`,
     `server ${megabytes(serverRss)} resident`,
   ];
   const old = said && saidMsAgo > OLD_MS ? ` (heap and collections ${secondsText(saidMsAgo)} ago)` : '';
   return `Memory: ${parts.filter(Boolean).join('; ')}${old}`;
-}
-
-function collectionsText({ collections, collectedMilliseconds }: AgentStatus): string {
-  const count = collections === undefined ? 'garbage' : `${collections} garbage`;
-  return `${count} ${collections === 1 ? 'collection' : 'collections'} took ${secondsText(collectedMilliseconds)}`;
 }
 
 function threadsLine({ said }: ImageStatus): string | false {

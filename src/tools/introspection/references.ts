@@ -64,7 +64,7 @@ export function whoReferences(image: Image, places: Places) {
         const wanted = { page, named: found.total, sites: args.sites ?? false, variable: true };
         const users = usersOf(found, places, wanted);
         const data = { ...withoutFeatures(found), total: found.total + users.outside, rows: users.rows };
-        return { data, text: referencesText(data, page.offset) };
+        return { data, text: referencesText(data, page.offset, places) };
       });
     },
   });
@@ -76,7 +76,7 @@ type Told = Omit<ReferencesData, 'rows'> & { rows: User[] };
 /** What a function can do with a variable. */
 const VERBS: readonly string[] = ['read', 'set', 'bind'];
 
-function referencesText(data: Told, offset: number): string {
+function referencesText(data: Told, offset: number, places: Places): string {
   const { name, total, kept, rows } = data;
   const isOutside = ({ kind = '', outside }: User) => outside || !VERBS.includes(kind);
   const lines = fittingRows(rows.map((user) => userText(user, isOutside(user) ? headOf(user) : user.name)));
@@ -95,7 +95,7 @@ function referencesText(data: Told, offset: number): string {
       : listsText(blocks, hasMore(page), `Functions that read, set or bind ${name}:`),
     natureNote(data),
     !kept && missingNote('references'),
-    ...unknownNotes(data, 'references'),
+    ...unknownNotes(data, 'references', places),
     pageNote(page, 'references'),
   ];
   return parts.filter(Boolean).join('\n');

@@ -1,12 +1,28 @@
 // Decides how it reads that some users of a name could not be known.
 
+import type { UnreadFile } from '../../image/wire/introspection.ts';
+import type { Places } from '../places.ts';
+
+/** Files that are named. */
+const NAMED = 3;
+
 /** Returns the notes that say which users of kind WHAT could not be known (C31). */
 export function unknownNotes(
-  { interpreted, unheard }: { interpreted?: boolean; unheard?: boolean },
+  { interpreted, unheard, unread = [] }: { interpreted?: boolean; unheard?: boolean; unread?: UnreadFile[] },
   what: string,
+  places: Places,
 ): string[] {
+  const files = unread
+    .slice(0, NAMED)
+    .map(
+      ({ file, why }) =>
+        `Note: the top-level forms of ${places.fileName(file)} are not all known (${why}); search_in_buffer finds names in it.`,
+    );
+  const more = unread.length - files.length;
   return [
     interpreted && `Note: an interpreter ran code in this image, whose ${what} are not known.`,
     unheard && `Note: ${what} in initial values and top-level forms are not known here.`,
+    ...files,
+    more > 0 && `Note: nor are those of ${more} more ${more === 1 ? 'file' : 'files'}.`,
   ].filter((note) => typeof note === 'string');
 }

@@ -32,7 +32,7 @@ export async function unusedFunctions(
     const shown = ordered.slice(page.offset, page.offset + page.limit).map(({ homes: _, ...row }) => row);
     const data = { ...found, total: unused.length, rows: shown };
     const counts = new Map([...groups].map(([header, group]) => [header, group.length]));
-    return { data, text: unusedText(data, { ...asked, counts }) };
+    return { data, text: unusedText(data, { ...asked, counts }, places) };
   });
 }
 
@@ -60,6 +60,7 @@ interface Told extends Omit<UnusedData, 'files' | 'features'> {
 function unusedText(
   found: Told,
   { offset, within, counts }: { offset: number; within?: string; counts: ReadonlyMap<string, number> },
+  places: Places,
 ): string {
   const { total, functions, rows = [] } = found;
   const whom = within === undefined ? '' : ` in ${within}`;
@@ -76,7 +77,7 @@ function unusedText(
     [
       lines.length > 0 &&
         'Note: names in the data of top-level forms do not count; search_in_buffer finds them.',
-      ...unknownNotes(found, 'users'),
+      ...unknownNotes(found, 'users', places),
       pageNote(page, 'functions'),
     ]
       .filter(Boolean)

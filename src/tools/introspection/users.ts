@@ -13,7 +13,6 @@ interface Uses {
   features?: string[];
   accessibleIn?: string[];
   packages?: Record<string, string>;
-  makers?: string[];
   rows?: Caller[];
   outside?: Caller[];
   outsideCount?: number;
@@ -54,16 +53,10 @@ export function usersOf(
   const { rows = [], outside: forms = [], outsideCount = 0 } = data;
   const asked = askedOf(data, sites, variable ?? false);
   const find = siteFinder({ ...data, variable: variable ?? false }, places);
-  const told = new Set([
-    ...rows.map(({ name = '' }) => name),
-    ...forms.map(({ file, form }) => `${file} ${form}`),
-  ]);
-  const namesIn = groupBy(forms, ({ file }) => file);
+  const told = new Set(rows.map(({ name = '' }) => name));
   const found = forms
-    // What the code of several forms has as data is told once for a file.
-    .map((row) => ({ ...row, names: namesIn.get(row.file)?.flatMap(({ names = [] }) => names) ?? [] }))
-    .flatMap((row) => outside(row, asked, places, told))
-    .map(({ part, ...each }): User => ({ ...each, outside: true }));
+    .flatMap((row) => outside(row, asked, places, told) ?? [])
+    .map((each): User => ({ ...each, outside: true }));
   const different = differentOf(found);
   const from = Math.max(0, page.offset - named);
   const shown = different.slice(from, from + page.limit - rows.length);
@@ -77,11 +70,9 @@ export function usersOf(
 
 /** Gives what is asked about the top-level forms in DATA. */
 function askedOf(data: Uses, sites: boolean, variable: boolean): Asked {
-  const { features = [], packages = {}, makers = [], outside: forms = [] } = data;
+  const { features = [], packages = {} } = data;
   return {
     used: symbolIn(data.name),
-    makers,
-    mixed: mixedFiles(forms),
     features: new Set(features),
     packages,
     sites,
@@ -99,15 +90,6 @@ function differentOf(users: readonly User[]): User[] {
     const sites = rest.flatMap((each) => each.sites ?? []);
     return first ? { ...first, ...(first.sites && { sites: [...first.sites, ...sites] }) } : [];
   });
-}
-
-/** Gives the files of which one piece of code, of several forms, is among FORMS both as what calls and as what has data. */
-function mixedFiles(forms: readonly Caller[]): Set<string> {
-  const several = forms.filter(({ file, form }) => file !== undefined && form === undefined);
-  const possible = new Set(several.filter((each) => each.possible).map(({ file }) => file));
-  return new Set(
-    several.flatMap(({ file = '', possible: data }) => (!data && possible.has(file) ? [file] : [])),
-  );
 }
 
 /** Functions stand before other places, and those before what only has the name as data. */
@@ -128,8 +110,8 @@ function userOf(
 /** Returns DATA without what only the search for places needs. */
 export function withoutFeatures<Data extends Uses>(
   data: Data,
-): Omit<Data, 'features' | 'accessibleIn' | 'packages' | 'makers' | 'outside' | 'outsideCount'> {
-  const { features, accessibleIn, packages, makers, outside, outsideCount, ...rest } = data;
+): Omit<Data, 'features' | 'accessibleIn' | 'packages' | 'outside' | 'outsideCount'> {
+  const { features, accessibleIn, packages, outside, outsideCount, ...rest } = data;
   return rest;
 }
 

@@ -127,7 +127,7 @@ async function callersOf(
       possible: found.possible + users.outsidePossible + unseen.length,
       rows: [...users.rows, ...unseen.slice(from, from + page.limit - users.rows.length)],
     };
-    return { data, text: callersText(data, page.offset) };
+    return { data, text: callersText(data, page.offset, places) };
   });
 }
 
@@ -139,7 +139,7 @@ function withinOf({ within }: { readonly within?: string }): { within?: string }
 /** What is told: the data of the answer, as programs have it. */
 type Told = Omit<WhoCallsData, 'rows'> & { rows: User[] };
 
-function callersText(data: Told, offset: number): string {
+function callersText(data: Told, offset: number, places: Places): string {
   const { name, callers, others, possible, leftOut = 0, kept, rows } = data;
   const lines = fittingRows(rows.map((user) => userText(user, headOf(user))));
   const page = { offset, shown: lines.length, total: callers + others + possible };
@@ -148,7 +148,7 @@ function callersText(data: Told, offset: number): string {
     leftOut > 0 && `Note: callers outside of that system are left out: ${leftOut}.`,
     !kept && missingNote('callers'),
     data.unrecorded && data.unrecorded !== 'slot' && UNRECORDED[data.unrecorded],
-    ...unknownNotes(data, 'callers'),
+    ...unknownNotes(data, 'callers', places),
     pageNote(page, 'callers'),
   ];
   if (page.total === 0) return [`No callers found for ${name}`, ...notes.filter(Boolean)].join('\n');

@@ -1,0 +1,112 @@
+;;;; What the top-level forms of loaded files use. They leave no code, so their files are read again at the next question.
+
+(in-package "LIVE-LISP.LOOK")
+
+(defun readtable-without-evaluation (readtable)
+  "Return a copy of READTABLE with which #. gives the value of a variable, and another form as data. Behind #+ and #-, which
+read keywords, what is left out depends on its value."
+  (let ((copy (copy-readtable readtable)))
+    (ignore-errors
+     (set-dispatch-macro-character #\# #\. (lambda (stream character number)
+                                             (declare (ignore character number))
+                                             (let ((form (read stream t nil t)))
+                                               (cond ((and (symbolp form) (boundp form)) (symbol-value form))
+                                                     ((eq *package* (find-package "KEYWORD")) (ignore-errors (eval form)))
+                                                     (t (list 'quote form)))))
+                                   copy))
+    copy))
+
+(defun scratch-package (package)
+  "Return a package in which all symbols of PACKAGE are. What else is read there, PACKAGE does not get: another thread could
+find it there and keep it."
+  (let ((scratch (make-package (format nil "LIVE-LISP TEXT ~36R" (random (expt 36 8))) :use '())))
+    (do-symbols (symbol package) (import (list symbol) scratch))
+    (loop for (nickname . other) in (sb-ext:package-local-nicknames package)
+          do (sb-ext:add-package-local-nickname nickname other scratch))
+    scratch))
+
+(defun enter (package)
+  "Read on in a scratch package of PACKAGE in place of the last one."
+  (let ((old *scratch*))
+    (setf *scratch* (scratch-package package)
+          *package* *scratch*)
+    (when old (delete-package old))))
+
+(defun take-settings (parts)
+  "Take over what PARTS, of a form that was read, say of how the next forms are read: their package and their readtable."
+  (loop for part in parts
+        do (when (typep part '(cons (eql setq) (cons symbol (cons t null))))
+             (destructuring-bind (variable form) (rest part)
+               (case variable
+                 (*package* (enter (eval form)))
+                 (*readtable* (setf *readtable* (readtable-without-evaluation (eval form)))))))))
+
+(defun read-forms (visit file)
+  "Call VISIT with the number and the parts of each top-level form of FILE, a native name, as far as they can be read. Return
+why they could not be read to the end, or NIL."
+  (let ((*package* *package*) (*scratch* nil) (*readtable* (readtable-without-evaluation *readtable*)))
+    (unwind-protect
+         (handler-case
+             (with-open-file (in (sb-ext:parse-native-namestring file) :external-format '(:utf-8 :replacement #\?))
+               (enter (find-package "COMMON-LISP-USER"))
+               (loop for number from 0
+                     for form = (read in nil in)
+                     until (eq form in)
+                     do (let ((parts (and (consp form) (parts-of-form form))))
+                          (funcall visit number parts)
+                          (take-settings parts))))
+           (error (condition)
+             (let ((text (report-text 200 condition)))
+               (string-right-trim (list #\. #\Space #\Newline) (subseq text 0 (or (search "Stream:" text) (position #\Newline text)))))))
+      (when *scratch* (delete-package *scratch*)))))
+
+(defun note-load (name mark created)
+  "Note that the file NAME was loaded which was CREATED then, and return that load. MARK is another at each."
+  (let ((known (gethash name **sources**)))
+    (if (and known (eq mark (file-load-mark known)))
+        known
+        (setf (gethash name **sources**) (make-file-load name mark created)))))
+
+(defun note-source (source)
+  "Note that the file of SOURCE, of code, was loaded, unless it is SBCL's own, and return that load."
+  (let ((name (and source (source-name source))))
+    (when (and (stringp name) (not (eql 0 (search "SYS:" name))))
+      (note-load name source (source-date source)))))
+
+(defun read-again (load)
+  "Find out what the forms of LOAD use, unless that is known. What ends this early is not tried again."
+  (setf (file-load-state load) "it was interrupted")
+  (let ((file (translated (file-load-name load))) (places '()))
+    (without-traces
+      (let ((problem (read-forms (lambda (number parts)
+                                   (let ((found (uses-of-parts parts)))
+                                     (when found (push (make-top-form load number :uses found) places))))
+                                 file)))
+        (setf (file-load-places load) places
+              (file-load-state load) (cond (problem)
+                                           ((changed-p file (file-load-created load)) "it changed since it was loaded")
+                                           (t t)))))
+    (mapc #'note-place places)))
+
+(defun unread-loads ()
+  "Return the loads of files that were not read again."
+  (let ((unread '()))
+    (sb-ext:with-locked-hash-table (**sources**)
+      (loop for load being the hash-values of **sources**
+            when (eq :unread (file-load-state load)) do (push load unread)))
+    (nreverse unread)))
+
+(defun read-new-texts ()
+  "Find out what the forms use that were loaded or evaluated since the last question."
+  (dolist (place (unread-definers)) (read-definer place))
+  (mapc #'read-again (unread-loads)))
+
+(defun unread-data ()
+  "Return the files of which not all was read again, and why, as JSON objects."
+  (let ((unread '()))
+    (sb-ext:with-locked-hash-table (**sources**)
+      (loop for load being the hash-values of **sources**
+            for state = (file-load-state load)
+            when (stringp state)
+              do (push (object "file" (translated (file-load-name load)) "why" state) unread)))
+    (nreverse unread)))

@@ -1,0 +1,136 @@
+;;;; What a form uses apart from the functions that it defines: what it calls, and names among its data. Its macros are
+;;;; expanded, and nothing of it is evaluated.
+
+(in-package "LIVE-LISP.LOOK")
+
+(defvar *scratch* nil "The package of symbols that only a text has which is read again, or NIL.")
+
+(defmacro without-traces (&body body)
+  "Evaluate BODY, which reads and expands code of the user, so that it prints nothing."
+  `(let* ((silence (make-broadcast-stream)) (*standard-output* silence) (*error-output* silence) (*trace-output* silence)
+          (*break-on-signals* nil) (*macroexpand-hook* #'funcall))
+     (sb-ext:without-package-locks ,@body)))
+
+(defparameter *definers-of-functions* '(defun defmacro defgeneric defmethod defstruct)
+  "Macros whose functions the index knows by their names. They are not expanded, which takes most of the time.")
+
+(defun loads-p (situations)
+  "True when EVAL-WHEN with SITUATIONS evaluates something while a file is loaded."
+  (and (intersection situations '(:load-toplevel :execute load eval)) t))
+
+(defun load-time-forms (form)
+  "Return the forms in LOAD-TIME-VALUE among the first 20000 conses of FORM."
+  (let ((left 20000) (found '()))
+    (labels ((visit (part)
+               (loop while (and (consp part) (plusp (decf left)))
+                     do (when (and (eq 'load-time-value (car part)) (consp (cdr part))) (push (second part) found))
+                        (visit (pop part)))))
+      (visit form))
+    (nreverse found)))
+
+(defun method-head (form)
+  "Return a list of the qualifiers of FORM, a DEFMETHOD, and one of the specializers of its parameters."
+  (let ((start (position-if #'listp (cddr form))))
+    (list (subseq (cddr form) 0 start)
+          (loop for parameter in (nth start (cddr form))
+                until (member parameter lambda-list-keywords)
+                collect (and (consp parameter) (second parameter))))))
+
+(defun specializer-forms (form)
+  "Return the forms behind EQL in the specializers of FORM, a DEFMETHOD."
+  (loop for specializer in (second (method-head form))
+        when (typep specializer '(cons (eql eql) (cons t null))) collect (second specializer)))
+
+(defun forms-beside-functions (form)
+  "Return the forms in FORM, of one of *DEFINERS-OF-FUNCTIONS*, that run apart from its functions."
+  (append (load-time-forms form)
+          (and (eq (first form) 'defmethod) (ignore-errors (specializer-forms form)))))
+
+(defun function-of-name-p (form)
+  "True when FORM is a function with a name that reaches it, by which the index knows it."
+  (and (typep form '(cons symbol (cons t)))
+       (eq (first form) +named-lambda+)
+       (let ((name (name-in-root (root-of (second form)))))
+         (and name (or (consp (second form)) (fboundp name))))))
+
+(defun local-function-p (name environment)
+  "True when NAME is a function or macro of ENVIRONMENT only."
+  (let ((information (contrib-function "SB-CLTL2" "FUNCTION-INFORMATION")))
+    (and information (nth-value 1 (funcall information name environment)))))
+
+(defun note-names (form note)
+  "Call NOTE with :CALL and the name of each function that FORM calls or has as a function, :INNER in its place where that is
+within a function without a name, :DATA and each symbol of the program among its data, :VARIABLE and each variable. Stop
+where a macro fails."
+  (let ((inner '()))
+    (labels ((data (object kind)
+               (map-symbols (lambda (symbol handled) (declare (ignore handled)) (funcall note kind symbol)) object))
+             (call (name environment)
+               (when (and (plain-name-p name) (not (local-function-p name environment)))
+                 (funcall note (if inner :inner :call) name)))
+             (beside (forms) (dolist (each forms) (note-names each note)))
+             (look (form context environment)
+               (cond ((consp form) (if (eq context :eval) (look-at (first form) form environment) form))
+                     ((not (symbolp form)) (data form :data) form)
+                     (t (when (variable-kind form) (data form :variable)) form)))
+             (look-at (head form environment)
+               (cond ((member form inner :test #'eq) form)
+                     ((eq head 'quote) (data (second form) :data) (values form t))
+                     ((or (function-of-name-p form) (and (eq head 'function) (function-of-name-p (second form))))
+                      (beside (load-time-forms (cddr form)))
+                      (values form t))
+                     ((or (eq head 'lambda) (and (eq head 'function) (typep (second form) '(cons (eql lambda)))))
+                      (push form inner)
+                      (walk-form form environment #'look)
+                      (pop inner)
+                      (values form t))
+                     ((eq head 'function) (call (second form) environment) form)
+                     ((member head *definers-of-functions*) (beside (forms-beside-functions form)) (values form t))
+                     ((eq head 'eval-when) (values form (not (loads-p (second form)))))
+                     ((member head '(let let*))
+                      (dolist (binding (second form))
+                        (let ((name (if (consp binding) (first binding) binding)))
+                          (when (variable-kind name) (data name :variable))))
+                      form)
+                     ((and (symbolp head)
+                           (not (special-operator-p head))
+                           (not (macro-function head environment)))
+                      (call head environment)
+                      form)
+                     (t form))))
+      (handler-case (handler-bind ((warning #'muffle-warning)) (walk-form form nil #'look))
+        (error () nil)))))
+
+(defun parts-of-form (form)
+  "Return the forms that SBCL compiles one by one for FORM, which stands at top level: what cannot be walked spoils no more."
+  (let ((head (and (consp form) (first form))))
+    (case head
+      (progn (mapcan #'parts-of-form (rest form)))
+      (eval-when (and (loads-p (second form)) (mapcan #'parts-of-form (cddr form))))
+      (t (if (and head
+                  (symbolp head)
+                  (macro-function head)
+                  (not (member head *definers-of-functions*)))
+             (let ((expansion (handler-case (handler-bind ((warning #'muffle-warning)) (macroexpand-1 form))
+                                (error () form))))
+               (if (eq expansion form) (list form) (parts-of-form expansion)))
+             (list form))))))
+
+(defstruct (form-uses (:constructor make-form-uses ()))
+  "What a top-level form uses apart from the functions that it defines: the functions that it CALLS, those that functions
+without a name in it call, INNER, the symbols of the program among its DATA, and the VARIABLES."
+  (calls '()) (inner '()) (data '()) (variables '()))
+
+(defun uses-of-parts (parts)
+  "Return what PARTS, from PARTS-OF-FORM, use, or NIL when that is nothing."
+  (let ((found (make-form-uses)))
+    (flet ((note (kind name)
+             (when (and (told-name-p name) (not (and *scratch* (eq *scratch* (symbol-package (name-key name))))))
+               (case kind
+                 (:call (pushnew name (form-uses-calls found) :test #'equal))
+                 (:inner (pushnew name (form-uses-inner found) :test #'equal))
+                 (:data (pushnew name (form-uses-data found)))
+                 (:variable (pushnew name (form-uses-variables found)))))))
+      (dolist (part parts) (note-names part #'note)))
+    (and (or (form-uses-calls found) (form-uses-inner found) (form-uses-data found) (form-uses-variables found))
+         found)))

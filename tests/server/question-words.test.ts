@@ -1,0 +1,125 @@
+// What a question says besides the diff, word for word.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { changeOf } from '../../src/files/diff.ts';
+import { decode } from '../../src/files/text.ts';
+import type { RenameFacts } from '../../src/image/wire/renaming.ts';
+import type { RenamePlan } from '../../src/tools/renaming/plan.ts';
+import { renameNotes } from '../../src/tools/renaming/rename-text.ts';
+import { DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
+
+let at: FileSession;
+beforeAll(async () => {
+  at = await openWorkspace({ args: ['--replay', 'off'] });
+  at.human = () => DENY;
+});
+beforeEach(() => void at.questions.splice(0));
+afterAll(() => at.close());
+
+test('a file that has that content already is told as that', async () => {
+  at.put('same.txt', 'one\n');
+  await at.answer('write_file', { path: 'same.txt', content: 'one\n' });
+  expect(at.questions).toEqual([
+    `Approve write_file (dangerous)? no change, in same.txt
+File same.txt has exactly this content already.
+All of it: FILE`,
+  ]);
+});
+
+test('a file that is stored in an unusual way is told as that', async () => {
+  await at.answer('write_file', { path: 'odd.txt', content: '\ufeffone\r\ntwo' });
+  expect(at.questions).toEqual([
+    `Approve write_file (dangerous)? new file, +2 \u22120, in odd.txt
+It has 2 lines, byte order mark, CRLF line ends, no newline at the end.
++one
++two
+All of it: FILE`,
+  ]);
+});
+
+test('of what is too different for a diff, all of the new content is shown', () => {
+  const text = (word: string) =>
+    decode(
+      Buffer.from(
+        Array.from({ length: 40_000 }, (_, index) => `${word}${(index * 7919) % 40_009}\n`).join(''),
+      ),
+    );
+  const change = changeOf('n', text('a'), text('b'));
+  expect(change.text.slice(0, 2).map(String)).toEqual([
+    'New content of file n, which is too different for a diff, 40000 lines:',
+    '+b0',
+  ]);
+  expect(change.summary.text).toBe('+40000 \u221240000');
+});
+
+test('a tool without arguments is told as that', async () => {
+  await at.session.eval(`(live-lisp:register-tool live-lisp:*agent-q-registry*
+    (live-lisp:define-tool "bare" "Does it." '() :safety-level :dangerous :handler (lambda (args) args)))`);
+  await at.answer('bare', {});
+  expect(at.questions).toEqual([
+    `Approve bare (dangerous, defined by code in the image, not by live-lisp)?
+It takes no arguments.
+All of it: FILE`,
+  ]);
+});
+
+test('the end of an image tells how many calls and variables go, and that nothing comes back', async () => {
+  const names = Array.from({ length: 21 }, (_, index) => `*v${index}*`);
+  for (const name of names) await at.session.eval(`(progn (defvar ${name} 1) (setf ${name} 2))`);
+  const running = at.session.call('eval_form', { form: '(sleep 600)' });
+  await at.answer('restart_image', {});
+  const [first, goesOn, calls, none, fresh, ...variables] = (at.questions[0] ?? '').split('\n');
+  expect([first, goesOn, calls, none, fresh]).toEqual([
+    'Approve restart_image (dangerous)? all values, threads, open files and',
+    '\u2026 connections of the image are lost',
+    '1 call that runs is ended.',
+    'Nothing is built again, because the server was started with --replay off.',
+    'The Lisp image is ended and a fresh one started.',
+  ]);
+  const told = names.slice(0, 20).map((name) => `COMMON-LISP-USER::${name.toUpperCase()}`);
+  expect(variables.join('\n').replaceAll('\n\u2026 ', ' ')).toBe(
+    `Variables that were set (21, the first 20): ${told.join(', ')}.\nAll of it: FILE`,
+  );
+  await at.answer('interrupt', {});
+  await running;
+});
+
+test('a rename tells what goes with it, what it leaves, and what it breaks', () => {
+  const facts = {
+    renamings: [
+      { from: 'A::X', to: 'Y' },
+      { from: 'A::MAKE-X', to: 'MAKE-Y' },
+    ],
+  };
+  const plan = {
+    kept: [
+      { at: 'a.lisp:1', why: 'package definition' },
+      { at: 'a b.lisp:2', why: 'prose' },
+      { at: 'a.lisp:3', why: 'prose' },
+      { at: 'a.lisp:4', why: 'prose' },
+      { at: 'a.lisp:5', why: 'string' },
+      { at: 'a.lisp:6', why: 'keyword' },
+      { at: 'a.lisp:7', why: 'word of LOOP' },
+      { at: 'a.lisp:8', why: 'unknown package' },
+    ],
+    merged: ['a.lisp:9'],
+    outside: Array.from({ length: 21 }, (_, index) => `/lib/${index}.lisp:1`),
+    cut: ['a.lisp:11'],
+    unfinished: true,
+  };
+  const notes = renameNotes(facts as RenameFacts, plan as unknown as RenamePlan).map(String);
+  const outside = plan.outside.slice(0, 20).join(', ');
+  expect(notes).toEqual([
+    'With it: A::MAKE-X to MAKE-Y.',
+    'Not changed, 1 in a package definition that computes its options: look whether it names the symbol: a.lisp:1.',
+    'Not changed, 3 in comments, strings and other texts (text: true changes them): "a b.lisp":2, a.lisp:3,4.',
+    'Not changed, 1 in strings of the name alone: a.lisp:5.',
+    'Not changed, 1 keywords of that name (keywords: true follows parameters): a.lisp:6.',
+    'Not changed, 1 as a word of LOOP: a.lisp:7.',
+    'Not changed, 1 in packages that are not loaded: a.lisp:8.',
+    'The new name stands there already, and means the same symbol then: a.lisp:9.',
+    `Used in files that cannot be written, which break: ${outside} and 1 more.`,
+    'Not looked at from there on, because it cannot be read: a.lisp:11.',
+    'The workspace is too large to look at all files that are not loaded.',
+  ]);
+});
