@@ -94,8 +94,6 @@ macros of a file are evaluated too: to compile them costs more than that saves. 
 (defvar *proven* '() "The names of what has proven right.")
 (defvar *unproven* '() "Lists of the name of what has not, an internal or an ability, and why, as text.")
 
-(defvar *rows* '() "The names that each row of the table of probes proves.")
-
 (defparameter *patience* 60 "Seconds after which a probe is taken to stand still. Each takes milliseconds.")
 
 (defun run-probes (start files descriptor)
@@ -117,6 +115,10 @@ begin with FILES."
     (format out "(:end)~%")
     (finish-output out)))
 
+(defun note-unproven (name why)
+  "Note WHY the agent is to do without NAME, unless that is known."
+  (unless (assoc name *unproven* :test #'string=) (push (list name why) *unproven*)))
+
 (defun take-results (in)
   "Read from IN what comes of probes, keep that, and return how many have ended and whether these were all."
   (let ((ended 0) (begun '()))
@@ -124,36 +126,19 @@ begin with FILES."
                                    (error () '(:stands-still)))
           do (case result
                (:end (return (values ended t)))
-               (:begins (setf begun names)
-                (push names *rows*))
+               (:begins (setf begun names))
                (:right (incf ended)
                 (setf *proven* (append names *proven*)))
                ((:lost :stands-still)
                 (loop for name in (or begun '("everything"))
-                      do (push (list name (if (eq result :lost) "ended the process" "stood still")) *unproven*))
+                      do (note-unproven name (if (eq result :lost) "ended the process" "stood still")))
                 (return (values (1+ ended) (null begun))))
                (t (incf ended)
-                  (loop for name in names do (push (list name result) *unproven*)))))))
+                  (dolist (name names) (note-unproven name result)))))))
 
-(defun leave-out-with (rows)
-  "Leave out what ROWS prove together with something that is left out: each uses the others."
-  (flet ((internal-p (name) (notany #'lower-case-p name))
-         (left-out-p (name) (assoc name *unproven* :test #'string=)))
-    (loop for found = (loop for names in rows
-                            for without = (find-if (lambda (name) (and (internal-p name) (left-out-p name))) names)
-                            when without
-                              append (loop for name in names
-                                           unless (or (not (internal-p name)) (left-out-p name))
-                                             collect (list name (format nil "is not used without ~(~A~)" without))))
-          while found
-          do (setf *unproven* (append found *unproven*)))
-    ;; Nor is an ability proven any more whose row has something that is left out.
-    (dolist (names rows)
-      (when (some #'left-out-p names) (setf *proven* (set-difference *proven* names :test #'string=))))))
-
-(defun probe-internals (files)
-  "Find out which internals of SBCL the agent may use. Those after one that ends its process are tried in another. The names
-of files that are made for that begin with FILES."
+(defun run-all-probes (files)
+  "Run each row of the table of probes, those after one that ends its process in another. The names of files that are made
+for that begin with FILES."
   (loop with start = 0
         do (multiple-value-bind (from to) (funcall (intern "PIPE" "SB-POSIX"))
              (let* ((id (in-child (lambda () (run-probes start files to))))
@@ -163,10 +148,16 @@ of files that are made for that begin with FILES."
                  (close in)
                  (ignore-errors (funcall (intern "KILL" "SB-POSIX") id 9))
                  (end-of-process id)
-                 (when all
-                   (leave-out-with *rows*)
-                   (return))
+                 (when all (return))
                  (incf start ended))))))
+
+(defun probe-internals (files)
+  "Find out which internals of SBCL the agent may use. What is used with one that failed is not proven, so all are tried
+again without that. The names of files that are made for that begin with FILES."
+  (loop for before = (length *unproven*)
+        do (setf *proven* '())
+           (run-all-probes files)
+        until (= before (length *unproven*))))
 
 (defun set-umask (mask)
   "Give the files that this process makes no rights in MASK, and return the mask of before."

@@ -1,7 +1,7 @@
 ;;;; Whether what SBCL has under a name is what the agent takes it for. Each row has the names of what it proves, our names
 ;;;; of internals or the name of an ability, and a form that is true when they are right: it uses them on an example whose
 ;;;; answer is known. boot.lisp runs the rows when the agent is compiled, in a child process, since a wrong internal can
-;;;; end that. For what fails, and what stands in a row with it, the agent uses the fallbacks of the declarations. A row
+;;;; end that. For what fails the agent uses the fallbacks of the declarations, and the rows are run again with those. A row
 ;;;; with the name of an ability says that it is there, even if other internals of it are missing. No fasl has anything of
 ;;;; this file.
 
@@ -19,28 +19,26 @@
  (defvar *probes* '() "The rows, each a list of names and a form, the last first.")
  (defvar *probe-file* nil "What the name of each file begins with that rows make, as a string.")
 
- (defun absent-p (name)
-   "True when this SBCL does not have the internal NAME, or the agent does without it anyway."
-   (and (symbolp name) (member name *absent*)))
-
  (defun run-probe (form)
    "Return :RIGHT when FORM is true, else text that says what it did."
    (handler-case (if (funcall (compile nil `(lambda () ,form))) :right "gives a wrong answer")
      (serious-condition () "signals an error")))
 
+ (defun used-p (name)
+   "True when the agent still uses NAME, of an internal or an ability."
+   (if (stringp name)
+       (let ((*ability* name)) (not (why-left-out name)))
+       (not (member name *absent*))))
+
  (defun run-probes (start files tell)
    "Run the rows from the number START on, which make files whose names begin with FILES. Call TELL with :BEGINS and the
-names of each, as texts, and then with :RIGHT or a text that says what is wrong. Where something of a row is not there,
-nothing is proven."
+names of each that are used, as texts, and then with :RIGHT or a text that says what is wrong."
    (setf *probe-file* files
          *package* (find-package "LIVE-LISP.BASE"))
    (loop for (names form) in (nthcdr start (reverse *probes*))
-         for texts = (mapcar #'string names)
-         for absent = (remove-if-not #'absent-p names)
+         for texts = (mapcar #'string (remove-if-not #'used-p names))
          do (funcall tell :begins texts)
-            (if absent
-                (funcall tell "is missing" (mapcar #'string absent))
-                (funcall tell (run-probe form) texts)))))
+            (funcall tell (if texts (run-probe form) :right) texts))))
 
 ;;; What the examples are made of
 
@@ -155,7 +153,7 @@ nothing is proven."
 (define-probe ("places of frames" frame-place place-source place-top-level-form place-form-number)
   (in-frame (lambda (frame)
               (let ((place (frame-place frame)))
-                (and (place-source place)
+                (and (typep (source-name (place-source place)) '(or null string))
                      (typep (place-top-level-form place) '(or null unsigned-byte))
                      (typep (place-form-number place) 'unsigned-byte))))))
 (define-probe (form-translations)
