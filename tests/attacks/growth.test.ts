@@ -7,7 +7,7 @@ import { FUNCTIONS } from './functions.ts';
 import { SHAPES } from './shapes.ts';
 
 /** Characters of the smaller text, and milliseconds below which time tells nothing. */
-const SIZE = LONG ? 250_000 : 60_000;
+const SIZE = LONG ? 250_000 : 30_000;
 const NOISE_MS = 40;
 
 function cpuMs(): number {
