@@ -75,9 +75,6 @@ that is no number, but for the first of a name: it is the difference from the on
 (define-internal called-function (name)
   "Return the function that a call of NAME, a global function, calls: with what TRACE and its like put around it."
   ("SB-KERNEL" "%COERCE-NAME-TO-FUN") (fdefinition name))
-(define-internal inner-function (name)
-  "Return the function of NAME, a global function, without what TRACE and its like put around it. Before 2.6.5 FDEFINITION did."
-  ("SB-EXT" "UNENCAPSULATED-FUNCTION" "COMMON-LISP" "FDEFINITION") (fdefinition name))
 (define-internal-name +add-method+ "Names the function that adds the method of a DEFMETHOD." ("SB-PCL" "LOAD-DEFMETHOD"))
 (define-internal-type handled-class "What holds a class in the data of HANDLER-BIND." ("SB-KERNEL" "CLASSOID-CELL"))
 (define-internal-name +checks-list+
@@ -90,6 +87,14 @@ that is no number, but for the first of a name: it is the difference from the on
   "Return what reports the conditions of CLASSOID, or NIL." ("SB-KERNEL" "CONDITION-CLASSOID-REPORT"))
 
 ;;; Code
+
+(defconstant +inner-function+ (or (internal-symbol "SB-EXT" "UNENCAPSULATED-FUNCTION") 'fdefinition)
+  "Names the function that returns the function of a name without what TRACE and its like put around it. Before SBCL 2.6.6
+FDEFINITION does that.")
+
+(defun inner-function (name)
+  "Return the function of NAME, a global function, without what TRACE and its like put around it."
+  (funcall +inner-function+ name))
 
 (defun global-function (name)
   "Return the function that a call of NAME calls, with what TRACE and its like put around it. Return NIL when NAME is no
@@ -200,10 +205,6 @@ cells, and this is NIL: there each function that code calls is a CELL among its 
               (dotimes (index (code-functions code))
                 (let ((function (code-function code index)))
                   (funcall visit (plain-function-name function) function))))))
-
-(define-internal make-weak-vector (length)
-  "Return a vector of LENGTH that keeps nothing alive." ("SB-EXT" "MAKE-WEAK-VECTOR" "SB-IMPL" "MAKE-WEAK-VECTOR")
-  (make-array length :initial-element nil))
 
 ;;; Texts
 

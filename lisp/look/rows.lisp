@@ -160,7 +160,7 @@ once for all that one evaluation asks."
 (defun loose-text (code)
   "Return the last function of CODE without a name as text. CODE is NIL when it has just gone."
   (let ((form (or (and code (function-lambda-expression (first (last (nameless-functions code)))))
-                  ;; Of a form that it runs once, SBCL keeps no text from 2.6.5 on.
+                  ;; Newer SBCLs keep no text of a form that they run once.
                   (let ((run (and code (gethash code **runs**)))) (and run `(lambda () ,(first run)))))))
     (if form (plain-text 80 form) "a function")))
 
