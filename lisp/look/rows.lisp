@@ -159,9 +159,11 @@ once for all that one evaluation asks."
 
 (defun loose-text (code)
   "Return the last function of CODE without a name as text. CODE is NIL when it has just gone."
-  (let ((form (or (and code (function-lambda-expression (first (last (nameless-functions code)))))
-                  ;; Of a form that it runs once, SBCL keeps no text from 2.6.5 on.
-                  (let ((run (and code (gethash code **runs**)))) (and run `(lambda () ,(first run)))))))
+  (let* ((functions (reverse (and code (nameless-functions code))))
+         (function (or (find-if-not (lambda (each) (stringp (simple-function-name each))) functions) (first functions)))
+         (form (or (and function (function-lambda-expression function))
+                   ;; Newer SBCLs keep no text of a form that they run once.
+                   (let ((run (and code (gethash code **runs**)))) (and run `(lambda () ,(first run)))))))
     (if form (plain-text 80 form) "a function")))
 
 (defun own-text (user)
