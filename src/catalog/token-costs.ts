@@ -22,7 +22,7 @@ export const TOKEN_COSTS: { readonly [tool: string]: { readonly min: number; rea
   list_package_symbols: { min: 290, max: 3500 },
   load_file: { min: 280, max: 2670 },
   load_system: { min: 220, max: 270 },
-  macroexpand_form: { min: 250, max: 1160 },
+  macroexpand_form: { min: 250, max: 1180 },
   observe: { min: 480, max: 640 },
   propose_file_edit: { min: 210, max: 240 },
   read_buffer: { min: 190, max: 1020 },
