@@ -11,6 +11,7 @@ import { nearest } from '../../src/kernel/nearest.ts';
 import { boundLines, boundText, fittingRows, indent } from '../../src/kernel/reply.ts';
 import { printable } from '../../src/kernel/schema.ts';
 import { argumentsPreview, shownText } from '../../src/kernel/shown.ts';
+import { questionLine } from '../../src/question-line.ts';
 import { cut, parseLine } from '../../src/records/shorten.ts';
 import { formDefining } from '../../src/source/again.ts';
 import { imbalanceOf } from '../../src/source/balance.ts';
@@ -27,7 +28,6 @@ import { allNamed, targetsNamed } from '../../src/source/targets.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { topLevelForms } from '../../src/source/top-level.ts';
 import { treeOf } from '../../src/source/tree.ts';
-import { told } from '../../src/told.ts';
 import { nearestText } from '../../src/tools/exact-text.ts';
 import { occurrences } from '../../src/tools/match.ts';
 import { visible, visibleLine, visibleName } from '../../src/visible.ts';
@@ -77,7 +77,7 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   'diffHunks, of little': (text) => diffHunks(text, `${text}x`),
   'diffHunks, of all': (text) => diffHunks(text, text.replaceAll('(', '[').replaceAll('a', 'b')),
   changeOf: (text) => changeOf('x', fileText(text), fileText(`${text}\nx`)),
-  wholeContent: (text) => wholeContent(told`x`, fileText(text)),
+  wholeContent: (text) => wholeContent(questionLine`x`, fileText(text)),
   decode: (text) => decode(Buffer.from(text)),
   encode: (text) => encode(fileText(text), 'x'),
   lineEnds,
