@@ -703,6 +703,8 @@ names of each that are used, as texts, and then with :RIGHT or a text that says 
                     (load path)
                     (and (eql 1 (first *probe-variable*)) (eq 'setf (first (second *probe-variable*)))))))
 
+(define-probe (file-kind)
+  (and (eq :file (call-with-file ".text" "abc" (lambda (path) (file-kind path)))) (not (eq :file (file-kind "/dev/null")))))
 (define-probe ("walking code" walk-form)
   (let ((seen '()))
     (walk-form '(let ((x 1)) (when x (list x))) nil

@@ -206,6 +206,9 @@ cells, and this is NIL: there each function that code calls is a CELL among its 
   "Call FUNCTION with each form in FORM, its context and its environment, and go on with what that returns, with its macros
 expanded, unless its second value is true." ("SB-WALKER" "WALK-FORM"))
 
+(define-internal file-kind (name)
+  "Return :FILE when NAME, a native name that is no link, names a regular file." ("SB-IMPL" "NATIVE-FILE-KIND") :file)
+
 ;;; How code gets into the image
 
 (define-ability "new code" "who_calls and who_references leave out forms that are evaluated once, such as initial values")

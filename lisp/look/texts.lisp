@@ -41,13 +41,20 @@ find it there and keep it."
                  (*package* (enter (eval form)))
                  (*readtable* (setf *readtable* (readtable-without-evaluation (eval form)))))))))
 
+(defun regular-file (file)
+  "Return the pathname of the regular file FILE, a native name. Signal an error when it is another kind of file: reading a
+FIFO would wait for whoever writes to it."
+  (let ((true (truename (sb-ext:parse-native-namestring file))))
+    (unless (eq :file (file-kind (sb-ext:native-namestring true))) (error "it is not a regular file"))
+    true))
+
 (defun read-forms (visit file)
   "Call VISIT with the number and the parts of each top-level form of FILE, a native name, as far as they can be read. Return
 why they could not be read to the end, or NIL."
   (let ((*package* *package*) (*scratch* nil) (*readtable* (readtable-without-evaluation *readtable*)))
     (unwind-protect
          (handler-case
-             (with-open-file (in (sb-ext:parse-native-namestring file) :external-format '(:utf-8 :replacement #\?))
+             (with-open-file (in (regular-file file) :external-format '(:utf-8 :replacement #\?))
                (enter (find-package "COMMON-LISP-USER"))
                (loop for number from 0
                      for form = (read in nil in)

@@ -34,13 +34,15 @@ export async function diagnose(
   { version, issues, remarks }: Surroundings,
   print: (text: string) => void,
 ): Promise<number> {
-  const { finding, facts } = await checkSbcl(config);
+  const sandbox = await checkSandbox(sandboxOf(config), config);
+  // No SBCL runs where the sandbox that was asked for does not work.
+  const { finding, facts } = sandbox.ok ? await checkSbcl(config) : {};
   const canTry = facts !== undefined && obstacleToWriting(tmpdir()) === undefined;
   const trial = canTry ? await tryImage(config, []) : undefined;
   const findings = [
     { ok: true, text: `node ${process.versions.node}: ${process.execPath}` },
-    await checkSandbox(sandboxOf(config), config),
-    finding,
+    sandbox,
+    ...(finding === undefined ? [] : [finding]),
     ...(trial === undefined ? [] : trialFindings(trial)),
     ...remarks.map((text) => ({ ok: true, text })),
     ...checkFolders(config),

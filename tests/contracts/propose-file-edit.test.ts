@@ -192,9 +192,9 @@ All of it: FILE`,
     asked.human = () => DENY;
     await propose('two', '\u202e\u200b\u001b[2K\rx');
     expect(asked.questions[0]).toContain('+<U+202E><U+200B><U+001B>[2K<U+000D>x');
-    await propose('two', 'long\n'.repeat(10_000), { description: 'x'.repeat(5000) });
+    await propose('two', 'long\n'.repeat(1_500), { description: 'x'.repeat(5000) });
     expect(asked.questions[1]).toMatch(
-      /^97 of 10003 lines are shown\. Approve propose_file_edit \(dangerous\)\? line 2,\n\u2026 \+10001 \u22121, in a\.txt\n-two\n(?:\+long\n){96}All of it: FILE$/,
+      /^97 of 1503 lines are shown\. Approve propose_file_edit \(dangerous\)\? line 2,\n\u2026 \+1501 \u22121, in a\.txt\n-two\n(?:\+long\n){96}All of it: FILE$/,
     );
   });
 

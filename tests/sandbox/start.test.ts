@@ -109,7 +109,7 @@ describe.each(FAILURES.slice(0, LONG ? undefined : 2))('where bubblewrap %s', (_
   test('the doctor says so', async () => {
     const { code, stdout } = await run(['doctor', ...args], pathWith(says));
     expect(stdout).toContain(`FAIL sandbox: ${why}\n`);
-    expect(stdout).toContain(`FAIL image: ${REFUSAL}${why}\n`);
+    expect(stdout).not.toContain('FAIL sbcl');
     expect(code).toBe(1);
   });
 });
@@ -138,7 +138,7 @@ test('without --sandbox the doctor tells what is missing, which is no failure', 
 sandboxTest('the doctor says that it works', async () => {
   const { stdout, code } = await run(['doctor', '--sandbox'], String(process.env['PATH']));
   expect(stdout).toMatch(/^ok {3}sandbox: works$/m);
-  expect(stdout).toMatch(/^ok {3}image: evaluates/m);
+  expect(stdout).toMatch(/^ok {3}evaluation: \(\* 6 7\) gives 42$/m);
   expect(code).toBe(0);
 });
 
