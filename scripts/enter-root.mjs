@@ -1,6 +1,7 @@
 // Runs commands in a root that roots.mjs has made, with the network and the downloads of this machine.
 
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -33,13 +34,31 @@ function withNetwork(root) {
   return { ...env, NODE_EXTRA_CA_CERTS: copy };
 }
 
-/** Returns the folders of this machine in which what apt and npm download for USER in ROOT is kept, and where they are there. */
-function downloads(root, user, home) {
-  const archives = join(CACHE, `apt-${basename(root).split('-')[0]}`);
-  const packages = join(CACHE, `npm-${user}`);
-  for (const each of [archives, packages]) mkdirSync(each, { recursive: true });
-  sudo('chown', user === 'root' ? '0' : UID, packages);
-  return { [archives]: '/var/cache/apt/archives', [packages]: `${home}/.npm` };
+/** Returns a folder for what npm downloads for USER, in all roots. */
+function npmFolder(user) {
+  const folder = join(CACHE, `npm-${user}`);
+  mkdirSync(folder, { recursive: true });
+  sudo('chown', user === 'root' ? '0' : UID, folder);
+  return folder;
+}
+
+/** Links the packages that apt has downloaded from the folder FROM to TO. Two roots cannot use one folder: apt locks it. */
+function linkPackages(from, to) {
+  sudo('sh', '-c', 'mkdir -p "$1" && { cp -ln "$0"/*.deb "$1" 2>/dev/null || true; }', from, to);
+}
+
+/** Resolves with whether CHILD succeeded and what it wrote, which goes to the file LOG, if any, at once. */
+async function finished(child, log) {
+  const file = log === undefined ? undefined : createWriteStream(log);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+      file?.write(text);
+    });
+  }
+  const [code] = await once(child, 'close');
+  return { ok: code === 0, output };
 }
 
 /** Runs the shell COMMAND in ROOT as USER in FOLDER. Node NODE is on PATH, and MOUNTS are folders of this machine at
@@ -51,7 +70,12 @@ export async function runIn(
   command,
 ) {
   const home = user === 'root' ? '/root' : `/home/${user}`;
-  const all = { ...downloads(root, user, home), [await nodeFolder(node)]: '/opt/node', ...mounts };
+  const all = { [npmFolder(user)]: `${home}/.npm`, [await nodeFolder(node)]: '/opt/node', ...mounts };
+  const [kept, there] = [
+    join(CACHE, `apt-${basename(root).split('-')[0]}`),
+    `${root}/var/cache/apt/archives`,
+  ];
+  linkPackages(kept, there);
   const variables = {
     HOME: home,
     PATH,
@@ -67,16 +91,7 @@ export async function runIn(
     ...['env', ...Object.entries(variables).map((pair) => pair.join('='))],
     ...['sh', '-c', `cd ${folder} && ${command}`],
   ]);
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  const file = log === undefined ? undefined : createWriteStream(log);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
-      output += text;
-      file?.write(text);
-    });
-  }
-  return new Promise((resolve) => {
-    child.on('close', (code) => resolve({ ok: code === 0, output }));
-  });
+  const result = await finished(spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] }), log);
+  linkPackages(there, kept);
+  return result;
 }

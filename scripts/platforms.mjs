@@ -55,15 +55,17 @@ function page(rows) {
 
 # Platforms
 
-\`make check-sbcl\` sets up each of these systems from bare, and runs \`make demo\` and the tests there. The ASDF is the one
-that loads systems: SBCL's own, or that of Debian's package \`cl-asdf\` where that is installed.
+\`make check-sbcl\` sets up each of these systems from bare, and runs \`make demo\` and the tests there. "The main ones" are
+those of loading, finding, callers, evaluation and interrupts. The ASDF is the one that loads systems: SBCL's own, or that
+of Debian's package \`cl-asdf\` where that is installed.
 
 ${table(head, results)}
 
 ## macOS and BSD
 
-live-lisp is made on Linux. Nobody has run the tests on macOS yet; the row "without /proc" above is what a Linux without it
-can tell. What only Linux tells the server is weaker elsewhere:
+live-lisp is made on Linux, and its tests ran on no Mac yet. The nearest that is tried is a Linux without \`/proc\` and
+bubblewrap, where the server takes itself to be on a Mac. The server runs no other programs but SBCL and those of clients,
+so neither GNU's tools nor the options of \`ps\` matter to it. What only Linux tells the server is weaker elsewhere:
 
 ${ELSEWHERE}
 `;

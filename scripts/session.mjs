@@ -56,6 +56,7 @@ export async function withDemo(use, files = []) {
 
 /** Calls TOOL with ARGS through CLIENT and returns its whole text and whether it failed. */
 export async function callTool(client, tool, args) {
-  const { content, isError } = await client.callTool({ name: tool, arguments: args });
+  // The server itself says when an image does not start; a slow machine takes over a minute for the first.
+  const { content, isError } = await client.callTool({ name: tool, arguments: args }, { timeout: 300_000 });
   return { text: content.map(({ text }) => text).join('\n\n'), failed: isError === true };
 }

@@ -201,10 +201,6 @@ cells, and this is NIL: there each function that code calls is a CELL among its 
                 (let ((function (code-function code index)))
                   (funcall visit (plain-function-name function) function))))))
 
-(define-internal make-weak-vector (length)
-  "Return a vector of LENGTH that keeps nothing alive." ("SB-EXT" "MAKE-WEAK-VECTOR" "SB-IMPL" "MAKE-WEAK-VECTOR")
-  (make-array length :initial-element nil))
-
 ;;; Texts
 
 (define-ability "walking code" "who_calls and who_references leave out what top-level forms use")

@@ -7,10 +7,13 @@
 
 (defconstant +reserve+ (* 256 1024 1024) "Octets by which the limit is raised when it is reached.")
 
-(defstruct (limits (:constructor make-limits (before now)))
+(defconstant +reserves+ 8 "How often the limit is raised, while what was taken is not given back.")
+
+(defstruct (limits (:constructor make-limits (before now &aux (first (aref now 0)))))
   "BEFORE are the limits of the address space that there were, NOW those that this image set. Both are vectors of the
-soft and the hard one, in octets. NOW can still be raised RESERVES times, and is lifted for the LIFTING calls that go on."
-  before now (reserves 8) (lifting 0))
+soft and the hard one, in octets. FIRST is the soft one that this image set at first. NOW can still be raised RESERVES times,
+and is lifted for the LIFTING calls that go on."
+  before now first (reserves +reserves+) (lifting 0))
 
 (sb-ext:defglobal **limits** nil "The limits that this image set, or NIL when it set none.")
 
@@ -50,12 +53,17 @@ soft and the hard one, in octets. NOW can still be raised RESERVES times, and is
           (setf **limits** (make-limits before limited)))))))
 
 (defun keep-reserve (limits)
-  "Raise the limit of LIMITS a little when it is reached, since without any room a collection ends the image. How
-often that can be bounds what calls that fail leave in memory."
-  (let ((used (address-space)) (now (limits-now limits)))
-    (when (and used (plusp (limits-reserves limits)) (< (- (aref now 0) used) (floor +reserve+ 2)))
-      (decf (limits-reserves limits))
-      (setf (aref now 0) (min (+ used +reserve+) (aref (limits-before limits) 0))))))
+  "Raise the limit of LIMITS a little when it is reached, since without any room a collection ends the image. How often
+that can be bounds what calls that fail leave in memory. When what was taken is given back, as by threads that end, the
+limit is the first again."
+  (let ((used (address-space)) (now (limits-now limits)) (first (limits-first limits)))
+    (cond ((null used))
+          ((< used (- first +reserve+))
+           (setf (aref now 0) first
+                 (limits-reserves limits) +reserves+))
+          ((and (plusp (limits-reserves limits)) (< (- (aref now 0) used) (floor +reserve+ 2)))
+           (decf (limits-reserves limits))
+           (setf (aref now 0) (min (+ used +reserve+) (aref (limits-before limits) 0)))))))
 
 (defun call-unlimited (function &rest arguments)
   "Call FUNCTION with ARGUMENTS while the address space is not bounded: what it starts is not bounded either."

@@ -68,7 +68,7 @@ waits, NIL until one is handed over, and :GONE when the thread is to run none."
       taken)))
 
 (defun keep-spare ()
-  "Make a thread that stands ready for the next job, where there is room for it. Without one the job gets a new thread."
+  "Make a thread that stands ready for the next job. Without one the job gets a new thread."
   (when **keeps-spare**
     (sb-thread:with-recursive-lock (**making-spare**)
       (unless (exiting-p)
@@ -76,7 +76,7 @@ waits, NIL until one is handed over, and :GONE when the thread is to run none."
           (sb-thread:grab-mutex (spare-gate spare))
           (ignore-errors
            (setf (spare-thread spare)
-                 (sb-thread:make-thread #'run-spare :name (thread-name-for "spare") :arguments (list spare))
+                 (funcall **make-thread** #'run-spare :name (thread-name-for "spare") :arguments (list spare))
                  **spare** spare)))))))
 
 (defun start-job (id operation function)

@@ -159,7 +159,11 @@ once for all that one evaluation asks."
 
 (defun loose-text (code)
   "Return the last function of CODE without a name as text. CODE is NIL when it has just gone."
-  (let ((form (and code (function-lambda-expression (first (last (nameless-functions code)))))))
+  (let* ((functions (reverse (and code (nameless-functions code))))
+         (function (or (find-if-not (lambda (each) (stringp (simple-function-name each))) functions) (first functions)))
+         (form (or (and function (function-lambda-expression function))
+                   ;; Newer SBCLs keep no text of a form that they run once.
+                   (let ((run (and code (gethash code **runs**)))) (and run `(lambda () ,(first run)))))))
     (if form (plain-text 80 form) "a function")))
 
 (defun own-text (user)
@@ -170,13 +174,13 @@ once for all that one evaluation asks."
   "Return the name of the function that NAME is another name of, or NIL."
   (let* ((known (and (plain-name-p name) (global-function name)))
          ;; What is traced has a closure around it.
-         (function (if (closure-p known) (fdefinition name) known))
+         (function (if (closure-p known) (plain-definition name) known))
          (own (and (typep function 'simple-function) (simple-function-name function))))
     (and own
          (not (equal own name))
          (plain-name-p own)
          (fboundp own)
-         (eq (fdefinition own) function)
+         (eq (plain-definition own) function)
          (name-text own))))
 
 (defun user-data (group name kinds &key kind text sites possible)

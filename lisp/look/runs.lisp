@@ -18,9 +18,9 @@
 (defun whole-run-p (function)
   "True when FUNCTION, a simple one, is the whole form that this thread has compiled to run it once."
   (let ((expression (function-lambda-expression function)))
-    (and (consp expression)
-         (null (second expression))
-         (eq (third expression) (first *run*)))))
+    (if (consp expression)
+        (and (null (second expression)) (eq (third expression) (first *run*)))
+        (stringp (simple-function-name function)))))
 
 (defun note-run (code)
   "Note that CODE is made for what this thread runs once, when it is. What one function is is nobody's after that."

@@ -3,13 +3,16 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun readtable-without-evaluation (readtable)
-  "Return a copy of READTABLE with which #. gives the value of a variable, and another form as data."
+  "Return a copy of READTABLE with which #. gives the value of a variable, and another form as data. Behind #+ and #-, which
+read keywords, what is left out depends on its value."
   (let ((copy (copy-readtable readtable)))
     (ignore-errors
      (set-dispatch-macro-character #\# #\. (lambda (stream character number)
                                              (declare (ignore character number))
                                              (let ((form (read stream t nil t)))
-                                               (if (and (symbolp form) (boundp form)) (symbol-value form) (list 'quote form))))
+                                               (cond ((and (symbolp form) (boundp form)) (symbol-value form))
+                                                     ((eq *package* (find-package "KEYWORD")) (ignore-errors (eval form)))
+                                                     (t (list 'quote form)))))
                                    copy))
     copy))
 
@@ -29,18 +32,18 @@ find it there and keep it."
           *package* *scratch*)
     (when old (delete-package old))))
 
-(defun take-setting (form)
-  "Take over what FORM, which was read, says of how the next forms are read: their package, or their readtable."
-  (when (typep form '(cons symbol (cons t)))
-    (cond ((eq (first form) 'in-package)
-           (enter (or (find-package (second form)) (error "There is no package ~A" (second form)))))
-          ((and (string= "IN-READTABLE" (symbol-name (first form))) (macro-function (first form)))
-           (eval form)
-           (setf *readtable* (readtable-without-evaluation *readtable*))))))
+(defun take-settings (parts)
+  "Take over what PARTS, of a form that was read, say of how the next forms are read: their package and their readtable."
+  (loop for part in parts
+        do (when (typep part '(cons (eql setq) (cons symbol (cons t null))))
+             (destructuring-bind (variable form) (rest part)
+               (case variable
+                 (*package* (enter (eval form)))
+                 (*readtable* (setf *readtable* (readtable-without-evaluation (eval form)))))))))
 
 (defun read-forms (visit file)
-  "Call VISIT with the number and each top-level form of FILE, a native name, as far as they can be read. Return why they
-could not be read to the end, or NIL."
+  "Call VISIT with the number and the parts of each top-level form of FILE, a native name, as far as they can be read. Return
+why they could not be read to the end, or NIL."
   (let ((*package* *package*) (*scratch* nil) (*readtable* (readtable-without-evaluation *readtable*)))
     (unwind-protect
          (handler-case
@@ -49,11 +52,12 @@ could not be read to the end, or NIL."
                (loop for number from 0
                      for form = (read in nil in)
                      until (eq form in)
-                     do (funcall visit number form)
-                        (take-setting form)))
+                     do (let ((parts (and (consp form) (parts-of-form form))))
+                          (funcall visit number parts)
+                          (take-settings parts))))
            (error (condition)
              (let ((text (report-text 200 condition)))
-               (string-right-trim "." (subseq text 0 (position #\Newline text))))))
+               (string-right-trim (list #\. #\Space #\Newline) (subseq text 0 (or (search "Stream:" text) (position #\Newline text)))))))
       (when *scratch* (delete-package *scratch*)))))
 
 (defun note-load (name mark created)
@@ -74,8 +78,8 @@ could not be read to the end, or NIL."
   (setf (file-load-state load) "it was interrupted")
   (let ((file (translated (file-load-name load))) (places '()))
     (without-traces
-      (let ((problem (read-forms (lambda (number form)
-                                   (let ((found (and (consp form) (uses-of-form form))))
+      (let ((problem (read-forms (lambda (number parts)
+                                   (let ((found (uses-of-parts parts)))
                                      (when found (push (make-top-form load number :uses found) places))))
                                  file)))
         (setf (file-load-places load) places

@@ -14,7 +14,7 @@ functions that code calls which they made."
 (defstruct (top-form (:constructor make-top-form (source number &key key part form package uses)))
   "A top-level form that SBCL ran. Of a file, it has its SOURCE and its NUMBER there. Else it has a KEY, of which the first
 are its operator and name, PART, a text for what of it runs, or NIL, and until somebody asks its FORM and the PACKAGE in
-which that was evaluated. USES is what it uses, from USES-OF-FORM."
+which that was evaluated. USES is what it uses, from USES-OF-PARTS."
   source number key part form package uses)
 
 (defun top-form-name (place)
@@ -116,7 +116,7 @@ defines."
   (let ((form (shiftf (top-form-form place) nil)) (name (top-form-name place)) (key (top-form-key place))
         (*package* (if (package-name (top-form-package place)) (top-form-package place) *package*)))
     (when form
-      (let* ((uses (without-traces (uses-of-form form))) (defined (and uses (member name (form-uses-data uses) :test #'equal))))
+      (let* ((uses (without-traces (uses-of-parts (parts-of-form form)))) (defined (and uses (member name (form-uses-data uses) :test #'equal))))
         (cond ((or defined (member (first key) *definers-of-functions*) (and uses (stringp name)))
                (when uses
                  (setf (top-form-part place) (part-run form)

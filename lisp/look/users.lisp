@@ -50,10 +50,11 @@
 
 (defun form-name-p (name)
   "True when NAME is what SBCL calls the function that is a whole top-level form."
-  (and (consp name)
-       (symbolp (first name))
-       (or (string= (first name) "TOP-LEVEL-FORM")
-           (and (eq (first name) 'lambda) (null (second name))))))
+  (or (stringp name)
+      (and (consp name)
+           (symbolp (first name))
+           (or (string= (first name) "TOP-LEVEL-FORM")
+               (and (eq (first name) 'lambda) (null (second name)))))))
 
 (defun enclosing-name (caller)
   "Return the name of the function that CALLER, what SBCL calls one, is or is in; NIL when that has no global name."
@@ -101,10 +102,10 @@ A closure that another function of a name made is none."
         (cond (macro (see :macro macro))
               ((not (fboundp name)))
               ((and (symbolp name) (special-operator-p name)))
-              ((typep (fdefinition name) 'generic-function)
-               (dolist (method (sb-mop:generic-function-methods (fdefinition name)))
+              ((typep (plain-definition name) 'generic-function)
+               (dolist (method (sb-mop:generic-function-methods (plain-definition name)))
                  (see :method (or (method-function method) (sb-mop:method-function method)))))
-              (t (see :function (fdefinition name)))))
+              (t (see :function (plain-definition name)))))
       (see :compiler-macro (compiler-macro-function name))
       (when (symbolp name)
         (see :type (expander :type name))

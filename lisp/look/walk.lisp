@@ -8,7 +8,7 @@
 (defmacro without-traces (&body body)
   "Evaluate BODY, which reads and expands code of the user, so that it prints nothing."
   `(let* ((silence (make-broadcast-stream)) (*standard-output* silence) (*error-output* silence) (*trace-output* silence)
-          (*break-on-signals* nil))
+          (*break-on-signals* nil) (*macroexpand-hook* #'funcall))
      (sb-ext:without-package-locks ,@body)))
 
 (defparameter *definers-of-functions* '(defun defmacro defgeneric defmethod defstruct)
@@ -121,9 +121,9 @@ where a macro fails."
 without a name in it call, INNER, the symbols of the program among its DATA, and the VARIABLES."
   (calls '()) (inner '()) (data '()) (variables '()))
 
-(defun uses-of-form (form)
-  "Return what FORM, which stands at top level, uses, or NIL when that is nothing."
-  (let ((found (make-form-uses)) (*macroexpand-hook* #'funcall))
+(defun uses-of-parts (parts)
+  "Return what PARTS, from PARTS-OF-FORM, use, or NIL when that is nothing."
+  (let ((found (make-form-uses)))
     (flet ((note (kind name)
              (when (and (told-name-p name) (not (and *scratch* (eq *scratch* (symbol-package (name-key name))))))
                (case kind
@@ -131,6 +131,6 @@ without a name in it call, INNER, the symbols of the program among its DATA, and
                  (:inner (pushnew name (form-uses-inner found) :test #'equal))
                  (:data (pushnew name (form-uses-data found)))
                  (:variable (pushnew name (form-uses-variables found)))))))
-      (dolist (part (parts-of-form form)) (note-names part #'note)))
+      (dolist (part parts) (note-names part #'note)))
     (and (or (form-uses-calls found) (form-uses-inner found) (form-uses-data found) (form-uses-variables found))
          found)))

@@ -16,7 +16,7 @@ import { checkFolders, checkLibraries, checkSandbox, clientConfigurations } from
 import { failureOf, type Result, type Trial, tryImage } from './trial.ts';
 
 /** What a person does when an image does not work. */
-const WHAT_TO_DO = `Please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${TESTED}.`;
+const WHAT_TO_DO = `Do what the answer above says, if it names a step. Else please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${TESTED}.`;
 
 /** What the doctor is told besides the configuration. */
 export interface Surroundings {

@@ -37,6 +37,9 @@ interface Step {
   calls: (file: string) => Call[];
 }
 
+/** What the start of an image is to show. */
+const STARTS = 'an image starts';
+
 const STEPS: readonly Step[] = [
   {
     name: 'evaluation',
@@ -116,7 +119,8 @@ export function tryImage(config: Config, without: readonly string[]): Promise<Tr
     try {
       const began = performance.now();
       const greeting = await image.greeting();
-      const results: Result[] = [startedIn(performance.now() - began)];
+      const started = `${STARTS}, here in ${Math.round(performance.now() - began)} ms`;
+      const results: Result[] = [{ name: 'start', shows: started }];
       for (const { name, shows, calls } of STEPS) {
         const failure = await firstFailure(executor, calls(file));
         const lost = failure !== undefined && (await image.status()).state !== 'ready';
@@ -127,17 +131,18 @@ export function tryImage(config: Config, without: readonly string[]): Promise<Tr
     } catch (error) {
       return {
         results: [
-          { ...startedIn(0), failure: messageOf(error).replace(RUN_DOCTOR, '').trimEnd(), lost: true },
+          {
+            name: 'start',
+            shows: STARTS,
+            failure: messageOf(error).replace(RUN_DOCTOR, '').trimEnd(),
+            lost: true,
+          },
         ],
       };
     } finally {
       image.close();
     }
   });
-}
-
-function startedIn(milliseconds: number): Result {
-  return { name: 'start', shows: `an image starts, here in ${Math.round(milliseconds)} ms` };
 }
 
 /** Returns CONFIG with records in FOLDER, which the image can read, and without what a user's own set-up adds. */

@@ -1,10 +1,12 @@
 // Decides how the change of a file is shown: as a unified diff.
 
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
-import { marked, ours, Told, told } from '../told.ts';
+import { marked, ownWords, QuestionLine, questionLine } from '../question-line.ts';
 import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 
-/** Milliseconds after which two texts are too different to be compared. */
+/** Lines that come or go, and milliseconds, beyond which two texts are too different to be compared: the time grows with the
+ *  square of the lines. */
+const DIFF_LINES = 2000;
 const DIFF_MS = 2000;
 /** Characters of a line that a person surely sees. */
 const LONG = 200;
@@ -24,7 +26,11 @@ export function diffHunks(before: string, after: string): { summary: string; tex
 function hunksOf(before: string, after: string): StructuredPatchHunk[] | undefined {
   const mixed = isMixed(after);
   const [old, young] = [before, after].map((text) => (mixed ? text : text.replaceAll('\r\n', '\n')));
-  const patch = structuredPatch('', '', old ?? '', young ?? '', '', '', { context: 3, timeout: DIFF_MS });
+  const patch = structuredPatch('', '', old ?? '', young ?? '', '', '', {
+    context: 3,
+    timeout: DIFF_MS,
+    maxEditLength: DIFF_LINES,
+  });
   return patch?.hunks;
 }
 
@@ -32,8 +38,8 @@ function hunksText(hunks: readonly StructuredPatchHunk[]): string {
   return hunks.flatMap((hunk) => [hunkHead(hunk).text, ...hunk.lines]).join('\n');
 }
 
-function hunkHead({ oldStart, oldLines, newStart, newLines }: StructuredPatchHunk): Told {
-  return told`@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`;
+function hunkHead({ oldStart, oldLines, newStart, newLines }: StructuredPatchHunk): QuestionLine {
+  return questionLine`@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`;
 }
 
 function isMixed(text: string): boolean {
@@ -41,8 +47,8 @@ function isMixed(text: string): boolean {
 }
 
 /** Returns the range of a hunk: of no lines, it names the line before. */
-function range(start: number, lines: number): Told {
-  return told`${lines === 0 ? start - 1 : start},${lines}`;
+function range(start: number, lines: number): QuestionLine {
+  return questionLine`${lines === 0 ? start - 1 : start},${lines}`;
 }
 
 /** How many lines come and go. */
@@ -54,12 +60,12 @@ interface LineCounts {
 /** How a person is shown what becomes of a file. */
 export interface Change {
   /** Where it changes and by how many lines, as in `line 12, +3 \u22121`. */
-  summary: Told;
+  summary: QuestionLine;
   counts: LineCounts;
   /** What to show first: its lines from the first that changes to the last. */
-  lines: Told[];
+  lines: QuestionLine[];
   /** The whole of it: the file, what else changes, and the diff. */
-  text: Told[];
+  text: QuestionLine[];
 }
 
 /** Returns the change of the file NAME: its diff, and before it how its encoding or line ends change. */
@@ -67,11 +73,15 @@ export function changeOf(name: string, before: FileText, after: FileText): Chang
   const hunks = hunksOf(before.text, after.text);
   if (hunks === undefined) {
     const removed = linesOf(before.text).length;
-    return wholeContent(told`New content of file ${name}, which is too different for a diff`, after, removed);
+    return wholeContent(
+      questionLine`New content of file ${name}, which is too different for a diff`,
+      after,
+      removed,
+    );
   }
   const notes = [
     storageChange(before, after),
-    hunks.length === 0 ? told`The lines stay the same.` : undefined,
+    hunks.length === 0 ? questionLine`The lines stay the same.` : undefined,
     outOfSight(hunks.flatMap(addedLines)),
   ].filter((note) => note !== undefined);
   const summary = summaryOf(hunks);
@@ -79,33 +89,33 @@ export function changeOf(name: string, before: FileText, after: FileText): Chang
     summary,
     counts: countsOf(hunks),
     lines: [...notes, ...changedLines(hunks)],
-    text: [told`File ${name}, ${summary}:`, ...notes, ...hunkLines(hunks)],
+    text: [questionLine`File ${name}, ${summary}:`, ...notes, ...hunkLines(hunks)],
   };
 }
 
 /** Returns how many files CHANGES are, and how many lines come and go in all of them, as in `2 files, +3 \u22121`. */
-export function filesSummary(changes: readonly Change[]): Told {
+export function filesSummary(changes: readonly Change[]): QuestionLine {
   const sum = (of: keyof LineCounts) => changes.reduce((total, { counts }) => total + counts[of], 0);
-  const files = changes.length === 1 ? told`1 file` : told`${changes.length} files`;
-  return told`${files}, ${countsText({ added: sum('added'), removed: sum('removed') })}`;
+  const files = changes.length === 1 ? questionLine`1 file` : questionLine`${changes.length} files`;
+  return questionLine`${files}, ${countsText({ added: sum('added'), removed: sum('removed') })}`;
 }
 
 /** Returns what to show first of CHANGES, which are of the files NAMES: each below its name, where they are several. */
-export function changesLines(changes: readonly Change[], names: readonly string[]): Told[] {
+export function changesLines(changes: readonly Change[], names: readonly string[]): QuestionLine[] {
   return changes.flatMap(({ lines, summary }, index) => [
     // No line of a diff begins with a letter.
-    ...(changes.length > 1 ? [told`File ${names[index] ?? ''}, ${summary}:`] : []),
+    ...(changes.length > 1 ? [questionLine`File ${names[index] ?? ''}, ${summary}:`] : []),
     ...lines,
   ]);
 }
 
 /** Returns where HUNKS begin to change the file, and how many lines they add and remove. */
-function summaryOf(hunks: readonly StructuredPatchHunk[]): Told {
+function summaryOf(hunks: readonly StructuredPatchHunk[]): QuestionLine {
   const [first] = hunks;
   const counts = countsText(countsOf(hunks));
   if (first === undefined) return counts;
   const changed = first.lines.findIndex((line) => !line.startsWith(' '));
-  return told`line ${Math.max(1, first.newStart) + changed}, ${counts}`;
+  return questionLine`line ${Math.max(1, first.newStart) + changed}, ${counts}`;
 }
 
 function countsOf(hunks: readonly StructuredPatchHunk[]): LineCounts {
@@ -114,26 +124,26 @@ function countsOf(hunks: readonly StructuredPatchHunk[]): LineCounts {
   return { added: marked('+'), removed: marked('-') };
 }
 
-function countsText({ added, removed }: LineCounts): Told {
-  return told`+${added} \u2212${removed}`;
+function countsText({ added, removed }: LineCounts): QuestionLine {
+  return questionLine`+${added} \u2212${removed}`;
 }
 
 /** Returns the lines of HUNKS from the first that changes to the last. What stands between tells which is where. */
-function changedLines(hunks: readonly StructuredPatchHunk[]): Told[] {
-  const changes = ({ text }: Told) => !text.startsWith(' ');
+function changedLines(hunks: readonly StructuredPatchHunk[]): QuestionLine[] {
+  const changes = ({ text }: QuestionLine) => !text.startsWith(' ');
   const lines = hunkLines(hunks).slice(1);
   const first = lines.findIndex(changes);
   return lines.slice(first, lines.findLastIndex(changes) + 1);
 }
 
 /** Returns HUNKS as a person is shown them. */
-function hunkLines(hunks: readonly StructuredPatchHunk[]): Told[] {
+function hunkLines(hunks: readonly StructuredPatchHunk[]): QuestionLine[] {
   return hunks.flatMap((hunk) => [hunkHead(hunk), ...hunk.lines.map(markedLine)]);
 }
 
 /** Returns LINE of a hunk. The diff makes lines of its own that begin with a backslash. */
-function markedLine(line: string): Told {
-  if (line.startsWith('\\')) return told`\\ No newline at end of file`;
+function markedLine(line: string): QuestionLine {
+  if (line.startsWith('\\')) return questionLine`\\ No newline at end of file`;
   return marked(line.startsWith('+') ? '+' : line.startsWith('-') ? '-' : ' ', line.slice(1));
 }
 
@@ -146,30 +156,30 @@ function addedLines({ newStart, lines }: StructuredPatchHunk): [number: number, 
 }
 
 /** Returns the sentence that points to those of LINES, with their numbers, that may hold more than is seen. */
-function outOfSight(lines: readonly [number: number, line: string][]): Told | undefined {
+function outOfSight(lines: readonly [number: number, line: string][]): QuestionLine | undefined {
   const numbers = lines
     .filter(([, line]) => line.replaceAll('\t', TAB).length > LONG || /[ \t]\r?$/.test(line))
-    .map(([number]) => told`${number}`);
+    .map(([number]) => questionLine`${number}`);
   if (numbers.length === 0) return undefined;
   if (numbers.length === 1)
-    return told`Note: line ${numbers} is longer than ${LONG} characters or ends in white space.`;
-  const more = numbers.length > TOLD ? told` and ${numbers.length - TOLD} more` : told``;
-  return told`Note: lines ${numbers.slice(0, TOLD)}${more} are longer than ${LONG} characters or end in white space.`;
+    return questionLine`Note: line ${numbers} is longer than ${LONG} characters or ends in white space.`;
+  const more = numbers.length > TOLD ? questionLine` and ${numbers.length - TOLD} more` : questionLine``;
+  return questionLine`Note: lines ${numbers.slice(0, TOLD)}${more} are longer than ${LONG} characters or end in white space.`;
 }
 
 /** Returns the change that makes the file NAME with the text AFTER. */
 export function newFile(name: string, after: FileText): Change {
-  const change = wholeContent(told`New file ${name}`, after);
-  return { ...change, summary: told`new file, ${change.summary}` };
+  const change = wholeContent(questionLine`New file ${name}`, after);
+  return { ...change, summary: questionLine`new file, ${change.summary}` };
 }
 
 /** Returns the change to AFTER of what there is nothing to compare with, below HEAD, which says so. REMOVED lines go. */
-export function wholeContent(head: Told, after: FileText, removed = 0): Change {
+export function wholeContent(head: QuestionLine, after: FileText, removed = 0): Change {
   const { text } = after;
   // In mixed ones, a CR before a line end is shown as any other control character.
   const lines = isMixed(text) ? linesOf(text, '\n') : linesOf(text);
-  const count = lines.length === 1 ? told`1 line` : told`${lines.length} lines`;
-  const unusual = unusualStorage(after, lineEnds(text), text === '' || text.endsWith('\n')).map(ours);
+  const count = lines.length === 1 ? questionLine`1 line` : questionLine`${lines.length} lines`;
+  const unusual = unusualStorage(after, lineEnds(text), text === '' || text.endsWith('\n')).map(ownWords);
   const about = [count, ...unusual];
   const note = outOfSight(lines.map((line, index) => [index + 1, line]));
   const notes = note === undefined ? [] : [note];
@@ -178,12 +188,12 @@ export function wholeContent(head: Told, after: FileText, removed = 0): Change {
   return {
     summary: countsText(counts),
     counts,
-    lines: [...notes, ...(unusual.length > 0 ? [told`It has ${about}.`] : []), ...content],
-    text: [told`${[head, ...about]}:`, ...notes, ...content],
+    lines: [...notes, ...(unusual.length > 0 ? [questionLine`It has ${about}.`] : []), ...content],
+    text: [questionLine`${[head, ...about]}:`, ...notes, ...content],
   };
 }
 
-function storageChange(before: FileText, after: FileText): Told | undefined {
+function storageChange(before: FileText, after: FileText): QuestionLine | undefined {
   const ends = lineEnds(after.text);
   const old = lineEnds(before.text);
   const endsChange = ends !== undefined && ends !== (old ?? 'LF');
@@ -192,7 +202,9 @@ function storageChange(before: FileText, after: FileText): Told | undefined {
     { ...after, ends },
   ].map(
     ({ encoding, bom, ends }) =>
-      told`${[ours(encoding), bom && told`byte order mark`, endsChange && ends && ours(ends)].filter((part) => part instanceof Told)}`,
+      questionLine`${[ownWords(encoding), bom && questionLine`byte order mark`, endsChange && ends && ownWords(ends)].filter((part) => part instanceof QuestionLine)}`,
   );
-  return was?.text === becomes?.text ? undefined : told`Stored as ${was ?? ''}; becomes ${becomes ?? ''}.`;
+  return was?.text === becomes?.text
+    ? undefined
+    : questionLine`Stored as ${was ?? ''}; becomes ${becomes ?? ''}.`;
 }

@@ -1,17 +1,17 @@
 // Decides how what a call would do is shown to the human who decides: with nothing in it hidden, and bounded.
 
-import { marked, type Told, told } from '../told.ts';
+import { marked, type QuestionLine, questionLine } from '../question-line.ts';
 import { visible } from '../visible.ts';
 import type { Arguments } from './parameter.ts';
 import type { Preview } from './tool.ts';
 
 /** A preview as a human is shown it. */
 export interface Shown extends Omit<Preview, 'summary' | 'text'> {
-  summary?: Told;
+  summary?: QuestionLine;
   /** What the call would do; without its middle when that is long. */
   text: string;
   /** What to show of it first, as much as the client has room for. */
-  lines: readonly Told[];
+  lines: readonly QuestionLine[];
   /** Returns all of it, within a bound that only few have reached. */
   whole: () => string;
 }
@@ -22,7 +22,7 @@ export function shown({ summary, lines, ...preview }: Preview): Shown {
   const all = typeof text === 'string' ? visible(text) : text.join('\n');
   return {
     ...preview,
-    ...(summary !== undefined && { summary: told`${summary}` }),
+    ...(summary !== undefined && { summary: questionLine`${summary}` }),
     text: shownText(all),
     lines: lines ?? toldLines(text),
     whole: () => shownText(all, WHOLE_LIMIT),
@@ -30,23 +30,23 @@ export function shown({ summary, lines, ...preview }: Preview): Shown {
 }
 
 /** Returns the lines of TEXT, that of a preview. */
-export function toldLines(text: Preview['text']): readonly Told[] {
+export function toldLines(text: Preview['text']): readonly QuestionLine[] {
   return typeof text === 'string' ? text.split('\n').map((line) => marked('|', ` ${line}`)) : text;
 }
 
 /** Returns the preview of a call with ARGS of a tool that has none of its own, whose approval is for FINGERPRINT. */
 export function argumentsPreview(args: Arguments, fingerprint: string): Preview {
   const lines = Object.entries(args).flatMap(([name, value]) => argumentLines(name, value));
-  return { text: lines.length === 0 ? [told`It takes no arguments.`] : lines, fingerprint };
+  return { text: lines.length === 0 ? [questionLine`It takes no arguments.`] : lines, fingerprint };
 }
 
 /** Returns the lines that show VALUE as the argument NAME. Only the first begins as an argument does. */
-function argumentLines(name: string, value: unknown): Told[] {
+function argumentLines(name: string, value: unknown): QuestionLine[] {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const [first = '', ...more] = text.split(/\r?\n/);
   const blank = more.length === 0 && (first === '' || first.trim() !== first);
   return [
-    told`> ${name}:${marked(' ', blank ? JSON.stringify(first) : first)}`,
+    questionLine`> ${name}:${marked(' ', blank ? JSON.stringify(first) : first)}`,
     ...more.map((line) => marked('|', ` ${line}`)),
   ];
 }

@@ -1,7 +1,7 @@
 // Decides what a tool is: the contract's seven parts, and what this server adds to them.
 
 import { CallError } from '../errors.ts';
-import type { Told } from '../told.ts';
+import type { QuestionLine } from '../question-line.ts';
 import {
   type Arguments,
   type ArgumentsOf,
@@ -31,7 +31,7 @@ export type Complexity = (typeof COMPLEXITIES)[number];
 /** How a call that runs can be watched and ended. */
 export interface CallContext {
   signal?: AbortSignal;
-  /** Told, about once a second, what the call is doing. */
+  /** QuestionLine, about once a second, what the call is doing. */
   onProgress?: (message: string) => void;
   /** False when nobody can be asked for an approval. */
   canAsk?: boolean;
@@ -49,11 +49,11 @@ export const MOST_KEYWORDS = 8;
 /** What a human is shown before a call that needs their approval, and what that approval holds for. */
 export interface Preview {
   /** What the call would do in a few words: how many lines of a file change, what is lost. Names come last. */
-  summary?: Told | string;
+  summary?: QuestionLine | string;
   /** What the call would do, for a person to read: for a file, a diff. A text is shown as one from outside. */
-  text: readonly Told[] | string;
+  text: readonly QuestionLine[] | string;
   /** The same where little room is, the most telling first; else the lines of TEXT. */
-  lines?: readonly Told[];
+  lines?: readonly QuestionLine[];
   /** Where it would do it: a file as people name it. Standing approvals name such places. */
   place?: string;
   /** Further such files. */

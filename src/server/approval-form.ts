@@ -3,7 +3,7 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { AskedQuestion } from '../kernel/questions.ts';
 import { extensionOf, folderOf, type PlacesOf } from '../kernel/standing.ts';
-import { type Told, told } from '../told.ts';
+import { type QuestionLine, questionLine } from '../question-line.ts';
 
 const APPROVE = 'approve';
 export const APPROVE_FOR_SESSION = 'approve for this session';
@@ -32,7 +32,7 @@ export function decisionForm(
         decision: {
           type: 'string',
           title: 'Decision',
-          description: lasting ?? String(told`${tool.name}, once`),
+          description: lasting ?? String(questionLine`${tool.name}, once`),
           enum: offered,
           ...(preset !== undefined && { default: preset }),
         },
@@ -51,7 +51,7 @@ export function choices({ lasting, pages }: Pick<AskedQuestion, 'lasting' | 'pag
 /** Returns the form that asks for the arguments that a human wants instead. */
 export function changesForm({ tool, given }: AskedQuestion): ElicitRequestFormParams {
   return {
-    message: `${told`${tool.name} with which arguments instead? All of them, as a JSON object.`}`,
+    message: `${questionLine`${tool.name} with which arguments instead? All of them, as a JSON object.`}`,
     requestedSchema: {
       type: 'object',
       properties: {
@@ -69,18 +69,18 @@ export function changesForm({ tool, given }: AskedQuestion): ElicitRequestFormPa
 
 /** Returns what an approval for the session holds for that was asked for with QUESTION. */
 export function lastingText({ tool, preview }: Pick<AskedQuestion, 'tool' | 'preview'>): string {
-  return `for this session: ${told`${tool.allowedAs ?? tool.name}${filesText(preview)}`}`;
+  return `for this session: ${questionLine`${tool.allowedAs ?? tool.name}${filesText(preview)}`}`;
 }
 
-function filesText({ place, otherPlaces = [] }: PlacesOf): Told {
-  if (place === undefined) return told``;
+function filesText({ place, otherPlaces = [] }: PlacesOf): QuestionLine {
+  if (place === undefined) return questionLine``;
   const kinds = [place, ...otherPlaces].map((each) => {
     const folder = folderOf(each);
-    const where = folder === '.' ? told`the workspace` : told`${folder || '/'}`;
-    return told`*${extensionOf(each)} directly in ${where}`;
+    const where = folder === '.' ? questionLine`the workspace` : questionLine`${folder || '/'}`;
+    return questionLine`*${extensionOf(each)} directly in ${where}`;
   });
   const different = kinds.filter(
     ({ text }, index) => kinds.findIndex((kind) => kind.text === text) === index,
   );
-  return told` of ${different}`;
+  return questionLine` of ${different}`;
 }

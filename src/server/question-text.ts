@@ -2,7 +2,7 @@
 
 import type { OpenQuestion } from '../kernel/approval.ts';
 import { homeFolder } from '../paths.ts';
-import { ours, type Told, told } from '../told.ts';
+import { ownWords, type QuestionLine, questionLine } from '../question-line.ts';
 import { visibleLine } from '../visible.ts';
 import type { PreviewFile } from './preview-files.ts';
 import { fits, largest, type Message, messageIn, type Room, withBeginning } from './room.ts';
@@ -29,7 +29,7 @@ export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room): 
   const alone = { lines: [`${head}`, ...lines] };
   for (const all of lines.length < length ? [] : [{ ...alone, last }, alone])
     if (fits(all, room)) return { pages: [messageIn(all, room)], whole: true };
-  const shown = (count: number) => told`${count} of ${length} lines are shown. ${head}`;
+  const shown = (count: number) => questionLine`${count} of ${length} lines are shown. ${head}`;
   const first = page(shown, { lines, last }, room);
   const rest = lines.length < length || first.count === 0 ? [] : lines.slice(first.count);
   const more = furtherPages(question.tool.name, rest, length, room);
@@ -42,8 +42,11 @@ function furtherPages(name: string, lines: readonly string[], inAll: number, roo
   for (let from = 0; from < lines.length; ) {
     const before = inAll - lines.length + from;
     const head = (count: number) => {
-      const which = count === 1 ? told`Line ${before + 1}` : told`Lines ${before + 1} to ${before + count}`;
-      return told`${which} of ${inAll}, ${name}`;
+      const which =
+        count === 1
+          ? questionLine`Line ${before + 1}`
+          : questionLine`Lines ${before + 1} to ${before + count}`;
+      return questionLine`${which} of ${inAll}, ${name}`;
     };
     const { message, count } = page(head, { lines: lines.slice(from) }, room);
     if (count === 0 || pages.length + 2 > MOST_PAGES) return [];
@@ -56,7 +59,7 @@ function furtherPages(name: string, lines: readonly string[], inAll: number, roo
 /** Returns as much of MESSAGE as ROOM has place for, below what HEAD says of the count of its lines. Of the first line there is
  *  the beginning in any case. */
 function page(
-  head: (count: number) => Told,
+  head: (count: number) => QuestionLine,
   { lines, ...rest }: Message,
   room: Room,
 ): { message: string; count: number } {
@@ -67,14 +70,21 @@ function page(
 }
 
 /** Returns the first line of QUESTION. What is known stands before what is quoted. */
-function headOf({ tool, preview }: OpenQuestion): Told {
-  const by = tool.approvedAs === undefined ? told`` : told`, defined by code in the image, not by live-lisp`;
+function headOf({ tool, preview }: OpenQuestion): QuestionLine {
+  const by =
+    tool.approvedAs === undefined
+      ? questionLine``
+      : questionLine`, defined by code in the image, not by live-lisp`;
   const { summary, place, otherPlaces = [] } = preview;
   const where =
-    place === undefined ? [] : otherPlaces.length > 0 ? [told`the first is ${place}`] : [told`in ${place}`];
+    place === undefined
+      ? []
+      : otherPlaces.length > 0
+        ? [questionLine`the first is ${place}`]
+        : [questionLine`in ${place}`];
   const about = [...(summary === undefined ? [] : [summary]), ...where];
-  const what = about.length === 0 ? told`` : told` ${about}`;
-  return told`Approve ${tool.name} (${ours(tool.safetyLevel)}${by})?${what}`;
+  const what = about.length === 0 ? questionLine`` : questionLine` ${about}`;
+  return questionLine`Approve ${tool.name} (${ownWords(tool.safetyLevel)}${by})?${what}`;
 }
 
 /** Returns where FILE is, as short as a person can use it. */

@@ -21,23 +21,21 @@ export type Occurrence = [start: number, end: number];
 export function codeFinder(pattern: string): ((text: string) => Occurrence[]) | undefined {
   const wanted = tokensOf(pattern);
   if (wanted.length === 0) return undefined;
-  const places = placesIn(wanted, pattern);
+  const bitsOf = bitsIn(wanted, pattern);
   return (text) => {
     const tokens = tokensOf(text);
     // Each word has a bit for each of so many tokens of the pattern: whether these end at the token that was read last.
     const words = new Uint32Array(Math.ceil(wanted.length / BITS));
-    const [lastWord, lastBit] = [words.length - 1, 1 << ((wanted.length - 1) % BITS)];
-    return tokens.flatMap((token, index): Occurrence[] => {
-      const fitting = places(token, text);
-      let carried = 1;
-      for (const [at, word] of words.entries()) {
-        const next = ((word << 1) | carried) & MASK;
-        carried = (word >>> (BITS - 1)) & 1;
-        words[at] = next & fitting(at);
-      }
-      const found = ((words[lastWord] ?? 0) & lastBit) !== 0;
-      return found ? [[tokens[index - wanted.length + 1]?.start ?? token.start, token.end]] : [];
-    });
+    const last = 1 << ((wanted.length - 1) % BITS);
+    const found: Occurrence[] = [];
+    for (let index = 0; index < tokens.length; index++) {
+      const token = tokens[index] as Token;
+      const bits = bitsOf(token, text);
+      if (bits === undefined) words.fill(0);
+      else if (readOn(words, bits, last))
+        found.push([tokens[index - wanted.length + 1]?.start ?? token.start, token.end]);
+    }
+    return found;
   };
 }
 
@@ -45,19 +43,47 @@ export function codeFinder(pattern: string): ((text: string) => Occurrence[]) | 
 const BITS = 31;
 const MASK = 0x7fffffff;
 
-/** Returns what tells, of a token of a text, a word of bits for the tokens of PATTERN, which are WANTED, that it is. */
-function placesIn(wanted: readonly Token[], pattern: string) {
-  const known = new Map<string, Uint32Array>();
+/** Changes WORDS for a further token, which is those of the pattern that BITS tells. Returns whether the LAST is. */
+function readOn(words: Uint32Array, bits: Uint32Array, last: number): boolean {
+  let carried = 1;
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? 0;
+    words[at] = ((word << 1) | carried) & MASK & (bits[at] ?? 0);
+    carried = (word >>> (BITS - 1)) & 1;
+  }
+  return ((words[words.length - 1] ?? 0) & last) !== 0;
+}
+
+/** Returns what gives the bits of the tokens of PATTERN, which are WANTED, that a token of a text is; undefined when it is
+ *  none of them. */
+function bitsIn(wanted: readonly Token[], pattern: string) {
+  const [exact, bareOnes] = [new Map<string, Uint32Array>(), new Map<string, Uint32Array>()];
   for (const [index, token] of wanted.entries()) {
-    const key = wantedKey(token, pattern);
+    const known = isWhole(token) ? exact : bareOnes;
+    const key = keyOf(token, pattern, !isWhole(token));
     const words = known.get(key) ?? new Uint32Array(Math.ceil(wanted.length / BITS));
     known.set(key, words);
-    words[Math.floor(index / BITS)] = (words[Math.floor(index / BITS)] ?? 0) | (1 << (index % BITS));
+    const at = Math.floor(index / BITS);
+    words[at] = (words[at] ?? 0) | (1 << (index % BITS));
   }
   return (token: Token, text: string) => {
-    const found = keysOf(token, text).flatMap((key) => known.get(key) ?? []);
-    return (at: number) => found.reduce((bits, words) => bits | (words[at] ?? 0), 0);
+    const loose = bareOnes.get(keyOf(token, text, true));
+    const whole = exact.size > 0 ? exact.get(keyOf(token, text, false)) : undefined;
+    return whole && loose ? whole.map((word, at) => word | (loose[at] ?? 0)) : (whole ?? loose);
   };
+}
+
+/** Whether TOKEN of a pattern means only what is written like it, and not the symbols of that name in all packages. */
+function isWhole({ kind, name }: Token): boolean {
+  return name.includes(MARK) || (kind === 'atom' && name === '');
+}
+
+/** Returns what is the same for tokens that are the same, also in their package unless it is to be BARE. Strings, characters
+ *  and the like have no name. */
+function keyOf(token: Token, text: string, isBare: boolean): string {
+  const { kind, name, start, end } = token;
+  if (kind !== 'atom') return name === '' ? kind : `${kind} ${isBare ? bareName(token) : name}`;
+  return name === '' ? `"${text.slice(start, end)}` : isBare ? `:${bareName(token)}` : `:${name}`;
 }
 
 /** Characters of a call that are looked through for its end. */
@@ -78,20 +104,6 @@ export function brokenCall(text: string, start: number): { from: number; call: s
     if (depth === 0) return part.slice(0, end).includes('\n') ? { from, call } : undefined;
   }
   return undefined;
-}
-
-/** Returns the key of TOKEN of PATTERN: one of a token of a text that is the same. */
-function wantedKey(token: Token, pattern: string): string {
-  const { kind, name } = token;
-  if (kind === 'atom' && name === '') return `written ${pattern.slice(token.start, token.end)}`;
-  return `${name.includes(MARK) ? 'whole' : 'bare'} ${kind} ${name}`;
-}
-
-/** Returns the keys of TOKEN of TEXT. Strings, characters and the like have no name. */
-function keysOf(token: Token, text: string): string[] {
-  const { kind, name } = token;
-  if (kind === 'atom' && name === '') return [`written ${text.slice(token.start, token.end)}`];
-  return [`whole ${kind} ${name}`, `bare ${kind} ${bareName(token)}`];
 }
 
 function bareName({ name }: Token): string {

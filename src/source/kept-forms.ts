@@ -30,6 +30,8 @@ export interface Kept {
 
 /** Characters of the forms that are kept; what is read of one takes about thirty times as much. */
 const KEPT = 256 * 1024;
+/** What each takes besides. It bounds their number: the more are forgotten, the longer takes the way to the oldest. */
+const EACH = 100;
 
 /** Keeps the forms of several texts that were asked for last. */
 export class KeptForms {
@@ -51,5 +53,5 @@ export class KeptForms {
 }
 
 function sizeOf({ found }: Kept): number {
-  return found ? found.end - found.start : 0;
+  return EACH + (found ? found.end - found.start : 0);
 }

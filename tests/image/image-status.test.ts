@@ -64,7 +64,8 @@ describe('an image that runs', () => {
     expect(memory).toMatch(MEMORY);
     expect(memory).toContain(' of 1024 MB');
     expect(threads).toMatch(/^Threads: [23], none of the program$/); // That of the call before can still end.
-    expect(rest).toEqual([]);
+    // What an SBCL lacks is its own matter.
+    expect(rest.filter((line) => line !== '' && !line.startsWith('Less with this SBCL: '))).toEqual([]);
     await session.eval('(cl:in-package :cl-user)');
   });
 

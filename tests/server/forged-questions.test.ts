@@ -7,9 +7,9 @@ import { decode } from '../../src/files/text.ts';
 import type { OpenQuestion } from '../../src/kernel/approval.ts';
 import { argumentsPreview, shown } from '../../src/kernel/shown.ts';
 import type { Preview } from '../../src/kernel/tool.ts';
+import { questionLine, quoted } from '../../src/question-line.ts';
 import { pagesOf } from '../../src/server/question-text.ts';
 import type { Room } from '../../src/server/room.ts';
-import { said, told } from '../../src/told.ts';
 import { visibleLine } from '../../src/visible.ts';
 import { anyText } from '../any-text.ts';
 import { probe } from '../contracts/tools.ts';
@@ -68,7 +68,7 @@ function question(preview: Preview): OpenQuestion {
 
 const text = (content: string) => decode(Buffer.from(content));
 
-const asName = (outside: string) => told`${outside}`.text;
+const asName = (outside: string) => questionLine`${outside}`.text;
 
 /** Where a text from outside can stand in a question: what makes the preview that has it there, and how it is shown. */
 const POSITIONS: [string, (outside: string) => Preview, (outside: string) => string][] = [
@@ -90,18 +90,21 @@ const POSITIONS: [string, (outside: string) => Preview, (outside: string) => str
   ],
   [
     'the new name of a symbol',
-    (outside) => ({ summary: told`1 file: rename a to ${outside}`, text: [], fingerprint: '' }),
+    (outside) => ({ summary: questionLine`1 file: rename a to ${outside}`, text: [], fingerprint: '' }),
     asName,
   ],
   [
     'the name of a variable',
-    (outside) => ({ text: [told`Variables that were set (1): ${[outside]}.`], fingerprint: '' }),
+    (outside) => ({ text: [questionLine`Variables that were set (1): ${[outside]}.`], fingerprint: '' }),
     asName,
   ],
   [
     'what a reader says',
-    (outside) => ({ text: [told`Note: a:1 cannot be read yet: ${said(outside)}`], fingerprint: '' }),
-    (outside) => said(outside).text,
+    (outside) => ({
+      text: [questionLine`Note: a:1 cannot be read yet: ${quoted(outside)}`],
+      fingerprint: '',
+    }),
+    (outside) => quoted(outside).text,
   ],
   ['the name of an argument', (outside) => argumentsPreview({ [outside]: 'x' }, ''), asName],
   [
@@ -131,7 +134,7 @@ test.each(POSITIONS)('%s changes no word of the question but itself', (_, made, 
 test('a name is one bounded piece without a blank, or in quotes, in which nothing is hidden', () => {
   fc.assert(
     fc.property(HOSTILE, (outside) => {
-      const shownName = told`${outside}`.text;
+      const shownName = questionLine`${outside}`.text;
       const plain = shownName.replaceAll('\u2066', '').replaceAll('\u2069', '');
       expect(/^[^\s,;?"]*$/.test(plain) || typeof JSON.parse(plain) === 'string').toBe(true);
       expect(visibleLine(plain)).toBe(plain);

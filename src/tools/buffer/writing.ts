@@ -6,7 +6,7 @@ import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type ToolDescription } from '../../kernel/tool.ts';
-import { ours, told } from '../../told.ts';
+import { ownWords, questionLine } from '../../question-line.ts';
 import { visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
 import { newImbalanceText } from '../parentheses.ts';
@@ -79,12 +79,12 @@ function changeFor({ name, size, bytes: old }: Present, bytes: Buffer): Change {
   const after = decode(bytes);
   if (size === undefined) return newFile(name, after);
   if (old?.equals(bytes)) {
-    const lines = [told`File ${name} has exactly this content already.`];
-    return { summary: told`no change`, counts: { added: 0, removed: 0 }, lines, text: lines };
+    const lines = [questionLine`File ${name} has exactly this content already.`];
+    return { summary: questionLine`no change`, counts: { added: 0, removed: 0 }, lines, text: lines };
   }
   const kind = old === undefined ? 'a large file' : binaryKind(old);
   if (old !== undefined && kind === undefined) return changeOf(name, decode(old), after);
-  const lost = told`in place of ${ours(kind ?? 'a file')} of ${size} bytes`;
-  const change = wholeContent(told`File ${name}, ${lost}`, after);
-  return { ...change, summary: told`${change.summary} ${lost}, which are lost` };
+  const lost = questionLine`in place of ${ownWords(kind ?? 'a file')} of ${size} bytes`;
+  const change = wholeContent(questionLine`File ${name}, ${lost}`, after);
+  return { ...change, summary: questionLine`${change.summary} ${lost}, which are lost` };
 }

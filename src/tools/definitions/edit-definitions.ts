@@ -16,7 +16,7 @@ import {
   type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
-import { told } from '../../told.ts';
+import { questionLine } from '../../question-line.ts';
 import { checkApproved } from '../approved.ts';
 import { PACKAGE, packageOf } from '../lookup.ts';
 import { editedData, editedText } from './edited-text.ts';
@@ -162,11 +162,11 @@ function previewOf(plan: Plan, load = false) {
   const names = plan.files.map(({ present }) => present.name);
   const [place, ...otherPlaces] = names;
   const notes = plan.files.flatMap((file) => file.notes);
-  const then = load ? [told`Then the changed forms are compiled and run in the image.`] : [];
+  const then = load ? [questionLine`Then the changed forms are compiled and run in the image.`] : [];
   const several = otherPlaces.length > 0;
-  const changed = several ? filesSummary(changes) : (changes[0]?.summary ?? told``);
+  const changed = several ? filesSummary(changes) : (changes[0]?.summary ?? questionLine``);
   return {
-    summary: load ? told`${changed}, then load` : changed,
+    summary: load ? questionLine`${changed}, then load` : changed,
     lines: [...changesLines(changes, names), ...notes],
     text: [...then, ...notes, ...changes.flatMap(({ text }) => text)],
     ...(place !== undefined && { place }),

@@ -5,10 +5,10 @@ import type { FileText } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile } from '../../files/write.ts';
 import type { CallContext } from '../../kernel/tool.ts';
+import type { QuestionLine } from '../../question-line.ts';
 import { TopLevelForms } from '../../source/position.ts';
 import type { Changed, Splice } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
-import type { Told } from '../../told.ts';
 import { presentText } from '../approved.ts';
 
 /** A splice, and which edit it is of. */
@@ -40,7 +40,7 @@ export interface PlannedFile extends EditedFile {
   /** Of each form the number that it had before, unless it is one of these. */
   numbers: (number | null)[];
   /** What the reader of the image says that another form can put right. */
-  notes: Told[];
+  notes: QuestionLine[];
   /** Packages that changed forms are in and that the image has not. */
   missing: readonly string[];
 }

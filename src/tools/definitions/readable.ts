@@ -4,8 +4,8 @@ import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import type { CheckedText } from '../../image/wire/operations.ts';
 import type { CallContext } from '../../kernel/tool.ts';
+import { type QuestionLine, questionLine, quoted } from '../../question-line.ts';
 import { lineAt } from '../../source/splice.ts';
-import { said, type Told, told } from '../../told.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue } from '../lookup.ts';
 import type { PlannedFile } from './edited-files.ts';
@@ -33,11 +33,12 @@ export async function checkReadable(
   const notes = [
     ...stopNotes(file, checked, places),
     ...problems.map(
-      ({ start, text }) => told`Note: ${file.name}:${lineOf(start)} cannot be read yet: ${said(text)}`,
+      ({ start, text }) =>
+        questionLine`Note: ${file.name}:${lineOf(start)} cannot be read yet: ${quoted(text)}`,
     ),
     ...missing.map(
       (name) =>
-        told`Note: there is no package ${name} in the image, so names in ${file.name} were not looked up.`,
+        questionLine`Note: there is no package ${name} in the image, so names in ${file.name} were not looked up.`,
     ),
   ];
   return { notes, missing };
@@ -45,7 +46,11 @@ export async function checkReadable(
 
 /** Returns what is to be noted when the reader stops in FILE, as it has found it CHECKED. Throws a CallError when that is in
  *  a changed form, or before the reader finds other forms. */
-function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText, places: CharacterPlaces): Told[] {
+function stopNotes(
+  file: PlannedFile,
+  { ends = [], stopped }: CheckedText,
+  places: CharacterPlaces,
+): QuestionLine[] {
   const { now, changed, name } = file;
   const own = now.starts().map((start) => places.ofIndex(now.end(start)));
   const other = own.findIndex((end, index) => end !== ends[index]);
@@ -64,7 +69,7 @@ function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText, place
     );
   }
   return [
-    told`Note: only the syntax was checked behind ${name}:${line}, where the reader of the image stops: ${said(stopped)}`,
+    questionLine`Note: only the syntax was checked behind ${name}:${line}, where the reader of the image stops: ${quoted(stopped)}`,
   ];
 }
 

@@ -7,8 +7,8 @@ import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
 import { boundLines, joinSections } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
+import { type QuestionLine, questionLine, quoted } from '../../question-line.ts';
 import { topLevelLists } from '../../source/code-search.ts';
-import { said, type Told, told } from '../../told.ts';
 import { visibleName } from '../../visible.ts';
 import { checkApproved, presentText } from '../approved.ts';
 import { atLinesText, exactPlace, nearestText, withLineEndsOf } from '../exact-text.ts';
@@ -99,9 +99,9 @@ function edited(
 }
 
 /** Returns the line with the reason that ARGS give, if they do. */
-function reasonLines({ description = '' }: EditArguments): Told[] {
+function reasonLines({ description = '' }: EditArguments): QuestionLine[] {
   const reason = description.trim().replace(/\s+/g, ' ');
-  return reason === '' ? [] : [told`The agent says: ${said(reason)}`];
+  return reason === '' ? [] : [questionLine`The agent says: ${quoted(reason)}`];
 }
 
 function headline({ name, size }: Present, summary: string | undefined, now: string): string {

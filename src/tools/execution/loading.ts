@@ -25,8 +25,8 @@ import {
   type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
+import { questionLine } from '../../question-line.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
-import { told } from '../../told.ts';
 import { visibleName } from '../../visible.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
 import { DEBUG_LEVEL, errorOptions, type Holds, heldOr, ON_ERROR, RESTARTS } from '../debug/hold.ts';
@@ -163,11 +163,11 @@ async function loadPreview(
   const fingerprint = createHash('sha256').update(bytes).digest('hex');
   const text = decode(bytes);
   const count = linesOf(text.text).length;
-  const lines = count === 1 ? told`1 line` : told`${count} lines`;
-  const gone = forget ? told`, what it no longer has to remove from the image` : told``;
-  const what = check ? told`to compile, not to load` : told`to compile and run${gone}`;
-  const summary = told`${lines} ${what}`;
-  return { ...wholeContent(told`File ${place}`, text), summary, place, fingerprint };
+  const lines = count === 1 ? questionLine`1 line` : questionLine`${count} lines`;
+  const gone = forget ? questionLine`, what it no longer has to remove from the image` : questionLine``;
+  const what = check ? questionLine`to compile, not to load` : questionLine`to compile and run${gone}`;
+  const summary = questionLine`${lines} ${what}`;
+  return { ...wholeContent(questionLine`File ${place}`, text), summary, place, fingerprint };
 }
 
 function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): string {

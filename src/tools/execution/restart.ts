@@ -2,7 +2,7 @@
 
 import type { RebuildFrom, Replaceable } from '../../image/image.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
-import { type Told, told } from '../../told.ts';
+import { type QuestionLine, questionLine } from '../../question-line.ts';
 import { lossText } from '../loss-text.ts';
 
 const FROM = ['session', 'none', 'previous'] as const satisfies readonly RebuildFrom[];
@@ -47,7 +47,7 @@ export function restartImage(image: Replaceable) {
       const lines = whatElse(image, rebuild);
       // What another server had is more than was there.
       const free = rebuild !== 'previous' && (await image.isBroken());
-      return { summary: LOST, lines, text: [told`${LOST}.`, ...lines], fingerprint: '', free };
+      return { summary: LOST, lines, text: [questionLine`${LOST}.`, ...lines], fingerprint: '', free };
     },
     handler: async ({ rebuild = 'session' }) => {
       const report = await image.restart(rebuild);
@@ -56,24 +56,28 @@ export function restartImage(image: Replaceable) {
   });
 }
 
-const LOST = told`all values, threads, open files and connections of the image are lost`;
+const LOST = questionLine`all values, threads, open files and connections of the image are lost`;
 
 /** Returns what a human is shown besides before IMAGE is ended: what else goes, and what comes back. */
-function whatElse(image: Replaceable, rebuild: RebuildFrom): Told[] {
+function whatElse(image: Replaceable, rebuild: RebuildFrom): QuestionLine[] {
   const { entries, replay, values, calls } = image.stake;
-  const count = entries === 1 ? told`1 step` : told`${entries} steps`;
-  const steps = told`what this session defined and loaded (${count} of its journal)`;
+  const count = entries === 1 ? questionLine`1 step` : questionLine`${entries} steps`;
+  const steps = questionLine`what this session defined and loaded (${count} of its journal)`;
   const again = {
-    session: told`Built again: ${steps}.`,
-    none: told`Not built again, and forgotten: ${steps}.`,
-    previous: told`Built again: what the server before had, then ${steps}.`,
+    session: questionLine`Built again: ${steps}.`,
+    none: questionLine`Not built again, and forgotten: ${steps}.`,
+    previous: questionLine`Built again: what the server before had, then ${steps}.`,
   }[rebuild];
   return [
     ...(calls > 0
-      ? [calls === 1 ? told`1 call that runs is ended.` : told`${calls} calls that run are ended.`]
+      ? [
+          calls === 1
+            ? questionLine`1 call that runs is ended.`
+            : questionLine`${calls} calls that run are ended.`,
+        ]
       : []),
-    replay ? again : told`Nothing is built again, because the server was started with --replay off.`,
-    told`The Lisp image is ended and a fresh one started.`,
+    replay ? again : questionLine`Nothing is built again, because the server was started with --replay off.`,
+    questionLine`The Lisp image is ended and a fresh one started.`,
     ...(values.length > 0 ? [valuesText(values)] : []),
   ];
 }
@@ -81,7 +85,7 @@ function whatElse(image: Replaceable, rebuild: RebuildFrom): Told[] {
 /** Variables that are named. */
 const NAMED = 20;
 
-function valuesText(values: readonly string[]): Told {
-  const more = values.length > NAMED ? told`, the first ${NAMED}` : told``;
-  return told`Variables that were set (${values.length}${more}): ${values.slice(0, NAMED)}.`;
+function valuesText(values: readonly string[]): QuestionLine {
+  const more = values.length > NAMED ? questionLine`, the first ${NAMED}` : questionLine``;
+  return questionLine`Variables that were set (${values.length}${more}): ${values.slice(0, NAMED)}.`;
 }

@@ -16,7 +16,7 @@ import {
   type Preview,
   type ToolDescription,
 } from '../../kernel/tool.ts';
-import { told } from '../../told.ts';
+import { questionLine } from '../../question-line.ts';
 import { visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
 import { callOptions } from '../calling.ts';
@@ -135,14 +135,14 @@ async function planned(ground: RenameGround, args: RenameArguments, context: Cal
 function previewOf({ facts, plan }: Planned): Preview {
   const to = facts.renamings[0]?.to ?? '';
   const notes = renameNotes(facts, plan);
-  const then = told`Then those of the files that the image has are loaded again.`;
+  const then = questionLine`Then those of the files that the image has are loaded again.`;
   const names = plan.changes.map(({ present }) => present.name);
   const changes = plan.changes.map(({ present, before, after }) => changeOf(present.name, before, after));
-  const renamed = told`rename ${facts.name} to ${to}`;
+  const renamed = questionLine`rename ${facts.name} to ${to}`;
   return {
-    summary: told`${filesSummary(changes)}, then load: ${renamed}`,
+    summary: questionLine`${filesSummary(changes)}, then load: ${renamed}`,
     lines: [...notes, ...changesLines(changes, names)],
-    text: [told`To ${renamed}:`, ...notes, then, ...changes.flatMap(({ text }) => text)],
+    text: [questionLine`To ${renamed}:`, ...notes, then, ...changes.flatMap(({ text }) => text)],
     ...placed(names),
     fingerprint: plan.fingerprint,
   };

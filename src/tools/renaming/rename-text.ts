@@ -2,7 +2,7 @@
 
 import type { RenameFacts } from '../../image/wire/renaming.ts';
 import { joinSections } from '../../kernel/reply.ts';
-import { ours, Told, told } from '../../told.ts';
+import { ownWords, QuestionLine, questionLine } from '../../question-line.ts';
 import { visibleName } from '../../visible.ts';
 import { itemsText } from '../agreement.ts';
 import { groupBy } from '../grouping.ts';
@@ -30,17 +30,19 @@ function counted(count: number, what: string): string {
 }
 
 /** Returns the lines that tell what a rename of what FACTS tell does besides PLAN's places, and what it leaves. */
-export function renameNotes(facts: RenameFacts, plan: RenamePlan): Told[] {
+export function renameNotes(facts: RenameFacts, plan: RenamePlan): QuestionLine[] {
   const [, ...more] = facts.renamings;
   return [
-    more.length > 0 && told`With it: ${listed(more.map(({ from, to }) => told`${from} to ${to}`))}.`,
+    more.length > 0 &&
+      questionLine`With it: ${listed(more.map(({ from, to }) => questionLine`${from} to ${to}`))}.`,
     ...keptLines(plan.kept),
     plan.merged.length > 0 &&
-      told`The new name stands there already, and means the same symbol then: ${listed(plan.merged)}.`,
+      questionLine`The new name stands there already, and means the same symbol then: ${listed(plan.merged)}.`,
     plan.outside.length > 0 &&
-      told`Used in files that cannot be written, which break: ${listed(plan.outside)}.`,
-    plan.cut.length > 0 && told`Not looked at from there on, because it cannot be read: ${listed(plan.cut)}.`,
-    plan.unfinished && told`The workspace is too large to look at all files that are not loaded.`,
+      questionLine`Used in files that cannot be written, which break: ${listed(plan.outside)}.`,
+    plan.cut.length > 0 &&
+      questionLine`Not looked at from there on, because it cannot be read: ${listed(plan.cut)}.`,
+    plan.unfinished && questionLine`The workspace is too large to look at all files that are not loaded.`,
   ].filter((line) => line !== false);
 }
 
@@ -56,27 +58,32 @@ const KEPT = [
   ['unknown package', 'in packages that are not loaded'],
 ] as const satisfies readonly [why: KeptPlace['why'], text: string][];
 
-function keptLines(kept: readonly KeptPlace[]): Told[] {
+function keptLines(kept: readonly KeptPlace[]): QuestionLine[] {
   return KEPT.flatMap(([why, text]) => {
     const places = kept.filter((each) => each.why === why).map(({ at }) => at);
     return places.length === 0
       ? []
-      : [told`Not changed, ${places.length} ${ours(text)}: ${listed([...new Set(places)])}.`];
+      : [questionLine`Not changed, ${places.length} ${ownWords(text)}: ${listed([...new Set(places)])}.`];
   });
 }
 
 /** Returns THINGS as a list, in which the lines of a file stand together. */
-function listed(things: readonly (string | Told)[]): Told {
+function listed(things: readonly (string | QuestionLine)[]): QuestionLine {
   const more = things.length - PLACES;
   const places = things.slice(0, PLACES).map((thing) => {
     const [, file, line] = /^(.*):(\d+)$/s.exec(String(thing)) ?? [];
-    return { name: thing instanceof Told ? thing : (file ?? thing), line };
+    return { name: thing instanceof QuestionLine ? thing : (file ?? thing), line };
   });
   const shown = [...groupBy(places, ({ name }) => String(name)).values()].map(([first, ...others]) => {
-    const lines = others.reduce((all, { line = '' }) => told`${all},${line}`, told`${first?.line ?? ''}`);
-    return first?.line === undefined ? told`${first?.name ?? ''}` : told`${first.name}:${lines}`;
+    const lines = others.reduce(
+      (all, { line = '' }) => questionLine`${all},${line}`,
+      questionLine`${first?.line ?? ''}`,
+    );
+    return first?.line === undefined
+      ? questionLine`${first?.name ?? ''}`
+      : questionLine`${first.name}:${lines}`;
   });
-  return more > 0 ? told`${shown} and ${more} more` : told`${shown}`;
+  return more > 0 ? questionLine`${shown} and ${more} more` : questionLine`${shown}`;
 }
 
 /** Returns how it reads what became of the image. */

@@ -14,7 +14,7 @@ import {
   type Tool,
   type ToolDescription,
 } from '../../kernel/tool.ts';
-import { told } from '../../told.ts';
+import { questionLine } from '../../question-line.ts';
 import { TIMEOUT } from '../calling.ts';
 import { ON_ERROR, RESTARTS } from '../debug/hold.ts';
 import type { Grounds } from './grounds.ts';
@@ -131,14 +131,14 @@ async function previewOf(
 ): Promise<Preview> {
   const preview = await editing.preview?.({ edits }, context);
   if (preview === undefined) throw new TypeError('What edits are made cannot be shown.');
-  const after = told`Then the changed files are loaded, and tests run.`;
-  const notes = then.flatMap((form) => [told`Then is evaluated:`, ...toldLines(form)]);
+  const after = questionLine`Then the changed files are loaded, and tests run.`;
+  const notes = then.flatMap((form) => [questionLine`Then is evaluated:`, ...toldLines(form)]);
   const text = toldLines(preview.text);
-  const { lines = text, summary = told`` } = preview;
-  const forms = then.length === 1 ? told` and 1 form` : told` and ${then.length} forms`;
+  const { lines = text, summary = questionLine`` } = preview;
+  const forms = then.length === 1 ? questionLine` and 1 form` : questionLine` and ${then.length} forms`;
   return {
     ...preview,
-    summary: told`${summary}, then load, tests${then.length === 0 ? told`` : forms}`,
+    summary: questionLine`${summary}, then load, tests${then.length === 0 ? questionLine`` : forms}`,
     lines: [...lines, ...notes],
     text: [after, ...notes, ...text],
   };

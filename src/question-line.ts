@@ -4,7 +4,7 @@ import { apart, visibleLine, visibleName } from './visible.ts';
 
 /** A line of a question, or a part of one. Only the functions of this file make any, so whatever stands in it from outside is
  *  on this line alone, quoted or marked, and shown with all that it has. */
-export class Told {
+export class QuestionLine {
   readonly text: string;
 
   /** To be called in this file only. */
@@ -17,23 +17,23 @@ export class Told {
   }
 }
 
-/** What can stand in a line that is told. A string is a name from outside; a list is told with commas. */
-type Value = Told | string | number | readonly (Told | string)[];
+/** What can stand in a line of a question. A string is a name from outside; a list gets commas. */
+type Value = QuestionLine | string | number | readonly (QuestionLine | string)[];
 
 /** Returns the line of WORDS, which are ours, with VALUES between them. */
-export function told(words: TemplateStringsArray, ...values: Value[]): Told {
-  return new Told(String.raw({ raw: words }, ...values.map(valueText)));
+export function questionLine(words: TemplateStringsArray, ...values: Value[]): QuestionLine {
+  return new QuestionLine(String.raw({ raw: words }, ...values.map(valueText)));
 }
 
 function valueText(value: Value): string {
-  if (value instanceof Told) return value.text;
+  if (value instanceof QuestionLine) return value.text;
   if (typeof value === 'string') return nameText(value);
   return typeof value === 'number' ? String(value) : value.map(valueText).join(', ');
 }
 
 /** Returns TEXT, one of the constants of this program, as words of ours. */
-export function ours<Text extends string>(text: string extends Text ? never : Text): Told {
-  return new Told(text);
+export function ownWords<Text extends string>(text: string extends Text ? never : Text): QuestionLine {
+  return new QuestionLine(text);
 }
 
 /** Characters of a name, and of what somebody says, that are shown: they leave room for our own words. */
@@ -49,14 +49,14 @@ function nameText(name: string): string {
 }
 
 /** Returns TEXT, which somebody said. It stands at the end of a line, where nothing of ours can be taken for a part of it. */
-export function said(text: string): Told {
-  return new Told(apart(bounded(visibleLine(bounded(text, WORST * SAID)), SAID)));
+export function quoted(text: string): QuestionLine {
+  return new QuestionLine(apart(bounded(visibleLine(bounded(text, WORST * SAID)), SAID)));
 }
 
 /** Returns LINE of a text from outside behind MARK, which begins no line of ours. */
-export function marked(mark: '+' | '-' | ' ' | '|', line: string): Told {
+export function marked(mark: '+' | '-' | ' ' | '|', line: string): QuestionLine {
   // Most lines have nothing to hide, and a file can have a million.
-  return new Told(mark + (/^[ -~\t]*$/.test(line) ? line : apart(visibleLine(line, '\t'))));
+  return new QuestionLine(mark + (/^[ -~\t]*$/.test(line) ? line : apart(visibleLine(line, '\t'))));
 }
 
 /** Returns TEXT, or its beginning and its end, of LIMIT characters together. */

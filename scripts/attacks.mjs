@@ -1,0 +1,35 @@
+// Writes docs/attacks.md from what the long run of the attacks found.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT } from './session.mjs';
+
+const { sections } = JSON.parse(readFileSync(join(PROJECT, 'tests', 'attacks', 'result.json'), 'utf8'));
+
+/** Returns TEXT as the cell of a table: short, on one line, and nothing in it marked up. */
+function cell(text) {
+  const short = text.length > 110 ? `${text.slice(0, 107)}...` : text;
+  return short
+    .toWellFormed()
+    .replace(/[\\|`*_<>#[\]]/g, '\\$&')
+    .replace(/[\s\p{Cc}]+/gu, ' ');
+}
+
+function failuresText(rows) {
+  const failed = rows.filter(({ breach }) => breach !== undefined);
+  if (failed.length === 0) return 'None did harm.';
+  return [
+    '| attack | what came of it |',
+    '|---|---|',
+    ...failed.map(({ name, breach }) => `| ${cell(name)} | ${cell(breach)} |`),
+  ].join('\n');
+}
+
+const all = sections.flatMap(({ rows }) => rows);
+const failed = all.filter(({ breach }) => breach !== undefined);
+const text = [
+  '# Attacks',
+  `\`make check-long\` makes ${all.length} attacks on the server, and ${failed.length} of them did harm when this page was written. Harm is an answer with what it must not have, a ping that takes more than 250 ms of the CPU of the server, a file of the user that was changed, or code that was run. Hostile code in the image is in [robustness.md](robustness.md), and what was found and mended in [SECURITY.md](../SECURITY.md).`,
+  ...sections.map(({ title, rows }) => `## ${title}\n\n${rows.length} attacks. ${failuresText(rows)}`),
+].join('\n\n');
+writeFileSync(join(PROJECT, 'docs', 'attacks.md'), `${text}\n`);

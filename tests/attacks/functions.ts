@@ -1,0 +1,109 @@
+// The functions that look at texts from outside.
+
+import { words } from '../../src/catalog/terms.ts';
+import { changeOf, diffHunks, wholeContent } from '../../src/files/diff.ts';
+import { decode, encode, lineEnds, linesOf } from '../../src/files/text.ts';
+import { RawOutput } from '../../src/image/process/raw-output.ts';
+import { encodeFrame } from '../../src/image/wire/frames.ts';
+import { JSONC } from '../../src/install/jsonc.ts';
+import { TOML } from '../../src/install/toml.ts';
+import { nearest } from '../../src/kernel/nearest.ts';
+import { boundLines, boundText, fittingRows, indent } from '../../src/kernel/reply.ts';
+import { printable } from '../../src/kernel/schema.ts';
+import { argumentsPreview, shownText } from '../../src/kernel/shown.ts';
+import { questionLine } from '../../src/question-line.ts';
+import { cut, parseLine } from '../../src/records/shorten.ts';
+import { formDefining } from '../../src/source/again.ts';
+import { imbalanceOf } from '../../src/source/balance.ts';
+import { brokenCall, codeFinder, topLevelLists, withoutProse } from '../../src/source/code-search.ts';
+import { definitionsIn } from '../../src/source/definitions.ts';
+import { definedLambdaList } from '../../src/source/lambda-list.ts';
+import { isOdd } from '../../src/source/lexer.ts';
+import { Names } from '../../src/source/names.ts';
+import { numberedConses } from '../../src/source/numbering.ts';
+import { TopLevelForms } from '../../src/source/position.ts';
+import { spokenOf } from '../../src/source/prose.ts';
+import { changedForms, unfinishedLine } from '../../src/source/splice.ts';
+import { allNamed, targetsNamed } from '../../src/source/targets.ts';
+import { SourceText } from '../../src/source/text.ts';
+import { topLevelForms } from '../../src/source/top-level.ts';
+import { treeOf } from '../../src/source/tree.ts';
+import { nearestText } from '../../src/tools/exact-text.ts';
+import { occurrences } from '../../src/tools/match.ts';
+import { visible, visibleLine, visibleName } from '../../src/visible.ts';
+
+const FEATURES: ReadonlySet<string> = new Set(['SBCL']);
+const forms = (text: string) => new TopLevelForms(new SourceText(text), FEATURES);
+const fileText = (text: string) => ({ text, encoding: 'UTF-8', bom: false }) as const;
+
+/** Each takes a text. What it returns counts for nothing. */
+export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } = {
+  imbalanceOf,
+  withoutProse,
+  topLevelLists,
+  isOdd,
+  treeOf,
+  'codeFinder, in the text': (text) => codeFinder('(foo')?.(text),
+  'codeFinder, for the text': (text) => codeFinder(text.slice(0, 300))?.(text),
+  brokenCall: (text) => brokenCall(text, 0),
+  'positionAt, at many places': (text) => {
+    const source = new SourceText(text);
+    for (let index = 0; index < text.length; index += 50) source.positionAt(index);
+  },
+  'packageAt, of each form': (text) => {
+    const all = forms(text);
+    return all.starts().map((start) => all.packageAt(start));
+  },
+  topLevelForms: (text) => topLevelForms(forms(text)),
+  Names: (text) => new Names(text, topLevelForms(forms(text)), FEATURES),
+  definitionsIn: (text) => definitionsIn(forms(text)),
+  numberedConses: (text) => {
+    const all = forms(text);
+    return all
+      .starts()
+      .flatMap((start) => all.at(start) ?? [])
+      .map(({ form }) => numberedConses(form, FEATURES));
+  },
+  targetsNamed: (text) => targetsNamed(forms(text), { name: 'FOO' }),
+  allNamed: (text) => allNamed(forms(text), { name: 'FOO' }),
+  formDefining: (text) => formDefining({ name: 'P::FOO' }, forms(text)),
+  definedLambdaList: (text) => definedLambdaList(text, 0),
+  unfinishedLine: (text) => unfinishedLine(text, FEATURES),
+  changedForms: (text) => {
+    const added = { start: text.length, end: text.length, text: '\n(a)' };
+    return changedForms(forms(text), forms(text + added.text), [added]);
+  },
+  spokenOf: (text) => spokenOf(text, 'FOO'),
+  'diffHunks, of little': (text) => diffHunks(text, `${text}x`),
+  'diffHunks, of all': (text) => diffHunks(text, text.replaceAll('(', '[').replaceAll('a', 'b')),
+  changeOf: (text) => changeOf('x', fileText(text), fileText(`${text}\nx`)),
+  wholeContent: (text) => wholeContent(questionLine`x`, fileText(text)),
+  decode: (text) => decode(Buffer.from(text)),
+  encode: (text) => encode(fileText(text), 'x'),
+  lineEnds,
+  linesOf,
+  occurrences: (text) => occurrences(text, text.slice(0, 200)),
+  nearestText: (text) => nearestText(text, `${text.slice(0, 500)}\u0001`, 'x'),
+  words: (text) => words(text),
+  boundText: (text) => boundText(text),
+  boundLines: (text) => boundLines(text, 200),
+  fittingRows: (text) => fittingRows(text.split('\n')),
+  indent: (text) => indent(text, 2),
+  'nearest, among many': (text) => nearest('abcd', text.split(/\s/)),
+  shownText: (text) => shownText(text, 2_000_000),
+  argumentsPreview: (text) => argumentsPreview({ form: text }, 'x'),
+  visible,
+  visibleLine,
+  visibleName,
+  printable,
+  parseLine: (text) => parseLine(JSON.stringify({ kind: text })),
+  cut: (text) => cut(text, 1000),
+  'the parser of TOML': (text) => TOML.parse(text),
+  'the editor of TOML': (text) => TOML.remove(text, ['a', 'b']),
+  'the parser of JSON': (text) => JSONC.parse(text),
+  RawOutput: (text) => {
+    const output = new RawOutput();
+    for (let at = 0; at < text.length; at += 1000) output.add('stderr', text.slice(at, at + 1000));
+  },
+  encodeFrame: (text) => encodeFrame({ text }),
+};

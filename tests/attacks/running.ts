@@ -1,0 +1,65 @@
+// Files in the place of what is run from the disk, that somebody else can have written.
+
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startSession, temporaryFolder, warmCache } from '../harness.ts';
+import type { Attack } from './attack.ts';
+
+const WAYS: { readonly [name: string]: (file: string, content: string) => void } = {
+  'with mode 666': (file, content) => {
+    writeFileSync(file, content);
+    chmodSync(file, 0o666);
+  },
+  'with mode 664': (file, content) => {
+    writeFileSync(file, content);
+    chmodSync(file, 0o664);
+  },
+  'with mode 602': (file, content) => {
+    writeFileSync(file, content);
+    chmodSync(file, 0o602);
+  },
+  'behind a link': (file, content) => {
+    writeFileSync(`${file}.target`, content);
+    symlinkSync(`${file}.target`, file);
+  },
+  'a FIFO': (file) => execFileSync('mkfifo', [file]),
+  'a folder': (file) => mkdirSync(file),
+  'a link to /dev/zero': (file) => symlinkSync('/dev/zero', file),
+};
+
+const KINDS: { readonly [name: string]: RegExp } = {
+  'the compiled agent': /^agent-.*\.fasl$/,
+  'the core': /\.core$/,
+  'the kept code': /\.v8$/,
+};
+
+/** Returns the attacks, each of which starts a server with a cache of its own. */
+export function runningAttacks(): Attack[] {
+  return Object.entries(KINDS).flatMap(([what, pattern]) =>
+    Object.entries(WAYS).map(([way, make]) => ({
+      name: `${what}, ${way}`,
+      try: async () => {
+        const folder = temporaryFolder();
+        const cache = join(folder.path, 'live-lisp');
+        mkdirSync(cache);
+        warmCache(cache);
+        const mark = join(folder.path, 'ran');
+        const files = readdirSync(cache);
+        // Without a core the compiled agent is loaded.
+        if (what === 'the compiled agent')
+          for (const core of files.filter((name) => name.endsWith('.core'))) rmSync(join(cache, core));
+        for (const name of files.filter((each) => pattern.test(each))) {
+          rmSync(join(cache, name));
+          make(join(cache, name), `(with-open-file (out "${mark}" :direction :output))`);
+        }
+        const session = await startSession({ env: { XDG_CACHE_HOME: folder.path } });
+        const answer = await session.eval('(+ 1 2)');
+        await session.close();
+        const ran = existsSync(mark);
+        folder.remove();
+        return ran ? 'it was run' : answer === '3' ? undefined : answer;
+      },
+    })),
+  );
+}
