@@ -24,12 +24,14 @@ that is no number, but for the first of a name: it is the difference from the on
   (list (list argument) (list argument) (list argument) (list argument) (list argument) (probed (probed argument))))
 
 (defparameter *differences*
-    (let ((numbers '()) (xrefs (and (compiled-function-p #'probe) (function-xrefs #'probe))))
-      (when (and (simple-vector-p xrefs) (plusp (length xrefs)))
-        (map-packed-xrefs (lambda (kind name number)
-                            (when (and (eq kind :calls) (eq name 'probed)) (push number numbers)))
-                          xrefs))
-      (and (rest numbers) (< (first numbers) 4)))
+    ;; It is asked before probes have shown that these are right.
+    (ignore-errors
+     (let ((numbers '()) (xrefs (and (compiled-function-p #'probe) (function-xrefs #'probe))))
+       (when (and (simple-vector-p xrefs) (plusp (length xrefs)))
+         (map-packed-xrefs (lambda (kind name number)
+                             (when (and (eq kind :calls) (eq name 'probed)) (push number numbers)))
+                           xrefs))
+       (and (rest numbers) (< (first numbers) 4))))
   "True when this SBCL gives differences in place of form numbers.")
 
 (defun map-xrefs (function xrefs)
@@ -136,10 +138,11 @@ global function."
   "Return the first list of numbers in PACKED, from CODE-FIXUPS." ("SB-C" "UNPACK-CODE-FIXUP-LOCS"))
 
 (defparameter *functions-first*
-  (let ((code (and (compiled-function-p #'probe) (function-code #'probe))))
-    (and code
-         (> (or (code-words code) 0) words-before-functions)
-         (eq 'probe (code-word code words-before-functions))))
+  (ignore-errors
+   (let ((code (and (compiled-function-p #'probe) (function-code #'probe))))
+     (and code
+          (> (or (code-words code) 0) words-before-functions)
+          (eq 'probe (code-word code words-before-functions)))))
   "True when what this SBCL keeps of the functions of code stands before its constants.")
 
 (defun first-constant (code)
