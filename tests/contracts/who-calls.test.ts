@@ -99,7 +99,11 @@ test('S3.3 without a package the name is looked for in CL-USER', async () => {
 });
 
 test('S3.3 C9 a symbol that the package inherits or imports reports its home package', async () => {
-  expect((await callers('mapcar')).split('\n')[0]).toBe('Functions that call COMMON-LISP::MAPCAR:');
+  // SBCL as upstream builds it keeps no cross references to CL, which the answer then says.
+  const [first = ''] = (await callers('mapcar')).split('\n');
+  expect(['Functions that call COMMON-LISP::MAPCAR:', 'No callers found for COMMON-LISP::MAPCAR']).toContain(
+    first,
+  );
   expect(await callers('borrowed', { package: 'APP' })).toBe('No callers found for APP.LIB::BORROWED');
   expect(await callers('lent', { package: 'APP' })).toBe('No callers found for APP.LIB::LENT');
 });
