@@ -15,6 +15,18 @@
   "True when PACKAGE is one of the agent's."
   (and (member package **own-packages** :test #'eq) t))
 
+(defmacro source-folder ()
+  "Return the folder in which the room of this file is, as SBCL names it in code."
+  (let ((file (or *compile-file-truename* *load-truename*)))
+    (namestring (make-pathname :name nil :type nil :version nil :directory (butlast (pathname-directory file))
+                               :defaults file))))
+
+(sb-ext:defglobal **own-folder** (source-folder) "The folder of the agent's sources when it was compiled.")
+
+(defun own-file-p (file)
+  "True when FILE, the name of a source file as code has it, is one of the agent's."
+  (eql 0 (search **own-folder** file)))
+
 (defun close-rooms (reader)
   "Take back what the agent's packages export, but LIVE-LISP, and import that into the package READER. Exports were for
 the reader while the agent was loaded; a list of the program's external symbols must not show them."

@@ -40,16 +40,15 @@
 ;;; Adding it
 
 (defun note-file (index code)
-  "Note in INDEX from which file CODE is, unless that is SBCL's. Where SBCL told nothing of its load, it was loaded before."
+  "Note in INDEX from which file CODE is, unless that is SBCL's or the agent's. Where SBCL told nothing of its load, it was loaded before."
   (let ((file (code-file code)) (files (use-index-files index)))
     (unless (or (not (stringp file))
                 (eql 0 (search "SYS:" file :end2 (min 4 (length file))))
-                (eq :own (gethash file files)))
+                (own-file-p file))
       (dotimes (number (code-functions code))
-        (let ((name (plain-function-name (code-function code number))))
-          (unless (system-name-p name)
-            (setf (gethash file files) (if (own-name-p name) :own (gethash file files :others))))))
-      (when (and (eq :others (gethash file files)) (null (gethash file **sources**)))
+        (unless (system-name-p (plain-function-name (code-function code number)))
+          (setf (gethash file files) t)))
+      (when (and (gethash file files) (null (gethash file **sources**)))
         (note-source (information-source (code-information code)))))))
 
 (defun note-known (index user code)

@@ -205,7 +205,7 @@ say what they are, where that is not their own kind and name. SITES and POSSIBLE
   "Return the native names of the source files of the code in INDEX, but for SBCL's own and ours. What ran once, when it
 was loaded, counts too."
   (let ((names '()) (files (use-index-files index)))
-    (maphash (lambda (name whose) (unless (eq whose :own) (push name names))) files)
+    (loop for name being the hash-keys of files do (push name names))
     ;; Forms that only define constants, say, leave no code.
     (sb-ext:with-locked-hash-table (**sources**)
       (loop for name being the hash-keys of **sources** unless (gethash name files) do (push name names)))

@@ -66,11 +66,6 @@
     (and package
          (or (eq package (find-package "COMMON-LISP")) (eql 0 (search "SB-" (package-name package)))))))
 
-(defun own-name-p (caller)
-  "True when CALLER, what SBCL calls a function, is named by a symbol of the agent."
-  (let* ((name (enclosing-name caller)) (package (and name (symbol-package (name-key name)))))
-    (and package (own-package-p package) t)))
-
 ;;; The functions that a name reaches
 
 (defparameter *user-kinds*

@@ -13,7 +13,7 @@ a constant, and a symbol among its data.")
 
 (defstruct (use-index (:constructor make-use-index ()))
   "USERS, the first SORTED of them in the order of answers, when PACKAGES, pairs, had the names there. USES has the uses of
-each name. FILES has the files of code by their names, :OWN for the agent's. NOTED has a 1 at the number of each code that
+each name. FILES has the names of the files of code. NOTED has a 1 at the number of each code that
 is known. OTHERS has the functions whose own name is another than that which reaches them, by the latter. Code of numbers
 from SERIAL on has not been looked for, nor what was defined after the first DEFINITIONS."
   (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted 0) (packages '()) (uses (make-hash-table :test 'equal))
