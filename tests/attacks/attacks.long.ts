@@ -34,7 +34,9 @@ describe.each(SECTIONS)('%s', (title, attacks) => {
     for (const { name, try: attempt } of await attacks()) {
       const breach = await attempt().catch((error: unknown) => String(error));
       rows.push({ name, ...(breach !== undefined && { breach }) });
-      if (breach !== undefined) console.log(`FAIL ${title}: ${name}: ${breach}`);
+      console.log(
+        `${breach === undefined ? 'ok  ' : 'FAIL'} ${title}: ${name}${breach === undefined ? '' : `: ${breach}`}`,
+      );
     }
     expect(rows.filter(({ breach }) => breach !== undefined)).toEqual([]);
   });
