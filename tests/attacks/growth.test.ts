@@ -11,7 +11,7 @@ const SIZE = LONG ? 62_500 : 7_500;
 const TIMES = 8;
 /** How many times as long the larger may take: 2.5 for each doubling. Linear work takes 8 times as long, work that grows
  *  with the square 64 times. The short run shares the machine with other tests, so it allows for more noise. */
-const GROWTH = LONG ? 16 : 28;
+const GROWTH = LONG ? 16 : 44;
 /** Milliseconds below which time tells nothing. */
 const NOISE_MS = 40;
 
