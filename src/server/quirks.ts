@@ -22,7 +22,7 @@ export interface Quirk {
   room?: Room;
 }
 
-/** What a client that is not known is sent of a question. Its human may see less. */
+/** How much of a question an unknown client is sent; that client may show its human less. */
 const UNKNOWN: Room = { rows: 100, columns: 76, sure: 13 };
 
 /** All of them. */

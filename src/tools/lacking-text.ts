@@ -2,8 +2,8 @@
 
 import type { Lacking } from '../image/wire/messages.ts';
 
-/** Returns a phrase for each thing that is LACKING, such as "errors tell no frames". Of an ability that works without some
- *  internals nothing is told. */
+/** Returns a phrase for each thing that is LACKING, such as "errors tell no frames". An ability that works without
+ *  some of its internals has no phrase. */
 export function lackingPhrases({ without, fallbacks }: Lacking): string[] {
   return fallbacks.filter(({ ability }) => without.includes(ability)).map(({ instead }) => instead);
 }
