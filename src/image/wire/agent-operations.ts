@@ -1,4 +1,4 @@
-// Decides what the server asks of the agent for itself; docs/wire-protocol.md has examples.
+// Decides what the server asks of the agent for itself; docs/develop/wire-protocol.md has examples.
 
 import type { Doing, Spent } from './data.ts';
 import type { Output, Reason } from './endings.ts';

@@ -1,4 +1,4 @@
-// Decides what each operation of the agent takes and gives back; docs/wire-protocol.md has examples.
+// Decides what each operation of the agent takes and gives back; docs/develop/wire-protocol.md has examples.
 
 import type { ComparisonData } from './agreement.ts';
 import type { Caller, Doing, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
