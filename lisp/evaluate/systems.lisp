@@ -136,10 +136,13 @@ for one that was written after it first looked, then with the library manager."
 
 ;;; The library manager
 
-(define-operation ("use-libraries" :inline t) (name file)
-  "Load FILE, which sets up the library manager NAME, when a system or a package of the manager is first needed."
-  (setf **library-manager** (list name file)
-        **library-manager-due** t))
+(define-operation ("use-libraries" :inline t) (name file init-file)
+  "Load FILE, which sets up the library manager NAME, when a system or a package of the manager is first needed. INIT-FILE
+is what answers call the init file of the user, which is not loaded, where it can have more systems; or NIL."
+  (setf **library-manager** (and name (list name file))
+        **library-manager-due** (and name t)
+        **init-file** init-file)
+  t)
 
 (defun installing-form (system missing)
   "Return a form, as text, by which the library manager that is loaded installs the system MISSING, which SYSTEM needs.
