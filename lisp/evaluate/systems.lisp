@@ -106,13 +106,16 @@ NIL otherwise. Newer versions of ASDF have each system need the one that is name
                         :name name :source-file (asdf-call "SYSTEM-SOURCE-FILE" other)))))
 
 (defun call-finding-all (function)
-  "Call FUNCTION while ASDF also finds systems in files of other names."
+  "Call FUNCTION while ASDF also finds systems in files of other names. What FUNCTION adds to the functions by which ASDF
+searches stays: a library manager that it loads adds one."
   (let ((searches (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
     (if searches
-        (let ((*passed-over* :unasked))
-          (progv (list searches)
-              (list (append (list #'primary-system) (symbol-value searches) (list #'defining-file)))
-            (funcall function)))
+        (let ((*passed-over* :unasked) (left (symbol-value searches)))
+          (unwind-protect
+               (progv (list searches) (list (append (list #'primary-system) left (list #'defining-file)))
+                 (unwind-protect (funcall function)
+                   (setf left (remove #'primary-system (remove #'defining-file (symbol-value searches))))))
+            (setf (symbol-value searches) left)))
         (funcall function))))
 
 (defun names-meant (name)

@@ -48,8 +48,9 @@ function manager(base: string): string {
 (format t "~&; To load Quicklisp takes a line of output.~%")
 (warn "And a warning.")
 (setf *print-base* 10)
-(dolist (asd (directory "${base}/installed/*/*.asd"))
-  (pushnew (make-pathname :name nil :type nil :defaults asd) asdf:*central-registry* :test #'equal))
+(defun ql-dist::searched (name)
+  (first (directory (format nil "${base}/installed/*/~A.asd" name))))
+(push 'ql-dist::searched asdf:*system-definition-search-functions*)
 `;
 }
 
@@ -90,6 +91,13 @@ describe('Quicklisp of the home', () => {
         isError: false,
       });
       expect(await session.eval('(list (mine) (from-quicklisp))')).toBe('(:MINE :FROM-QUICKLISP)');
+      system(join(home, 'quicklisp', 'installed'), 'installed-later');
+      expect(await session.text('load_system', { system: 'installed-later' })).toBe(
+        'Loaded system installed-later',
+      );
+      expect(await session.eval('(asdf:component-name (asdf:find-system "installed-later"))')).toBe(
+        '"installed-later"',
+      );
     });
   });
 
