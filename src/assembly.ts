@@ -34,6 +34,7 @@ import { SearchRecords } from './records/search-records.ts';
 import type { Holds } from './tools/debug/hold.ts';
 import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
 import { LispTools } from './tools/lisp.ts';
+import { namedFiles } from './tools/named-files.ts';
 import { noticeText } from './tools/notice-text.ts';
 import { Places } from './tools/places.ts';
 
@@ -175,6 +176,8 @@ export function assembleParts(
       ...(without && { without }),
     },
     loadedFiles: new LoadedFiles(forbids),
+    // An answer is told in one piece, for which files are at hand.
+    replies: (reply) => grounds.places.prepare(namedFiles(reply)),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => grounds),
   });

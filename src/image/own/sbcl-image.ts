@@ -37,6 +37,8 @@ export interface SbclOptions extends LifetimeOptions {
   journal?: JournalStore;
   /** Reads the files that code in the image has loaded. */
   loadedFiles?: LoadedFiles;
+  /** Takes each reply before who called does. */
+  replies?: Host['replies'];
   /** How long it is waited for. */
   times?: Times;
 }
@@ -111,6 +113,7 @@ export class SbclImage implements Image, Replaceable {
         this.#lifetime.answered();
         this.#probing.ended(peer, reply);
       },
+      ...(this.#options.replies && { replies: this.#options.replies }),
       notify: (notice) => this.#notices.add(notice),
     };
   }
