@@ -16,8 +16,8 @@ help:
 	echo 'make check-sbcl  run the tests on every SBCL that people have, and write docs/platforms.md'
 	echo 'make check-newest  run the main tests with the newest of these'
 	echo 'make check-bench  measure shortly: no figure may be over twice its goal'
-	echo 'make check-long  run what takes long, and write docs/robustness.md, clients.md, callers.md and attacks.md'
-	echo 'make bench   measure, and write docs/benchmarks.md'
+	echo 'make check-long  run what takes long, and write four pages of docs/develop'
+	echo 'make bench   measure, and write docs/develop/benchmarks.md'
 	echo 'make build   bundle the server into dist/'
 	echo 'make setup   install what is missing: SBCL (asks for sudo only then) and the npm packages'
 
@@ -29,7 +29,7 @@ test: test-machine $(INSTALLED)
 	npx --no-install vitest run $(if $(SHARD),--shard $(SHARD))
 
 # What takes too long for each change: hostile code, growth, real clients, 10,000 random cases of each kind, long random
-# runs, and who_calls against many libraries; it writes docs/robustness.md, docs/clients.md, docs/callers.md and docs/attacks.md. Its last
+# runs, and who_calls against many libraries; it writes robustness.md, clients.md, callers.md and attacks.md of docs/develop. Its last
 # tests are those that use tests/long.ts, and those that try random cases: other ones each time.
 check-long: long-machine $(INSTALLED)
 	npx --no-install vitest run --config vitest.long.config.ts

@@ -1,4 +1,4 @@
-// Decides how a run reads: as a table in the terminal, as docs/benchmarks.md, and as the list in README.md.
+// Decides how a run reads: as a table in the terminal, as docs/develop/benchmarks.md, and as the list in README.md.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -152,11 +152,11 @@ function quantity(value, unit) {
 }
 
 /**
- * Writes docs/benchmarks.md, and the short list in README.md where it has a place for it.
+ * Writes docs/develop/benchmarks.md, and the short list in README.md where it has a place for it.
  * @param {Run} run
  */
 export function writeDocuments(run) {
-  writeFileSync(join(PROJECT, 'docs', 'benchmarks.md'), markdownReport(run));
+  writeFileSync(join(PROJECT, 'docs', 'develop', 'benchmarks.md'), markdownReport(run));
   const readme = join(PROJECT, 'README.md');
   if (!existsSync(readme)) return;
   const text = readFileSync(readme, 'utf8');

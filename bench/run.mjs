@@ -84,7 +84,7 @@ const USAGE = `Usage: node bench/run.mjs [--quick] [--only SECTION,...] [--json 
   --quick      a few rounds, to see that the bench works
   --only       these sections of ${Object.keys(SECTIONS).join(', ')}
   --json FILE  write all figures to FILE
-  --write      write docs/benchmarks.md and the list in README.md
+  --write      write docs/develop/benchmarks.md and the list in README.md
   --strict     fail when a figure is over twice its goal, with --quick in each of three tries`;
 
 /**

@@ -1,4 +1,4 @@
-// Writes docs/attacks.md from what the long run of the attacks found.
+// Writes docs/develop/attacks.md from what the long run of the attacks found.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const all = sections.flatMap(({ rows }) => rows);
 const failed = all.filter(({ breach }) => breach !== undefined);
 const text = [
   '# Attacks',
-  `\`make check-long\` makes ${all.length} attacks on the server, and ${failed.length} of them did harm when this page was written. Harm is an answer with what it must not have, a ping that takes more than 250 ms of the CPU of the server, a file of the user that was changed, or code that was run. Hostile code in the image is in [robustness.md](robustness.md), and what was found and mended in [SECURITY.md](../SECURITY.md).`,
+  `\`make check-long\` makes ${all.length} attacks on the server, and ${failed.length} of them did harm when this page was written. Harm is an answer with what it must not have, a ping that takes more than 250 ms of the CPU of the server, a file of the user that was changed, or code that was run. Hostile code in the image is in [robustness.md](robustness.md), and what was found and mended in [SECURITY.md](../../SECURITY.md).`,
   ...sections.map(({ title, rows }) => `## ${title}\n\n${rows.length} attacks. ${failuresText(rows)}`),
 ].join('\n\n');
-writeFileSync(join(PROJECT, 'docs', 'attacks.md'), `${text}\n`);
+writeFileSync(join(PROJECT, 'docs', 'develop', 'attacks.md'), `${text}\n`);

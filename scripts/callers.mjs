@@ -1,10 +1,10 @@
-// Writes docs/callers.md from what was measured of who_calls. With --check it fails instead when that is stale.
+// Writes docs/develop/callers.md from what was measured of who_calls. With --check it fails instead when that is stale.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT } from './session.mjs';
 
-const PAGE = join(PROJECT, 'docs', 'callers.md');
+const PAGE = join(PROJECT, 'docs', 'develop', 'callers.md');
 const RESULT = join(PROJECT, 'tests', 'callers', 'result.json');
 const COMMAND = 'make check-long';
 
@@ -110,7 +110,7 @@ function main() {
     return;
   }
   if (readFileSync(PAGE, 'utf8') !== text) {
-    throw new Error('docs/callers.md is stale; node scripts/callers.mjs writes it.');
+    throw new Error('docs/develop/callers.md is stale; node scripts/callers.mjs writes it.');
   }
 }
 

@@ -1,11 +1,11 @@
-// Writes docs/clients.md from what was measured of the clients. With --check it fails instead when that is stale, or when
+// Writes docs/develop/clients.md from what was measured of the clients. With --check it fails instead when that is stale, or when
 // a client of the suite is not in it.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT } from './session.mjs';
 
-const PAGE = join(PROJECT, 'docs', 'clients.md');
+const PAGE = join(PROJECT, 'docs', 'develop', 'clients.md');
 const FOLDER = join(PROJECT, 'tests', 'clients');
 const COMMAND = 'make check-long';
 
@@ -153,7 +153,7 @@ function main() {
   if (missing.length > 0)
     throw new Error(`not measured: version ${missing.join(', ')}. ${COMMAND} measures all.`);
   if (readFileSync(PAGE, 'utf8') !== text) {
-    throw new Error('docs/clients.md is stale; node scripts/clients.mjs writes it.');
+    throw new Error('docs/develop/clients.md is stale; node scripts/clients.mjs writes it.');
   }
 }
 

@@ -1,4 +1,4 @@
-// Writes docs/robustness.md from what the long run measured. With --check it fails instead when that is stale, or when
+// Writes docs/develop/robustness.md from what the long run measured. With --check it fails instead when that is stale, or when
 // a case of the suite is not in it.
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 import { RIVALS } from './rivals.mjs';
 import { PROJECT } from './session.mjs';
 
-const PAGE = join(PROJECT, 'docs', 'robustness.md');
+const PAGE = join(PROJECT, 'docs', 'develop', 'robustness.md');
 const RESULT = join(PROJECT, 'tests', 'hostile', 'result.json');
 const CASES = join(PROJECT, 'tests', 'hostile', 'cases', 'index.ts');
 const COMMAND = 'make check-long';
@@ -174,7 +174,7 @@ async function main() {
   if (missing.length > 0)
     throw new Error(`not measured: ${missing.join('; ')}. ${COMMAND} measures all cases.`);
   if (readFileSync(PAGE, 'utf8') !== text) {
-    throw new Error('docs/robustness.md is stale; node scripts/robustness.mjs writes it.');
+    throw new Error('docs/develop/robustness.md is stale; node scripts/robustness.mjs writes it.');
   }
 }
 

@@ -19,6 +19,7 @@ import { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
 import type { Times } from './image/wire/times.ts';
+import { initFileNotLoaded } from './init-file.ts';
 import { callFromCode } from './kernel/code-call.ts';
 import { Executor } from './kernel/executor.ts';
 import { OpenQuestions } from './kernel/questions.ts';
@@ -51,7 +52,7 @@ export function imageOptions(config: Config): SbclOptions {
     limitMs: config.evalTimeoutMs,
     trees: config.roots,
     startFiles: () => startFiles(config),
-    libraries: () => libraryManager(config),
+    libraries: () => ({ ...libraryManager(config), initFile: initFileNotLoaded(config.init) }),
     ...(config.sandbox !== 'off' && { sandbox: sandboxOf(config) }),
   };
 }

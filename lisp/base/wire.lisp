@@ -1,5 +1,5 @@
 ;;;; Frames on file descriptor 3: four octets of length, most significant
-;;;; first, then that many octets of JSON. docs/wire-protocol.md has the messages.
+;;;; first, then that many octets of JSON. docs/develop/wire-protocol.md has the messages.
 
 (in-package "LIVE-LISP.BASE")
 

@@ -1,4 +1,4 @@
-// What an attack is, and how what became of attacks is kept for docs/attacks.md.
+// What an attack is, and how what became of attacks is kept for docs/develop/attacks.md.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// More attacks than `make test` has time for, by section, and what came of each: `make check-long` writes docs/attacks.md.
+// More attacks than `make test` has time for, by section, and what came of each: `make check-long` writes docs/develop/attacks.md.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FileSession, openWorkspace } from '../files/sessions.ts';

@@ -1,5 +1,5 @@
 // who_calls against the sources of many libraries: `make check-long`.
-// It writes result.json, of which docs/callers.md is made.
+// It writes result.json, of which docs/develop/callers.md is made.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

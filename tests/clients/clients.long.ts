@@ -1,5 +1,5 @@
 // The clients that people use, against the built server and a scripted model: `make check-long`. It writes result.json,
-// of which docs/clients.md is made.
+// of which docs/develop/clients.md is made.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

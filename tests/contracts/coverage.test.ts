@@ -1,4 +1,4 @@
-// docs/contracts.md has a row for every clause of the contracts, and every row says what shows it.
+// docs/develop/contracts.md has a row for every clause of the contracts, and every row says what shows it.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,9 +17,9 @@ interface Row {
   shownBy: string;
 }
 
-/** Returns the rows of the table in docs/contracts.md. */
+/** Returns the rows of the table in docs/develop/contracts.md. */
 function tableRows(): Row[] {
-  const lines = readFileSync(join(PROJECT, 'docs', 'contracts.md'), 'utf8').split('\n');
+  const lines = readFileSync(join(PROJECT, 'docs', 'develop', 'contracts.md'), 'utf8').split('\n');
   const cells = lines
     .filter((line) => line.startsWith('|'))
     .map((line) => line.split('|').map((cell) => cell.trim()));

@@ -1,4 +1,4 @@
-// Decides what the long run leaves: the table that it prints, and the data that docs/robustness.md is made of.
+// Decides what the long run leaves: the table that it prints, and the data that docs/develop/robustness.md is made of.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -7,7 +7,7 @@ import { readMessage } from '../../src/image/wire/messages.ts';
 import { PROJECT } from '../harness.ts';
 import { startRawAgent } from './raw-agent.ts';
 
-const DOCUMENT = readFileSync(join(PROJECT, 'docs', 'wire-protocol.md'), 'utf8');
+const DOCUMENT = readFileSync(join(PROJECT, 'docs', 'develop', 'wire-protocol.md'), 'utf8');
 const agent = startRawAgent();
 afterAll(() => agent.end());
 

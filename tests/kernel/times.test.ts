@@ -17,11 +17,11 @@ test.each([
   ['docs/recovery.md', `the agent tries it, for at most ${seconds(TIMES.probe)}.`],
   ['docs/recovery.md', `Two in a row may be lost within ${seconds(TIMES.soon)} of being ready`],
   [
-    'docs/wire-protocol.md',
+    'docs/develop/wire-protocol.md',
     `interrupts at the job's limit, again after ${seconds(TIMES.again)}, and terminates after ${seconds(TIMES.terminate)}.`,
   ],
   [
-    'docs/wire-protocol.md',
+    'docs/develop/wire-protocol.md',
     `That is so up to ${seconds(TIMES.collecting)}, and ${seconds(TIMES.collectingPerGb)} more for each GB`,
   ],
   ['docs/architecture.md', `asks the agent's reader and waits ${TIMES.status} ms for it.`],
@@ -29,6 +29,6 @@ test.each([
   expect(textOf(path).replace(/\s+/g, ' ')).toContain(sentence);
 });
 
-test('an image that does not let a call end is given up within the 2 s that docs/robustness.md tells', () => {
+test('an image that does not let a call end is given up within the 2 s that docs/develop/robustness.md tells', () => {
   expect(TIMES.ask + TIMES.kill).toBeLessThan(2000);
 });

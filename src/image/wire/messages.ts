@@ -129,7 +129,7 @@ function readAnswer({ id: _, output, background, ...rest }: Message): Answer {
     ending: readEnding(rest),
     ...(wrote && { output: wrote }),
     ...(others && { background: others }),
-    // Each operation has data of its own, which docs/wire-protocol.md documents and its test compares. A program that
+    // Each operation has data of its own, which docs/develop/wire-protocol.md documents and its test compares. A program that
     // answers in the place of the agent fails its own call, so whoever uses them must be within one.
     data: rest,
   };

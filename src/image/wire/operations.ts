@@ -1,4 +1,4 @@
-// Decides what each operation of the agent takes and gives back; docs/wire-protocol.md has examples.
+// Decides what each operation of the agent takes and gives back; docs/develop/wire-protocol.md has examples.
 
 import type { ComparisonData } from './agreement.ts';
 import type { Caller, Doing, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
@@ -268,6 +268,8 @@ export interface AgentStatus {
   programThreads: number;
   /** Of the program's threads, ten at most. */
   threadNames?: string[];
+  /** The library manager of the user, the file that sets it up, and whether it is loaded, or why it could not be. */
+  libraries?: { name: string; file: string; loaded?: boolean; failure?: string };
   jobs?: AgentJob[];
 }
 

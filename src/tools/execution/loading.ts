@@ -279,7 +279,7 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
 /** Returns the sentences that ASDF does not find the system MISSING, which another one may need: where it looks, and what
  *  can install it. What needs it was to be DONE. */
 export function missingText(
-  { missing, system, neededBy, known = [], manager, managerFailure, installing }: MissingSystem,
+  { missing, system, neededBy, known = [], manager, managerFailure, installing, initFile }: MissingSystem,
   done: 'loaded' | 'tested' = 'loaded',
 ): string {
   const similar = nearest(missing, known);
@@ -295,7 +295,11 @@ export function missingText(
     manager === undefined
       ? 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.'
       : (managerFailure ?? `${manager} has no system of that name either.`);
-  return `${headline} ${hint} ${where} ${managed}`;
+  const unloaded =
+    initFile === undefined
+      ? ''
+      : ` Images do not load ${initFile}, which may name more places: start live-lisp with --init ${initFile} for that.`;
+  return `${headline} ${hint} ${where} ${managed}${unloaded}`;
 }
 
 function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): string {
