@@ -19,7 +19,7 @@ macros of the user, so the index is not held for it."
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
     (sb-thread:with-mutex (**index-lock**)
-     (let ((*collected* nil) (*told-files* (make-hash-table :test 'equal)) (,index (current-index)))
+     (let ((*collected* nil) (*may-read-spans* nil) (*told-files* (make-hash-table :test 'equal)) (,index (current-index)))
         ,@body))))
 
 (defun loaded-files ()
