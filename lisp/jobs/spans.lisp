@@ -180,10 +180,11 @@ number how deep the list is in its form."
   (when (and *recorder* (null (recorder-doubtful *recorder*))) (setf (recorder-doubtful *recorder*) list))
   list)
 
-(defun call-reading-again (function file)
+(defun call-reading-again (function file &key (path (sb-ext:native-namestring file)) (date (file-write-date file)))
   "Call FUNCTION, which reads FILE, a pathname, with a stream of it. Its second argument is a function that it calls with each
-form, the number of that, and the octet where reading it began. So it is known where lists are, unless that was."
-  (let* ((path (sb-ext:native-namestring file)) (date (file-write-date file)) (spans (make-file-spans date))
+form, the number of that, and the octet where reading it began. So it is known where lists are, unless that was. FILE can be
+a copy of what PATH, a native true name, was when it had DATE."
+  (let* ((spans (make-file-spans date))
          (new (and +form-paths+ +source-information+ (null (spans-known path date))))
          (offsets (make-array 64 :adjustable t :fill-pointer 0)) (*recorder* (make-recorder spans)))
     (with-open-file (in file :external-format '(:utf-8 :replacement #\?) :class (or +tracking-stream+ 'sb-sys:fd-stream))
@@ -199,16 +200,34 @@ form, the number of that, and the octet where reading it began. So it is known w
             (sb-ext:with-locked-hash-table (**spans**)
               (push spans (gethash path **spans**)))))))))
 
-(sb-ext:defglobal **reads-spans** nil "A function that reads a file again, of a native true name, so that its spans are known.")
+(sb-ext:defglobal **reads-spans** nil
+  "A function that reads a file again, a native name, so that its spans are known. It can be a copy of what another was when it
+had a date.")
+
+(sb-ext:defglobal **text-as-loaded** nil
+  "A function that returns the text of a file, a native true name, when it had a date and was loaded, a character for each
+octet, or NIL when that is not kept.")
+
+(defun call-with-copy (function text)
+  "Call FUNCTION with the native name of a file that has TEXT, a character for each octet, and is gone when it returns."
+  (let* ((name (format nil "~A/live-lisp-~36R" (or (sb-ext:posix-getenv "TMPDIR") "/tmp") (random (expt 36 12))))
+         (copy (sb-ext:parse-native-namestring name)))
+    (unwind-protect
+         (progn (with-open-file (out copy :direction :output :external-format :latin-1) (write-string text out))
+                (funcall function name))
+      (ignore-errors (delete-file copy)))))
 
 (defvar *may-read-spans* t "False where code of the user, as reader macros are, must not run.")
 
 (defun find-spans (path date)
-  "Return the FILE-SPANS of the file PATH, a native true name, with DATE, or NIL. When it still has that date, and nothing is
-known of it, it is read again."
+  "Return the FILE-SPANS of the file PATH, a native true name, with DATE, or NIL. When nothing is known of it, it is read
+again, as it is or as its text was kept."
   (or (spans-known path date)
-      (when (and *may-read-spans* **reads-spans** (or (null date) (eql date (date-of path))))
-        (funcall **reads-spans** path)
+      (when (and *may-read-spans* **reads-spans**)
+        (let* ((unchanged (or (null date) (eql date (date-of path))))
+               (text (and (not unchanged) **text-as-loaded** (funcall **text-as-loaded** path date))))
+          (cond (unchanged (funcall **reads-spans** path))
+                (text (call-with-copy (lambda (copy) (funcall **reads-spans** copy :path path :date date)) text))))
         (spans-known path date))))
 
 ;;; What is asked

@@ -64,21 +64,22 @@ find it there and keep it."
                  (*readtable* (setf *readtable* (readtable-without-evaluation (eval form)))))))))
 
 (defun regular-file (file)
-  "Return the pathname of the regular file FILE, a native name. Signal an error when it is another kind of file: reading a
-FIFO would wait for whoever writes to it."
+  "Return the true name of the regular FILE, a native name. Signal an error when it is another kind of file: reading a FIFO
+would wait for whoever writes to it."
   (let ((true (truename (sb-ext:parse-native-namestring file))))
     (unless (eq :file (file-kind (sb-ext:native-namestring true))) (error "it is not a regular file"))
     true))
 
-(defun read-forms (visit file)
-  "Call VISIT with the number and the parts of each top-level form of FILE, a native name, as far as they can be read. Return
-why they could not be read to the end, or NIL."
+(defun read-forms (visit file &rest version)
+  "Call VISIT with the number and the parts of each top-level form of FILE, a native name, as far as they can be read. Return why
+they could not be read to the end, or NIL. VERSION is as for CALL-READING-AGAIN."
   (let ((*package* *package*) (*scratch* nil) (*readtable* (readtable-without-evaluation *readtable*))
         (*read-suppress* nil))
     (unwind-protect
          (handler-case
-             (let ((true (regular-file file)))
-               (call-reading-again
+             (progn
+               (apply
+                #'call-reading-again
                 (lambda (in take)
                   (enter (find-package "COMMON-LISP-USER"))
                   (loop for number from 0
@@ -89,14 +90,15 @@ why they could not be read to the end, or NIL."
                            (let ((parts (and (consp form) (parts-of-form form))))
                              (funcall visit number parts)
                              (take-settings parts))))
-                true)
+                (regular-file file) version)
                nil)
            (error (condition)
              (let ((text (report-text 200 condition)))
                (string-right-trim (list #\. #\Space #\Newline) (subseq text 0 (or (search "Stream:" text) (position #\Newline text)))))))
       (when *scratch* (delete-package *scratch*)))))
 
-(setf **reads-spans** (lambda (file) (without-traces (read-forms (constantly nil) file))))
+(setf **reads-spans** (lambda (file &rest version)
+                        (without-traces (apply #'read-forms (constantly nil) file version))))
 
 (defun note-load (name mark created)
   "Note that the file NAME was loaded which was CREATED then, and return that load. MARK is another at each."
@@ -120,6 +122,7 @@ why they could not be read to the end, or NIL."
                                    (let ((found (uses-of-parts parts)))
                                      (when found (push (make-top-form load number :uses found) places))))
                                  file)))
+        (find-spans file (file-load-created load))
         (setf (file-load-places load) places
               (file-load-state load) (cond (problem)
                                            ((changed-p file (file-load-created load)) "it changed since it was loaded")

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Written } from '../contracts/written.ts';
-import { PROJECT } from '../harness.ts';
+import { PROJECT, startSession } from '../harness.ts';
 import { libraries, SOURCES } from '../libraries.ts';
 
 const ORACLE = join(PROJECT, 'tests', 'source', 'oracle.lisp');
@@ -95,4 +95,20 @@ test.each([
     'octets.lisp:8:19',
     'octets.lisp:8:32',
   ]);
+});
+
+test('a call in a file that was changed after its system came from fasls, and before anybody asked', async () => {
+  written.write('later.asd', '(defsystem "later" :components ((:file "later-file")))\n');
+  const file = '(defun later-callee (x) x)\n\n(defun later-caller (y)\n  (list y\n    (later-callee y)))\n';
+  written.write('later-file.lisp', file);
+  const load = { system: 'later' };
+  await written.session.text('load_system', load);
+  const session = await startSession({ args: ['--root', written.path('.')] });
+  await session.text('load_system', load);
+  written.write('later-file.lisp', `;; A line more.\n${file}`);
+  const text = await session.text('who_calls', { name: 'later-callee', sites: true });
+  await session.close();
+  expect(text.split('\n')).toContain(
+    '    later-file.lisp:6:5  (later-callee y))) (the file changed since it was loaded)',
+  );
 });
