@@ -17,7 +17,7 @@ to them."
                             (eq (symbol-package (first form)) (find-package "COMMON-LISP"))
                             (known :function :info (first form)))))
              (and info
-                  (member "FLUSHABLE" (attribute-names (function-attributes info)) :test #'string=)
+                  (intersection '("FLUSHABLE" "FOLDABLE") (attribute-names (function-attributes info)) :test #'string=)
                   (every #'without-effect-p (rest form)))))))
 
 (defun readtable-without-evaluation (readtable)
