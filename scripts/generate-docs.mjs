@@ -1,5 +1,5 @@
-// Writes what the docs show of the running server: docs/tools.md, and the marked parts of README.md, CONTRIBUTING.md,
-// docs/debugging.md and docs/install.md. It writes the manifests too. With --check it writes nothing, and fails when one of
+// Writes what the docs show of the running server: docs/tools.md, docs/session.svg, and the marked parts of other pages. It
+// writes the manifests too. With --check it writes nothing, and fails when one of
 // them is stale, or what the tools cost.
 
 import { execFileSync } from 'node:child_process';
@@ -7,10 +7,23 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { demoAnswers } from './demo-answers.mjs';
 import { manifests } from './manifests.mjs';
+import { picture } from './picture.mjs';
 import { PROJECT, SERVER, withDemo } from './session.mjs';
 import { costsText, sameCosts } from './token-costs.mjs';
 import { toolsPage } from './tools-page.mjs';
 import { shortTranscript } from './transcript.mjs';
+import { tutorial, tutorialParts } from './tutorial.mjs';
+
+/** The pages that have marked parts. */
+const MARKED = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'docs/debugging.md',
+  'docs/install.md',
+  'docs/options.md',
+  'docs/tutorial.md',
+];
 
 /** A session over a web application, which a test keeps. */
 const WEB = join(PROJECT, 'tests', 'transcripts', 'web-application.txt');
@@ -69,7 +82,12 @@ function readPage(file) {
 /** Returns the text that each generated file should have, where demoAnswers gives ANSWERED. */
 async function freshPages(answered) {
   const tools = output('tools');
-  const pages = new Map([...manifests(), ['docs/tools.md', toolsPage(tools, answered)]]);
+  const told = await tutorial();
+  const pages = new Map([
+    ...manifests(),
+    ['docs/tools.md', toolsPage(tools, answered)],
+    ['docs/session.svg', picture(told)],
+  ]);
   const parts = {
     transcript: fenced(await withDemo(shortTranscript)),
     web: fenced(readFileSync(WEB, 'utf8').trimEnd()),
@@ -77,7 +95,8 @@ async function freshPages(answered) {
     levels: levelTable(tools),
     sbcl: supportedSbcls(),
   };
-  for (const file of ['README.md', 'CONTRIBUTING.md', 'docs/debugging.md', 'docs/install.md']) {
+  for (const [name, text] of Object.entries(tutorialParts(told))) parts[name] = fenced(text);
+  for (const file of MARKED) {
     const page = readPage(file);
     if (page === undefined) continue;
     pages.set(

@@ -19,8 +19,9 @@ export async function inTemporaryFolder(use) {
   }
 }
 
-/** Starts COMMAND with ARGS as an MCP server in FOLDER, calls USE with a client of it, and ends both. */
-export async function withServer({ command, args = [], folder, env = {} }, use) {
+/** Starts COMMAND with ARGS as an MCP server in FOLDER, calls USE with a client of it, and ends both. APPROVE answers its
+ *  questions; without it the client cannot be asked. */
+export async function withServer({ command, args = [], folder, env = {}, approve }, use) {
   const transport = new StdioClientTransport({
     command,
     args,
@@ -28,7 +29,10 @@ export async function withServer({ command, args = [], folder, env = {} }, use) 
     env: { ...process.env, XDG_STATE_HOME: join(dirname(folder), '.state'), ...env },
     stderr: 'inherit',
   });
-  const client = new Client({ name: 'live-lisp-scripts', version: '1.0.0' });
+  const capabilities = approve === undefined ? {} : { elicitation: { form: {} } };
+  const client = new Client({ name: 'live-lisp-scripts', version: '1.0.0' }, { capabilities });
+  if (approve !== undefined)
+    client.setRequestHandler('elicitation/create', async ({ params }) => approve(params));
   await client.connect(transport);
   try {
     return await use(client);

@@ -19,6 +19,7 @@ import { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
 import type { Times } from './image/wire/times.ts';
+import { initFileNotLoaded } from './init-file.ts';
 import { callFromCode } from './kernel/code-call.ts';
 import { Executor } from './kernel/executor.ts';
 import { OpenQuestions } from './kernel/questions.ts';
@@ -33,6 +34,7 @@ import { SearchRecords } from './records/search-records.ts';
 import type { Holds } from './tools/debug/hold.ts';
 import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
 import { LispTools } from './tools/lisp.ts';
+import { namedFiles } from './tools/named-files.ts';
 import { noticeText } from './tools/notice-text.ts';
 import { Places } from './tools/places.ts';
 
@@ -50,7 +52,7 @@ export function imageOptions(config: Config): SbclOptions {
     limitMs: config.evalTimeoutMs,
     trees: config.roots,
     startFiles: () => startFiles(config),
-    libraries: () => libraryManager(config),
+    libraries: () => ({ ...libraryManager(config), initFile: initFileNotLoaded(config.init) }),
     ...(config.sandbox !== 'off' && { sandbox: sandboxOf(config) }),
   };
 }
@@ -174,6 +176,8 @@ export function assembleParts(
       ...(without && { without }),
     },
     loadedFiles: new LoadedFiles(forbids),
+    // An answer is told in one piece, for which files are at hand.
+    replies: (reply) => grounds.places.prepare(namedFiles(reply)),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => grounds),
   });

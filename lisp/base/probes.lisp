@@ -486,6 +486,9 @@ names of each that are used, as texts, and then with :RIGHT or a text that says 
 
 (define-probe ("effective methods" +next-method-call+ +qualifier-check+)
   (and +next-method-call+ +qualifier-check+ (macro-function +next-method-call+) (fboundp +qualifier-check+)))
+(define-probe (debug-parameters)
+  (let ((parameters (debug-parameters (function-debug (compile nil '(lambda (one two) (declare (ignore one)) (list two)))))))
+    (and (eq :deleted (first parameters)) (second parameters) (not (eq :deleted (second parameters))))))
 (define-probe (+coerce-callable+) (eq #'probe-called (funcall +coerce-callable+ 'probe-called)))
 (define-probe (function-attributes attribute-names)
   (member "FOLDABLE" (attribute-names (function-attributes (known :function :info '+))) :key #'symbol-name :test #'string=))

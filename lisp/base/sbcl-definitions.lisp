@@ -187,6 +187,9 @@ in another way."
 (define-internal-name +next-method-call+
   "Names the macro that the code of each method expands which has CALL-NEXT-METHOD in it."
   ("SB-PCL" "FAST-CALL-NEXT-METHOD-BODY"))
+(define-internal debug-parameters (debug)
+  "Return the parameters of the function of DEBUG, from FUNCTION-DEBUG. One that its code does not use is :DELETED, but when
+it was compiled to be debugged." ("SB-DI" "DEBUG-FUN-LAMBDA-LIST") '())
 (define-internal cell-name (cell) "Return the name of the function of CELL, a FUNCTION-CELL."
   ("SB-KERNEL" "FDEFN-NAME"))
 (define-internal function-attributes (info)

@@ -207,7 +207,8 @@ either."
           "known" (known-systems)
           "manager" (first **library-manager**)
           "managerFailure" **library-manager-failure**
-          "installing" (installing-form system missing)))
+          "installing" (installing-form system missing)
+          "initFile" **init-file**))
 
 (defun found-system (name)
   "Return the system that a person calls NAME, or NIL. The second value is what NEEDED-SYSTEM returns when its definition

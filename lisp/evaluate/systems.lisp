@@ -106,13 +106,16 @@ NIL otherwise. Newer versions of ASDF have each system need the one that is name
                         :name name :source-file (asdf-call "SYSTEM-SOURCE-FILE" other)))))
 
 (defun call-finding-all (function)
-  "Call FUNCTION while ASDF also finds systems in files of other names."
+  "Call FUNCTION while ASDF also finds systems in files of other names. What FUNCTION adds to the functions by which ASDF
+searches stays: a library manager that it loads adds one."
   (let ((searches (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
     (if searches
-        (let ((*passed-over* :unasked))
-          (progv (list searches)
-              (list (append (list #'primary-system) (symbol-value searches) (list #'defining-file)))
-            (funcall function)))
+        (let ((*passed-over* :unasked) (left (symbol-value searches)))
+          (unwind-protect
+               (progv (list searches) (list (append (list #'primary-system) left (list #'defining-file)))
+                 (unwind-protect (funcall function)
+                   (setf left (remove #'primary-system (remove #'defining-file (symbol-value searches))))))
+            (setf (symbol-value searches) left)))
         (funcall function))))
 
 (defun names-meant (name)
@@ -136,10 +139,13 @@ for one that was written after it first looked, then with the library manager."
 
 ;;; The library manager
 
-(define-operation ("use-libraries" :inline t) (name file)
-  "Load FILE, which sets up the library manager NAME, when a system or a package of the manager is first needed."
-  (setf **library-manager** (list name file)
-        **library-manager-due** t))
+(define-operation ("use-libraries" :inline t) (name file init-file)
+  "Load FILE, which sets up the library manager NAME, when a system or a package of the manager is first needed. INIT-FILE
+is what answers call the init file of the user, which is not loaded, where it can have more systems; or NIL."
+  (setf **library-manager** (and name (list name file))
+        **library-manager-due** (and name t)
+        **init-file** init-file)
+  t)
 
 (defun installing-form (system missing)
   "Return a form, as text, by which the library manager that is loaded installs the system MISSING, which SYSTEM needs.

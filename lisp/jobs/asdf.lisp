@@ -31,6 +31,8 @@
 (sb-ext:defglobal **library-manager-failure** nil "A text that says why it could not be loaded, or NIL.")
 (sb-ext:defglobal **library-manager-due** nil "True while there is a library manager that is not loaded yet.")
 
+(sb-ext:defglobal **init-file** nil "What answers call the init file of the user, which was not loaded, or NIL.")
+
 (defun load-library-manager ()
   "Load the library manager of the user, when it is due. Return true when systems can be found that were not before.
 When it fails, that is written to *ERROR-OUTPUT*, and kept."
@@ -49,6 +51,14 @@ When it fails, that is written to *ERROR-OUTPUT*, and kept."
                    (format nil "~A could not be loaded (~A): ~A" name file (report-text 500 failure)))
              (format *error-output* "~&~A~%" **library-manager-failure**)
              nil)))))))
+
+(defun library-manager-data ()
+  "Return as a JSON object the name of the library manager, its file, and whether it is loaded or why that failed. Return NIL
+without one."
+  (and **library-manager**
+       (destructuring-bind (name file) **library-manager**
+         (object "name" name "file" file
+                 "loaded" (not **library-manager-due**) "failure" **library-manager-failure**))))
 
 (defparameter *manager-packages*
   '("QL" "QL-DIST" "QL-SETUP" "QUICKLISP" "QUICKLISP-CLIENT" "QLOT" "OCICL-RUNTIME")
@@ -79,6 +89,13 @@ load that and call FUNCTION again."
     (when (and **library-manager-due** missing (typep condition missing))
       (let ((retry (find-restart (contrib-symbol "ASDF" "RETRY") condition)))
         (when (and retry (load-library-manager)) (invoke-restart retry))))))
+
+(defun load-manager-for-file (condition)
+  "Load the library manager when CONDITION says that LOAD or COMPILE-FILE could not read a file that names a package of it,
+and tell the user to load that again: what the file did until then is not undone."
+  (let ((unread (or (ignore-errors (encapsulated-condition condition)) condition)))
+    (when (and (eq (package-loader unread) #'load-library-manager) (load-library-manager))
+      (format *error-output* "~&~A is loaded now, which the file needs: load the file again.~%" (first **library-manager**)))))
 
 ;;; Other images that compile the same library. ASDF removes the old compiled file, and then gives the new one its name.
 ;;; An image that wants the file between the two does not find it.

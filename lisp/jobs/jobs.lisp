@@ -251,6 +251,7 @@ asked first."
              (unless (job-looking *job*)
                (retry-replaced condition)
                (retry-with-libraries condition)
+               (load-manager-for-file condition)
                (take-chosen-restart condition)
                (when *hold* (setf (job-unheld *job*) (funcall **holder** condition *job*))))
              (leave-by-condition *job* condition))

@@ -113,6 +113,7 @@ asked again before it has."
     (let ((own (program-threads threads)))
       (object "version" (lisp-implementation-version)
               "package" (package-name (session-package))
+              "libraries" (library-manager-data)
               "heapUsed" (heap-usage)
               "heapSize" **heap-size**
               "collectedMilliseconds" (collected-milliseconds)

@@ -145,17 +145,23 @@ list of its kind and a text, where there is none."
 
 ;;; The order in which a form enters methods
 
-(defun calls-next-p (method)
-  "Return T when the code of METHOD has CALL-NEXT-METHOD in it, :NO when it has not, NIL when SBCL does not tell."
-  (when (typep method 'sb-mop:standard-accessor-method) (return-from calls-next-p :no))
-  (let* ((function (method-function method))
-         (xrefs (and function +next-method-call+ (packed-xrefs (simple-function function)))))
-    (when xrefs
-      (map-xrefs (lambda (kind used number)
-                   (declare (ignore kind number))
-                   (when (eq used +next-method-call+) (return-from calls-next-p t)))
-                 xrefs)
-      :no)))
+(defun calls-no-next-p (method)
+  "True when the code of METHOD surely has no CALL-NEXT-METHOD in it."
+  (let* ((function (and (not (typep method 'sb-mop:standard-accessor-method)) (method-function method)))
+         (simple (and function (simple-function function)))
+         (xrefs (and simple (packed-xrefs simple))))
+    (cond ((typep method 'sb-mop:standard-accessor-method) t)
+          ((null simple) nil)
+          ((and xrefs +next-method-call+ (kept-p +next-method-call+))
+           (map-xrefs (lambda (kind used number)
+                        (declare (ignore kind number))
+                        (when (eq used +next-method-call+) (return-from calls-no-next-p nil)))
+                      xrefs)
+           t)
+          ;; Some SBCLs are built without these. The second parameter of the function is the next method. Before it can stand
+          ;; the number of arguments, where SBCL has put the function into its entry, which counts them.
+          (t (let ((debug (function-debug simple)))
+               (eq :deleted (nth (if (eq :external (debug-kind debug)) 2 1) (debug-parameters debug))))))))
 
 (defparameter *most-entries* 1000 "How many entries of methods are told at most.")
 
@@ -170,7 +176,7 @@ is false when it is certain that nothing enters it."
     (labels ((enter (method next from entered)
                (when (>= count *most-entries*) (return-from enter count))
                (push (make-entry method from entered) entries)
-               (let* ((number (incf count)) (on (and entered (not (eq :no (calls-next-p method))))))
+               (let* ((number (incf count)) (on (and entered (not (calls-no-next-p method)))))
                  (if (null next)
                      number
                      (let ((inner (follow (first next) (rest next) number on)))

@@ -20,22 +20,39 @@
        (null (code-file code))
        (member :top-level (roots-in code))))
 
-(defun new-users (index)
-  "Return the users that there are and INDEX does not know."
+(defun users-by-name (index name)
+  "Return the users whose functions NAME reaches and INDEX does not know."
   (let ((users '()))
-    (map-global-names
-     (lambda (name)
-       (map-reached (lambda (kind function)
-                      (when (or (not (noted-p index (function-code function)))
-                                (and (eq kind :function)
-                                     (other-name-p name function)
-                                     (not (eq function (gethash name (use-index-others index))))))
-                        (push (make-user name kind function) users)))
-                    name)))
-    (map-code (lambda (code)
-                (when (and (typep code 'code) (>= (or (code-serial code) 0) (use-index-serial index)) (loose-p code))
-                  (push (make-user nil :loose (sb-ext:make-weak-pointer code)) users))))
+    (map-reached (lambda (kind function)
+                   (when (or (not (noted-p index (function-code function)))
+                             (and (eq kind :function)
+                                  (other-name-p name function)
+                                  (not (eq function (gethash name (use-index-others index))))))
+                     (push (make-user name kind function) users)))
+                 name)
     users))
+
+(defun loose-users (code)
+  "Return CODE as a user without a name, in a list, when data may keep it."
+  (and (typep code 'code) (loose-p code) (list (make-user nil :loose (sb-ext:make-weak-pointer code)))))
+
+(defun all-users (index)
+  "Return the users that there are; INDEX, which is new, knows none."
+  (let ((users '()))
+    (map-global-names (lambda (name) (setf users (nconc (users-by-name index name) users))))
+    (map-code (lambda (code) (setf users (nconc (loose-users code) users))))
+    users))
+
+(defun names-in (code)
+  "Return the names that can reach functions of CODE, as SBCL calls these."
+  (remove nil (mapcar #'name-in-root (roots-in code))))
+
+(defun users-among (index news)
+  "Return the users that INDEX does not know and NEWS, code and names, have names for."
+  (let ((names (make-hash-table :test 'equal)))
+    (dolist (each news)
+      (dolist (name (if (typep each 'code) (names-in each) (list each))) (setf (gethash name names) t)))
+    (loop for name being the hash-keys of names nconc (users-by-name index name))))
 
 ;;; Adding it
 
@@ -88,23 +105,28 @@
           when (and (typep uses 'uses) (/= (length uses) (1+ (aref uses 0))))
             do (setf (gethash name table) (subseq uses 0 (1+ (aref uses 0)))))))
 
+(defun all-heard-p ()
+  "True when SBCL tells of all that is new."
+  (and **listening** +name-check+))
+
 (defun stale-p (index)
-  "True when INDEX, or NIL, has to be made anew. SBCL does not number code, a package has another name, or more users came
-than it was made with."
+  "True when INDEX, or NIL, has to be made anew. SBCL tells too little of what is new, too much is, a package has another
+name, or more users came than it was made with."
   (or (null index)
-      (null next-serial)
+      (and (eq t **news**) (or (all-heard-p) (null next-serial) (/= next-serial (use-index-serial index))))
       (> (length (use-index-users index)) (* 2 (use-index-sorted index)))
       (loop for (package . name) in (use-index-packages index)
               thereis (not (eq name (package-name package))))))
 
-(defun new-index (serial definitions)
-  "Return an index of all that there is. SERIAL and DEFINITIONS are those from before it is looked for."
+(defun new-index ()
+  "Return an index of all that there is. What comes meanwhile is news for it."
+  (setf **news-count** 0
+        **news** (if (all-heard-p) '() t))
   (let ((index (make-use-index)))
-    (add-users index (sort (new-users index) #'user-before-p))
+    (setf (use-index-serial index) next-serial)
+    (add-users index (sort (all-users index) #'user-before-p))
     (note-packages index)
     (trim-uses index)
-    (setf (use-index-serial index) serial
-          (use-index-definitions index) definitions)
     index))
 
 (defmacro changing ((index) &body body)
@@ -115,18 +137,35 @@ could lack something: the next that asks makes it anew."
      ,@body
      (setf **index** ,index)))
 
+(defun taken-news ()
+  "Return **NEWS**, unless they are T, and forget them."
+  (setf **news-count** 0)
+  (loop for news = **news**
+        when (or (eq t news) (eq news (sb-ext:compare-and-swap (symbol-value '**news**) news '())))
+          return (and (consp news) news)))
+
+(defun still-there (news)
+  "Return NEWS with the code of weak pointers in their place, without that which is gone."
+  (loop for each in news
+        for there = (if (typep each 'sb-ext:weak-pointer) (sb-ext:weak-pointer-value each) each)
+        when there collect there))
+
+(defun add-news (index)
+  "Add to INDEX what is new."
+  (let* ((news (still-there (taken-news))) (all (append (still-there (use-index-unreached index)) news)))
+    (add-users index (nconc (mapcan #'loose-users news) (users-among index all)))
+    (setf (use-index-unreached index)
+          (loop for each in all
+                when (and (typep each 'code) (names-in each) (not (noted-p index each)))
+                  collect (sb-ext:make-weak-pointer each)))))
+
 (defun updated-index ()
   "Return the index, which knows all that is in the image now. The lock is held."
-  (let ((serial next-serial) (definitions **definitions**) (index **index**))
+  (let ((index **index**))
     (cond ((stale-p index)
            (setf **index** nil
-                 **index** (new-index serial definitions)))
-          ((not (and (eql serial (use-index-serial index)) (eql definitions (use-index-definitions index))))
-           (let ((users (new-users index)))
-             (changing (index)
-               (add-users index users)
-               (setf (use-index-serial index) serial
-                     (use-index-definitions index) definitions)))))
+                 **index** (new-index)))
+          ((consp **news**) (changing (index) (add-news index))))
     **index**))
 
 (declaim (notinline updated-index))

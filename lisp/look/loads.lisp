@@ -4,8 +4,21 @@
 (in-package "LIVE-LISP.LOOK")
 
 (sb-ext:defglobal **listening** nil "True when SBCL tells of new code.")
-(sb-ext:defglobal **definitions** 0 "Changes whenever a name is defined or undefined.")
+(sb-ext:defglobal **news** t
+  "What the index does not know yet: weak pointers to code that is new, and names that were defined or undefined. T means
+that the index has to be made anew.")
+(sb-ext:defglobal **news-count** 0 "About how many news came since the index was made or changed.")
+(defconstant +most-news+ 30000 "With more news than that, a new index is made in less time.")
 (sb-ext:defglobal **interpreted** nil "True when a form was evaluated by an interpreter, which leaves no code.")
+
+(defun note-news (news)
+  "Keep NEWS, code or a name, for the index."
+  (if (> (incf **news-count**) +most-news+)
+      (setf **news** t)
+      (let ((kept (if (typep news 'code) (sb-ext:make-weak-pointer news) news)))
+        (loop for known = **news**
+              until (or (eq known t)
+                        (eq known (sb-ext:compare-and-swap (symbol-value '**news**) known (cons kept known))))))))
 
 (defvar *passing* nil "True while this thread loads code that is taken out again: nothing of it is noted.")
 
@@ -29,6 +42,7 @@
 (defun code-noted (function code reason)
   "Call FUNCTION with CODE, which is new, and REASON, and note from which file or form it is."
   (ignore-errors
+   (when (typep code 'code) (note-news code))
    (when (and (typep code 'code) (not *passing*))
      (note-run code)
      (unless (and *compile-file-truename* (not (equal reason "load")))
@@ -54,7 +68,7 @@
 (defun name-defined (function &rest arguments)
   "Call FUNCTION, which is asked before a name is defined, with ARGUMENTS, and note that one is."
   (multiple-value-prog1 (apply function arguments)
-    (incf **definitions**)))
+    (note-news (first arguments))))
 
 (defun finalizers-run (function &rest arguments)
   "Call FUNCTION, which SBCL's own thread calls after a collection, with ARGUMENTS, and leave nothing of that on the stack.

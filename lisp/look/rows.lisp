@@ -61,6 +61,15 @@ that is there speaks for it, and it is not only a form that has run."
     (dolist (place (reverse (gethash name **places**)))
       (dolist (kind (use-kinds place name)) (funcall visit place kind)))))
 
+(defun in-order (users)
+  "Return the list USERS in the order of answers. Most of them are, up to those that came after the index was made."
+  (let ((last (loop for rest on users
+                    while (and (rest rest) (not (user-before-p (second rest) (first rest))))
+                    finally (return rest))))
+    (if (rest last)
+        (let ((others (shiftf (rest last) '()))) (merge 'list users (stable-sort others #'user-before-p) #'user-before-p))
+        users)))
+
 (defun users-now (index name kinds)
   "Return what USERS-OF does. Throw to DOUBTFUL when only the collector can know one of them."
   (declare (type (unsigned-byte 8) kinds))
@@ -72,7 +81,7 @@ that is there speaks for it, and it is not only a form that has run."
                            (counts-p (and *within* (user-file user))))
                   (push (setf last user) found)))
               index name)
-    (stable-sort (nreverse found) #'user-before-p)))
+    (in-order (nreverse found))))
 
 (declaim (notinline users-now))
 

@@ -118,11 +118,14 @@ code. TEXT is what answers call it, with the package of that."
 
 (defun reached-p (user)
   "True when the name of USER still reaches its function as a thing of its kind."
-  (map-reached (lambda (kind function)
-                 (when (and (eq function (user-function user)) (eq kind (user-kind user)))
-                   (return-from reached-p t)))
-               (user-name user))
-  nil)
+  (let ((name (user-name user)) (kind (user-kind user)) (function (user-function user)))
+    (flet ((see (kind-now function-now)
+             (when (and (eq function function-now) (eq kind kind-now)) (return-from reached-p t))))
+      (cond ((not (and (eq kind :function) (fboundp name) (eq function (plain-definition name))))
+             (map-reached #'see name)
+             nil)
+            ;; MAP-REACHED would see the same, in several times as long.
+            ((symbol-package (name-key name)) t)))))
 
 (defun kind-text (user)
   "Return the word of answers for what USER is, or NIL for a function."

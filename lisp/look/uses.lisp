@@ -14,11 +14,12 @@ a constant, and a symbol among its data.")
 (defstruct (use-index (:constructor make-use-index ()))
   "USERS, the first SORTED of them in the order of answers, when PACKAGES, pairs, had the names there. USES has the uses of
 each name. FILES has the names of the files of code. NOTED has a 1 at the number of each code that
-is known. OTHERS has the functions whose own name is another than that which reaches them, by the latter. Code of numbers
-from SERIAL on has not been looked for, nor what was defined after the first DEFINITIONS."
+is known. OTHERS has the functions whose own name is another than that which reaches them, by the latter. SERIAL is the
+number that the next new code had when the index was made. UNREACHED has weak pointers to newer code that no name reached
+when it was looked at: its definition may not have been at its end."
   (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted 0) (packages '()) (uses (make-hash-table :test 'equal))
   (files (make-hash-table :test 'equal)) (noted (make-array 0 :element-type 'bit)) (others (make-hash-table :test 'equal))
-  (serial 0) (definitions -1))
+  (serial 0) (unreached '()))
 
 (sb-ext:defglobal **index** nil "The index, or NIL until somebody asks.")
 (sb-ext:defglobal **index-lock** (sb-thread:make-mutex :name "live-lisp index") "Held while the index is used.")

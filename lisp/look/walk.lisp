@@ -60,8 +60,8 @@
 
 (defun note-names (form note)
   "Call NOTE with :CALL and the name of each function that FORM calls or has as a function, :INNER in its place where that is
-within a function without a name, :DATA and each symbol of the program among its data, :VARIABLE and each variable. Stop
-where a macro fails."
+within a function without a name, :DATA and each symbol of the program among its data, :VARIABLE and each variable. What
+never runs, as behind (when nil ...), is data. Stop where a macro fails."
   (let ((inner '()))
     (labels ((data (object kind)
                (map-symbols (lambda (symbol handled) (declare (ignore handled)) (funcall note kind symbol)) object))
@@ -69,6 +69,8 @@ where a macro fails."
                (when (and (plain-name-p name) (not (local-function-p name environment)))
                  (funcall note (if inner :inner :call) name)))
              (beside (forms) (dolist (each forms) (note-names each note)))
+             (never-run (form)
+               (note-names form (lambda (kind name) (declare (ignore kind)) (when (symbolp name) (funcall note :data name)))))
              (look (form context environment)
                (cond ((consp form) (if (eq context :eval) (look-at (first form) form environment) form))
                      ((not (symbolp form)) (data form :data) form)
@@ -86,6 +88,11 @@ where a macro fails."
                       (values form t))
                      ((eq head 'function) (call (second form) environment) form)
                      ((member head *definers-of-functions*) (beside (forms-beside-functions form)) (values form t))
+                     ((and (eq head 'if) (member (second form) '(nil t)))
+                      (destructuring-bind (test run &optional other) (rest form)
+                        (unless test (rotatef run other))
+                        (never-run other)
+                        run))
                      ((eq head 'eval-when) (values form (not (loads-p (second form)))))
                      ((member head '(let let*))
                       (dolist (binding (second form))

@@ -10,6 +10,7 @@ import { obstacleToWriting } from '../folders.ts';
 import { cacheUsable } from '../image/process/agent.ts';
 import { libraryManager } from '../image/process/libraries.ts';
 import type { Sandbox } from '../image/sandbox/sandbox.ts';
+import { initFileNotLoaded } from '../init-file.ts';
 import { SCRIPT_NAME } from '../install/entry.ts';
 import { shellLine } from '../install/program.ts';
 import type { Finding } from '../install/report.ts';
@@ -70,6 +71,7 @@ function obstacleToRecording(file: string): string | undefined {
 export function checkLibraries(config: Config): Finding[] {
   const { root, roots, libraries } = config;
   const manager = libraryManager(config);
+  const unloaded = initFileNotLoaded(config.init);
   const searched = roots.length > 0 ? `${roots.join(', ')}, and everything below` : `${root} only`;
   return [
     { ok: true, text: `ASDF looks in ${searched}` },
@@ -80,6 +82,14 @@ export function checkLibraries(config: Config): Finding[] {
           ? `libraries: ${libraries === 'auto' ? 'no Quicklisp, qlot or ocicl is set up (none is needed)' : `--libraries ${libraries}, and none is used`}`
           : `libraries: ${manager.name} (${manager.file}) is loaded when a system or a form first needs it`,
     },
+    ...(unloaded === undefined
+      ? []
+      : [
+          {
+            ok: true,
+            text: `${unloaded} is not loaded into images, and does more than set up a library manager; --init ${unloaded} loads it`,
+          },
+        ]),
   ];
 }
 

@@ -1,13 +1,9 @@
 // Decides how the change of a file is shown: as a unified diff.
 
-import { type StructuredPatchHunk, structuredPatch } from 'diff';
 import { marked, ownWords, QuestionLine, questionLine } from '../question-line.ts';
+import { type Hunk, hunksBetween } from './line-changes.ts';
 import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 
-/** Lines that come or go, and milliseconds, beyond which two texts are too different to be compared: the time grows with the
- *  square of the lines. */
-const DIFF_LINES = 2000;
-const DIFF_MS = 2000;
 /** Characters of a line that a person surely sees. */
 const LONG = 200;
 /** What a tab takes of that. */
@@ -15,30 +11,24 @@ const TAB = ' '.repeat(8);
 /** Lines with more that are named. */
 const TOLD = 10;
 
-/** Returns the hunks of the unified diff from BEFORE to AFTER with three lines of context; undefined when the two
- *  are too different to tell. */
-export function diffHunks(before: string, after: string): { summary: string; text: string } | undefined {
+/** Returns the hunks of the unified diff from BEFORE to AFTER with three lines of context. */
+export function diffHunks(before: string, after: string): { summary: string; text: string } {
   const hunks = hunksOf(before, after);
-  return hunks && { summary: summaryOf(hunks).text, text: hunksText(hunks) };
+  return { summary: summaryOf(hunks).text, text: hunksText(hunks) };
 }
 
 /** Line ends are compared where AFTER has mixed ones, which no other text tells. */
-function hunksOf(before: string, after: string): StructuredPatchHunk[] | undefined {
+function hunksOf(before: string, after: string): Hunk[] {
   const mixed = isMixed(after);
   const [old, young] = [before, after].map((text) => (mixed ? text : text.replaceAll('\r\n', '\n')));
-  const patch = structuredPatch('', '', old ?? '', young ?? '', '', '', {
-    context: 3,
-    timeout: DIFF_MS,
-    maxEditLength: DIFF_LINES,
-  });
-  return patch?.hunks;
+  return hunksBetween(old ?? '', young ?? '');
 }
 
-function hunksText(hunks: readonly StructuredPatchHunk[]): string {
+function hunksText(hunks: readonly Hunk[]): string {
   return hunks.flatMap((hunk) => [hunkHead(hunk).text, ...hunk.lines]).join('\n');
 }
 
-function hunkHead({ oldStart, oldLines, newStart, newLines }: StructuredPatchHunk): QuestionLine {
+function hunkHead({ oldStart, oldLines, newStart, newLines }: Hunk): QuestionLine {
   return questionLine`@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`;
 }
 
@@ -71,14 +61,6 @@ export interface Change {
 /** Returns the change of the file NAME: its diff, and before it how its encoding or line ends change. */
 export function changeOf(name: string, before: FileText, after: FileText): Change {
   const hunks = hunksOf(before.text, after.text);
-  if (hunks === undefined) {
-    const removed = linesOf(before.text).length;
-    return wholeContent(
-      questionLine`New content of file ${name}, which is too different for a diff`,
-      after,
-      removed,
-    );
-  }
   const notes = [
     storageChange(before, after),
     hunks.length === 0 ? questionLine`The lines stay the same.` : undefined,
@@ -110,7 +92,7 @@ export function changesLines(changes: readonly Change[], names: readonly string[
 }
 
 /** Returns where HUNKS begin to change the file, and how many lines they add and remove. */
-function summaryOf(hunks: readonly StructuredPatchHunk[]): QuestionLine {
+function summaryOf(hunks: readonly Hunk[]): QuestionLine {
   const [first] = hunks;
   const counts = countsText(countsOf(hunks));
   if (first === undefined) return counts;
@@ -118,7 +100,7 @@ function summaryOf(hunks: readonly StructuredPatchHunk[]): QuestionLine {
   return questionLine`line ${Math.max(1, first.newStart) + changed}, ${counts}`;
 }
 
-function countsOf(hunks: readonly StructuredPatchHunk[]): LineCounts {
+function countsOf(hunks: readonly Hunk[]): LineCounts {
   const lines = hunks.flatMap((hunk) => hunk.lines);
   const marked = (mark: string) => lines.filter((line) => line.startsWith(mark)).length;
   return { added: marked('+'), removed: marked('-') };
@@ -129,7 +111,7 @@ function countsText({ added, removed }: LineCounts): QuestionLine {
 }
 
 /** Returns the lines of HUNKS from the first that changes to the last. What stands between tells which is where. */
-function changedLines(hunks: readonly StructuredPatchHunk[]): QuestionLine[] {
+function changedLines(hunks: readonly Hunk[]): QuestionLine[] {
   const changes = ({ text }: QuestionLine) => !text.startsWith(' ');
   const lines = hunkLines(hunks).slice(1);
   const first = lines.findIndex(changes);
@@ -137,7 +119,7 @@ function changedLines(hunks: readonly StructuredPatchHunk[]): QuestionLine[] {
 }
 
 /** Returns HUNKS as a person is shown them. */
-function hunkLines(hunks: readonly StructuredPatchHunk[]): QuestionLine[] {
+function hunkLines(hunks: readonly Hunk[]): QuestionLine[] {
   return hunks.flatMap((hunk) => [hunkHead(hunk), ...hunk.lines.map(markedLine)]);
 }
 
@@ -147,7 +129,7 @@ function markedLine(line: string): QuestionLine {
   return marked(line.startsWith('+') ? '+' : line.startsWith('-') ? '-' : ' ', line.slice(1));
 }
 
-function addedLines({ newStart, lines }: StructuredPatchHunk): [number: number, line: string][] {
+function addedLines({ newStart, lines }: Hunk): [number: number, line: string][] {
   return lines
     .filter((line) => /^[ +]/.test(line))
     .map((line, index): [number, string] => [newStart + index, line])
@@ -173,8 +155,8 @@ export function newFile(name: string, after: FileText): Change {
   return { ...change, summary: questionLine`new file, ${change.summary}` };
 }
 
-/** Returns the change to AFTER of what there is nothing to compare with, below HEAD, which says so. REMOVED lines go. */
-export function wholeContent(head: QuestionLine, after: FileText, removed = 0): Change {
+/** Returns the change to AFTER of what there is nothing to compare with, below HEAD, which says so. */
+export function wholeContent(head: QuestionLine, after: FileText): Change {
   const { text } = after;
   // In mixed ones, a CR before a line end is shown as any other control character.
   const lines = isMixed(text) ? linesOf(text, '\n') : linesOf(text);
@@ -184,7 +166,7 @@ export function wholeContent(head: QuestionLine, after: FileText, removed = 0): 
   const note = outOfSight(lines.map((line, index) => [index + 1, line]));
   const notes = note === undefined ? [] : [note];
   const content = lines.map((line) => marked('+', line));
-  const counts = { added: lines.length, removed };
+  const counts = { added: lines.length, removed: 0 };
   return {
     summary: countsText(counts),
     counts,

@@ -2,7 +2,7 @@
 
 import { CallError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
-import { UnreadableFile } from './regular.ts';
+import { UnreadableFile } from './unreadable.ts';
 
 const REASONS: { readonly [code: string]: string } = {
   EACCES: 'permission denied',

@@ -3,6 +3,7 @@
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { answered } from './answering.ts';
 import { openRegular } from './regular.ts';
 
 /** Linux gives an open directory a path, under which names mean what is in that very directory. Elsewhere there are
@@ -30,7 +31,7 @@ export class Folder {
   /** Opens the directory at PATH, which must be no link. A link on the way there is followed: whoever opens it
    *  checks `path`. */
   static async open(path: string): Promise<Folder> {
-    const handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    const handle = await answered(path, () => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     try {
       const real = await (HOLDS ? readlink(`/proc/self/fd/${handle.fd}`) : realpath(path));
       const folder = new Folder(handle, real);
@@ -49,10 +50,12 @@ export class Folder {
 
   /** Opens NAME for reading; undefined when it is not there. What is no regular file is only looked at. */
   async openFile(name: string): Promise<OpenFile | { stats: Stats } | undefined> {
-    const found = await lstat(this.at(name)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
-      throw error;
-    });
+    const found = await answered(this.path, () => lstat(this.at(name))).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return undefined;
+        throw error;
+      },
+    );
     if (!found?.isFile()) return found && { stats: found };
     const { handle, stats } = await openRegular(this.at(name));
     try {

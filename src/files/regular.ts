@@ -13,8 +13,11 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { isInside } from '../paths.ts';
+import { answered } from './answering.ts';
+import { UnreadableFile } from './unreadable.ts';
 
 /** O_NONBLOCK: a FIFO that takes the place of the file after it was looked at would be waited for. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -30,11 +33,6 @@ const SHARED = '/dev/shm';
 /** Returns whether the file at REAL, a real path, stands for something of the system. */
 export function isOfSystem(real: string): boolean {
   return SYSTEM.some((folder) => isInside(folder, real)) && !isInside(SHARED, real);
-}
-
-/** That a file is not read; the message says why, as a clause. */
-export class UnreadableFile extends Error {
-  override name = 'UnreadableFile';
 }
 
 /** What a reader of a file allows. */
@@ -55,19 +53,42 @@ export interface RegularFile {
 
 /** Returns the regular file at PATH, or where its links lead. Throws an UnreadableFile, or what the system
  *  throws. */
-export function readRegular(path: string, { limit, head = false, forbids = ofSystem }: Bounds): RegularFile {
+export function readRegular(path: string, bounds: Bounds): RegularFile {
   // Opening a device can start something, and opening a FIFO lets its writer go on.
   checkKind(statSync(path));
   const descriptor = openSync(path, FLAGS);
   try {
     const stats = fstatSync(descriptor);
-    checkKind(stats);
-    const why = forbids(realNameOf(descriptor, path));
-    if (why !== undefined) throw new UnreadableFile(why);
-    if (stats.size > limit && !head) throw new UnreadableFile(`it has more than ${limit / 1024 / 1024} MB`);
-    return { octets: readSome(descriptor, limit), stats };
+    checkOpened(stats, realNameOf(descriptor, path), bounds);
+    return { octets: readSome(descriptor, bounds.limit), stats };
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** Returns what readRegular does. The main thread does not wait for the file system, and no step of the reading takes long. */
+export async function readRegularAside(path: string, bounds: Bounds): Promise<RegularFile> {
+  const step = <Value>(of: () => Promise<Value>) => answered(dirname(path), of);
+  checkKind(await step(() => stat(path)));
+  const handle = await step(() => open(path, FLAGS));
+  try {
+    const stats = await step(() => handle.stat());
+    const real = await step(() =>
+      HAS_DESCRIPTORS ? readlink(`/proc/self/fd/${handle.fd}`) : realpath(path),
+    );
+    checkOpened(stats, real, bounds);
+    const parts: Buffer[] = [];
+    for (let left = bounds.limit; left > 0; ) {
+      const part = Buffer.allocUnsafe(Math.min(left, PART));
+      const { bytesRead } = await step(() => handle.read(part, 0, part.length, null));
+      if (bytesRead === 0) break;
+      parts.push(part.subarray(0, bytesRead));
+      left -= bytesRead;
+    }
+    return { octets: Buffer.concat(parts), stats };
+  } finally {
+    // Closing waits for the file system too, and nobody for it.
+    handle.close().catch(() => {});
   }
 }
 
@@ -91,6 +112,13 @@ export async function openRegular(path: string): Promise<{ handle?: FileHandle; 
 
 function ofSystem(real: string): string | undefined {
   return isOfSystem(real) ? 'it stands for something of the system' : undefined;
+}
+
+function checkOpened(stats: Stats, real: string, { limit, head = false, forbids = ofSystem }: Bounds): void {
+  checkKind(stats);
+  const why = forbids(real);
+  if (why !== undefined) throw new UnreadableFile(why);
+  if (stats.size > limit && !head) throw new UnreadableFile(`it has more than ${limit / 1024 / 1024} MB`);
 }
 
 function checkKind(stats: Stats): void {

@@ -3,6 +3,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { answered } from './answering.ts';
 import type { Budget } from './budget.ts';
 import { Folder } from './folder.ts';
 import { isTemporary } from './half-written.ts';
@@ -44,7 +45,7 @@ async function entriesOf(workspace: Workspace, path: string): Promise<{ real: st
   if (folder === undefined) return { real: path, entries: [] };
   try {
     await workspace.check(folder.path, 'read', path);
-    const entries = await readdir(folder.at('.'), { withFileTypes: true });
+    const entries = await answered(folder.path, () => readdir(folder.at('.'), { withFileTypes: true }));
     return { real: folder.path, entries: entries.sort((one, other) => (one.name < other.name ? -1 : 1)) };
   } catch {
     return { real: path, entries: [] };

@@ -6,9 +6,11 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { CallError } from '../errors.ts';
 import { isInside, realPath } from '../paths.ts';
 import { visibleName } from '../visible.ts';
+import { answered } from './answering.ts';
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
 import { isOfSystem } from './regular.ts';
+import { UnreadableFile } from './unreadable.ts';
 
 export type Access = 'read' | 'write';
 
@@ -89,7 +91,9 @@ export class Workspace {
         `Path ${visibleName(path)} begins with ~, which is not replaced here. Relative paths start at ${this.root}.`,
       );
     }
-    const { link, error, ...location } = await deepest(resolve(this.root, path));
+    const { link, error, ...location } = await deepest(resolve(this.root, path)).catch((failure: unknown) => {
+      throw fileFailure(failure, path, access === 'read' ? 'read' : 'written');
+    });
     await this.check(location.real, access, path);
     if (link !== undefined) {
       throw new CallError(
@@ -180,7 +184,7 @@ export class Workspace {
     path: string,
     use: (file: OpenFile, name: string) => Promise<Value>,
   ): Promise<Value> {
-    checkKind(path, await lstat(real));
+    checkKind(path, await answered(dirname(real), () => lstat(real)));
     const why = this.forbids(real);
     if (why !== undefined)
       throw new CallError(`${visibleName(path)} is not read: ${why}. Put a copy into the workspace.`);
@@ -241,11 +245,12 @@ async function deepest(path: string): Promise<Location & { link?: string; error?
   const found: { link?: string; error?: unknown } = {};
   for (let at = path; ; at = dirname(at)) {
     try {
-      return { real: await realpath(at), missing, ...found };
+      return { real: await answered(dirname(at), () => realpath(at)), missing, ...found };
     } catch (error) {
+      if (error instanceof UnreadableFile) throw error;
       const absent = error instanceof Error && 'code' in error && ABSENT.includes(String(error.code));
       if (!absent) found.error = error;
-      const stats = await lstat(at).catch(() => undefined);
+      const stats = await answered(dirname(at), () => lstat(at)).catch(() => undefined);
       if (stats?.isSymbolicLink()) found.link = at;
       missing.unshift(basename(at));
     }

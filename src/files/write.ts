@@ -6,6 +6,7 @@ import { access, type FileHandle, lstat, open, rename, unlink } from 'node:fs/pr
 import { basename, dirname, join } from 'node:path';
 import { CallError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
+import { answered } from './answering.ts';
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
 import { removeStale, temporaryName } from './half-written.ts';
@@ -77,7 +78,7 @@ export async function inTarget<Value>(
     throw new CallError(`Path ${visibleName(path)} ends like a directory. Give the path of a file.`);
   }
   try {
-    const stats = await lstat(real);
+    const stats = await answered(dirname(real), () => lstat(real));
     if (missing.length === 0) checkKind(path, stats);
     if (missing.length > 0 && !stats.isDirectory()) {
       throw new CallError(

@@ -163,7 +163,7 @@ function change(
 ): void {
   const [would, did] = after === undefined ? ['remove', 'Removed'] : ['write', 'Wrote'];
   if (dryRun) {
-    print(`Would ${would} ${file}:\n${diffHunks(before ?? '', after ?? '')?.text}`);
+    print(`Would ${would} ${file}:\n${diffHunks(before ?? '', after ?? '').text}`);
     return;
   }
   first();

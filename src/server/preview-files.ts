@@ -1,10 +1,10 @@
 // Decides where a person finds the whole of what they are asked to approve: a file of its own until they have answered.
 
 import { randomBytes } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { CallError, messageOf } from '../errors.ts';
-import { makeFolder } from '../paths.ts';
+import { readdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf } from '../errors.ts';
+import { makeOwnFolder } from '../own.ts';
 
 /** A preview that was written to the file at PATH, or WHY it could not be. Nothing here throws. */
 export type PreviewFile = { path: string; remove: () => void } | { why: string };
@@ -31,8 +31,7 @@ export class PreviewFiles {
   /** Writes TEXT to a new file that only its owner can read. */
   write(text: string): PreviewFile {
     try {
-      makeFolder(dirname(this.#folder));
-      makeOwn(this.#folder);
+      makeOwnFolder(this.#folder);
       this.#removeOld();
     } catch (error) {
       return { why: messageOf(error) };
@@ -68,19 +67,6 @@ export class PreviewFiles {
       if (mtimeMs !== undefined && Date.now() - mtimeMs > this.#keptMs) remove(path);
     }
   }
-}
-
-/** Makes FOLDER, unless it is there and its owner's alone. Throws what is wrong with it. */
-function makeOwn(folder: string): void {
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  const found = lstatSync(folder);
-  const { uid, mode } = found;
-  const own = found.isDirectory() && uid === process.geteuid?.() && (mode & 0o077) === 0;
-  if (!own) throw new CallError(`${folder} is not a folder that its owner alone can use; remove it`);
 }
 
 function remove(path: string): void {

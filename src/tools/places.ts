@@ -73,6 +73,11 @@ export class Places {
     return path === '' || path.startsWith('..') ? file : path;
   }
 
+  /** Makes the other functions know FILES as they are now. What an answer of the image names is known. */
+  async prepare(files: readonly string[]): Promise<void> {
+    await this.#sources.prepare(files);
+  }
+
   /** Keeps those of FILES that are in the workspace, which were just loaded, as they are now. So their forms are found
    *  again after an edit. */
   keepLoaded(files: readonly string[]): void {

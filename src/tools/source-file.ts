@@ -1,32 +1,34 @@
 // Decides which file of the disk a tool means that takes a Lisp source file.
 
-import { type Stats, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import type { Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { CallError } from '../errors.ts';
+import { answered, realPathOf } from '../files/answering.ts';
 import { fileFailure } from '../files/failure.ts';
 import type { Workspace } from '../files/workspace.ts';
 import { visibleName } from '../visible.ts';
-import { realName } from './sources.ts';
 
 /** Returns the path of the file that PATH names from the root of WORKSPACE. Throws a CallError when it is none that may be
  *  read. */
-export function sourceFile(workspace: Workspace, path: string): string {
+export async function sourceFile(workspace: Workspace, path: string): Promise<string> {
   const { root } = workspace;
   if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
   const file = resolve(root, path);
-  const why = workspace.forbids(realName(file));
+  const why = workspace.forbids(await realPathOf(file));
   if (why !== undefined)
     throw new CallError(`${visibleName(file)} is not read: ${why}. Put a copy into the workspace.`);
-  const stats = statsOf(file, path);
+  const stats = await statsOf(file, path);
   if (stats === undefined) throw new CallError(`There is no file ${file}. Relative paths start at ${root}.`);
   if (!stats.isFile()) throw new CallError(`${file} is not a file. Name a Lisp source file.`);
   return file;
 }
 
-function statsOf(file: string, path: string): Stats | undefined {
+async function statsOf(file: string, path: string): Promise<Stats | undefined> {
   try {
-    return statSync(file, { throwIfNoEntry: false });
+    return await answered(dirname(file), () => stat(file));
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw fileFailure(error, path, 'read');
   }
 }

@@ -1,8 +1,11 @@
 // Decides what is kept of the source files that places are in: how they are, and how they were when they were loaded.
 
-import { realpathSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, realpathSync, type Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { answered, isNear, lookWhere, realPathOf } from '../files/answering.ts';
 import { WHOLE } from '../files/lines.ts';
-import { type Bounds, readRegular } from '../files/regular.ts';
+import { type Bounds, type RegularFile, readRegular, readRegularAside } from '../files/regular.ts';
 import { decode } from '../files/text.ts';
 import { KeptForms } from '../source/kept-forms.ts';
 import { Names } from '../source/names.ts';
@@ -76,6 +79,9 @@ const KEPT = 8 * 1024 * 1024;
 /** Characters of the texts of which it is kept where their names stand. That takes about six times as much. */
 const NAMED = 4 * 1024 * 1024;
 
+/** Characters of the versions of files that are read aside, beyond which the oldest are read again. */
+const ASIDE = 4 * KEPT;
+
 /** Milliseconds within which two writes can have the same time. */
 const TICK_MS = 50;
 
@@ -91,12 +97,34 @@ export class Sources {
   readonly #read = new Map<string, Source | undefined>();
   /** Those of which it is kept where their names stand, the last used last. */
   readonly #named = new Set<Source>();
+  /** Files that were read aside, as they were then. */
+  readonly #aside = new Map<string, { real: string; source: Source | undefined }>();
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
   readonly #bounds: Bounds;
 
   /** FORBIDS returns why the file at a real path is not read, if it is not. */
   constructor(forbids?: Bounds['forbids']) {
     this.#bounds = { limit: WHOLE, ...(forbids && { forbids }) };
+  }
+
+  /** Reads those of FILES aside that can be on a file system which does not answer. Only after that does anything else here
+   *  know these. */
+  async prepare(files: readonly string[]): Promise<void> {
+    const far = [...new Set(files)].filter((file) => !isNear(file));
+    if (far.length === 0) return;
+    await lookWhere(far);
+    for (const file of far) {
+      if (isNear(file)) continue;
+      this.#aside.delete(file);
+      this.#aside.set(file, { real: await realPathOf(file), source: await this.#readAside(file) });
+    }
+    let size = 0;
+    for (const { source } of this.#aside.values()) size += source?.text.text.length ?? 0;
+    for (const [file, { source }] of this.#aside) {
+      if (size <= ASIDE) return;
+      this.#aside.delete(file);
+      size -= source?.text.text.length ?? 0;
+    }
   }
 
   /** Returns FILE as it is now, in UTF-8 or else Latin-1, or undefined when it cannot be read. */
@@ -108,28 +136,46 @@ export class Sources {
   }
 
   #readNow(file: string): Source | undefined {
+    if (!isNear(file)) return this.#aside.get(file)?.source;
     try {
-      const kept = this.#newest.get(file);
-      if (kept?.version.settled && kept.version.told === versionOf(statSync(file)).told) return kept;
-      const { octets, stats } = readRegular(file, this.#bounds);
-      const version = versionOf(stats);
-      const written = Math.floor(stats.mtimeMs / 1000) + EPOCH;
-      const source = new Source(version, written, octets, this.#kept);
-      if (kept?.written === written && kept.text.text === source.text.text) {
-        kept.version = version;
-        return kept;
-      }
-      if (kept?.text.text === source.text.text) {
-        source.loaded = kept.loaded;
-        source.agreed = kept.agreed;
-      }
-      if (kept !== undefined) this.#retire(file, kept);
-      this.#newest.set(file, source);
-      this.#makeRoom();
-      return source;
+      return this.#unchanged(file, lstatSync(file)) ?? this.#take(file, readRegular(file, this.#bounds));
     } catch {
       return undefined;
     }
+  }
+
+  async #readAside(file: string): Promise<Source | undefined> {
+    try {
+      const stats = await answered(dirname(file), () => stat(file));
+      return this.#unchanged(file, stats) ?? this.#take(file, await readRegularAside(file, this.#bounds));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Returns the version of FILE that was read before, if STATS say that it is this one. */
+  #unchanged(file: string, stats: Stats): Source | undefined {
+    const kept = this.#newest.get(file);
+    return kept?.version.settled && kept.version.told === versionOf(stats).told ? kept : undefined;
+  }
+
+  #take(file: string, { octets, stats }: RegularFile): Source {
+    const kept = this.#newest.get(file);
+    const version = versionOf(stats);
+    const written = Math.floor(stats.mtimeMs / 1000) + EPOCH;
+    const source = new Source(version, written, octets, this.#kept);
+    if (kept?.written === written && kept.text.text === source.text.text) {
+      kept.version = version;
+      return kept;
+    }
+    if (kept?.text.text === source.text.text) {
+      source.loaded = kept.loaded;
+      source.agreed = kept.agreed;
+    }
+    if (kept !== undefined) this.#retire(file, kept);
+    this.#newest.set(file, source);
+    this.#makeRoom();
+    return source;
   }
 
   /** Returns where the names in SOURCE stand under FEATURES. */
@@ -149,21 +195,22 @@ export class Sources {
 
   /** Keeps FILE, which was just loaded, as it is now. */
   keepLoaded(file: string): void {
-    const source = this.read(realName(file));
+    const real = this.#realName(file);
+    const source = this.read(real);
     if (source === undefined) return;
     source.loaded = true;
-    this.#older.delete(keyOf(realName(file), source.written));
+    this.#older.delete(keyOf(real, source.written));
   }
 
   /** Tells whether the image has all that FILE says now. */
   agrees(file: string): boolean {
-    const source = this.read(realName(file));
+    const source = this.read(this.#realName(file));
     return source !== undefined && (source.loaded || source.agreed);
   }
 
   /** Keeps that the image has all that FILE says now, though it was not loaded as a whole. */
   keepAgreed(file: string): void {
-    const source = this.read(realName(file));
+    const source = this.read(this.#realName(file));
     if (source !== undefined) source.agreed = true;
   }
 
@@ -186,6 +233,15 @@ export class Sources {
     return older ?? (now.written === written ? now : undefined);
   }
 
+  /** Returns FILE as the image names it, without links. */
+  #realName(file: string): string {
+    try {
+      return isNear(file) ? realpathSync(file) : (this.#aside.get(file)?.real ?? file);
+    } catch {
+      return file;
+    }
+  }
+
   #retire(file: string, source: Source): void {
     const key = keyOf(file, source.written);
     if (source.loaded || !this.#older.get(key)?.loaded) this.#older.set(key, source);
@@ -201,15 +257,6 @@ export class Sources {
         size -= text.text.length;
       }
     }
-  }
-}
-
-/** Returns FILE as the image names it, without links. */
-export function realName(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
   }
 }
 

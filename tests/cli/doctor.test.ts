@@ -185,5 +185,9 @@ describe('besides the image', () => {
     expect((await run(['doctor', '--libraries', 'none'], home)).stdout).toContain(
       'ok   libraries: --libraries none, and none is used',
     );
+    write('.sbclrc', '(load "quicklisp/setup.lisp")\n(push #p"here/" asdf:*central-registry*)\n');
+    expect((await run(['doctor'], home)).stdout).toContain(
+      'ok   ~/.sbclrc is not loaded into images, and does more than set up a library manager; --init ~/.sbclrc loads it\n',
+    );
   });
 });

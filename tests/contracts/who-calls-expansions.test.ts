@@ -91,6 +91,8 @@ test('S3.8 S3.17 C31 what ran only when its file was compiled is told also besid
 (defparameter *read* '#.(list (chosen 1)))
 (defun never (x) (when nil (chosen x)) x)
 (defun repeats () (list (mentions) '(chosen 2)))
+(when nil (chosen 1))
+(print (if t 1 (chosen 2)) (make-broadcast-stream))
 `;
   const path = join(folder.path, 'early.lisp');
   writeFileSync(path, source);
@@ -102,10 +104,12 @@ test('S3.8 S3.17 C31 what ran only when its file was compiled is told also besid
   EXPANDING::NEVER
   EXPANDING::REPEATS
   EXPANDING::*READ* (initial value)
+  top-level form at ${path}:11
+  top-level form at ${path}:12
   top-level form at ${path}:5`,
   );
-  const page = { name: 'expanding::chosen', limit: 2, offset: 3 };
-  expect(await session.text('who_calls', page)).toMatch(/\*READ\* .*\n.*early\.lisp:5/);
+  const page = { name: 'expanding::chosen', limit: 2, offset: 5 };
+  expect(await session.text('who_calls', page)).toMatch(/early\.lisp:12\n.*early\.lisp:5/);
 });
 
 const DATA = `(in-package :expanding)

@@ -175,8 +175,9 @@ ${rest}`);
 
 test('C13 *standard-output* has many references: as many as SBCL knows', async () => {
   const lines = (await references('*standard-output*', { limit: 3 })).split('\n');
+  // Newer SBCLs have a function within another on record too. The answer names the outer one.
   const counted = await session.eval(
-    "(loop for find in (list #'sb-introspect:who-references #'sb-introspect:who-sets #'sb-introspect:who-binds) sum (length (remove-duplicates (loop for (caller) in (funcall find (quote *standard-output*)) collect (if (and (consp caller) (search \"METHOD\" (princ-to-string (first caller)))) (second caller) caller)) :test #'equal)))",
+    "(loop for find in (list #'sb-introspect:who-references #'sb-introspect:who-sets #'sb-introspect:who-binds) sum (length (remove-duplicates (loop for (caller) in (funcall find (quote *standard-output*)) collect (cond ((atom caller) caller) ((member :in caller) (second (member :in caller))) ((search \"METHOD\" (princ-to-string (first caller))) (second caller)) (t caller))) :test #'equal)))",
   );
   expect(lines.at(-1)).toBe(`Note: ${counted} references; limit and offset reach the rest.`);
 });

@@ -48,8 +48,9 @@ function manager(base: string): string {
 (format t "~&; To load Quicklisp takes a line of output.~%")
 (warn "And a warning.")
 (setf *print-base* 10)
-(dolist (asd (directory "${base}/installed/*/*.asd"))
-  (pushnew (make-pathname :name nil :type nil :defaults asd) asdf:*central-registry* :test #'equal))
+(defun ql-dist::searched (name)
+  (first (directory (format nil "${base}/installed/*/~A.asd" name))))
+(push 'ql-dist::searched asdf:*system-definition-search-functions*)
 `;
 }
 
@@ -90,6 +91,13 @@ describe('Quicklisp of the home', () => {
         isError: false,
       });
       expect(await session.eval('(list (mine) (from-quicklisp))')).toBe('(:MINE :FROM-QUICKLISP)');
+      system(join(home, 'quicklisp', 'installed'), 'installed-later');
+      expect(await session.text('load_system', { system: 'installed-later' })).toBe(
+        'Loaded system installed-later',
+      );
+      expect(await session.eval('(asdf:component-name (asdf:find-system "installed-later"))')).toBe(
+        '"installed-later"',
+      );
     });
   });
 
@@ -140,6 +148,36 @@ describe('Quicklisp of the home', () => {
     });
   });
 
+  test('is named by image_status, before it is needed and when it is loaded', async () => {
+    await using(await start(), async (session) => {
+      await session.eval('1');
+      const line = async () => /^Libraries: .*/m.exec(await session.text('image_status'))?.[0];
+      const file = join(home, 'quicklisp', 'setup.lisp');
+      expect(await line()).toBe(
+        `Libraries: Quicklisp (${file}), loaded when a system or a form first needs it`,
+      );
+      await session.eval('(ql:quickload "x")');
+      expect(await line()).toBe(`Libraries: Quicklisp (${file}), loaded`);
+    });
+  });
+
+  test.each(['load', 'compile-file'])(
+    'is loaded when a file that code gives %s names it',
+    async (operator) => {
+      const file = write(root, 'inner.lisp', '(defvar cl-user::*asked* (ql:quickload "in a file"))\n');
+      await using(await start(), async (session) => {
+        const form = `(progn (${operator} "${file}") (load "${file}"))`;
+        const { text, isError } = await session.call('eval_form', { form });
+        expect([isError, text]).toEqual([
+          true,
+          expect.stringContaining('Quicklisp is loaded now, which the file needs: load the file again.'),
+        ]);
+        await session.text('eval_form', { form });
+        expect(await session.eval('*asked*')).toBe('(:QUICKLOAD "in a file")');
+      });
+    },
+  );
+
   test('gives way to qlot of the workspace, and to what --libraries says', async () => {
     write(
       root,
@@ -171,6 +209,41 @@ test('ocicl of the home is used too', async () => {
   system(join(base, 'installed'), 'from-ocicl');
   await using(await start(), async (session) => {
     expect(await session.text('load_system', { system: 'from-ocicl' })).toBe('Loaded system from-ocicl');
+  });
+});
+
+describe('~/.sbclrc', () => {
+  const BLOCK = `;;; The following lines added by ql:add-to-init-file:
+#-quicklisp
+(let ((quicklisp-init (merge-pathnames "quicklisp/setup.lisp"
+                                       (user-homedir-pathname))))
+  (when (probe-file quicklisp-init)
+    (load quicklisp-init)))
+`;
+  const HINT =
+    ' Images do not load ~/.sbclrc, which may name more places: start live-lisp with --init ~/.sbclrc for that.';
+  const PLACE = '(push #p"/opt/lisp/" asdf:*central-registry*)\n';
+
+  async function missing(...flags: string[]): Promise<string> {
+    return using(
+      await start(...flags),
+      async (session) => (await session.call('load_system', { system: 'never-written' })).text,
+    );
+  }
+
+  test.each([
+    ['with more than a library manager is named where a system is missing', `${BLOCK}${PLACE}`, HINT],
+    ['with a library manager only is not', `${BLOCK};; (in-package :cl-user)\n`, ''],
+  ])('%s', async (_, text, hint) => {
+    write(home, '.sbclrc', text);
+    expect(await missing()).toBe(
+      `System never-written not found by ASDF. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. ${UNUSED}${hint}`,
+    );
+  });
+
+  test('is not named when --init has images load it', async () => {
+    const file = write(home, '.sbclrc', '(require :asdf)\n');
+    expect(await missing('--init', file)).not.toContain('.sbclrc');
   });
 });
 

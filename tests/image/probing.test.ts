@@ -166,12 +166,14 @@ describe('a request that had not begun is sent again, once', () => {
     ],
     ['the list of threads is gone', '(setf sb-thread::*all-threads* nil)'],
   ])('when %s', async (_, damage) => {
-    await session.eval(damage, { timeout: 60 });
-    const answers = [
+    // The agent makes the next spare thread meanwhile, so the image can end before this call has its answer.
+    const damaged = await session.call('eval_form', { form: damage, timeout: 60 });
+    const works = [
       await session.call('eval_form', { form: '(keep)' }),
       await session.call('eval_form', { form: '(keep)' }),
     ];
-    expect(answers.map(({ text }) => text)).toEqual(['7', '7']);
+    const answers = [damaged, ...works];
+    expect(works.map(({ text }) => text)).toEqual(['7', '7']);
     expect(answers.flatMap(({ notices }) => notices).join('\n')).toContain(NEW_IMAGE);
   });
 

@@ -12,7 +12,8 @@ function clausesOf(message: string): string[] {
 }
 
 test('the page explains messages that there are', () => {
-  const sources = filesOf('src', '.ts').map(textOf).join('\n').replaceAll("\\'", "'");
+  const files = [...filesOf('src', '.ts'), ...filesOf('lisp', '.lisp')];
+  const sources = files.map(textOf).join('\n').replaceAll("\\'", "'");
   const rows = [...textOf('docs/troubleshooting.md').matchAll(/^\| `([^`]+)` \|/gm)].map(
     ([, text = '']) => text,
   );

@@ -8,7 +8,6 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  symlinkSync,
   unlinkSync,
   utimesSync,
   writeFileSync,
@@ -159,14 +158,11 @@ test('the arguments that a human can change hide nothing', async () => {
   at.human = human;
 });
 
-test.each<[string, (folder: string, aside: string) => void]>([
-  ['a link', (folder, aside) => symlinkSync(aside, folder)],
-  ['a folder that others can read', (folder) => mkdirSync(folder, { mode: 0o755 })],
-])('where the folder is %s, no file is written, and the question says so', async (_, put) => {
+test('where the folder is a file, no file is written, and the question says so', async () => {
   await formFor('d.lisp', 'd');
   const folder = dirname(whole?.path ?? '');
   rmSync(folder, { recursive: true });
-  put(folder, state);
+  writeFileSync(folder, '');
   const { human } = at;
   at.human = (_message, form) => {
     forms.push(form);

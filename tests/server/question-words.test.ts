@@ -37,7 +37,7 @@ All of it: FILE`,
   ]);
 });
 
-test('of what is too different for a diff, all of the new content is shown', () => {
+test('of a file that changes as a whole, all lines are told as replaced', () => {
   const text = (word: string) =>
     decode(
       Buffer.from(
@@ -45,11 +45,11 @@ test('of what is too different for a diff, all of the new content is shown', () 
       ),
     );
   const change = changeOf('n', text('a'), text('b'));
-  expect(change.text.slice(0, 2).map(String)).toEqual([
-    'New content of file n, which is too different for a diff, 40000 lines:',
-    '+b0',
+  expect(change.text.slice(0, 3).map(String)).toEqual([
+    'File n, line 1, +40000 \u221240000:',
+    '@@ -1,40000 +1,40000 @@',
+    '-a0',
   ]);
-  expect(change.summary.text).toBe('+40000 \u221240000');
 });
 
 test('a tool without arguments is told as that', async () => {

@@ -26,8 +26,9 @@ export interface SbclOptions extends LifetimeOptions {
   limitMs: number;
   /** Files of the user's own to load into every new image. */
   startFiles: () => string[];
-  /** The library manager that an image loads when something first needs it. */
-  libraries?: () => LibraryManager | undefined;
+  /** The library manager that an image loads when something first needs it, and the init file of the user that images
+   *  do not load, where it can have more than that. */
+  libraries?: () => Partial<LibraryManager> & { initFile?: string | undefined };
   /** Calls a tool for code in the image, which cannot call any when this is absent. */
   callTool?: Upcalls['callTool'];
   /** What is done about tools in the image; when absent it has no tools but those that code in it makes. */
@@ -36,6 +37,8 @@ export interface SbclOptions extends LifetimeOptions {
   journal?: JournalStore;
   /** Reads the files that code in the image has loaded. */
   loadedFiles?: LoadedFiles;
+  /** Takes each reply before who called does. */
+  replies?: Host['replies'];
   /** How long it is waited for. */
   times?: Times;
 }
@@ -110,6 +113,7 @@ export class SbclImage implements Image, Replaceable {
         this.#lifetime.answered();
         this.#probing.ended(peer, reply);
       },
+      ...(this.#options.replies && { replies: this.#options.replies }),
       notify: (notice) => this.#notices.add(notice),
     };
   }
@@ -207,8 +211,8 @@ export class SbclImage implements Image, Replaceable {
   async #prepare(child: Child): Promise<boolean> {
     const { tools } = this.#options;
     if (tools !== undefined) child.tell('offer-tools', { tools: tools.offered() });
-    const manager = this.#options.libraries?.();
-    if (manager !== undefined) child.tell('use-libraries', { ...manager });
+    const { libraries } = this.#options;
+    if (libraries !== undefined) child.tell('use-libraries', libraries());
     this.#startsFrom = child;
     await this.#loadStartFiles(child);
     this.#startsFrom = undefined;

@@ -6,11 +6,11 @@ import { EVERYTHING } from './agent.ts';
 const FIRST_ANSWERS = 3;
 /** New images that end in a row before the next is plain. */
 const IN_A_ROW = 2;
-/** Operations that run no code of the user, so an image that ends in one of them ends by its own fault. */
+/** Operations that run no code of the user, so an image that ends in one of them ends by its own fault. Not so `probe`,
+ *  which collects garbage: hooks of the user run then. */
 const LOOKS: readonly string[] = [
   'ping',
   'status',
-  'probe',
   'apropos',
   'ranked-apropos',
   'arglist',
@@ -59,8 +59,16 @@ export class Ladder {
   /** Takes that the image ended by itself, as HOW says, while the operations RUNNING had no answer. When code of the user
    *  can have ended it, the next image is doubtful, and no more than that. */
   ended(how: string, running: readonly string[]): void {
+    this.#note(how, running.length > 0 && running.every((name) => LOOKS.includes(name)));
+  }
+
+  /** Takes that an image in which no code of the user had run ended, as HOW says, instead of showing that it works. */
+  failedTrial(how: string): void {
+    this.#note(how, true);
+  }
+
+  #note(how: string, ownFault: boolean): void {
     if (this.#plain || this.#answers >= FIRST_ANSWERS) return;
-    const ownFault = running.length > 0 && running.every((name) => LOOKS.includes(name));
     this.#ended = [...this.#ended, how].slice(-IN_A_ROW);
     this.#plain = this.#given === undefined && ownFault && this.#ended.length === IN_A_ROW;
   }

@@ -210,7 +210,7 @@ export class Lifetime {
     if (ending.kind === 'done' && data.works === true) return true;
     this.#onTrial = child;
     child.kill('it could not evaluate a form');
-    this.#ladder.ended(await child.ended, ['probe']);
+    this.#ladder.failedTrial(await child.ended);
     return false;
   }
 

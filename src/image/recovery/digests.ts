@@ -2,7 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { setImmediate as pause } from 'node:timers/promises';
-import { type Bounds, readIfRegular } from '../../files/regular.ts';
+import { isNear, lookWhere } from '../../files/answering.ts';
+import { type Bounds, readIfRegular, readRegularAside } from '../../files/regular.ts';
 
 /** The digests of files by their names. */
 export type Digests = { readonly [file: string]: string };
@@ -29,11 +30,19 @@ export class LoadedFiles {
     return readIfRegular(file, this.#bounds)?.octets;
   }
 
+  /** Returns the same without waiting for a file system that may not answer. */
+  async readAside(file: string): Promise<Buffer | undefined> {
+    await lookWhere([file]);
+    if (isNear(file)) return this.read(file);
+    const found = await readRegularAside(file, this.#bounds).catch(() => undefined);
+    return found?.octets;
+  }
+
   /** Returns the digests of those of FILES that can be read. */
   async digestsOf(files: readonly string[]): Promise<Digests> {
     const digests: { [file: string]: string } = {};
     for (const file of files) {
-      const content = this.read(file);
+      const content = await this.readAside(file);
       if (content !== undefined) digests[file] = digestOf(content);
       await pause();
     }

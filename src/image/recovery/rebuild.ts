@@ -162,7 +162,7 @@ export class Rebuild {
 
   #loadFile(peer: Peer, entry: Entry & { kind: 'file' }): Promise<boolean> {
     return withTemporaryFolder(async (folder) => {
-      const source = this.#sourceOf(entry);
+      const source = await this.#sourceOf(entry);
       if (source === undefined) {
         this.#done++;
         return true;
@@ -181,7 +181,7 @@ export class Rebuild {
     return withTemporaryFolder(async (folder) => {
       const content = this.#journal.content(entry.digest)?.toString('latin1');
       const { path: file, numbers } = entry;
-      if (content === undefined || this.#journal.files.read(file) === undefined) {
+      if (content === undefined || (await this.#journal.files.readAside(file)) === undefined) {
         this.#fail(labelOf(entry), { kind: 'file gone' });
         this.#done++;
         return true;
@@ -203,8 +203,11 @@ export class Rebuild {
 
   /** Returns the file of ENTRY, with what was loaded then when it has that no more. An image in the sandbox does not
    *  see where a copy would be. */
-  #sourceOf({ path, digest }: Entry & { kind: 'file' }): { file: string; content?: string } | undefined {
-    const now = this.#journal.files.read(path);
+  async #sourceOf({
+    path,
+    digest,
+  }: Entry & { kind: 'file' }): Promise<{ file: string; content?: string } | undefined> {
+    const now = await this.#journal.files.readAside(path);
     if (digest === undefined || (now && digestOf(now) === digest)) return { file: path };
     const content = this.#journal.content(digest);
     if (content === undefined && now === undefined) {
@@ -219,9 +222,9 @@ export class Rebuild {
 
   async #loadSystem(peer: Peer, entry: Entry & { kind: 'system' }): Promise<boolean> {
     const changed = await this.#journal.files.changedSince(entry.files ?? {});
-    const unknown = changed.filter(
-      (file) => !this.#journal.hasAsLoaded(file, this.#journal.files.read(file)),
-    );
+    const unknown: string[] = [];
+    for (const file of changed)
+      if (!this.#journal.hasAsLoaded(file, await this.#journal.files.readAside(file))) unknown.push(file);
     // ASDF compares times in seconds, so it can take what was compiled from a file for what that is now.
     const args = { name: entry.name, ...(changed.length > 0 && { force: true }) };
     const { data, ending } = await this.#job(peer, 'load-system', args, this.#times.rebuiltLoad);

@@ -36,6 +36,8 @@ export interface Host {
   ): ((job: number, answer: Answer) => void) | undefined;
   /** Takes that a call from outside has ended in the image of PEER, which lives, with REPLY. */
   ended(peer: Peer, reply: Reply<keyof Operations>): void;
+  /** Takes REPLY before who called does. */
+  replies?(reply: Reply<keyof Operations>): Promise<void>;
   /** Keeps NOTICE for the next answer. */
   notify(notice: CallNotice): void;
 }
@@ -72,7 +74,9 @@ export class Calls {
     options: CallOptions = {},
   ): Promise<Reply<Name>> {
     checkCanEnd(name);
-    return this.#within(name, args, options, (job) => this.#callAs(job, name, args, options));
+    const reply = await this.#within(name, args, options, (job) => this.#callAs(job, name, args, options));
+    await this.#host.replies?.(reply);
+    return reply;
   }
 
   /** Performs the operation NAME with ARGS at PEER, which is not ready for calls yet. */

@@ -19,7 +19,10 @@ export interface AgentOperations extends Operations {
   };
   spent: { args: { job: number }; data: { value?: Spent | null } };
   'renew-session': { args: object; data: object };
-  'use-libraries': { args: { name: string; file: string }; data: object };
+  'use-libraries': {
+    args: { name?: string; file?: string; initFile?: string | undefined };
+    data: object;
+  };
   'offer-tools': { args: { tools: object[] }; data: object };
   called: { args: { call: number } & ToolAnswer; data: object };
 }

@@ -39,4 +39,6 @@ export interface MissingSystem {
   /** Why that could not be loaded. */
   managerFailure?: string;
   installing?: string;
+  /** What the user calls the init file that images do not load, where it can have more systems. */
+  initFile?: string;
 }

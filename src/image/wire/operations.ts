@@ -268,6 +268,8 @@ export interface AgentStatus {
   programThreads: number;
   /** Of the program's threads, ten at most. */
   threadNames?: string[];
+  /** The library manager of the user, the file that sets it up, and whether it is loaded, or why it could not be. */
+  libraries?: { name: string; file: string; loaded?: boolean; failure?: string };
   jobs?: AgentJob[];
 }
 

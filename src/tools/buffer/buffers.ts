@@ -3,6 +3,7 @@
 import { lstat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { CallError } from '../../errors.ts';
+import { answered } from '../../files/answering.ts';
 import { type Budget, budgetOf } from '../../files/budget.ts';
 import { type Excerpt, readLines } from '../../files/lines.ts';
 import { filesBelow } from '../../files/walk.ts';
@@ -134,7 +135,8 @@ export class WorkspaceBuffers implements BufferSource {
     if (folder === undefined) return this.#all(this.#workspace.rootFolders(), budget);
     const { real, missing } = await this.#workspace.locate(folder, 'read');
     // It may vanish meanwhile.
-    const stats = missing.length === 0 ? await lstat(real).catch(() => undefined) : undefined;
+    const stats =
+      missing.length === 0 ? await answered(real, () => lstat(real)).catch(() => undefined) : undefined;
     return stats?.isDirectory() ? this.#all([real], budget) : undefined;
   }
 

@@ -99,6 +99,7 @@ async function carriedOut(
   { load }: EditArguments,
   context: CallContext,
 ): Promise<Result> {
+  await origins.places.prepare(plan.files.map(({ real }) => real));
   const agreeing = plan.files.filter(({ real }) => origins.places.agrees(real));
   if (load) await nextSecond(plan);
   const replacements = plan.files.map(({ path, bytes, present: { fingerprint } }) => ({

@@ -37,8 +37,7 @@ export function editedData({ files }: Plan): object[] {
 
 function fileText(file: PlannedFile): string {
   const { name, present, source, after, now } = file;
-  const summary = diffHunks(source.text, after)?.summary;
-  const [first, count] = summary?.split(/, (?=\+)/) ?? [];
+  const [first, count] = diffHunks(source.text, after).summary.split(/, (?=\+)/);
   const lines = linesOf(file);
   const shown = lines.map(([line, last]) => (last > line ? `${line}-${last}` : `${line}`));
   const single = lines.length === 1 && !shown[0]?.includes('-');

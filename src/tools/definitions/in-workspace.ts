@@ -33,7 +33,7 @@ export async function workspaceDefinitions(
 ): Promise<{ rows: ReadRow[]; whole: boolean }> {
   const budget = lookingBudget();
   const all: NamedText[] = [];
-  for await (const path of lispFiles(workspace, budget))
+  for await (const path of lispFiles(workspace, places, budget))
     all.push(...places.definitionsOf(path, asked.symbol, features));
   const prefix = (prefixOf(asked) ?? home)?.toUpperCase();
   const same = all.filter((each) => each.home.toUpperCase() === prefix);
@@ -62,8 +62,15 @@ export function lookingBudget(): Budget {
   return budgetOf(ENTRIES, MS);
 }
 
-/** Yields the real paths of the Lisp files of WORKSPACE, as far as BUDGET lets look for them. */
-export async function* lispFiles(workspace: Workspace, budget: Budget): AsyncGenerator<string> {
-  for await (const path of filesBelow(workspace, workspace.rootFolders(), budget))
-    if (isLispFile(path)) yield path;
+/** Yields the real paths of the Lisp files of WORKSPACE, as far as BUDGET lets look for them, when PLACES knows each. */
+export async function* lispFiles(
+  workspace: Workspace,
+  places: Places,
+  budget: Budget,
+): AsyncGenerator<string> {
+  for await (const path of filesBelow(workspace, workspace.rootFolders(), budget)) {
+    if (!isLispFile(path)) continue;
+    await places.prepare([path]);
+    yield path;
+  }
 }

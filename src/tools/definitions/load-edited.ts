@@ -46,6 +46,7 @@ export async function loadEdited(
       sections.push(displacedSection(remarks, origins.places));
       return { data, text: joinSections(sections), failed };
     }
+    await origins.places.prepare([file.real]);
     if (agreeing.includes(file)) origins.places.keepAgreed(file.real);
   }
   sections.push(displacedSection(remarks, origins.places));

@@ -103,7 +103,7 @@ export class Locator {
     const naming: string[] = files.filter((file) =>
       places.defines(file, { name: asked.symbol }, this.#features),
     );
-    for await (const path of lispFiles(workspace, lookingBudget()))
+    for await (const path of lispFiles(workspace, places, lookingBudget()))
       if (found.length < LISTED && places.defines(path, wanted, this.#features)) found.push(path);
     return { paths: found.length > 0 || outside !== undefined ? found : naming, outside };
   }

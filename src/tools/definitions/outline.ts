@@ -21,6 +21,7 @@ export async function outline(
 ): Promise<Result> {
   const { real, missing } = await workspace.locate(path, 'read');
   if (missing.length > 0) throw workspace.noFile(path);
+  await places.prepare([real]);
   const found = await places.outline(real, await featuresOf(image, context));
   if (found === undefined)
     throw new CallError(`${visibleName(path)} cannot be read. Name a Lisp source file.`);

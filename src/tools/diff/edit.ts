@@ -87,12 +87,12 @@ function edited(
     data: {
       path: present.name,
       bytes,
-      hunks: hunks?.text ?? null,
+      hunks: hunks.text,
       ...(warning !== undefined && { warning }),
     },
     text: joinSections([
-      headline(present, hunks?.summary, size),
-      changedByHuman && hunks && boundLines(hunks.text, DIFF_LINES),
+      headline(present, hunks.summary, size),
+      changedByHuman && boundLines(hunks.text, DIFF_LINES),
       warning,
     ]),
   };
@@ -104,10 +104,10 @@ function reasonLines({ description = '' }: EditArguments): QuestionLine[] {
   return reason === '' ? [] : [questionLine`The agent says: ${quoted(reason)}`];
 }
 
-function headline({ name, size }: Present, summary: string | undefined, now: string): string {
+function headline({ name, size }: Present, summary: string, now: string): string {
   const file = visibleName(name);
   if (size === undefined) return `Created ${file}. It has ${now}.`;
-  return `Changed ${file}${summary === undefined ? '' : `: ${summary}`}. It has ${now} now.`;
+  return `Changed ${file}: ${summary}. It has ${now} now.`;
 }
 
 /** Returns how large the file PRESENT is with BYTES of TEXT, and how many forms it has when it is Lisp that can be read. */

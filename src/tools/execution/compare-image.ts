@@ -53,7 +53,7 @@ export function compareImage(image: Image, places: Places, workspace: Workspace)
   return defineTool({
     ...COMPARE_IMAGE,
     handler: async (args, context) => {
-      const scope = scopeOf(args, workspace);
+      const scope = await scopeOf(args, workspace);
       const { limit } = pageOf(args, context, DIFFERENCES);
       const asked: Operations['compare-files']['args'] = { ...scope, limit };
       const value = foundValue(await image.call('compare-files', asked, callOptions(context)));
@@ -69,14 +69,14 @@ export function compareImage(image: Image, places: Places, workspace: Workspace)
 }
 
 /** Returns the file, the system or the package that ARGS ask about. */
-function scopeOf(
+async function scopeOf(
   { path, system, package: home }: Arguments,
   workspace: Workspace,
-): { path?: string; system?: string; package?: string } {
+): Promise<{ path?: string; system?: string; package?: string }> {
   if ([path, system, home].filter(Boolean).length !== 1) {
     throw new CallError('Give one of path, system and package.');
   }
-  if (path) return { path: sourceFile(workspace, path) };
+  if (path) return { path: await sourceFile(workspace, path) };
   return home ? { package: home } : { system: system ?? '' };
 }
 

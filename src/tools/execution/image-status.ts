@@ -84,6 +84,7 @@ function statusData({ said, ...status }: ImageStatus, lastLoss: string | undefin
       serverRss,
     },
     threads: said && { count: said.threads, program: said.programThreads, names: said.threadNames ?? [] },
+    libraries: said?.libraries,
     saidAgo: saidMsAgo && seconds(saidMsAgo),
     jobs: status.jobs.map(jobData),
   };
@@ -118,6 +119,7 @@ function statusText(status: ImageStatus, lastLoss: string | undefined): string {
       imageLine(status),
       memoryLine(status),
       threadsLine(status),
+      librariesLine(status),
       probeLine(status),
       corruptedLine(status),
       lessLine(status),
@@ -212,6 +214,13 @@ function threadsLine({ said }: ImageStatus): string | false {
   const names = threadNames.map((name) => JSON.stringify(name)).join(', ');
   const more = programThreads > threadNames.length ? ', ...' : '';
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
+}
+
+function librariesLine({ said }: ImageStatus): string | false {
+  if (said?.libraries === undefined) return false;
+  const { name, file, loaded, failure } = said.libraries;
+  if (failure !== undefined) return `Libraries: ${failure}`;
+  return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;
 }
 
 /** Calls that are listed, and frames of each. */

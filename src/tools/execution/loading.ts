@@ -1,14 +1,13 @@
 // Decides the tools that load files and systems.
 
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CallError } from '../../errors.ts';
+import { realPathOf } from '../../files/answering.ts';
 import { wholeContent } from '../../files/diff.ts';
 import { fileFailure } from '../../files/failure.ts';
 import { WHOLE } from '../../files/lines.ts';
-import { readRegular } from '../../files/regular.ts';
+import { readRegularAside } from '../../files/regular.ts';
 import { decode, linesOf } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
@@ -89,13 +88,13 @@ export function loadFile(image: Image, { places, holds, told }: Showing, workspa
     ...LOAD_FILE,
     preview: async (args) => {
       const { path } = args;
-      const file = sourceFile(workspace, path);
+      const file = await sourceFile(workspace, path);
       return loadPreview(workspace, file, args).catch((error: unknown) => {
         throw fileFailure(error, path, 'read');
       });
     },
     handler: async (args, context) => {
-      const file = sourceFile(workspace, args.path);
+      const file = await sourceFile(workspace, args.path);
       if (args.check && args.forget)
         throw new CallError('Give check or forget, not both: check loads nothing.');
       return withTemporaryFolder(async (folder, keep) => {
@@ -108,6 +107,7 @@ export function loadFile(image: Image, { places, holds, told }: Showing, workspa
           ...errorOptions(args, holds),
         };
         const reply = await image.call('load-file', asked, { ...callOptions(context), ...limitOption(args) });
+        await places.prepare([file]);
         places.keepLoaded([file]);
         told.keep(reply.data.warnings);
         return heldOr(reply, { name: 'load-file', args: asked, holds, places, keep }, (ended) =>
@@ -152,14 +152,15 @@ async function loadPreview(
   file: string,
   { check, forget }: LoadArguments,
 ): Promise<Preview> {
-  const real = await realpath(file);
+  const real = await realPathOf(file);
   const place = workspace.name(real);
-  if (statSync(real).size > WHOLE) {
+  const bounds = { limit: WHOLE, head: true, forbids: (each: string) => workspace.forbids(each) };
+  const { octets: bytes, stats } = await readRegularAside(real, bounds);
+  if (stats.size > WHOLE) {
     throw new CallError(
       `${visibleName(place)} is larger than ${WHOLE / 1024 / 1024} MB, too large to show to a human for approval. Load it with eval_form and (load ...), or ask the user to start the server without --ask cautious.`,
     );
   }
-  const { octets: bytes } = readRegular(real, { limit: WHOLE, forbids: (each) => workspace.forbids(each) });
   const fingerprint = createHash('sha256').update(bytes).digest('hex');
   const text = decode(bytes);
   const count = linesOf(text.text).length;
@@ -232,7 +233,9 @@ async function loadNamedSystem(
     const { system: name = system, loaded = [] } = reply.data.value ?? {};
     const filesOf = async (names: string[]) =>
       (await image.call('system-files', { names }, callOptions(context))).data.value ?? [];
-    places.keepLoaded(await filesOf([name, ...loaded]));
+    const files = await filesOf([name, ...loaded]);
+    await places.prepare(files);
+    places.keepLoaded(files);
     own = await filesOf([name]);
   }
   return heldOr(reply, { name: 'load-system', args: asked, holds, places }, (ended) => {
@@ -276,7 +279,7 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
 /** Returns the sentences that ASDF does not find the system MISSING, which another one may need: where it looks, and what
  *  can install it. What needs it was to be DONE. */
 export function missingText(
-  { missing, system, neededBy, known = [], manager, managerFailure, installing }: MissingSystem,
+  { missing, system, neededBy, known = [], manager, managerFailure, installing, initFile }: MissingSystem,
   done: 'loaded' | 'tested' = 'loaded',
 ): string {
   const similar = nearest(missing, known);
@@ -292,7 +295,11 @@ export function missingText(
     manager === undefined
       ? 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.'
       : (managerFailure ?? `${manager} has no system of that name either.`);
-  return `${headline} ${hint} ${where} ${managed}`;
+  const unloaded =
+    initFile === undefined
+      ? ''
+      : ` Images do not load ${initFile}, which may name more places: start live-lisp with --init ${initFile} for that.`;
+  return `${headline} ${hint} ${where} ${managed}${unloaded}`;
 }
 
 function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): string {

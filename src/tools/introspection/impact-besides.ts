@@ -49,7 +49,7 @@ export async function unloadedFiles(
   const { homes = [], files = [] } = facts;
   const loaded = new Set(files);
   const texts = [];
-  for await (const file of lispFiles(workspace, lookingBudget())) {
+  for await (const file of lispFiles(workspace, places, lookingBudget())) {
     const text = loaded.has(file) ? undefined : places.sourceText(file);
     if (text !== undefined) texts.push({ file, text });
   }

@@ -1,5 +1,6 @@
 // Decides how the image follows a rename: the files are loaded again, and the old name goes.
 
+import { realPathOf } from '../../files/answering.ts';
 import type { Image } from '../../image/image.ts';
 import type { Item } from '../../image/wire/agreement.ts';
 import type { Reply } from '../../image/wire/call.ts';
@@ -9,7 +10,6 @@ import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { Places } from '../places.ts';
-import { realName } from '../sources.ts';
 import type { RenamePlan } from './plan.ts';
 import { problemText } from './problem-text.ts';
 
@@ -47,7 +47,7 @@ class Following {
   readonly #places: Places;
   readonly #facts: RenameFacts;
   readonly #context: CallContext;
-  readonly #inImage: ReadonlySet<string>;
+  readonly #inImage = new Set<string>();
   readonly #changed: string[];
   readonly #followed: Followed = {
     loaded: [],
@@ -64,13 +64,13 @@ class Following {
     this.#places = places;
     this.#facts = facts;
     this.#context = context;
-    this.#inImage = new Set((facts.files ?? []).map(realName));
     this.#changed = plan.changes
       .filter(({ real, edits }) => isSource(real) && edits.some(({ how }) => how !== 'prose'))
       .map(({ real }) => real);
   }
 
   async run(): Promise<Followed> {
+    for (const file of this.#facts.files ?? []) this.#inImage.add(await realPathOf(file));
     const files = this.#changed.filter((file) => this.#inImage.has(file));
     const { home } = this.#facts;
     const names = this.#facts.renamings.map(({ from, to }): [string, string] => [from, to]);
@@ -102,7 +102,9 @@ class Following {
       this.#image.call('load-files', { files, folder }, this.#options()),
     );
     const done = reply.data.value ?? [];
-    this.#places.keepLoaded(done.map(({ file }) => file));
+    const loaded = done.map(({ file }) => file);
+    await this.#places.prepare(loaded);
+    this.#places.keepLoaded(loaded);
     this.#followed.loaded.push(...done.map(({ file }) => this.#places.fileName(file)));
     this.#tell(reply);
     if (done.some(({ notLoaded }) => notLoaded === true)) this.#followed.failed = true;
@@ -121,7 +123,7 @@ class Following {
     const files = new Set<string>();
     for (const from of old) {
       for (const { user, file } of await this.#usersOf(from)) {
-        const real = file === undefined ? undefined : realName(file);
+        const real = file === undefined ? undefined : await realPathOf(file);
         const again = real !== undefined && this.#inImage.has(real) && !loaded.has(real) && this.#isOwn(real);
         if (again) files.add(real);
         else if (real === undefined || !loaded.has(real)) this.#followed.users.push(user);

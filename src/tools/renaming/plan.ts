@@ -1,8 +1,10 @@
 // Decides what a rename changes in which files, and what stays although it looks like the name.
 
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { CallError } from '../../errors.ts';
+import { answered, realPathOf } from '../../files/answering.ts';
 import { budgetOf } from '../../files/budget.ts';
 import { binaryKind, decode, encode, type FileText } from '../../files/text.ts';
 import { filesBelow } from '../../files/walk.ts';
@@ -25,7 +27,6 @@ import { type Part, treeOf } from '../../source/tree.ts';
 import { visibleName } from '../../visible.ts';
 import { isLispFile } from '../parentheses.ts';
 import type { Places } from '../places.ts';
-import { realName } from '../sources.ts';
 import { bareOf, type Following } from './derived.ts';
 
 /** What a rename changes in a file. */
@@ -105,6 +106,8 @@ class Planning {
   readonly #packages: Packages;
   readonly #callees = new Map<string, Set<string>>();
   readonly #features: ReadonlySet<string>;
+  /** The real paths of the files of loaded code. */
+  readonly #loaded = new Set<string>();
   readonly #plan: RenamePlan = {
     changes: [],
     kept: [],
@@ -132,10 +135,13 @@ class Planning {
 
   async plan(): Promise<RenamePlan> {
     const files = await this.#files();
-    const loaded = new Set((this.#facts.files ?? []).map(realName));
-    const mentioning = files.filter((file) => this.#looksAt(file, loaded));
+    const mentioning: string[] = [];
+    for (const file of files) {
+      await this.#ground.places.prepare([file]);
+      if (this.#looksAt(file)) mentioning.push(file);
+    }
     for (const file of mentioning) await this.#scan(file);
-    this.#checkDefinitions();
+    await this.#checkDefinitions();
     const hash = createHash('sha256');
     for (const { real, present, after } of this.#plan.changes)
       hash.update(JSON.stringify([real, present.fingerprint, after.text]));
@@ -147,10 +153,11 @@ class Planning {
   async #files(): Promise<string[]> {
     const { workspace } = this.#ground;
     const budget = budgetOf(ENTRIES, MS);
-    const found = new Set((this.#facts.files ?? []).map(realName));
+    for (const file of this.#facts.files ?? []) this.#loaded.add(await realPathOf(file));
+    const found = new Set(this.#loaded);
     let left = OTHER_FILES;
     for await (const path of filesBelow(workspace, workspace.rootFolders(), budget)) {
-      const size = isLispFile(path) ? 0 : sizeOf(path);
+      const size = isLispFile(path) ? 0 : await sizeOf(path);
       left -= size <= OTHER_FILE ? size : 0;
       if (size === 0 || (size <= OTHER_FILE && left >= 0)) found.add(path);
     }
@@ -159,7 +166,7 @@ class Planning {
   }
 
   /** Notes what FILE says of packages and calls, and returns whether it has one of the names. */
-  #looksAt(file: string, loaded: ReadonlySet<string>): boolean {
+  #looksAt(file: string): boolean {
     const text = this.#ground.places.sourceText(file)?.text;
     if (text === undefined) return false;
     if (!isLispFile(file) && text.includes('\0')) return false;
@@ -167,7 +174,7 @@ class Planning {
     const named = [...this.#renamings].some(({ from }) => upper.includes(from.toUpperCase()));
     if (!isLispFile(file)) return named;
     const [first] = this.#renamings;
-    const defines = !loaded.has(file) && /\bdef(?:ine-)?package\b/i.test(text);
+    const defines = !this.#loaded.has(file) && /\bdef(?:ine-)?package\b/i.test(text);
     if (!defines && !(named && this.#wanted.keywords)) return named;
     const tree = treeOf(text);
     if (defines) this.#packages.note(tree, text);
@@ -242,10 +249,12 @@ class Planning {
 
   /** Throws a CallError when a definition of the symbol would not change: a macro makes its name, or its file cannot be
    *  written. */
-  #checkDefinitions(): void {
+  async #checkDefinitions(): Promise<void> {
     const { name, places = [] } = this.#facts;
     for (const [file, number] of places) {
-      const change = this.#plan.changes.find(({ real }) => real === realName(file));
+      await this.#ground.places.prepare([file]);
+      const named = await realPathOf(file);
+      const change = this.#plan.changes.find(({ real }) => real === named);
       const list = this.#ground.places.forms(file, this.#features)?.list ?? [];
       const form = list[number];
       if (form === undefined) continue;
@@ -292,6 +301,7 @@ function lineFinder(text: string): (index: number) => number {
 }
 
 /** Returns the octets of FILE; 0 when it is gone. */
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+async function sizeOf(file: string): Promise<number> {
+  const { size } = await answered(dirname(file), () => stat(file)).catch(() => ({ size: 0 }));
+  return size;
 }

@@ -81,6 +81,7 @@ async function load(
     return { said: '', warned: true, failed: { ...result, text: `No tests ran. ${result.text}` }, lacks };
   }
   const files = await image.call('system-files', { names: [name] }, callOptions(context));
+  await places.prepare(files.data.value ?? []);
   places.keepLoaded(files.data.value ?? []);
   const { data } = reply;
   // Those of libraries that are compiled for the first time are not about this program.

@@ -41,6 +41,12 @@ export class ReachedDefinitions {
       if (bits !== undefined) this.#tests.set(test, { definitions, bits });
   }
 
+  /** The files of the definitions that were measured. */
+  get files(): string[] {
+    const all = [...this.#tests.values()].flatMap(({ definitions }) => definitions.map(({ file }) => file));
+    return [...new Set(all)];
+  }
+
   /** Returns the names of the tests that reached a definition of which ISONE is true. */
   testsReaching(isOne: (definition: Recorded) => boolean): string[] {
     return [...this.#tests].flatMap(([test, { definitions, bits }]) =>

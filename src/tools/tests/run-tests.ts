@@ -103,12 +103,12 @@ export function runTests(
             safetyLevel: editing.safetyLevel,
             allowedAs: editing.name,
             preview: async (args, context) => {
-              chosenTests(grounds, args);
+              await chosenTests(grounds, args);
               return previewOf(editing, { edits, then }, context);
             },
           },
     handler: async (args, context) => {
-      const chosen = chosenTests(grounds, args);
+      const chosen = await chosenTests(grounds, args);
       const edited = args.edits && toResult(await editing.handler({ edits: args.edits }, context));
       const ran = await perform(grounds, args, chosen, context).catch((error: unknown) => {
         // What was edited is told in any case, and the forms are evaluated.
@@ -185,7 +185,7 @@ async function perform(
 }
 
 /** Returns which tests ARGS choose, or undefined when it is whole systems. Throws a CallError when they contradict. */
-function chosenTests(grounds: Grounds, args: Arguments): Chosen | undefined {
+async function chosenTests(grounds: Grounds, args: Arguments): Promise<Chosen | undefined> {
   const { system, test, package: home, failed, touching } = args;
   const given = [
     test !== undefined && 'test',
@@ -211,7 +211,7 @@ function chosenTests(grounds: Grounds, args: Arguments): Chosen | undefined {
 
 /** Returns the tests that reached the definition NAME when that was recorded, and those that reached a definition which
  *  has changed since. Throws a CallError when NAME is none that was measured. */
-function reaching({ reached, places }: Grounds, name: string): Chosen {
+async function reaching({ reached, places }: Grounds, name: string): Promise<Chosen> {
   if (!reached.any) {
     throw new CallError(
       'What tests reach was not recorded yet. Call run_tests with coverage: true, then with touching.',
@@ -226,6 +226,7 @@ function reaching({ reached, places }: Grounds, name: string): Chosen {
       `No definition ${name} was measured in a run with coverage.${hint} After new definitions run with coverage again.`,
     );
   }
+  await places.prepare(reached.files);
   const before = new Set(found.tests);
   const changed = reached
     .testsReaching(({ file, text }) => places.sourceText(file)?.text.includes(text) === false)

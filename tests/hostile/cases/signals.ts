@@ -65,11 +65,13 @@ export const SIGNALS: Group = {
     { name: 'SIGUSR1', form: signalled('sb-unix:sigusr1'), says: /^Error: /, ...KILLED },
     {
       // It stops a thread as for a garbage collection, and the system chooses which: without its reader the image is lost.
+      // Newer SBCLs give up at once when it is a thread that only starts or ends.
       name: 'SIGUSR2',
       freezes: true,
       form: signalled('sb-unix:sigusr2'),
-      says: /^:STILL/,
-      succeeds: true,
+      says: /^(?::STILL|Error: The Lisp image was lost)/,
+      succeeds: 'maybe',
+      image: 'either',
       spoils: true,
       probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
     },

@@ -1,0 +1,76 @@
+// Decides how long a file system is waited for, as one of a network can fail to answer, and which are waited for in the main
+// thread.
+
+import { lstatSync } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { UnreadableFile } from './unreadable.ts';
+
+/** Milliseconds for which one step of reading a file may take. */
+const ANSWER_MS = 3000;
+
+/** Steps without an answer above which no more are begun: each keeps one of the four threads in which Node uses files. */
+const SILENT = 2;
+
+/** The folders of files that were given up, as often as a step there has not been answered yet. */
+const silent: string[] = [];
+
+/** Returns what STEP gives, which uses a file of FOLDER. Throws an UnreadableFile when the file system has not answered in
+ *  time, and at once while it has not answered an earlier step. */
+export async function answered<Value>(folder: string, step: () => Promise<Value>): Promise<Value> {
+  if (silent.includes(folder) || silent.length >= SILENT) throw unanswered();
+  const answer = step();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      silent.push(folder);
+      const heard = () => void silent.splice(silent.indexOf(folder), 1);
+      answer.then(heard, heard);
+      reject(unanswered());
+    }, ANSWER_MS);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Folders that are on a disk of this machine. */
+const near = new Set<string>();
+
+/** Returns whether FILE is on a disk of this machine, as far as that was looked at. Such a disk answers soon. */
+export function isNear(file: string): boolean {
+  try {
+    return near.has(dirname(file)) && lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() !== true;
+  } catch {
+    return false;
+  }
+}
+
+/** Looks where FILES are. */
+export async function lookWhere(files: Iterable<string>): Promise<void> {
+  for (const folder of new Set([...files].map((file) => dirname(file))))
+    if (!near.has(folder) && (await isOnDisk(folder))) near.add(folder);
+}
+
+/** Returns whether FOLDER, or the folder that would have it, is on a block device. Others are on a network, in memory, or made
+ *  by a program. */
+async function isOnDisk(folder: string): Promise<boolean> {
+  try {
+    const { dev } = await answered(folder, () => stat(folder));
+    return process.platform === 'linux' && ((dev >> 8) & 0xfff) !== 0;
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT' && dirname(folder) !== folder;
+    return missing && (await isOnDisk(dirname(folder)));
+  }
+}
+
+/** Returns FILE without links, or as it is when that cannot be told. */
+export async function realPathOf(file: string): Promise<string> {
+  return answered(dirname(file), () => realpath(file)).catch(() => file);
+}
+
+function unanswered(): UnreadableFile {
+  return new UnreadableFile('its file system does not answer');
+}

@@ -1,0 +1,29 @@
+// Decides whether a user's ~/.sbclrc, which images do not load, does more than set up a library manager.
+
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { readIfRegular } from './files/regular.ts';
+
+const INIT_FILE = '.sbclrc';
+const LIMIT = 1024 * 1024;
+const MANAGER = /quicklisp|qlot|ocicl/i;
+
+/** Returns the name `~/.sbclrc` when the user has that file, it does more than set up a library manager, and INIT, the
+ *  file that each image loads, is another one or undefined. Returns undefined otherwise. */
+export function initFileNotLoaded(
+  init: string | undefined,
+  home: string = process.env['HOME'] ?? homedir(),
+): string | undefined {
+  const path = join(home, INIT_FILE);
+  if (init === path) return undefined;
+  const text = readIfRegular(path, { limit: LIMIT })?.octets.toString() ?? '';
+  return topLevelForms(text).some((form) => !MANAGER.test(form)) ? `~/${INIT_FILE}` : undefined;
+}
+
+/** Returns the parts of TEXT that begin at an open parenthesis or # in the first column, without lines of comment. */
+function topLevelForms(text: string): string[] {
+  return text
+    .replace(/^\s*;.*$/gm, '')
+    .split(/^(?=[(#])/m)
+    .filter((form) => /^[(#]/.test(form));
+}

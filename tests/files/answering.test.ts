@@ -1,0 +1,69 @@
+// A file system that does not answer, or may not, as one of a network.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { answered, isNear, lookWhere } from '../../src/files/answering.ts';
+import { PROJECT, type Session, startSession } from '../harness.ts';
+
+/** No disk has it, so its files are read aside as those of a network are. */
+const folder = mkdtempSync('/dev/shm/live-lisp-test-');
+const file = join(folder, 'a.lisp');
+let session: Session;
+beforeAll(async () => {
+  session = await startSession({ args: ['--root', folder] });
+});
+afterAll(async () => {
+  await session.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('a file on a disk of this machine is near, and one in memory is not', async () => {
+  expect(isNear(join(PROJECT, 'package.json'))).toBe(false);
+  await lookWhere([join(PROJECT, 'package.json'), join(PROJECT, 'none', 'a.lisp'), file]);
+  const files = [join(PROJECT, 'package.json'), join(PROJECT, 'none', 'a.lisp'), file];
+  expect(files.map(isNear)).toEqual([true, true, false]);
+});
+
+test('a step that is not answered is given up, and no other in its folder is begun until it is', async () => {
+  let answer = (_: string) => {};
+  const step = new Promise<string>((resolve) => {
+    answer = resolve;
+  });
+  const silence = 'its file system does not answer';
+  await expect(answered('/silent', () => step)).rejects.toThrow(silence);
+  let begun = false;
+  const begin = async () => {
+    begun = true;
+  };
+  await expect(answered('/silent', begin)).rejects.toThrow(silence);
+  expect(begun).toBe(false);
+  expect(await answered('/other', async () => 1)).toBe(1);
+  answer('');
+  await step;
+  expect(await answered('/silent', async () => 2)).toBe(2);
+});
+
+test('two silent folders are enough for no further one to be used', async () => {
+  const answers: (() => void)[] = [];
+  const step = () => new Promise<void>((resolve) => answers.push(resolve));
+  const given = await Promise.allSettled([answered('/one', step), answered('/two', step)]);
+  expect(given.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  await expect(answered('/three', async () => 1)).rejects.toThrow('its file system does not answer');
+  for (const answer of answers) answer();
+  await Promise.resolve();
+  expect(await answered('/three', async () => 1)).toBe(1);
+});
+
+test('S3.18 places in a file that is read aside are those of now, also after an edit', async () => {
+  writeFileSync(file, '(defun aside-one () 1)\n(defun aside-two () (aside-one))\n');
+  await session.call('load_file', { path: 'a.lisp' });
+  const sites = async () => (await session.call('who_calls', { name: 'aside-one', sites: true })).text;
+  expect(await sites()).toContain('a.lisp:2:21  (defun aside-two () (aside-one))');
+  writeFileSync(file, '\n\n(defun aside-one () 1)\n\n(defun aside-two () (aside-one))\n');
+  expect(await sites()).toContain('a.lisp:5:21  (defun aside-two () (aside-one))');
+  rmSync(file);
+  expect(await sites()).toContain('no source (a.lisp)');
+  mkdirSync(file);
+  expect(await sites()).toContain('no source (a.lisp)');
+});
