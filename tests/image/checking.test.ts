@@ -59,11 +59,11 @@ test('errors and warnings have their lines, notes are left out', async () => {
 
 Warnings (3):
   warned.lisp
-    WARNING (line 6, DEFUN BAD): The function CAR is called with two arguments, but wants exactly one.
+    WARNING (line 7:16, DEFUN BAD): The function CAR is called with two arguments, but wants exactly one.
       in (CAR 1 2)
-    STYLE-WARNING (line 3, DEFUN ONE): undefined function: COMMON-LISP-USER::TWO
+    STYLE-WARNING (line 4:3, DEFUN ONE): undefined function: COMMON-LISP-USER::TWO
       in (COMMON-LISP-USER::TWO COMMON-LISP-USER::X)
-    STYLE-WARNING (line 6, DEFUN BAD): The variable Y is defined but never used.
+    STYLE-WARNING (line 7:9, DEFUN BAD): The variable Y is defined but never used.
       in (COMMON-LISP-USER::Y 1)`,
   );
 });
