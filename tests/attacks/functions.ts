@@ -20,7 +20,6 @@ import { mentionsIn } from '../../src/source/calls.ts';
 import { brokenCall, codeFinder, topLevelLists, withoutProse } from '../../src/source/code-search.ts';
 import { definitionsIn } from '../../src/source/definitions.ts';
 import { definedLambdaList } from '../../src/source/lambda-list.ts';
-import { isOdd } from '../../src/source/lexer.ts';
 import { Names, symbolsIn } from '../../src/source/names.ts';
 import { Packages } from '../../src/source/packages.ts';
 import { TopLevelForms } from '../../src/source/position.ts';
