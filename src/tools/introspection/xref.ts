@@ -124,7 +124,7 @@ async function callersOf(
     const data = {
       ...told,
       others: found.others + users.outside,
-      possible: found.possible + users.outsidePossible + unseen.length,
+      possible: found.possible - users.repeated + users.outsidePossible + unseen.length,
       rows: [...users.rows, ...unseen.slice(from, from + page.limit - users.rows.length)],
     };
     return { data, text: callersText(data, page.offset, places) };
