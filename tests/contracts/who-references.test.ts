@@ -176,9 +176,9 @@ ${rest}`);
 
 test('C13 *standard-output* has many references: as many as SBCL knows', async () => {
   const lines = (await references('*standard-output*', { limit: 3 })).split('\n');
-  // Newer SBCLs have a function within another on record too. The answer names the outer one.
+  // Newer SBCLs have a function within another on record too, by that or by its file. The answer names the outer one.
   const counted = await session.eval(
-    "(loop for find in (list #'sb-introspect:who-references #'sb-introspect:who-sets #'sb-introspect:who-binds) sum (length (remove-duplicates (loop for (caller) in (funcall find (quote *standard-output*)) collect (cond ((atom caller) caller) ((member :in caller) (second (member :in caller))) ((search \"METHOD\" (princ-to-string (first caller))) (second caller)) (t caller))) :test #'equal)))",
+    "(loop for find in (list #'sb-introspect:who-references #'sb-introspect:who-sets #'sb-introspect:who-binds) sum (length (remove-duplicates (loop for (caller) in (funcall find (quote *standard-output*)) unless (and (consp caller) (stringp (second (member :in caller)))) collect (cond ((atom caller) caller) ((member :in caller) (second (member :in caller))) ((search \"METHOD\" (princ-to-string (first caller))) (second caller)) (t caller))) :test #'equal)))",
   );
   const kept = await keepsReferencesToCl(session);
   expect(counted === '0').toBe(!kept);
