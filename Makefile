@@ -62,7 +62,7 @@ check: test-machine $(INSTALLED)
 check-bench: test-machine build
 	node bench/run.mjs --quick --strict --only start,trips,libraries,records,memory,ranking,sizes
 
-# With ONLY=start,trips it measures those sections and writes nothing.
+# With ONLY=start,trips it measures those sections and writes nothing. NEWER_SBCL=PROGRAM names an SBCL to compare with.
 bench: test-machine build
 	node bench/run.mjs $(if $(ONLY),--only $(ONLY),--write)
 

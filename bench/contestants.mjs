@@ -17,6 +17,7 @@ import { Client } from './client.mjs';
  * @property {Contestant} ours with the user's own caches
  * @property {Contestant} warm with a cache that holds the core which a server makes after its first start
  * @property {Contestant | undefined} sandboxed the same in the sandbox, where there is bubblewrap
+ * @property {Contestant | undefined} newer the same with the SBCL that NEWER_SBCL names, if that is set
  * @property {() => { contestant: Contestant, remove: () => void }} cold with a cache of its own that is empty
  * @property {string} place the folder of all this
  * @property {string} library the file of the package's library
@@ -45,6 +46,8 @@ export async function setStage() {
   await keepCore(ours);
   copyOwnCache(join(stage, 'cache', 'live-lisp'));
   await keepCore(warm);
+  const newer = withNewerSbcl(withCache(ours, join(stage, 'newer')));
+  if (newer !== undefined) await keepCore(newer);
   return {
     floor: { script: join(stage, 'dist', 'floor.js'), folder },
     ours,
@@ -52,6 +55,7 @@ export async function setStage() {
     sandboxed: hasBubblewrap()
       ? withCache({ ...ours, args: ['--sandbox', 'on'] }, join(stage, 'cache'))
       : undefined,
+    newer,
     cold: () => {
       const cache = mkdtempSync(join(stage, 'cold-'));
       return { contestant: withCache(ours, cache), remove: () => removeFolder(cache) };
@@ -118,6 +122,15 @@ function hasBubblewrap() {
  */
 function withCache(contestant, cache) {
   return { ...contestant, env: { XDG_CACHE_HOME: cache, XDG_STATE_HOME: join(cache, 'state') } };
+}
+
+/**
+ * @param {Contestant} contestant
+ * @returns {Contestant | undefined}
+ */
+function withNewerSbcl({ env, ...contestant }) {
+  const sbcl = process.env['NEWER_SBCL'];
+  return sbcl === undefined ? undefined : { ...contestant, env: { ...env, LIVE_LISP_SBCL: sbcl } };
 }
 
 /** @param {string} folder */

@@ -21,8 +21,8 @@ export function loadNow() {
   return (loadavg()[0] ?? 0).toFixed(1);
 }
 
-function sbclVersion() {
-  const sbcl = process.env.LIVE_LISP_SBCL || 'sbcl';
+/** Returns the name and version of SBCL, which is the program that the tests use unless another is given. */
+export function sbclVersion(sbcl = process.env.LIVE_LISP_SBCL || 'sbcl') {
   try {
     return execFileSync(sbcl, ['--version'], { encoding: 'utf8' }).trim();
   } catch (error) {

@@ -8,6 +8,7 @@ import { measureMemory, measureSizes } from './footprint.mjs';
 import { measureHeap } from './heap.mjs';
 import { measureImage, openLibraryImage } from './image.mjs';
 import { describeMachine, loadNow } from './machine.mjs';
+import { measureNewer } from './newer.mjs';
 import { measureObserving } from './observe.mjs';
 import { measureRecords } from './records.mjs';
 import { terminalTable, writeDocuments } from './report.mjs';
@@ -75,6 +76,7 @@ const SECTIONS = {
   heap: (stage, { heap }) => measureHeap(stage, heap),
   callers: (stage, { callers }) => measureCallers(stage, callers),
   observe: (stage, { observe }) => measureObserving(stage, observe),
+  newer: (stage, { starts, trips }) => measureNewer(stage, starts, trips),
   ranking: (stage, { ranking }) => measureSearch(stage, ranking),
   sizes: (stage, { ranking }) => measureSizes(stage, ranking.every),
 };

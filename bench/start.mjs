@@ -117,7 +117,7 @@ function echo(client) {
 }
 
 /** @param {Client} client */
-function evaluate(client) {
+export function evaluate(client) {
   return client.call('eval_form', { form: '(+ 1 2)' });
 }
 
@@ -127,7 +127,7 @@ function evaluate(client) {
  * @param {Contestant} contestant
  * @param {(client: Client) => Promise<string>} firstCall
  */
-async function timeStart(name, contestant, firstCall) {
+export async function timeStart(name, contestant, firstCall) {
   const client = new Client(contestant);
   await client.initialize();
   const started = performance.now();
