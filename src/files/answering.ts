@@ -6,8 +6,10 @@ import { realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UnreadableFile } from './unreadable.ts';
 
-/** Milliseconds for which one step of reading a file may take. */
-const ANSWER_MS = 3000;
+/** Milliseconds between two looks at whether a step of reading a file was answered, and how many there are before it is given
+ *  up. Looks and not time are counted: while the main thread is busy it hears no answer. */
+const LOOK_MS = 100;
+const LOOKS = 30;
 
 /** Steps without an answer above which no more are begun: each keeps one of the four threads in which Node uses files. */
 const SILENT = 2;
@@ -22,17 +24,21 @@ export async function answered<Value>(folder: string, step: () => Promise<Value>
   const answer = step();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+    let looks = 0;
+    timer = setInterval(() => {
+      looks += 1;
+      if (looks < LOOKS) return;
+      clearInterval(timer);
       silent.push(folder);
       const heard = () => void silent.splice(silent.indexOf(folder), 1);
       answer.then(heard, heard);
       reject(unanswered());
-    }, ANSWER_MS);
+    }, LOOK_MS);
   });
   try {
     return await Promise.race([answer, late]);
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
   }
 }
 
