@@ -86,6 +86,7 @@ process when that is another by now."
   (ignore-errors (require "SB-CLTL2"))
   (listen-for-effects)
   (listen-for-code)
+  (listen-for-reading)
   (note-threads)
   (free-children))
 

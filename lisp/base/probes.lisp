@@ -147,17 +147,12 @@ names of each that are used, as texts, and then with :RIGHT or a text that says 
                                    (funcall +frame-arguments+ frame 20)
                                    (funcall +frame-arguments+ frame))))
                 (and (= 3 (length arguments)) (eql 41 (first arguments)) (equal "text" (second arguments)))))))
-(define-probe (form-translations)
-  (let ((translations (form-translations '(a (b)) 0)))
-    (and (vectorp translations) (= 2 (length translations)))))
 (define-probe ("places of frames" frame-place place-source place-top-level-form place-form-number)
   (in-frame (lambda (frame)
               (let ((place (frame-place frame)))
                 (and (typep (source-name (place-source place)) '(or null string))
                      (typep (place-top-level-form place) '(or null unsigned-byte))
                      (typep (place-form-number place) 'unsigned-byte))))))
-(define-probe (form-translations)
-  (let ((parts (form-translations '(list (list 1)) 0))) (and (vectorp parts) (<= 2 (length parts) 10))))
 (define-probe ("locals" debug-variables variable-symbol variable-validity variable-value)
   (in-frame (lambda (frame)
               (let ((variable (find 'number (debug-variables (frame-function frame)) :key (lambda (each) (variable-symbol each)))))
@@ -266,6 +261,15 @@ names of each that are used, as texts, and then with :RIGHT or a text that says 
 (defun probe-warned () (let ((unused 1)) (car 1)))" #'list))
     (destructuring-bind (form definitions offset file) found
       (and (consp form) (search "PROBE-WARNED" (prin1-to-string definitions)) (<= 7 offset 9) (pathnamep file)))))
+(define-probe (context-path path-number path-top-level-form)
+  (let ((found nil))
+    (handler-bind ((warning (lambda (condition)
+                              (declare (ignore condition))
+                              (let ((path (context-path (error-context nil))))
+                                (setf found (or found (list (path-top-level-form path) (path-number path))))))))
+      (call-with-fasl "(list 1)
+(defun probe-warned () (car 1))" #'list))
+    (equal '(1 1) found)))
 (define-probe (compiler-error unreadable-file encapsulated-condition unreadable-line)
   (block reading
     (handler-bind ((condition (lambda (condition)
@@ -621,7 +625,13 @@ names of each that are used, as texts, and then with :RIGHT or a text that says 
   (let ((found '()))
     (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name found)) (function-xrefs #'in-frame))
     (member 'probe-called found)))
-(define-probe (without-xrefs-p) (not (without-xrefs-p 'probe-called)))
+(define-probe (without-xrefs-p)
+  (let ((xrefs (function-xrefs (compile nil (list +named-lambda+ 'probe-user '(x) '(list-length x) '*standard-output*))))
+        (found '()))
+    (when xrefs (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name found)) xrefs))
+    (and (not (without-xrefs-p 'probe-called))
+         (loop for name in '(list-length *standard-output*)
+               always (eq (null (member name found)) (and (without-xrefs-p name) t))))))
 (define-probe ("slots that are set" +know-slot+)
   (equal '(probe-structure-part x) (first-argument +know-slot+ '(macroexpand-1 '(setf (probe-structure-part x) 1)))))
 (define-probe (+record-expansion+ record-callee)
@@ -688,6 +698,53 @@ names of each that are used, as texts, and then with :RIGHT or a text that says 
     (walk-code (lambda (each) (when (eq code each) (setf found t))))
     found))
 (define-probe (make-weak-vector) (equalp #(nil nil) (make-weak-vector 2)))
+
+;;; Where the parts of a file are that the reader makes
+
+(for-probes
+ (defun call-with-numbered (function)
+   "Call FUNCTION, which has a file compiled or loaded, and return a list of what the compiler knows of that when the first form
+gets its numbers, and of the numbers of a list and of one in it."
+   (let ((found '()))
+     (encapsulate +number-forms+ 'live-lisp-probe
+                  (lambda (called form number)
+                    (funcall called form number)
+                    (unless found
+                      (setf found (list (information-stream source-information)
+                                        (second (gethash form form-paths))
+                                        (second (gethash (second form) form-paths)))))))
+     (unwind-protect (funcall function) (unencapsulate +number-forms+ 'live-lisp-probe))
+     found)))
+
+(define-probe ("places" tracking-stream +tracking-stream+ stream-observer)
+  (let ((seen '()))
+    (call-with-file ".lisp" "(list (car 1))"
+                    (lambda (path)
+                      (with-open-file (in path :class +tracking-stream+)
+                        (setf (stream-observer in) (lambda (start end object) (push (list start end object) seen)))
+                        (and (typep in 'tracking-stream) (not (typep *standard-input* 'tracking-stream)) (read in)))))
+    (and (member '(6 13 (car 1)) seen :test #'equal) (member '(0 14 (list (car 1))) seen :test #'equal))))
+(define-probe (+form-paths+ form-paths number-forms)
+  (let* ((inner (list 'list 1)) (form (list 'list 1 inner)))
+    (progv (list +form-paths+) (list (make-hash-table :test 'eq))
+      (number-forms form 3)
+      (and (eql 0 (second (gethash form form-paths))) (eql 1 (second (gethash inner form-paths)))))))
+(define-probe (+number-forms+ +source-information+ source-information information-stream)
+  (flet ((right-p (found) (and (typep (first found) 'tracking-stream) (equal '(0 1) (rest found)))))
+    (and (right-p (call-with-numbered (lambda () (call-with-fasl "(list (list 1))" #'list))))
+         (right-p (call-with-numbered (lambda () (call-with-file ".lisp" "(list (list 1))" #'load))))
+         (progv (list +source-information+) '(nil) (null source-information)))))
+(define-probe (+make-observer+)
+  (let ((seen '()))
+    (encapsulate +make-observer+ 'live-lisp-probe
+                 (lambda (called &rest arguments)
+                   (let ((observer (apply called arguments)))
+                     (lambda (start end object) (push object seen) (funcall observer start end object)))))
+    (unwind-protect (call-with-fasl "(list (list 1))" #'list)
+      (unencapsulate +make-observer+ 'live-lisp-probe))
+    (member '(list 1) seen :test #'equal)))
+(define-probe (+load-source+)
+  (typep (first (arguments-of-call +load-source+ (lambda () (call-with-file ".lisp" "1" #'load)))) 'tracking-stream))
 
 ;;; How code gets into the image
 

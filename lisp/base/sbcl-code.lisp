@@ -39,9 +39,6 @@ in C."
   "Return the number of the top-level form of PLACE, or NIL." ("SB-DI" "CODE-LOCATION-TOPLEVEL-FORM-OFFSET"))
 (define-internal place-form-number (place)
   "Return the number that the form of PLACE has in its top-level form." ("SB-DI" "CODE-LOCATION-FORM-NUMBER"))
-(define-internal form-translations (form top-level-form)
-  "Return a vector with an element for each part of FORM that has a number. TOP-LEVEL-FORM is the number of FORM in its file."
-  ("SB-DI" "FORM-NUMBER-TRANSLATIONS") #())
 
 ;;; Locals of frames, and what is in them
 
@@ -158,6 +155,8 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
   "Return the offset of its top-level form in the file." ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-POSITION"))
 (define-internal context-file (context)
   "Return the pathname of the file, or another thing." ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-NAME"))
+(define-internal context-path (context)
+  "Return the path of the form that CONTEXT is about, as SOURCE-PATH." ("SB-C" "COMPILER-ERROR-CONTEXT-PATH"))
 (define-internal encapsulated-condition (condition)
   "Return what CONDITION, of the compiler, stands for." ("SB-C" "ENCAPSULATED-CONDITION") condition)
 (define-internal unreadable-line (condition)

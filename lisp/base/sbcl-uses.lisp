@@ -12,7 +12,8 @@
   "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references. From 2.6.1 to 2.6.4
 that is no number, but for the first of a name: it is the difference from the one before." ("SB-C" "MAP-PACKED-XREF-DATA"))
 (define-internal without-xrefs-p (name)
-  "True when SBCL keeps no cross references to NAME." ("SB-C" "INTERNAL-NAME-P"))
+  "True when SBCL keeps no cross references to NAME. Since 2.4 the second of these names is that of another function."
+  ("SB-C" "XREF-INTERNAL-NAME-P" "SB-C" "INTERNAL-NAME-P"))
 
 (declaim (notinline probed))
 (defun probed (&rest arguments)
@@ -211,6 +212,36 @@ expanded, unless its second value is true." ("SB-WALKER" "WALK-FORM"))
 
 (define-internal file-kind (name)
   "Return :FILE when NAME, a native name that is no link, names a regular file." ("SB-IMPL" "NATIVE-FILE-KIND") :file)
+
+;;; Where the parts of a file are that the reader makes
+
+(define-ability "places" "calls, frames and warnings are told with their top-level forms, not with lines of their own")
+
+(define-internal-type tracking-stream "Streams of files that are compiled or loaded, which tell what is read where."
+  ("SB-INT" "FORM-TRACKING-STREAM"))
+(define-internal-name +tracking-stream+ "Names the class of such streams, for OPEN." ("SB-INT" "FORM-TRACKING-STREAM"))
+(define-internal stream-observer (stream)
+  "Return the function that STREAM, a TRACKING-STREAM, calls with where each object begins and ends that the reader makes of it,
+in characters, and with the object; it can be set." ("SB-INT" "FORM-TRACKING-STREAM-OBSERVER"))
+(define-internal-name +make-observer+ "Names the function that makes this one for a file that is compiled."
+  ("SB-C" "MAKE-FORM-TRACKING-STREAM-OBSERVER"))
+(define-internal-name +load-source+ "Names the function that loads the source in a stream." ("SB-INT" "LOAD-AS-SOURCE"))
+(define-internal number-forms (form number)
+  "Give a number to each list in FORM, the top-level form with NUMBER, as places have it." ("SB-C" "FIND-SOURCE-PATHS"))
+(define-internal-name +number-forms+ "Names the same function." ("SB-C" "FIND-SOURCE-PATHS"))
+(define-internal-name +form-paths+
+  "Names the variable with a table that has for each list of a form that is compiled a list: a word, the number of the
+list, and behind that where in the form it stands, from the inside out." ("SB-C" "*SOURCE-PATHS*"))
+(define-internal-variable form-paths "That table." ("SB-C" "*SOURCE-PATHS*"))
+(define-internal-name +source-information+ "Names the variable with what the compiler knows of the file that it compiles."
+  ("SB-C" "*SOURCE-INFO*"))
+(define-internal-variable source-information "What the compiler knows of that file, or NIL." ("SB-C" "*SOURCE-INFO*"))
+(define-internal information-stream (information)
+  "Return the stream of INFORMATION, from SOURCE-INFORMATION, or NIL." ("SB-C" "SOURCE-INFO-STREAM"))
+(define-internal path-number (path)
+  "Return the number of the form that PATH, as SOURCE-PATH, is about." ("SB-C" "SOURCE-PATH-FORM-NUMBER"))
+(define-internal path-top-level-form (path)
+  "Return the number of its top-level form." ("SB-C" "SOURCE-PATH-TLF-NUMBER"))
 
 ;;; How code gets into the image
 

@@ -137,7 +137,7 @@ COMPILE-FILE does."
   (give-date copy file)
   (with-compilation-unit (:source-namestring (namestring (truename file))
                           :source-plist (list :live-lisp-date (file-write-date file)))
-    (let ((*readtable* (prepare-file copy)))
+    (let ((*readtable* (prepare-file copy)) (*file-of-copy* (cons (true-name copy) (true-name file))))
       (call-user-code (lambda () (compile-file copy :output-file fasl))))))
 
 (defun load-part (copy fasl file)

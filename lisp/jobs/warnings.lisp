@@ -29,14 +29,21 @@ that is used and not defined), style-warning or note."
 
 (defun context-data ()
   "Return what the compiler is about, as far as it is known. The values are the form, the definitions around it, the
-offset of the top-level form, and the file."
+offset of the top-level form, the file, and in that the character at which the form begins."
   (let ((context (ignore-errors (error-context nil))))
     (when context
-      (let ((file (context-file context)))
+      (let* ((name (context-file context))
+             (file (and (pathnamep name) (ignore-errors (sb-ext:native-namestring (truename name))))))
         (values (context-form context)
                 (context-definitions context)
                 (context-offset context)
-                (and (pathnamep file) (ignore-errors (sb-ext:native-namestring (truename file)))))))))
+                file
+                (and file (ignore-errors (context-start context file))))))))
+
+(defun context-start (context file)
+  "Return the character of FILE, a native true name, at which the form begins that CONTEXT is about, or NIL."
+  (let ((path (context-path context)))
+    (values (span-of (spans-known file nil) (path-top-level-form path) (path-number path) '()))))
 
 (defun definition-text (context)
   "Return the innermost definition that the compiler's CONTEXT names, or NIL; PROGN names none."
@@ -129,7 +136,7 @@ where."
 (defun keep-warning (severity condition)
   "Keep CONDITION, of SEVERITY, with the form that it is about. The compiler signals some
 more than once; those count once."
-  (multiple-value-bind (form context offset file) (context-data)
+  (multiple-value-bind (form context offset file start) (context-data)
     (let* ((file (or file (compiling-file)))
            (text (warning-text condition))
            (called (function-called form))
@@ -153,7 +160,8 @@ more than once; those count once."
                         "definition" definition
                         "formNumber" *form-number*
                         "file" file
-                        "offset" offset)
+                        "offset" offset
+                        "start" start)
                 (remarks-warnings *remarks*))
           (when call
             (push (list (first (remarks-warnings *remarks*)) call called) (remarks-calls *remarks*))))))))

@@ -41,14 +41,16 @@ DESCRIPTION, or NIL without a file."
                       (getf (introspect "DEFINITION-SOURCE-PLIST" source) :live-lisp-date)))
          (changed (changed-p file written)))
     (when path
-      (object "file" file
-              "offset" (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
-              "form" (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))
-              "number" (introspect "DEFINITION-SOURCE-FORM-NUMBER" source)
-              "changed" changed
-              "written" (and changed written)
-              "undated" (not written)
-              "description" description))))
+      (let ((form (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))))
+        (make-json-object
+         (list* "file" file
+                "offset" (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
+                "form" form
+                "changed" changed
+                "written" (and changed written)
+                "undated" (not written)
+                "description" description
+                (span-members file written form (introspect "DEFINITION-SOURCE-FORM-NUMBER" source) '())))))))
 
 (defun source-data (name type)
   "Return where NAME is defined as a TYPE of SB-INTROSPECT, a list of JSON objects."

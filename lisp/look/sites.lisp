@@ -18,8 +18,8 @@
          known))))
 
 (defun function-place (function)
-  "Return NIL or a list. It has the file of FUNCTION, the offset in octets of its top-level form, and that form's number.
-Then come the file's date when it was compiled, and now. Last is the offset of the next form, when it is known."
+  "Return NIL, or a list of the file of FUNCTION, the offset in octets of its top-level form, and that form's number. Then come
+the file's date when it was compiled, and now, and the offsets of all its forms."
   (let* ((code (code-of function))
          (source (and code (information-source (code-information code))))
          (name (and source (source-name source))))
@@ -27,12 +27,7 @@ Then come the file's date when it was compiled, and now. Last is the offset of t
       (multiple-value-bind (file date) (told-file name)
         (let ((form (form-number (compiled-debug (function-debug (simple-function function)))))
               (offsets (source-offsets source)))
-          (list file
-                (and form (< -1 form (length offsets)) (aref offsets form))
-                form
-                (source-date source)
-                date
-                (and form (< -1 form (1- (length offsets))) (aref offsets (1+ form)))))))))
+          (list file (form-offset offsets form) form (source-date source) date offsets))))))
 
 (defun packages-with (symbol)
   "Return the names of the packages in which SYMBOL is, with their nicknames and those that packages have for them."
@@ -60,30 +55,25 @@ Then come the file's date when it was compiled, and now. Last is the offset of t
                 (append (mapcar #'prin1-to-string (butlast (cddr root)))
                         (list (format nil "(~{~A~^ ~})" (mapcar #'qualified-text (first (last root)))))))))))
 
-(defun site-data (user function numbers uses)
-  "Return the places of uses by USER in FUNCTION, at the forms with NUMBERS, as JSON objects. Number 0 says that only the
-definition is known. What of USES, all in FUNCTION, tells where the numbers are is told once."
-  (destructuring-bind (&optional file offset form created date end) (function-place function)
-    (let ((changed (and created (not (eql created date)))) (method (method-text user)) (counted (find-if #'plusp numbers)))
+(defun site-data (user function numbers)
+  "Return the places of uses by USER in FUNCTION, at the lists with NUMBERS, as JSON objects. Number 0 says that only the
+definition is known."
+  (destructuring-bind (&optional file offset form created date offsets) (function-place function)
+    (let ((changed (and created (not (eql created date)))) (method (method-text user)))
       (loop for number in numbers
-            collect (object "method" method
-                            "file" file "offset" offset "end" end "form" form "number" number
+            collect (make-json-object
+                     (list* "method" method
+                            "file" file "offset" offset "form" form
                             "changed" changed
                             "written" (and changed created)
                             "undated" (and file (not created))
-                            "numbers" (when (and file (eql number counted))
-                                        (setf counted nil)
-                                        (told-numbers uses numbers 20)))))))
+                            (and file (span-members file created form number offsets))))))))
 
 (defun sites-of (users name kinds)
   "Return the places where USERS use NAME in one of KINDS, SBCL's words for them."
   (loop for user in users
-        append (let ((sites '()))
-                 (dolist (function (functions-of user))
-                   (let* ((uses (uses-in function))
-                          (found (loop for (used number kind) in uses
-                                       when (and (equal used name) (member kind kinds)) collect number)))
-                     (when found (push (site-data user function found uses) sites))))
-                 (if sites
-                     (apply #'append (nreverse sites))
-                     (site-data user (user-function user) '(0) '())))))
+        append (or (loop for function in (functions-of user)
+                         for found = (loop for (used number kind) in (uses-in function)
+                                           when (and (equal used name) (member kind kinds)) collect number)
+                         append (site-data user function found))
+                   (site-data user (user-function user) '(0)))))

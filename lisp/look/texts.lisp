@@ -2,18 +2,40 @@
 
 (in-package "LIVE-LISP.LOOK")
 
+(defun read-unknown (stream character number)
+  "Read on from STREAM behind # and CHARACTER, which mean nothing in this image: only the compilation of the file knew them."
+  (declare (ignore character number))
+  (doubtful (list 'progn (read stream t nil t))))
+
+(defun without-effect-p (form)
+  "True when FORM can be evaluated again: it only calls functions of the language that have no effect, and none that is given
+to them."
+  (cond ((symbolp form) (boundp form))
+        ((atom form) t)
+        ((eq (first form) 'quote) (consp (second form)))
+        (t (let ((info (and (symbolp (first form))
+                            (eq (symbol-package (first form)) (find-package "COMMON-LISP"))
+                            (known :function :info (first form)))))
+             (and info
+                  (intersection '("FLUSHABLE" "FOLDABLE") (attribute-names (function-attributes info)) :test #'string=)
+                  (every #'without-effect-p (rest form)))))))
+
 (defun readtable-without-evaluation (readtable)
-  "Return a copy of READTABLE with which #. gives the value of a variable, and another form as data. Behind #+ and #-, which
-read keywords, what is left out depends on its value."
+  "Return a copy of READTABLE with which #. gives the value of a form without an effect, and another form as data. Behind #+ and
+#-, which read keywords, what is left out depends on its value."
   (let ((copy (copy-readtable readtable)))
     (ignore-errors
      (set-dispatch-macro-character #\# #\. (lambda (stream character number)
                                              (declare (ignore character number))
                                              (let ((form (read stream t nil t)))
-                                               (cond ((and (symbolp form) (boundp form)) (symbol-value form))
+                                               (cond ((without-effect-p form) (eval form))
                                                      ((eq *package* (find-package "KEYWORD")) (ignore-errors (eval form)))
-                                                     (t (list 'quote form)))))
-                                   copy))
+                                                     (t (doubtful (list 'quote form))))))
+                                   copy)
+     (loop for code from 33 below 127
+           for character = (code-char code)
+           do (unless (or (digit-char-p character) (find character "<)") (get-dispatch-macro-character #\# character copy))
+                (set-dispatch-macro-character #\# character #'read-unknown copy))))
     copy))
 
 (defun scratch-package (package)
@@ -42,30 +64,41 @@ find it there and keep it."
                  (*readtable* (setf *readtable* (readtable-without-evaluation (eval form)))))))))
 
 (defun regular-file (file)
-  "Return the pathname of the regular file FILE, a native name. Signal an error when it is another kind of file: reading a
-FIFO would wait for whoever writes to it."
+  "Return the true name of the regular FILE, a native name. Signal an error when it is another kind of file: reading a FIFO
+would wait for whoever writes to it."
   (let ((true (truename (sb-ext:parse-native-namestring file))))
     (unless (eq :file (file-kind (sb-ext:native-namestring true))) (error "it is not a regular file"))
     true))
 
-(defun read-forms (visit file)
-  "Call VISIT with the number and the parts of each top-level form of FILE, a native name, as far as they can be read. Return
-why they could not be read to the end, or NIL."
-  (let ((*package* *package*) (*scratch* nil) (*readtable* (readtable-without-evaluation *readtable*)))
+(defun read-forms (visit file &rest version)
+  "Call VISIT with the number and the parts of each top-level form of FILE, a native name, as far as they can be read. Return why
+they could not be read to the end, or NIL. VERSION is as for CALL-READING-AGAIN."
+  (let ((*package* *package*) (*scratch* nil) (*readtable* (readtable-without-evaluation *readtable*))
+        (*read-suppress* nil))
     (unwind-protect
          (handler-case
-             (with-open-file (in (regular-file file) :external-format '(:utf-8 :replacement #\?))
-               (enter (find-package "COMMON-LISP-USER"))
-               (loop for number from 0
-                     for form = (read in nil in)
-                     until (eq form in)
-                     do (let ((parts (and (consp form) (parts-of-form form))))
-                          (funcall visit number parts)
-                          (take-settings parts))))
+             (progn
+               (apply
+                #'call-reading-again
+                (lambda (in take)
+                  (enter (find-package "COMMON-LISP-USER"))
+                  (loop for number from 0
+                        for offset = (file-position in)
+                        for form = (read-preserving-whitespace in nil in)
+                        until (eq form in)
+                        do (funcall take form number offset)
+                           (let ((parts (and (consp form) (parts-of-form form))))
+                             (funcall visit number parts)
+                             (take-settings parts))))
+                (regular-file file) version)
+               nil)
            (error (condition)
              (let ((text (report-text 200 condition)))
                (string-right-trim (list #\. #\Space #\Newline) (subseq text 0 (or (search "Stream:" text) (position #\Newline text)))))))
       (when *scratch* (delete-package *scratch*)))))
+
+(setf **reads-spans** (lambda (file &rest version)
+                        (without-traces (apply #'read-forms (constantly nil) file version))))
 
 (defun note-load (name mark created)
   "Note that the file NAME was loaded which was CREATED then, and return that load. MARK is another at each."
@@ -89,6 +122,7 @@ why they could not be read to the end, or NIL."
                                    (let ((found (uses-of-parts parts)))
                                      (when found (push (make-top-form load number :uses found) places))))
                                  file)))
+        (find-spans file (file-load-created load))
         (setf (file-load-places load) places
               (file-load-state load) (cond (problem)
                                            ((changed-p file (file-load-created load)) "it changed since it was loaded")

@@ -19,7 +19,7 @@ macros of the user, so the index is not held for it."
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
     (sb-thread:with-mutex (**index-lock**)
-     (let ((*collected* nil) (*told-files* (make-hash-table :test 'equal)) (,index (current-index)))
+     (let ((*collected* nil) (*may-read-spans* nil) (*told-files* (make-hash-table :test 'equal)) (,index (current-index)))
         ,@body))))
 
 (defun loaded-files ()
@@ -130,13 +130,15 @@ server finds what they are in their files, and which of them count."
           "outsideCount" (and (> (length all) *most-places*) (length all)))))
 
 (defun mention-rows (users calls name)
-  "Return USERS, who have NAME among their data, as ROWS without those in CALLS, who use it. A form that still runs asks
-of what it has there, it may be, and keeps none of it."
+  "Return USERS, who have NAME among their data, as ROWS without those in CALLS, who use it, and without what else has the same
+names. A form that still runs asks of what it has there, it may be, and keeps none of it."
   (let ((rows (rows-for (remove-if (lambda (user) (and (eq :loose (sort-of user)) (running-p (user-code user)))) users)
                         name)))
     (setf (rows-functions rows) (without-users (rows-functions rows) (rows-functions calls))
-          (rows-others rows) (remove-if (lambda (other) (find other (rows-others calls) :test #'equal :key #'butlast))
-                                        (rows-others rows) :key #'butlast)
+          (rows-others rows) (remove-if (lambda (shown) (or (find shown (rows-others calls) :test #'equal :key #'first)
+                                                            (find shown (rows-functions calls) :test #'equal
+                                                                  :key (lambda (group) (name-of (first group))))))
+                                        (rows-others rows) :key #'first)
           (rows-places rows) (without-users
                               ;; A form that defines one of those has the name among its data for that.
                               (different-places (mapcar #'first (rows-places rows))

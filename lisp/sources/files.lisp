@@ -36,6 +36,10 @@ and the definition.")
   "Return the paths of the files that were loaded and whose text is known."
   (loop for file being the hash-values of **files** when (source-file-text file) collect (source-file-path file)))
 
+(setf **text-as-loaded** (lambda (path date)
+                            (let ((file (gethash path **files**)))
+                              (and file (eql date (source-file-date file)) (source-file-text file)))))
+
 (defun map-file-definitions (visit file)
   "Call VISIT with each definition of FILE."
   (maphash (lambda (key definition) (declare (ignore key)) (funcall visit definition))

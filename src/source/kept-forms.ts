@@ -9,22 +9,9 @@ export interface TopLevelForm {
   end: number;
 }
 
-/** A cons that has a number: the LIST it begins, where that is, its operator, and how often `#.` made something before. */
-export interface Numbered {
-  list: Form;
-  start: number;
-  operator: string;
-  made: number;
-  /** Whether it is in a template. */
-  template: boolean;
-  /** Whether `#.` has computed something in it, which can be code, rather than taken the value of a variable. */
-  computed: boolean;
-}
-
-/** A form that was read, for as long as it is kept, and the conses in it that have numbers. */
+/** A form that was read, for as long as it is kept. */
 export interface Kept {
   found: TopLevelForm | undefined;
-  conses?: readonly Numbered[];
   forget: () => void;
 }
 

@@ -51,25 +51,6 @@ export function nextToken(source: string, from: number, suppressed: boolean): To
   }
 }
 
-/** What a reader macro can begin or end, as names seldom have it. */
-const BRACKET = /[\p{Ps}\p{Pe}\p{Pi}\p{Pf}]/u;
-const STANDARD = /^(?:#['(*+.:=\\abcoprsx#-]|[^#])/;
-
-/** Tells whether TEXT has what only a reader macro seems to explain. That is a bracket in a name, or a name that touches a
- *  list or a string behind it. Or it is a dispatching character that the standard does not have. */
-export function isOdd(text: string): boolean {
-  for (
-    let token = nextToken(text, 0, false);
-    token.kind !== 'end';
-    token = nextToken(text, token.end, false)
-  ) {
-    const symbol = token.kind === 'atom' && !/["#]/.test(text.charAt(token.start));
-    if (symbol && (BRACKET.test(token.name) || /["'(`]/.test(text.charAt(token.end)))) return true;
-    if (!STANDARD.test(token.kind)) return true;
-  }
-  return false;
-}
-
 function plainToken(source: string, start: number): Token {
   const kind = source.charAt(start);
   const token = { kind, start, end: start + 1, name: '' };

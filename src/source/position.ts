@@ -1,9 +1,16 @@
-/** Decides where in a Lisp source file a form is that SBCL names by its offset and form number. */
+/** Decides where the top-level forms of a Lisp source file are, and which lists in them use a name. */
 
-import { type Features, firstToken, newReader, readTopLevel } from './form.ts';
-import { type Kept, KeptForms, type Numbered, type TopLevelForm } from './kept-forms.ts';
-import { type NumberedName, Numbering, numberedConses } from './numbering.ts';
-import { lastUpTo, type SourcePosition, type SourceText } from './text.ts';
+import {
+  elementsOf,
+  type Features,
+  type Form,
+  firstToken,
+  newReader,
+  readTopLevel,
+  resolve,
+} from './form.ts';
+import { type Kept, KeptForms, type TopLevelForm } from './kept-forms.ts';
+import { lastUpTo, type SourceText } from './text.ts';
 import { isUse, packageEntered, type Used, useIn, usesIn } from './uses.ts';
 
 /** Where a use is: at one of STARTS. They are none when an expansion has made it, so that the text does not have it. */
@@ -11,6 +18,16 @@ export interface Spot {
   starts: readonly number[];
   /** Whether each of STARTS is a place of it, rather than one of them. */
   sure: boolean;
+  /** Whether it is in the form, and nothing else is known. */
+  inside?: boolean;
+}
+
+/** What is known of uses in a form: the indices of lists that have them, whether the form as a WHOLE has one in its expansion, and
+ *  how many are INSIDE it at places that are not known. */
+export interface KnownUses {
+  at: readonly number[];
+  whole: boolean;
+  inside: number;
 }
 
 /** The top-level forms of a text under FEATURES. They are read as far as somebody asks for one. */
@@ -67,75 +84,30 @@ export class TopLevelForms {
     return this.#ends.get(start) ?? start;
   }
 
-  /** Tells whether what stands behind the form at or after INDEX is the form at or after NEXT. */
-  endsBefore(index: number, next: number): boolean {
-    const tokenAt = (from: number) => firstToken(newReader(this.source.text, from, this.#features)).start;
-    return tokenAt(this.at(index)?.end ?? index) === tokenAt(next);
-  }
-
-  /** Gives the position of the sub-form with number FORM_NUMBER (see sb-di:form-number-translations) of the form at or
-   *  after INDEX. Gives the place of the form itself when it has no such sub-form, undefined without a form. */
-  position(index: number, formNumber: number): SourcePosition | undefined {
-    const start = this.formStart(index, formNumber);
-    return start === undefined ? undefined : this.source.positionAt(start);
-  }
-
-  /** Gives the index of what POSITION gives the place of. */
-  formStart(index: number, formNumber: number): number | undefined {
+  /** Gives where the form at or after INDEX begins; undefined when there is none. */
+  formStart(index: number): number | undefined {
     // Of a list nobody needs more than the place.
     const token = firstToken(newReader(this.source.text, index, this.#features));
-    if (formNumber === 0 && token.kind === '(') return token.start;
+    return token.kind === '(' ? token.start : this.at(index)?.start;
+  }
+
+  /** Gives where the uses of USED are that are KNOWN in the form at or after INDEX. */
+  spots(index: number, { at, whole, inside }: KnownUses, used: Used): Spot[] {
     const { form } = this.at(index) ?? {};
-    return form && (this.#consesAt(index)[formNumber] ?? form).start;
-  }
-
-  /** Gives where the form with FORM_NUMBER in the form at or after INDEX begins. What is TOLD of names in the same function
-   *  tells whether the text counts as SBCL does. Gives undefined when it does not. */
-  numbered(index: number, formNumber: number, told: () => readonly NumberedName[]): number | undefined {
-    const { start } = this.at(index) ?? {};
-    if (start === undefined) return undefined;
-    return new Numbering(this.#consesAt(index), told, this.textAt(start)).cons(formNumber)?.start;
-  }
-
-  /** Gives where the uses of USED are that have NUMBERS in the form at or after INDEX. SBCL gives number 0 to what an
-   *  expansion has copied. What is TOLD of other names in the same function tells whether the text counts as SBCL does. */
-  spots(
-    index: number,
-    numbers: readonly number[],
-    used: Used,
-    told: () => readonly NumberedName[] = () => [],
-  ): Spot[] {
-    const top = this.at(index);
-    if (top === undefined) return [];
-    const { form } = top;
+    if (form === undefined) return [];
     const named = { ...used, current: this.packageAt(form.start) };
-    const conses = this.#consesAt(index);
-    const numbering = new Numbering(conses, told, this.textAt(form.start), used.name);
-    const exact = new Map<number, Numbered>();
-    let found: number[] | undefined;
-    const names = () => {
-      found ??= usesIn(form, named);
-      return found;
-    };
-    const uses = ({ list }: Numbered) => useIn(list, named, list === form) !== undefined;
-    for (const number of numbers) {
-      const cons = number === 0 && !isUse(form, named) ? undefined : numbering.cons(number, uses);
-      if (cons !== undefined) exact.set(number, cons);
-    }
-    const known = new Set([...exact.values()].map(({ start }) => start));
-    const others = numbers.filter((number) => !exact.has(number));
-    const spots: Spot[] = [...new Set(exact.values())].map(({ list, start }) => {
-      // What an expansion has copied has the number of the macro call around it.
-      const [inside, ...more] =
-        useIn(list, named) === undefined ? usesIn(list, named).filter((each) => !known.has(each)) : [];
-      return { starts: [inside === undefined || more.length > 0 ? start : inside], sure: true };
+    const exact = new Set(whole && isUse(form, named) ? [form.start, ...at] : at);
+    const lists = listsAt(form, exact);
+    const spots: Spot[] = [...exact].map((start) => {
+      const list = lists.get(start);
+      if (list === undefined || useIn(list, named, list === form) !== undefined)
+        return { starts: [start], sure: true };
+      // What an expansion has copied has the place of the macro call around it.
+      const [only = start, ...more] = usesIn(list, named).filter((each) => !exact.has(each));
+      return { starts: [more.length > 0 ? start : only], sure: true };
     });
-    if (others.length === 0) return spots;
-    // What #. computes can be code that has the use itself. A template can have made each use, or none.
-    const inTemplates = new Set(conses.flatMap(({ template, start }) => (template ? start : [])));
-    const isMade = conses.some((cons) => cons.computed) || names().some((start) => inTemplates.has(start));
-    const computed = others.some((number) => number > 0) && isMade;
-    return [...spots, among(names(), known, computed ? 0 : others.length)];
+    if (whole && !exact.has(form.start)) spots.push(theOne(usesIn(form, named), exact));
+    return inside > 0 ? [...spots, { starts: [], sure: false, inside: true }] : spots;
   }
 
   /** Gives where the form at or after INDEX has uses of USED. */
@@ -156,12 +128,6 @@ export class TopLevelForms {
   /** Gives the form at or after INDEX. */
   at(index: number): TopLevelForm | undefined {
     return this.#readAt(index).found;
-  }
-
-  #consesAt(index: number): readonly Numbered[] {
-    const kept = this.#readAt(index);
-    kept.conses ??= kept.found ? numberedConses(kept.found.form, this.#features) : [];
-    return kept.conses;
   }
 
   #readAt(index: number): Kept {
@@ -189,10 +155,25 @@ export class TopLevelForms {
   }
 }
 
-/** Returns the spot of COUNT uses that can be at STARTS, but not where those are that are KNOWN. COUNT is 0 when they can
- *  also be elsewhere. */
-function among(starts: readonly number[], known: ReadonlySet<number>, count: number): Spot {
+/** Returns the spot of one use that can be at STARTS, but not where those are that are KNOWN. */
+function theOne(starts: readonly number[], known: ReadonlySet<number>): Spot {
   const left = starts.filter((start) => !known.has(start));
-  const sure = left.length <= count;
-  return { starts: sure || left.length > 1 ? left : [], sure };
+  return { starts: left, sure: left.length <= 1 };
+}
+
+/** Returns the lists of FORM that begin at STARTS, the outermost of each. */
+function listsAt(form: Form, starts: ReadonlySet<number>): ReadonlyMap<number, Form> {
+  const found = new Map<number, Form>();
+  const seen = new Set<Form>();
+  const visit = (part: Form | undefined): void => {
+    const list = resolve(part);
+    if (list === undefined || seen.has(list)) return;
+    seen.add(list);
+    if (list.kind === 'comma' || list.kind === 'made') visit(list.car);
+    if (list.kind !== 'cons') return;
+    if (starts.has(list.start) && !found.has(list.start)) found.set(list.start, list);
+    elementsOf(list).forEach(visit);
+  };
+  visit(form);
+  return found;
 }

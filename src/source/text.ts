@@ -43,6 +43,16 @@ export class SourceText {
     return index;
   }
 
+  /** Returns the index of the character with NUMBER, from 0. */
+  indexOfCharacter(number: number): number {
+    let index = number;
+    for (const pair of this.#twoUnits()) {
+      if (pair >= index) break;
+      index++;
+    }
+    return Math.min(index, this.text.length);
+  }
+
   /** Returns the position of the character at INDEX. */
   positionAt(index: number): SourcePosition {
     const line = lastUpTo(this.#starts, index);
@@ -55,9 +65,15 @@ export class SourceText {
 
   /** Returns how many characters before INDEX take two units. */
   #pairsBefore(index: number): number {
+    const pairs = this.#twoUnits();
+    const first = pairs[0];
+    return first === undefined || first >= index ? 0 : lastUpTo(pairs, index - 1) + 1;
+  }
+
+  /** Returns where the characters are that take two units. */
+  #twoUnits(): readonly number[] {
     this.#pairs ??= [...this.text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)].map((pair) => pair.index);
-    const first = this.#pairs[0];
-    return first === undefined || first >= index ? 0 : lastUpTo(this.#pairs, index - 1) + 1;
+    return this.#pairs;
   }
 }
 

@@ -10,9 +10,7 @@ import type { Places } from './places.ts';
 export function formPlaces(places: Places, features: readonly string[] = []) {
   const known = new Set(features);
   return (file: string, form: number | undefined) =>
-    form === undefined
-      ? places.fileName(file)
-      : places.locate({ file, form, number: 0 }, known, { name: '' });
+    form === undefined ? places.fileName(file) : places.locate({ file, form }, known, { name: '' });
 }
 
 /** Returns ITEMS by kind, as in `functions A, B; class C`, with how many more of TOTAL there are. */

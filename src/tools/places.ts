@@ -115,8 +115,8 @@ export class Places {
     const { start, now, changed, spots } = usesNow(versions, uses, features, used, definition);
     const note = changed && CHANGED;
     if (start === undefined) return [this.#site(file, now, undefined, note)];
-    return spots.flatMap(({ starts, sure }) => {
-      if (starts.length === 0) return [this.#site(file, now, start, IN_EXPANSION, note)];
+    return spots.flatMap(({ starts, sure, inside }) => {
+      if (starts.length === 0) return [this.#site(file, now, start, inside ? INSIDE : IN_EXPANSION, note)];
       const doubt = !sure && `(one of ${starts.length})`;
       return starts.map((each) => ({
         ...this.#site(file, now, each, doubt, note),
@@ -189,7 +189,7 @@ export class Places {
   text(place: Place, features: Features, definition: Definition, around: number): DefinitionText | undefined {
     const versions = this.#versions(place);
     if (place.file === undefined || versions === undefined) return undefined;
-    const { start, now, changed } = whereNow(versions, { ...place, number: 0 }, features, definition);
+    const { start, now, changed } = whereNow(versions, topOf(place), features, definition);
     const loaded = start === undefined ? versions.loaded : undefined;
     const source = loaded ?? now;
     const at = start ?? (loaded && startIn(loaded, place, features));
@@ -264,7 +264,8 @@ export class Places {
    *  cannot be read. */
   formAt(file: string, offset: number): SourcePosition | undefined {
     const text = this.#sources.read(file)?.text;
-    return text && new TopLevelForms(text, new Set()).position(text.indexOfOctet(offset), 0);
+    const start = text && new TopLevelForms(text, new Set()).formStart(text.indexOfOctet(offset));
+    return start === undefined ? undefined : text?.positionAt(start);
   }
 
   /** Returns the top-level forms of FILE under FEATURES, or undefined when it cannot be read. */
@@ -304,6 +305,11 @@ function innermost(forms: TopLevelForms, list: readonly TopLevelForm[], index: n
   const top = list.findLast(({ start }) => start <= index);
   const around = top && definedAt(forms, top.start).filter(({ start, end }) => start <= index && index < end);
   return around?.map(({ start }) => start).reduce((one, other) => Math.max(one, other), top?.start ?? 0);
+}
+
+/** Returns the place of the top-level form of PLACE. */
+function topOf({ start: _, end: _end, inside: _inside, ...top }: Place): Place {
+  return top;
 }
 
 /** Tells whether FILE is surely not in the folder ROOT: `relative` takes longer than all else of a place. */

@@ -48,7 +48,8 @@ export function groupedWarnings(remarks: Remarks, places: Places): string | unde
   if (warnings.length === 0) return undefined;
   const files = groupBy(warnings, ({ file }) => file ?? '');
   const sections = [...files].map(([file, inFile]) => {
-    const ordered = sorted(inFile.sort((one, other) => (one.offset ?? 0) - (other.offset ?? 0)));
+    const at = ({ offset = 0, start = offset }: Warning) => start;
+    const ordered = sorted(inFile.sort((one, other) => at(one) - at(other)));
     const alike = groupBy(ordered, ({ severity, text, near }) => JSON.stringify([severity, text, near]));
     const lines = [...alike.values()].map((group) => indent(alikeText(group, places), 4));
     return `  ${file === '' ? 'No file' : places.fileName(file)}\n${lines.join('\n')}`;
@@ -66,8 +67,15 @@ function alikeText(group: Warning[], places: Places): string {
   return warningText(forms.size === 1 ? first : formless, wheres.join('; '));
 }
 
-function placeOf({ file, offset }: Warning, places: Places): string {
-  const position = file !== undefined && offset !== undefined ? places.formAt(file, offset) : undefined;
+/** Returns the line and the column of the form that WARNING is about, or the line of its top-level form. */
+function placeOf({ file, offset, start }: Warning, places: Places): string {
+  const text = file === undefined ? undefined : places.sourceText(file);
+  if (file === undefined || text === undefined) return '';
+  if (start !== undefined) {
+    const { line, column } = text.positionAt(text.indexOfCharacter(start));
+    return `line ${line}:${column}, `;
+  }
+  const position = offset === undefined ? undefined : places.formAt(file, offset);
   return position === undefined ? '' : `line ${position.line}, `;
 }
 

@@ -2,7 +2,6 @@
 
 import type { Place } from '../image/wire/data.ts';
 import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
-import type { NumberedName } from '../source/numbering.ts';
 import type { Spot } from '../source/position.ts';
 import type { Used } from '../source/uses.ts';
 import type { Source } from './sources.ts';
@@ -19,13 +18,18 @@ export interface Versions {
  *  is another since it was loaded, and SAME whether the form of PLACE is not. It is INSIDE that form when only this is known. */
 export function whereNow(versions: Versions, place: Place, features: Features, definition: Definition) {
   const { start, ...found } = formNow(versions, place, features, definition);
-  const { number = 0 } = place;
-  if (start === undefined || !found.same || number === 0 || versions.loaded === undefined)
-    return { ...found, start, inside: false };
-  const at = isReadAlike(versions, place, features)
-    ? found.now.forms(features).numbered(start, number, () => toldIn([place]))
-    : undefined;
+  const whole = place.start === undefined && !place.inside;
+  if (start === undefined || !found.same || whole) return { ...found, start, inside: false };
+  const at = partNow(versions, place, features, start);
   return { ...found, start: at ?? start, inside: at === undefined };
+}
+
+/** Returns where the list of PLACE is now, whose form is the same and begins at TOP; undefined when that is not known. */
+function partNow({ now, loaded = now }: Versions, place: Place, features: Features, top: number) {
+  if (place.start === undefined) return undefined;
+  const index = loaded.text.indexOfCharacter(place.start);
+  const before = loaded === now ? top : startIn(loaded, place, features);
+  return before === undefined ? undefined : index - before + top;
 }
 
 /** Returns where the top-level form of PLACE is, as WHERENOW does. */
@@ -54,33 +58,27 @@ export function usesNow(
   used: Used,
   definition: Definition,
 ) {
-  const place = { ...uses[0], number: 0 };
-  const found = whereNow(versions, place, features, definition);
-  const { start, now, same } = found;
-  const numbers = [...new Set(uses.map(({ number = 0 }) => number))];
-  const forms = now.forms(features);
+  const { start, ...found } = formNow(versions, uses[0] ?? {}, features, definition);
+  const forms = found.now.forms(features);
+  const at = uses.flatMap((use) =>
+    start === undefined ? [] : (partNow(versions, use, features, start) ?? []),
+  );
+  const known = {
+    at: [...new Set(at)],
+    whole: uses.some((use) => use.start === undefined && !use.inside),
+    inside: uses.filter(({ inside }) => inside).length,
+  };
   const spots =
     start === undefined
       ? []
-      : !same
-        ? [spotAmong(forms.uses(start, used), numbers.length)]
-        : isReadAlike(versions, place, features)
-          ? forms.spots(start, numbers, used, () => toldIn(uses))
-          : [spotAmong([], numbers.length)];
-  return { ...found, spots };
+      : found.same
+        ? forms.spots(start, known, used)
+        : [spotAmong(forms.uses(start, used), known.at.length + Number(known.whole) + known.inside)];
+  return { ...found, start, spots };
 }
 
 function spotAmong(starts: readonly number[], uses: number): Spot {
   return { starts, sure: starts.length <= uses };
-}
-
-/** Returns the numbers of other names that are told with USES. */
-function toldIn(uses: readonly Place[]): NumberedName[] {
-  const { numbers = [] } = uses.find((use) => use.numbers !== undefined) ?? {};
-  return numbers.flatMap((name, index) => {
-    const number = numbers[index + 1];
-    return typeof name === 'string' && typeof number === 'number' ? { name, number } : [];
-  });
 }
 
 /** Returns where the top-level form of PLACE begins in SOURCE; undefined when it is not in the text. */
@@ -91,13 +89,5 @@ export function startIn(
 ): number | undefined {
   const forms = source.forms(features);
   const index = offset === undefined ? forms.start(form) : source.text.indexOfOctet(offset);
-  return index === undefined ? undefined : forms.formStart(index, 0);
-}
-
-/** Tells whether the form of PLACE ends in the text where SBCL found its end, as far as that is known. Else a reader macro has
- *  read it another way, and what stands in it is not known. */
-function isReadAlike({ now, loaded = now }: Versions, place: Place, features: Features): boolean {
-  const start = startIn(loaded, place, features);
-  if (start === undefined || place.end === undefined) return true;
-  return loaded.forms(features).endsBefore(start, loaded.text.indexOfOctet(place.end));
+  return index === undefined ? undefined : forms.formStart(index);
 }

@@ -22,9 +22,7 @@ import { brokenCall, codeFinder, topLevelLists, withoutProse } from '../../src/s
 import { definitionOf } from '../../src/source/definition.ts';
 import { definitionsIn, definitionsNamed } from '../../src/source/definitions.ts';
 import { definedLambdaList } from '../../src/source/lambda-list.ts';
-import { isOdd } from '../../src/source/lexer.ts';
 import { Names, symbolsIn } from '../../src/source/names.ts';
-import { numberedConses } from '../../src/source/numbering.ts';
 import { Packages } from '../../src/source/packages.ts';
 import { partAt } from '../../src/source/parts.ts';
 import { TopLevelForms } from '../../src/source/position.ts';
@@ -63,7 +61,6 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   imbalanceOf,
   withoutProse,
   topLevelLists,
-  isOdd,
   treeOf,
   'codeFinder, in the text': (text) => codeFinder('(foo')?.(text),
   'codeFinder, for the text': (text) => codeFinder(text.slice(0, 300))?.(text),
@@ -79,12 +76,11 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   topLevelForms: (text) => topLevelForms(forms(text)),
   Names: (text) => new Names(text, topLevelForms(forms(text)), FEATURES),
   definitionsIn: (text) => definitionsIn(forms(text)),
-  numberedConses: (text) => {
+  spots: (text) => {
     const all = forms(text);
     return all
       .starts()
-      .flatMap((start) => all.at(start) ?? [])
-      .map(({ form }) => numberedConses(form, FEATURES));
+      .map((start) => all.spots(start, { at: [start], whole: true, inside: 1 }, { name: 'FOO' }));
   },
   targetsNamed: (text) => targetsNamed(forms(text), { name: 'FOO' }),
   allNamed: (text) => allNamed(forms(text), { name: 'FOO' }),

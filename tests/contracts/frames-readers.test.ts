@@ -1,4 +1,4 @@
-// Frames where the reader makes what the text does not show: their lines are right, or only the form is told.
+// Frames where the reader makes what the text does not show: their lines are right.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Written } from './written.ts';
@@ -40,7 +40,7 @@ const FRAMED = `(defpackage :framed (:use :cl))
 
 test.each([
   ['by-made', '14:11'],
-  ['by-macro', '15:1 (within this form)'],
+  ['by-macro', '19:9'],
   ['plain', '24:13'],
 ])('of %s', async (name, place) => {
   const frame = `  2: (FRAMED::${name.toUpperCase()} 0)  framed.lisp:${place}`;

@@ -76,9 +76,12 @@ test('where SBCL tells fewer calls than the text has', async () => {
 `;
   expect(await sections(text, 'price', '(item count)')).toEqual([
     [
-      'Cannot be told (2):',
-      `  MADE::USER  made.lisp:${FIRST + 1}:19  [one of 2: 1 argument, at least 2 needed]`,
-      `  MADE::USER  made.lisp:${FIRST + 2}:14  [one of 2: 3 arguments, at most 2 taken]`,
+      'No longer fit (1 of 1 call):',
+      `  MADE::USER  made.lisp:${FIRST + 1}:19  [1 argument, at least 2 needed]`,
+    ].join('\n'),
+    [
+      "Would not fit, if it is a call: not in SBCL's cross references (1):",
+      `  made.lisp:${FIRST + 2}:14  [3 arguments, at most 2 taken]`,
     ].join('\n'),
   ]);
 });

@@ -1,8 +1,9 @@
 // What load_file with check tells of a file, and that nothing of it is in the image afterwards.
 
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tree } from '../files/workspaces.ts';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
 
 const root = temporaryFolder();
@@ -40,7 +41,7 @@ test('what is right is told in one line, and leaves no trace', async () => {
     isError: false,
   });
   expect(await session.eval('(find-package :checked)')).toBe('NIL');
-  expect(readdirSync(root.path)).toEqual(['library.lisp']);
+  expect(tree(root.path)).toEqual(['library.lisp']);
 });
 
 test('errors and warnings have their lines, notes are left out', async () => {
@@ -59,11 +60,11 @@ test('errors and warnings have their lines, notes are left out', async () => {
 
 Warnings (3):
   warned.lisp
-    WARNING (line 6, DEFUN BAD): The function CAR is called with two arguments, but wants exactly one.
+    WARNING (line 7:16, DEFUN BAD): The function CAR is called with two arguments, but wants exactly one.
       in (CAR 1 2)
-    STYLE-WARNING (line 3, DEFUN ONE): undefined function: COMMON-LISP-USER::TWO
+    STYLE-WARNING (line 4:3, DEFUN ONE): undefined function: COMMON-LISP-USER::TWO
       in (COMMON-LISP-USER::TWO COMMON-LISP-USER::X)
-    STYLE-WARNING (line 6, DEFUN BAD): The variable Y is defined but never used.
+    STYLE-WARNING (line 7:9, DEFUN BAD): The variable Y is defined but never used.
       in (COMMON-LISP-USER::Y 1)`,
   );
 });

@@ -34,7 +34,7 @@ describe('style warnings', () => {
   test('of libraries are counted, those of the program are told', async () => {
     expect(await load('program')).toBe(
       'Loaded system program, with lib\n\nWarnings (1):\n  program/program.lisp\n' +
-        '    STYLE-WARNING (line 1, DEFUN PROGRAM): The variable Y is defined but never used.\n\n' +
+        '    STYLE-WARNING (line 1:1, DEFUN PROGRAM): The variable Y is defined but never used.\n\n' +
         'Left out: 2 style warnings in libraries. load_system of a library with force: true tells its own.',
     );
   });
@@ -117,9 +117,9 @@ describe('a call that is compiled before the function that it calls is replaced'
     expect(await load('calls')).toBe(
       'System calls was loaded already; changed files were loaded again.\n\nWarnings (2):\n' +
         '  calls/callers.lisp\n' +
-        '    STYLE-WARNING (line 1, DEFUN ONE): The function CALLEE is called with three arguments, but wants exactly four.\n' +
+        '    STYLE-WARNING (line 1:16, DEFUN ONE): The function CALLEE is called with three arguments, but wants exactly four.\n' +
         '      in (COMMON-LISP-USER::CALLEE COMMON-LISP-USER::X NIL NIL)\n' +
-        '    STYLE-WARNING (line 2, DEFUN TWO): :ODD is not a known argument keyword.\n' +
+        '    STYLE-WARNING (line 2:16, DEFUN TWO): :ODD is not a known argument keyword.\n' +
         '      in (COMMON-LISP-USER::KEYED COMMON-LISP-USER::X :ODD 1)',
     );
   });

@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { tree } from '../files/workspaces.ts';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { NUL_IN_PATH } from '../said.ts';
 import { until } from '../server/processes.ts';
@@ -27,7 +28,7 @@ afterAll(async () => {
 /** The files in the root, which a load must leave as they were. */
 let written: string[] = [];
 afterEach(() => {
-  expect(readdirSync(root.path).sort()).toEqual([...written].sort());
+  expect(tree(root.path).filter((name) => !name.includes('/'))).toEqual([...written].sort());
   expect(readdirSync(temporary.path)).toEqual([]);
   for (const name of written) rmSync(join(root.path, name), { recursive: true });
   written = [];
@@ -117,11 +118,11 @@ describe('what is told', () => {
     expect(answer).toEqual(
       good(
         'Loaded warns.lisp\n\nWarnings (3):\n  warns.lisp\n' +
-          '    WARNING (line 4, DEFUN ADDS): Constant "a" conflicts with its asserted type NUMBER.\n' +
+          '    WARNING (line 5:3, DEFUN ADDS): Constant "a" conflicts with its asserted type NUMBER.\n' +
           '      in (+ COMMON-LISP-USER::X "a")\n' +
-          '    STYLE-WARNING (line 7, DEFUN CALLS): undefined function: COMMON-LISP-USER::NEVER-DEFINED\n' +
+          '    STYLE-WARNING (line 8:3, DEFUN CALLS): undefined function: COMMON-LISP-USER::NEVER-DEFINED\n' +
           '      in (COMMON-LISP-USER::NEVER-DEFINED 1)\n' +
-          '    STYLE-WARNING (line 10, DEFUN DROPS): The variable Y is defined but never used.',
+          '    STYLE-WARNING (line 10:1, DEFUN DROPS): The variable Y is defined but never used.',
       ),
     );
   });
@@ -134,10 +135,10 @@ describe('what is told', () => {
     );
     expect(text).toBe(
       'Loaded alike.lisp\n\nWarnings (7):\n  alike.lisp\n' +
-        '    WARNING (line 1, DEFUN U0; line 2, DEFUN U1; line 3, DEFUN U2; line 4, DEFUN U3; line 5, DEFUN U4): undefined variable: COMMON-LISP-USER::*FREE*\n' +
-        '    WARNING (line 6, DEFUN V): undefined variable: COMMON-LISP-USER::*OTHER*\n' +
+        '    WARNING (line 1:1, DEFUN U0; line 2:1, DEFUN U1; line 3:1, DEFUN U2; line 4:1, DEFUN U3; line 5:1, DEFUN U4): undefined variable: COMMON-LISP-USER::*FREE*\n' +
+        '    WARNING (line 6:13, DEFUN V): undefined variable: COMMON-LISP-USER::*OTHER*\n' +
         '      in (LIST COMMON-LISP-USER::*OTHER* (COMMON-LISP-USER::GONE-FROM 1))\n' +
-        '    STYLE-WARNING (line 6, DEFUN V): undefined function: COMMON-LISP-USER::GONE-FROM\n' +
+        '    STYLE-WARNING (line 6:27, DEFUN V): undefined function: COMMON-LISP-USER::GONE-FROM\n' +
         '      in (COMMON-LISP-USER::GONE-FROM 1)',
     );
   });
@@ -161,7 +162,7 @@ describe('what is told', () => {
     expect(text).toMatch(
       /^Loaded wrong-form\.lisp, but some forms have errors \(below\) and will signal when they run\.\n/,
     );
-    expect(text).toMatch(/\n {4}ERROR \(line 2, DEFUN WRONG\): /);
+    expect(text).toMatch(/\n {4}ERROR \(line 2:17, DEFUN WRONG\): /);
     expect(await session.eval('(right)')).toBe('1');
     expect((await session.call('eval_form', { form: '(wrong)' })).isError).toBe(true);
   });
@@ -223,7 +224,7 @@ describe('what is told', () => {
       'macro.lisp',
       '(defmacro fails () (error "in the macro"))\n\n(defun uses () (fails))\n',
     );
-    expect(text).toMatch(/\n {4}ERROR \(line 3, DEFUN USES\): [\s\S]*in the macro/);
+    expect(text).toMatch(/\n {4}ERROR \(line 3:16, DEFUN USES\): [\s\S]*in the macro/);
   });
 
   test('many warnings are bounded', async () => {

@@ -37,7 +37,7 @@ describe('a file', () => {
       'crlf.lisp',
       '(defun crlf ()\r\n  1)\r\n\r\n(defun drops-crlf (x)\r\n  1)\r\n',
     );
-    expect(text).toMatch(/^Loaded crlf\.lisp\n[\s\S]*\(line 4, DEFUN DROPS-CRLF\)/);
+    expect(text).toMatch(/^Loaded crlf\.lisp\n[\s\S]*\(line 4:1, DEFUN DROPS-CRLF\)/);
     expect(await session.eval('(crlf)')).toBe('1');
   });
 

@@ -192,9 +192,9 @@ describe('a system with problems', () => {
     expect(isError).toBe(false);
     expect(text).toBe(
       'Loaded system warned\n\nWarnings (2):\n' +
-        '  warned/two.lisp\n    STYLE-WARNING (line 2, DEFUN W-TWO): undefined function: COMMON-LISP-USER::W-UNDEFINED\n' +
+        '  warned/two.lisp\n    STYLE-WARNING (line 2:17, DEFUN W-TWO): undefined function: COMMON-LISP-USER::W-UNDEFINED\n' +
         '      in (COMMON-LISP-USER::W-UNDEFINED)\n' +
-        '  warned/one.lisp\n    STYLE-WARNING (line 1, DEFUN W-ONE): The variable X is defined but never used.',
+        '  warned/one.lisp\n    STYLE-WARNING (line 1:1, DEFUN W-ONE): The variable X is defined but never used.',
     );
   });
 
@@ -213,7 +213,7 @@ describe('a system with problems', () => {
     const { text, isError } = await load('uncompiled');
     expect(isError).toBe(true);
     expect(text).toContain('uncompiled/off.lisp');
-    expect(text).toMatch(/ERROR \(line 3, DEFUN OFF\)/);
+    expect(text).toMatch(/ERROR \(line 3:15, DEFUN OFF\)/);
   });
 
   test('a file that cannot be read is told with its file and line', async () => {

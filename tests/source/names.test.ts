@@ -34,9 +34,12 @@ test('forms that are kept no more are read again, and one that is larger than al
   const text = `(first (second))\n${large}\n(third (fourth))`;
   const forms = new TopLevelForms(new SourceText(text), NONE, new KeptForms());
   for (let round = 0; round < 2; round++) {
-    expect(forms.formStart(0, 1)).toBe(text.indexOf('(second'));
-    expect(forms.formStart(text.indexOf('(a'), 1)).toBe(text.indexOf('(b)'));
-    expect(forms.formStart(text.indexOf('(third'), 1)).toBe(text.indexOf('(fourth'));
+    for (const [start, name, use] of [
+      ['(first', 'SECOND', '(second'],
+      ['(a', 'B', '(b)'],
+      ['(third', 'FOURTH', '(fourth'],
+    ] as const)
+      expect(forms.uses(text.indexOf(start), { name })).toEqual([text.indexOf(use)]);
   }
 });
 

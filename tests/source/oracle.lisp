@@ -1,11 +1,10 @@
 ;;;; Prints what SBCL itself says about the places of forms, for tests/source/position.test.ts to compare with.
 
 (require :asdf)
-(require :sb-introspect)
 
 (defpackage :position-oracle
   (:use :cl)
-  (:export #:report-file #:report-system #:report-callers #:point))
+  (:export #:report-file #:report-system #:point))
 
 (in-package :position-oracle)
 
@@ -18,7 +17,7 @@
   (lambda (stream &rest arguments)
     (let* ((start (- (file-position stream) width))
            (form (apply reader stream arguments)))
-      (when (or (consp form) (sb-int:comma-p form))
+      (when (consp form)
         (setf (gethash form *starts*) start))
       form)))
 
@@ -56,7 +55,7 @@
            (format nil "~@[~A::~]~A"
                    (unless (keywordp feature) (package-name (symbol-package feature)))
                    feature)))
-    (format nil "features~{ ~A~}~@[ LIVE-LISP::COMMAS-COUNTED~]" (mapcar #'name *features*) *commas-counted*)))
+    (format nil "features~{ ~A~}" (mapcar #'name *features*))))
 
 (defun report-file (file)
   "Prints for each top-level form of FILE where the one before it ends, and the offset of every numbered cons."
@@ -83,14 +82,3 @@
     (asdf:load-system name))
   (dolist (component (asdf/component:sub-components (asdf:find-system name) :type 'asdf:cl-source-file))
     (report-file (asdf:component-pathname component))))
-
-(defun report-callers (file function)
-  "Loads FILE and prints the offset and the form number of every call of FUNCTION that SBCL has on record."
-  (let ((*standard-output* (make-broadcast-stream)))
-    (uiop:with-temporary-file (:pathname fasl :type "fasl")
-      (load (compile-file file :output-file fasl))))
-  (format t "file ~A~%~A~%" (namestring file) (features-line))
-  (loop for (nil . source) in (sb-introspect:who-calls (read-from-string function))
-        do (format t "call ~D ~D~%"
-                   (sb-introspect:definition-source-character-offset source)
-                   (sb-introspect:definition-source-form-number source))))

@@ -35,13 +35,13 @@ const said = async () => (await session.call('run_tests')).text.split('\n\n').sl
 test('warnings that were told of a file are counted, others told', async () => {
   expect(await said()).toBe(`Warnings (2):
   user.lisp
-    STYLE-WARNING (line 2, DEFUN ONE; line 3, DEFUN TWO): The variable X is defined but never used.`);
+    STYLE-WARNING (line 2:1, DEFUN ONE; line 3:1, DEFUN TWO): The variable X is defined but never used.`);
   put({ 'base.lisp': '(defpackage again (:use cl))\n(in-package again)\n(defun base () 22)\n' });
   expect(await said()).toBe('The same 2 warnings as before.');
   user(`(defun three (y) 3)\n\n(defun one (x) 11)\n(defun two () 2)\n${RUN}`);
   expect(await said()).toBe(`Warnings (1):
   user.lisp
-    STYLE-WARNING (line 2, DEFUN THREE): The variable Y is defined but never used.
+    STYLE-WARNING (line 2:1, DEFUN THREE): The variable Y is defined but never used.
 
 The same warning as before.`);
   expect(await said()).toBe('');
@@ -50,7 +50,7 @@ The same warning as before.`);
 test('warnings that a load has told are not told again, though each load tells them', async () => {
   user(`(defun four (z) 4)\n${RUN}`);
   const load = () => session.text('load_system', { system: 'again' });
-  const warning = 'STYLE-WARNING (line 2, DEFUN FOUR): The variable Z is defined but never used.';
+  const warning = 'STYLE-WARNING (line 2:1, DEFUN FOUR): The variable Z is defined but never used.';
   expect(await load()).toContain(warning);
   put({ 'base.lisp': '(defpackage again (:use cl))\n(in-package again)\n(defun base () 333)\n' });
   expect(await said()).toMatch(/^The same warning as before\.(?:\n\nIn the image but|$)/);
@@ -75,7 +75,7 @@ test('an error is told each time', async () => {
   user(`(defun one () (let ((x . 1)) x))\n${RUN}`);
   for (const form of ['1', '22']) {
     put({ 'base.lisp': `(defpackage again (:use cl))\n(in-package again)\n(defun base () ${form}0)\n` });
-    expect((await session.call('run_tests')).text).toContain('ERROR (line 2, DEFUN ONE)');
+    expect((await session.call('run_tests')).text).toContain('ERROR (line 2:21, DEFUN ONE)');
   }
 });
 

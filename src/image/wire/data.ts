@@ -11,22 +11,22 @@ export type LookupFailure =
   | { failure: 'no-class'; class: string; natures?: string[] }
   | { failure: 'no-system'; system: string };
 
-/** A place in a source file: offset in octets and number of a top-level form, and of a form within it. */
+/** A place in a source file: a top-level form, by its offset in octets and its number, or a list in it. */
 export interface Place {
   file?: string;
   offset?: number;
-  /** Where the next top-level form begins, when that is known. */
-  end?: number;
   form?: number;
-  number?: number;
+  /** Where the list in that form begins and ends, in characters of the file as it was compiled. */
+  start?: number;
+  end?: number;
+  /** A list in that form is meant, and it is not known where it is. */
+  inside?: boolean;
   /** The file was written after it was compiled. */
   changed?: boolean;
   /** When it was written that was compiled, if that has changed: seconds, as Lisp counts. */
   written?: number;
   /** It is not known when it was written. */
   undated?: boolean;
-  /** Names of functions and macros that the same function uses, each with the form number of a use. */
-  numbers?: (string | number)[];
   method?: string;
   description?: string;
 }
@@ -62,7 +62,10 @@ export interface Warning {
   definition?: string;
   formNumber?: number;
   file?: string;
+  /** Where the top-level form is, in octets of the file. */
   offset?: number;
+  /** Where its own form begins, in characters of the file. */
+  start?: number;
 }
 
 /** What every operation that runs code of the user tells besides its value. */

@@ -162,10 +162,10 @@ export function readCondition(condition: unknown): Condition {
 function readPlace({
   file,
   offset,
-  end,
   form,
-  number,
-  numbers,
+  start,
+  end,
+  inside,
   changed,
   written,
   definition,
@@ -173,18 +173,14 @@ function readPlace({
   return {
     ...(typeof file === 'string' && { file }),
     ...(typeof offset === 'number' && { offset }),
-    ...(typeof end === 'number' && { end }),
     ...(typeof form === 'number' && { form }),
-    ...(typeof number === 'number' && { number }),
-    ...(Array.isArray(numbers) && { numbers: numbers.filter(isNameOrNumber) }),
+    ...(typeof start === 'number' && { start }),
+    ...(typeof end === 'number' && { end }),
+    ...(inside === true && { inside }),
     ...(changed === true && { changed }),
     ...(typeof written === 'number' && { written }),
     ...(typeof definition === 'string' && { definition }),
   };
-}
-
-function isNameOrNumber(value: unknown): value is string | number {
-  return typeof value === 'string' || typeof value === 'number';
 }
 
 /** Returns what FRAMES, a member of a message, tell of calls on a stack. */

@@ -8,10 +8,10 @@ import type { PlannedFile } from './edited-files.ts';
 /** Operators of forms that only say how those after them are read and compiled. */
 const SETTING: readonly string[] = ['IN-PACKAGE', 'IN-READTABLE', 'DECLAIM'];
 
-const [BLANK, LINE_FEED, RETURN, ATOM] = [0x20, 0x0a, 0x0d, 0x30];
+const [BLANK, LINE_FEED, RETURN, ATOM, QUOTE, ASCII] = [0x20, 0x0a, 0x0d, 0x30, 0x22, 0x7f];
 
-/** Returns the bytes of FILE, as characters, with a number and blanks in the place of each form that is not loaded. So the
- *  others have the places and the numbers that they have in FILE. */
+/** Returns the bytes of FILE, as characters, with an atom and blanks in the place of each form that is not loaded. So the
+ *  others have the places, in octets and in characters, and the numbers that they have in FILE. */
 export function contentOf({ bytes, before, after, now, numbers }: PlannedFile): string {
   const content = Buffer.from(bytes);
   const octets = (text: string) => (before.encoding === 'Latin-1' ? text.length : Buffer.byteLength(text));
@@ -27,14 +27,23 @@ export function contentOf({ bytes, before, after, now, numbers }: PlannedFile): 
     for (const [first, end] of unsettingParts(found.form, after)) {
       const from = place(first);
       const to = place(end);
-      content.subarray(from, to).forEach((byte, offset) => {
-        if (byte !== LINE_FEED && byte !== RETURN) content[from + offset] = BLANK;
-      });
-      // The next form is told by where this one ends.
-      content[to - 1] = ATOM;
+      putAtom(content.subarray(from, to));
     }
   }
   return content.toString('latin1');
+}
+
+/** Puts a number into PART, the bytes of a form, or a string that has those of its characters that take several bytes. */
+function putAtom(part: Buffer): void {
+  const first = part[0] ?? 0;
+  const last = part.at(-1) ?? 0;
+  const wide = first <= ASCII && last <= ASCII && part.some((byte) => byte > ASCII);
+  part.forEach((byte, offset) => {
+    if (byte !== LINE_FEED && byte !== RETURN && !(wide && byte > ASCII)) part[offset] = BLANK;
+  });
+  if (wide) part[0] = QUOTE;
+  // The next form is told by where this one ends.
+  part[part.length - 1] = wide ? QUOTE : ATOM;
 }
 
 /** Returns where the parts of FORM, a top-level form of TEXT, begin and end. Those that only say how what follows is read and

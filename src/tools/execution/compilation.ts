@@ -92,7 +92,7 @@ function compilationResult(
     readtableSection(data),
   ]);
   // Those are of the file that stood for the forms.
-  const warnings = (data.warnings ?? []).map(({ file, offset, ...warning }) => warning);
+  const warnings = (data.warnings ?? []).map(({ file, offset, start, ...warning }) => warning);
   return {
     data: { forms: data.forms ?? 0, warnings, warningCount: data.warningCount ?? 0, ending, output },
     text,

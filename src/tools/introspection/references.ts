@@ -63,7 +63,11 @@ export function whoReferences(image: Image, places: Places) {
       return lookedUp(reply, (found) => {
         const wanted = { page, named: found.total, sites: args.sites ?? false, variable: true };
         const users = usersOf(found, places, wanted);
-        const data = { ...withoutFeatures(found), total: found.total + users.outside, rows: users.rows };
+        const data = {
+          ...withoutFeatures(found),
+          total: found.total + users.outside - users.repeated,
+          rows: users.rows,
+        };
         return { data, text: referencesText(data, page.offset, places) };
       });
     },

@@ -82,18 +82,12 @@ function furtherCalls(
   };
 }
 
-/** Returns USES in groups, each of one top-level form and one method. What tells where numbers are is known to the first
- *  of each that is in the same form. */
+/** Returns USES in groups, each of one top-level form and one method. */
 export function inOneForm(uses: readonly Place[]): Place[][] {
   if (uses.length === 1) return [[...uses]];
-  const formOf = ({ file, offset, form, written }: Place) => `${file} ${offset} ${form} ${written}`;
-  const groups = [...groupBy(uses, formOf).values()].map((group) => ({
-    methods: groupBy(group, ({ method }) => method),
-    numbers: group.flatMap(({ numbers = [] }) => numbers),
-  }));
-  return groups.flatMap(({ methods, numbers }) =>
-    [...methods.values()].map(([first, ...rest]) => [{ ...first, numbers }, ...rest]),
-  );
+  const keyOf = ({ file, offset, form, written, method }: Place) =>
+    JSON.stringify([file, offset, form, written, method]);
+  return [...groupBy(uses, keyOf).values()];
 }
 
 /** Returns the line that tells of a place. */

@@ -31,11 +31,13 @@ export interface User {
   sites?: UserSite[];
 }
 
-/** The users of a page, and how many top-level forms use the name, and how many only have it as data. */
+/** The users of a page, and how many top-level forms use the name, and how many only have it as data. REPEATED are left out of
+ *  the page: they only have it as data, and a top-level form that defines the same name uses it. */
 export interface Users {
   rows: User[];
   outside: number;
   outsidePossible: number;
+  repeated: number;
 }
 
 /** Returns the users in DATA that PAGE has, where NAMED users come before top-level forms, with their places found when
@@ -58,11 +60,14 @@ export function usersOf(
     .flatMap((row) => outside(row, asked, places, told) ?? [])
     .map((each): User => ({ ...each, outside: true }));
   const different = differentOf(found);
+  const certain = new Set(different.flatMap((each) => (each.possible ? [] : each.name)));
+  const once = rows.filter(({ possible, name = '' }) => !(possible && certain.has(name)));
   const from = Math.max(0, page.offset - named);
   const shown = different.slice(from, from + page.limit - rows.length);
   const possible = different.filter((each) => each.possible).length;
   return {
-    rows: [...rows.map((row) => userOf(row, find)), ...shown].sort(byBlock),
+    rows: [...once.map((row) => userOf(row, find)), ...shown].sort(byBlock),
+    repeated: rows.length - once.length,
     outside: different.length - possible + Math.max(0, outsideCount - forms.length),
     outsidePossible: possible,
   };

@@ -1,0 +1,152 @@
+// Where the lists of a file are that SBCL means by numbers: as its reader saw them when the file was compiled, loaded as source,
+// or read again. An oracle of its own, over macro characters, says where they begin.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SbclImage } from '../../src/image/own/sbcl-image.ts';
+import { cacheFolder } from '../../src/paths.ts';
+import { Written } from '../contracts/written.ts';
+import { PROJECT, startSession } from '../harness.ts';
+import { libraries, SOURCES } from '../libraries.ts';
+import { LISP, SBCL } from './broken-internals.ts';
+
+const ORACLE = join(PROJECT, 'tests', 'source', 'oracle.lisp');
+const NASTY = join(PROJECT, 'tests', 'source', 'nasty.lisp');
+libraries('alexandria', 'cl-ppcre');
+
+/** How a file gets into an image that knows its places then. FASL is a file to make. */
+const WAYS = {
+  compiled: (fasl: string) => `(compile-file file :output-file "${fasl}")`,
+  'read again': () => '(funcall live-lisp.jobs::**reads-spans** file)',
+} as const;
+
+let written: Written;
+beforeAll(async () => {
+  written = await Written.start();
+  await written.session.eval(`(load "${ORACLE}")`);
+});
+afterAll(() => written.close());
+
+/** Returns the numbers in each line that FORM prints, NaN for each that is not known. */
+async function printed(form: string): Promise<number[][]> {
+  const file = written.path('printed');
+  const printing = `(with-open-file (*standard-output* "${file}" :direction :output :if-exists :supersede) ${form})`;
+  const { text, isError } = await written.session.call('eval_form', { form: `(progn ${printing} :printed)` });
+  expect(isError, text).toBe(false);
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.flatMap((line) => (line.startsWith('form') ? [line.split(' ').slice(1).map(Number)] : []));
+}
+
+/** Returns where the lists of each form of FILE begin, as is known of it once it got into the image in a WAY. */
+function known(file: string, way: keyof typeof WAYS): Promise<number[][]> {
+  return printed(`(let ((file "${file}") (*package* *package*))
+    (remhash file live-lisp.jobs::**spans**)
+    (let ((*standard-output* (make-broadcast-stream)) (*error-output* (make-broadcast-stream)))
+      ${WAYS[way](written.path('made.fasl'))})
+    (loop for spans across (live-lisp.jobs::file-spans-forms (live-lisp.jobs::spans-known file nil))
+          do (format t "form~{ ~A~}~%" (loop for index below (length spans) by 2 collect (aref spans index)))))`);
+}
+
+/** Holds what is known of FILE against the oracle, and returns how many lists both have. */
+async function compared(file: string, way: keyof typeof WAYS): Promise<number> {
+  const oracle = await printed(`(let ((*package* *package*)) (position-oracle:report-file "${file}"))`);
+  const found = await known(file, way);
+  let agreed = 0;
+  for (const [form, [, ...starts]] of oracle.entries())
+    for (const [number, start] of starts.entries()) {
+      if (Number.isNaN(start)) continue;
+      expect([form, number, found[form]?.[number]]).toEqual([form, number, start]);
+      agreed++;
+    }
+  return agreed;
+}
+
+test('the lists of a file of every construct, read again', async () => {
+  const text = readFileSync(NASTY, 'utf8');
+  // A list that stands in two places the compiler counts in another way than the debugger, whose numbers the oracle has.
+  written.write('nasty.lisp', text.replace(/^(?:`?\(label|#1=).*$/gm, '(left-out)'));
+  expect(await compared(written.path('nasty.lisp'), 'read again')).toBeGreaterThan(300);
+});
+
+test.each(['compiled', 'read again'] as const)('the lists of files of libraries, %s', async (way) => {
+  for (const system of ['alexandria', 'cl-ppcre']) await written.session.text('load_system', { system });
+  for (const file of ['alexandria/alexandria-1/macros.lisp', 'cl-ppcre/scanner.lisp'])
+    expect(await compared(join(SOURCES, file), way)).toBeGreaterThan(300);
+});
+
+test.each([
+  ['compiled', 'load_file', (file: string) => ({ path: file })],
+  ['loaded as source', 'eval_form', (file: string) => ({ form: `(load "${file}")` })],
+] as const)('calls behind characters of several octets, in a file that was %s', async (_, tool, args) => {
+  written.write(
+    'octets.lisp',
+    `;;; ←←←← the octets of this comment are more than its characters 😀😀😀😀
+(defun callee (x) x) ; déjà vu (callee 0)
+#+no-such-feature
+(defun caller (y) (callee y))
+(defun caller (y)
+  (let ((first '(callee 1)) (é (callee "é")))
+    #-sbcl (callee 2)
+    (list first é (callee \`(x ,(callee y))))))
+`,
+  );
+  await written.session.call(tool, args(written.path('octets.lisp')));
+  const sites = await written.sitesOf('COMMON-LISP-USER::CALLER', 'callee');
+  expect(sites.map((site) => site.split('  ')[0])).toEqual([
+    'octets.lisp:6:32',
+    'octets.lisp:8:19',
+    'octets.lisp:8:32',
+  ]);
+});
+
+test('a call in a file that was changed after its system came from fasls, and before anybody asked', async () => {
+  written.write('later.asd', '(defsystem "later" :components ((:file "later-file")))\n');
+  const file = '(defun later-callee (x) x)\n\n(defun later-caller (y)\n  (list y\n    (later-callee y)))\n';
+  written.write('later-file.lisp', file);
+  const load = { system: 'later' };
+  await written.session.text('load_system', load);
+  const session = await startSession({ args: ['--root', written.path('.')] });
+  await session.text('load_system', load);
+  written.write('later-file.lisp', `;; A line more.\n${file}`);
+  const text = await session.text('who_calls', { name: 'later-callee', sites: true });
+  await session.close();
+  expect(text.split('\n')).toContain(
+    '    later-file.lisp:6:5  (later-callee y))) (the file changed since it was loaded)',
+  );
+});
+
+test('without such streams it is told that a place is within its top-level form', async () => {
+  const image = new SbclImage({
+    sbcl: SBCL,
+    lispFolder: LISP,
+    cacheFolder: cacheFolder(),
+    root: written.path('.'),
+    heapMb: 512,
+    trees: [],
+    limitMs: 60_000,
+    startFiles: () => [],
+    without: ['places'],
+  });
+  const file = written.path('without.lisp');
+  written.write(
+    'without.lisp',
+    '(defun without-callee (x) x)\n(defun without-caller (y)\n  (without-callee y))\n',
+  );
+  await image.call('load-file', { file, fasl: written.path('without.fasl') });
+  const { data } = await image.call('who-calls', {
+    name: 'without-callee',
+    sites: true,
+    internals: false,
+    offset: 0,
+    limit: 5,
+  });
+  const { fallbacks } = await image.greeting();
+  image.close();
+  const value = data.value;
+  const [row] = value !== undefined && 'rows' in value ? (value.rows ?? []) : [];
+  expect(row?.sites).toEqual([{ file, offset: 28, form: 1, inside: true }]);
+  expect(fallbacks.find(({ ability }) => ability === 'places')?.instead).toBe(
+    'calls, frames and warnings are told with their top-level forms, not with lines of their own',
+  );
+});
