@@ -41,7 +41,7 @@ export async function setStage() {
   }
   await bundleFloor(join(stage, 'dist', 'floor.js'));
   const ours = { script: join(stage, 'dist', 'live-lisp.js'), folder };
-  const warm = withCache(ours, join(stage, 'cache'));
+  const warm = withCache({ ...ours, args: ['--no-sandbox'] }, join(stage, 'cache'));
   await keepCore(ours);
   copyOwnCache(join(stage, 'cache', 'live-lisp'));
   await keepCore(warm);
@@ -50,7 +50,7 @@ export async function setStage() {
     ours,
     warm,
     sandboxed: hasBubblewrap()
-      ? withCache({ ...ours, args: ['--sandbox'] }, join(stage, 'cache'))
+      ? withCache({ ...ours, args: ['--sandbox', 'on'] }, join(stage, 'cache'))
       : undefined,
     cold: () => {
       const cache = mkdtempSync(join(stage, 'cold-'));

@@ -18,7 +18,7 @@ const ELSEWHERE = `| what | on Linux | elsewhere | where |
 | \`image_status\` | tells the resident memory, and whether a signal stopped the image | tells neither | \`image/process/outside.ts\` |
 | the last output before the image exits | what nobody has read yet is known, and waited for | it can be lost | \`lisp/base/wire.lisp\` |
 | a folder that is exchanged while a file is written | the open folder is used, whatever its name becomes | paths are checked again after each use; the last step is not covered | \`files/folder.ts\` |
-| \`--sandbox\` | bubblewrap locks the image in | refused with a sentence | \`image/sandbox/bubblewrap.ts\` |`;
+| the sandbox | bubblewrap locks the image in | none, and the first answer says so | \`image/sandbox/bubblewrap.ts\` |`;
 
 function readRows() {
   return existsSync(RESULT) ? JSON.parse(readFileSync(RESULT, 'utf8')) : [];

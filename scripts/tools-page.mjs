@@ -14,6 +14,7 @@ answers over \`fixtures/demo\`.
 /** What would differ between two machines or two runs: an object's address, a temporary folder, a duration. */
 const VARIABLE = /\{[0-9A-F]{6,}\}|\/(?:tmp|var)\/|\b\d+\.\d+ s\b/;
 
+const CONFINED = 'Code in the image is in a sandbox: it writes in ~/demo, ~/tmp, and has the network.';
 const MEMORY =
   'Memory: heap 31 MB of 4096 MB; 3 garbage collections took 0.1 s; image 62 MB resident; server 68 MB resident';
 
@@ -30,6 +31,7 @@ function stable(text) {
     .replace(/^SBCL .*, pid \d+, up .*;/gm, 'SBCL 2.2.9, pid 4242, up 12 min;')
     .replace(/^Memory: heap.*/gm, MEMORY)
     .replace(/^Threads: \d+,/gm, 'Threads: 2,')
+    .replace(/^Code in the image is in .*/gm, CONFINED)
     .replace(/Built again in \d+\.\d s/g, REBUILT)
     .replace(/\(\d+\.\d s\)\.$/gm, RAN)
     .replace(/\/\S*\/\.state\//g, '~/.local/state/')

@@ -1,13 +1,14 @@
 // Decides the contract's registry as functions, for programs that use the tools without MCP: one registry and one
 // image per process.
 
-import { type Assembly, assemble, assembleParts, HOME, registerBuiltIns } from './assembly.ts';
+import { type Assembly, assemble, assembleParts, registerBuiltIns } from './assembly.ts';
 import { Catalog } from './catalog/catalog.ts';
 import { readConfig } from './config.ts';
 import { CallError } from './errors.ts';
 import * as calls from './kernel/model-call.ts';
 import { type ToolFilter, ToolRegistry } from './kernel/registry.ts';
 import type { Tool } from './kernel/tool.ts';
+import { HOME, withSandbox } from './sandboxing.ts';
 
 /** The registry of this process; it is empty until registerAgentQTools is called (S4.12). */
 export const AGENT_Q_REGISTRY = new ToolRegistry();
@@ -34,7 +35,7 @@ function announcedTools(): Tool[] {
 
 /** Returns the image, executor and records of this process, made with FLAGS when there are none yet. */
 function assembled(flags: readonly string[]): Assembly {
-  assembly ??= assembleParts(readConfig(flags, process.env), AGENT_Q_REGISTRY, TOOL_CATALOG);
+  assembly ??= assembleParts(withSandbox(readConfig(flags, process.env)), AGENT_Q_REGISTRY, TOOL_CATALOG);
   return assembly;
 }
 

@@ -1,6 +1,5 @@
 // Decides how the parts are wired together, for the program and for the library.
 
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CALL_TOOL } from './catalog/call-tool.ts';
 import { Catalog, contractSpelling } from './catalog/catalog.ts';
@@ -15,7 +14,6 @@ import type { Image, ImageTools } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
 import { libraryManager } from './image/process/libraries.ts';
 import { LoadedFiles } from './image/recovery/digests.ts';
-import { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
 import type { Times } from './image/wire/times.ts';
@@ -31,15 +29,14 @@ import { AuditLog } from './records/audit-log.ts';
 import { JournalFiles } from './records/journal-files.ts';
 import { ReplHistory, workspaceFile } from './records/repl-history.ts';
 import { SearchRecords } from './records/search-records.ts';
+import { HOME, sandboxOf, sandboxText } from './sandboxing.ts';
 import type { Holds } from './tools/debug/hold.ts';
 import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
 import { LispTools } from './tools/lisp.ts';
 import { namedFiles } from './tools/named-files.ts';
 import { noticeText } from './tools/notice-text.ts';
 import { Places } from './tools/places.ts';
-
-/** The package's own folder: this file is part of dist/live-lisp.js and dist/index.js. */
-export const HOME = join(import.meta.dirname, '..');
+import { refusedBySandbox } from './tools/sandbox-text.ts';
 
 /** Returns the options of the image that CONFIG asks for. */
 export function imageOptions(config: Config): SbclOptions {
@@ -61,54 +58,12 @@ function startFiles({ init }: Config): string[] {
   return init === undefined ? [] : [init];
 }
 
-/** Returns the sandbox that CONFIG asks for, or that it would have. */
-export function sandboxOf(config: Config): Sandbox {
-  const manager = libraryManager(config);
-  return new Sandbox({
-    root: config.root,
-    roots: config.roots,
-    needed: [
-      join(HOME, 'lisp'),
-      ...config.readRoots,
-      ...startFiles(config),
-      ...(manager ? [manager.file] : []),
-    ],
-    cacheFolder: config.cache,
-    network: config.sandbox === 'with network',
-  });
-}
-
-/** Throws a UsageError when CONFIG asks for a sandbox whose code could change what runs or is kept outside. */
-function checkSandbox({ sandbox, roots, ...config }: Config): void {
-  if (sandbox === 'off') return;
-  const { cache, audit, histories, journals, previews, edits, searches } = config;
-  const trusted = [
-    HOME,
-    process.execPath,
-    cache,
-    audit,
-    histories,
-    journals,
-    previews,
-    edits,
-    searches,
-    tmpdir(),
-  ];
-  for (const root of roots) {
-    const exposed = trusted.find((path) => isInside(realPath(root), realPath(path)));
-    if (exposed === undefined) continue;
-    throw new UsageError(
-      `--sandbox cannot hold: ${exposed}, which live-lisp relies on, lies in the workspace ${root}, which code in the sandbox can change. Name a narrower --root, or keep it elsewhere.`,
-    );
-  }
-}
-
 /** Returns where it is kept what built the image, if CONFIG says that it is. What code in the sandbox defined must not be
  *  built again outside of it. */
 function journalOf({ journals, sandbox, replay, command, root }: Config): Pick<SbclOptions, 'journal'> {
   // A single call from the command line has no image to lose, and must not push out the journals of servers.
   if (!replay || command === 'call') return {};
-  const line = sandbox === 'on' ? 'off-line' : 'on-line';
+  const line = sandbox === 'strict' ? 'off-line' : 'on-line';
   const folder = sandbox === 'off' ? journals : join(journals, 'sandboxed', line);
   return { journal: new JournalFiles(folder, root) };
 }
@@ -165,7 +120,6 @@ export function assembleParts(
   catalog: Catalog,
   { image: times, matchMs, notices = [], without }: Surroundings = {},
 ): Assembly {
-  checkSandbox(config);
   const holds = new HeldCalls<Result>(config.holdSeconds);
   const forbids = (real: string) => workspace.forbids(real);
   const image: SbclImage = new SbclImage({
@@ -183,6 +137,7 @@ export function assembleParts(
   });
   const workspace = workspaceOf(config, image);
   const { log, history, intents } = recordsOf(config);
+  if (config.unboxed !== undefined) notices.push(`Note: ${sandboxText(config)}`);
   const memory = memoryOf(config, catalog);
   const executor = new Executor(registry, {
     ask: config.ask,
@@ -190,6 +145,7 @@ export function assembleParts(
     standing: standingApprovals(config, workspace),
     audit: log,
     ready: takeBackUnfinished(workspace, intents).then((told) => void notices.push(...told)),
+    ...(config.sandbox !== 'off' && { remark: refusals(config) }),
     takeNotices: () => [...notices.splice(0), ...image.takeNotices().map(noticeText), ...history.takeNotes()],
   });
   const questions = new OpenQuestions(config.answerSeconds);
@@ -202,10 +158,18 @@ export function assembleParts(
     log,
     history,
     intents,
+    confinement: sandboxText(config),
     pendingEdits: (file: string) => questions.about(file),
     matchMs,
   };
   return { image, registry, catalog, executor, grounds, questions };
+}
+
+/** Returns what tells a model that the sandbox of CONFIG refused something. */
+function refusals(config: Config): (text: string) => string | undefined {
+  const { writable, strict } = sandboxOf(config);
+  const limits = { root: config.root, writable, strict, isInside };
+  return (text) => refusedBySandbox(text, limits);
 }
 
 /** Returns what the servers of CONFIG keep on the disk: calls, evaluations, and what is being done to several files. */
@@ -246,18 +210,17 @@ function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => Grounds
   };
 }
 
-/** Returns the files that tools may reach: what CONFIG names, and the sources of the systems that IMAGE has loaded. */
+/** Returns the files that tools may reach: what CONFIG names, and the sources of the systems that IMAGE has loaded. Code
+ *  in the image decides what it tells as sources, so none of them can be everything, or what a sandbox hides. */
 function workspaceOf(config: Config, image: Image): Workspace {
   const { roots, root, readRoots } = config;
-  const folders = { roots, start: root, readRoots };
-  if (config.sandbox !== 'off') {
-    // Code in the image decides what it tells as sources, so in a sandbox nothing that it tells counts.
-    const sandbox = sandboxOf(config);
-    return new Workspace({ ...folders, hides: (real) => sandbox.hides(real) });
-  }
-  // Else it cannot make everything a source.
-  const sources = async () => (await systemSources(image)).filter((folder) => !isTooWide(folder));
-  return new Workspace({ ...folders, sources });
+  const sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config);
+  const hides = (real: string) => sandbox?.hides(real) === true;
+  const sources = async () => {
+    const folders = await systemSources(image);
+    return folders.filter((folder) => !isTooWide(folder) && !hides(realPath(folder)));
+  };
+  return new Workspace({ roots, start: root, readRoots, sources, hides });
 }
 
 /** Returns what CONFIG allows in advance. No approval for the session holds for its start file in WORKSPACE. */

@@ -21,8 +21,12 @@ export interface Config {
   readRoots: string[];
   sbcl: string | undefined;
   heapMb: number;
-  /** Whether the image is locked in, and can use the network all the same. */
-  sandbox: (typeof SANDBOXES)[number];
+  /** Whether images are locked in: `auto` where that works, `on` always, and `strict` also without the network. */
+  sandbox: (typeof SANDBOXES)[number] | 'off';
+  /** Why no image is locked in, as sentences, where `auto` found that none can be. */
+  unboxed?: string;
+  /** Directories besides the workspace that code in the sandbox changes. */
+  write: string[];
   /** Milliseconds that an evaluation may take. */
   evalTimeoutMs: number;
   /** Seconds for which a held error waits after each use. */
@@ -73,7 +77,7 @@ export interface Config {
 
 const NAME_STYLES = ['snake', 'contract'] as const;
 const ASKS = ['dangerous', 'cautious'] as const;
-const SANDBOXES = ['off', 'on', 'with network'] as const;
+const SANDBOXES = ['auto', 'on', 'strict'] as const;
 const WHENS = ['on', 'off'] as const;
 const LIBRARIES = ['auto', 'none', 'quicklisp', 'qlot', 'ocicl'] as const;
 const LISTS = ['full', 'lightweight', 'summary', 'search'] as const;
@@ -97,7 +101,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     readRoots: readDirectories('read-root', all),
     sbcl: flags.get('sbcl') ?? (environment['LIVE_LISP_SBCL'] || undefined),
     heapMb: readHeap(flags.get('heap') ?? '4GB'),
-    sandbox: flags.has('sandbox-net') ? 'with network' : flags.has('sandbox') ? 'on' : 'off',
+    sandbox: readSandbox(flags),
+    write: readDirectories('write', all),
     evalTimeoutMs: readSeconds('eval-timeout', '30', flags) * 1000,
     holdSeconds: readSeconds('hold', '60', flags),
     init: readInit(flags.get('init')),
@@ -174,6 +179,12 @@ export function isTooWide(folder: string): boolean {
   const real = realPath(folder);
   const home = realPath(homeFolder() ?? '/');
   return real === parse(real).root || `${home}${sep}`.startsWith(`${real}${sep}`);
+}
+
+function readSandbox(flags: ReadonlyMap<string, string>): Config['sandbox'] {
+  if (!flags.has('no-sandbox')) return readChoice('sandbox', SANDBOXES, flags);
+  if (flags.has('sandbox')) throw new UsageError('Give --sandbox or --no-sandbox, not both.');
+  return 'off';
 }
 
 function readHeap(value: string): number {

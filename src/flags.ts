@@ -39,9 +39,16 @@ export const FLAGS: readonly Flag[] = [
   { name: 'heap', value: 'SIZE', about: 'heap of the image, such as 512MB or 8GB (default 4GB)' },
   {
     name: 'sandbox',
-    about: 'with bubblewrap: the image writes only in the workspace and has no network',
+    value: 'HOW',
+    about:
+      'auto (default): lock images in where bubblewrap works; on: start none without; strict: also no network, and temporary files of its own',
   },
-  { name: 'sandbox-net', about: 'the same, but with the network' },
+  { name: 'no-sandbox', about: 'do not lock images in: code in them can do all that you can' },
+  {
+    name: 'write',
+    value: 'DIR',
+    about: 'a directory that code in the sandbox can change as well; can be given several times',
+  },
   { name: 'eval-timeout', value: 'SECONDS', about: 'limit of one evaluation (default 30)' },
   { name: 'hold', value: 'SECONDS', about: 'how long a held error waits after each use (default 60)' },
   { name: 'init', value: 'FILE', about: 'a Lisp file to load into every new image' },

@@ -42,7 +42,8 @@ function isLeft(path: string, part: string | undefined): boolean {
   return Date.now() - Math.max(stats.atimeMs, stats.mtimeMs) > UNUSED_MS;
 }
 
-function runs(pid: number): boolean {
+/** Returns whether a process has the number PID. */
+export function runs(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {

@@ -2,18 +2,20 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Assembly, assemble, HOME, sandboxOf, type Waits } from './assembly.ts';
+import { type Assembly, assemble, type Waits } from './assembly.ts';
 import { readCatalog } from './catalog/open-catalog.ts';
 import type { Searchable } from './catalog/search.ts';
 import { callTool, helpText, searchText, toolList } from './cli.ts';
 import { type Config, readConfig } from './config.ts';
 import { messageOf, UsageError } from './errors.ts';
 import { type UsableFolders, withUsableFolders } from './folders.ts';
+import { refusalOf } from './image/sandbox/sandbox.ts';
 import type { Place } from './install/clients.ts';
 import { SCRIPT_NAME } from './install/entry.ts';
 import type { ClientName } from './install/names.ts';
 import type { Launch } from './install/settings.ts';
 import { homeFolder } from './paths.ts';
+import { HOME, sandboxOf, withSandbox } from './sandboxing.ts';
 import { removeTemporaryFolders } from './temporary-folder.ts';
 import { visible } from './visible.ts';
 
@@ -115,9 +117,10 @@ function launch(): Launch {
 
 /** Runs a command that works with an image. */
 async function work(
-  { config, notices, remarks }: UsableFolders,
+  { config: usable, notices, remarks }: UsableFolders,
   { waits, onWarm = () => {} }: ProgramOptions,
 ): Promise<number> {
+  const config = withSandbox(usable);
   const parts = assemble(config, { ...waits, notices: [...notices] });
   const { image, registry, executor } = parts;
   /** Resolves when the tools that the start file registers are there, also those that were lost with an image. */
@@ -159,7 +162,10 @@ async function serveImage(
   const { Approvals } = await import('./server/approvals.ts');
   const { PreviewFiles } = await import('./server/preview-files.ts');
   const files = new PreviewFiles(config.previews, config.answerSeconds);
-  if (config.sandbox !== 'off') sandboxOf(config).check().catch(complain);
+  if (config.sandbox !== 'off') {
+    const obstacle = sandboxOf(config).obstacle();
+    if (obstacle !== undefined) complain(refusalOf(obstacle));
+  }
   const { version, homepage } = ownPackage();
   serve({
     registry,

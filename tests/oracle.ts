@@ -13,6 +13,15 @@ export interface Search extends Record<string, unknown> {
   inherited?: boolean;
 }
 
+/** A form that gives what SBCL calls its predicate for names to which it keeps no cross references. */
+export const WITHOUT_XREFS =
+  '(or (find-symbol "XREF-INTERNAL-NAME-P" "SB-C") (find-symbol "INTERNAL-NAME-P" "SB-C"))';
+
+/** Tells whether the SBCL of SESSION keeps cross references to CL. Upstream builds it without. */
+export async function keepsReferencesToCl(session: Session): Promise<boolean> {
+  return (await session.eval(`(funcall ${WITHOUT_XREFS} 'mapcar)`)) === 'NIL';
+}
+
 /** Lines that one call lists: few enough that no answer is cut, however long the names are. */
 const PAGE = 300;
 

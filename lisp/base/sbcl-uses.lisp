@@ -12,7 +12,8 @@
   "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references. From 2.6.1 to 2.6.4
 that is no number, but for the first of a name: it is the difference from the one before." ("SB-C" "MAP-PACKED-XREF-DATA"))
 (define-internal without-xrefs-p (name)
-  "True when SBCL keeps no cross references to NAME." ("SB-C" "INTERNAL-NAME-P"))
+  "True when SBCL keeps no cross references to NAME. Since 2.4 the second of these names is that of another function."
+  ("SB-C" "XREF-INTERNAL-NAME-P" "SB-C" "INTERNAL-NAME-P"))
 
 (declaim (notinline probed))
 (defun probed (&rest arguments)

@@ -71,9 +71,31 @@ whose place it took. UNSET are the definitions of variables that were not set ag
     (setf (gethash (key-of definition) **evaluated**)
           (list (definition-identity definition) (get-universal-time) by definition))))
 
+(defun thing-touched (definition)
+  "Return the symbol, package or method by which a TOUCHED knows DEFINITION."
+  (case (definition-kind definition)
+    ((:package :export :method) (definition-identity definition))
+    (t (name-symbol (definition-name definition)))))
+
+(defun fasl-path-p (path)
+  "True when PATH, a native name, is called like a compiled file."
+  (equal (pathname-type (sb-ext:parse-native-namestring path)) (pathname-type (compile-file-pathname "source"))))
+
+(defun other-maker (definition touched path)
+  "Return the path of the file within the load of PATH that made DEFINITION, of which SBCL knows no file. Return NIL when
+PATH itself did, and T when that cannot be told, as of a compiled file."
+  (let ((others (remove path
+                        (remove-duplicates (mapcar (lambda (file) (file-path (namestring file)))
+                                                   (gethash (thing-touched definition) (touched-makers touched)))
+                                           :test #'equal)
+                        :test #'equal)))
+    (cond ((null others) nil)
+          ((or (rest others) (fasl-path-p (first others))) t)
+          (t (first others)))))
+
 (defun by-file (definitions touched path by)
-  "Return DEFINITIONS grouped by file: lists that begin with that. What is from none is of PATH, when that was loaded.
-Else a form that begins BY made it, unless a load of those TOUCHED did so."
+  "Return DEFINITIONS grouped by file: lists that begin with that. What is from none is of the file that made it within the
+load of PATH, which can be PATH. Without PATH a form that begins BY made it, unless a load of those TOUCHED did so."
   (let ((files (make-hash-table :test 'equal)) (groups (make-hash-table :test 'eq)))
     (dolist (definition definitions)
       (let* ((name (definition-file-name definition))
@@ -83,7 +105,8 @@ Else a form that begins BY made it, unless a load of those TOUCHED did so."
                     (or (not (typep (definition-identity definition) '(and function (not generic-function))))
                         (shows-load-p definition file)))
                (push definition (gethash file groups)))
-              (path (push definition (gethash (known-file path) groups)))
+              (path (let ((other (other-maker definition touched path)))
+                      (unless (eq other t) (push definition (gethash (known-file (or other path)) groups)))))
               ((not (gethash (name-symbol (definition-name definition)) (touched-loaded touched)))
                (note-evaluated definition by)))))
     (loop for file being the hash-keys of groups using (hash-value group) collect (cons file group))))
@@ -198,9 +221,9 @@ what is to be told. Return the names of what has changed and is compiled into it
 
 (defun loaded-p (definition touched)
   "True when what was TOUCHED says that DEFINITION was made by a load, not when its file was compiled before that."
-  (gethash (if (member (definition-kind definition) '(:package :export))
-               (definition-identity definition)
-               (name-symbol (definition-name definition)))
+  (gethash (if (eq (definition-kind definition) :method)
+               (name-symbol (definition-name definition))
+               (thing-touched definition))
            (touched-loaded touched)))
 
 (defun group-failed-p (group touched done path)

@@ -8,10 +8,11 @@
 that a load touched, and FUNCTIONS the function names that were set. LOG has the symbols that were touched, newest first,
 and for a method a pair of the name of its generic function and the method. FAILED has those of loads that did not end
 well, and packages. EXPORTS are lists of a package, where its definition is from, and symbols that it is told to export. VALUES has by
-symbol what a variable was before its first definition came, itself a TOUCHED when it was unbound."
+symbol what a variable was before its first definition came, itself a TOUCHED when it was unbound. MAKERS has by symbol,
+package and method the true names of the files that were loaded or compiled when it was touched."
   (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq)) (functions (make-hash-table :test 'equal))
   (log '()) (failed '()) (exports '())
-  (values (make-hash-table :test 'eq)))
+  (values (make-hash-table :test 'eq)) (makers (make-hash-table :test 'eq)))
 
 (defvar *touched* nil "What is touched while this thread loads, or :NOTHING-YET, or NIL while nobody asks.")
 (defvar *defining-package* nil "True while DEFPACKAGE makes or changes a package: where its form is from, or T.")
@@ -24,9 +25,15 @@ symbol what a variable was before its first definition came, itself a TOUCHED wh
        (let ((*touched* nil))
          (ignore-errors ,@body)))))
 
+(defun note-makers (thing touched)
+  "Note in TOUCHED which files are loaded and compiled while THING, a symbol, package or method, is touched."
+  (dolist (file (list *load-truename* *compile-file-truename*))
+    (when file (pushnew file (gethash thing (touched-makers touched)) :test #'eq))))
+
 (defun note-symbol (symbol touched)
   "Note in TOUCHED that SYMBOL is about to change."
   (push symbol (touched-log touched))
+  (note-makers symbol touched)
   (when *load-truename* (setf (gethash symbol (touched-loaded touched)) t))
   (unless (nth-value 1 (gethash symbol (touched-before touched)))
     (let ((before '()))
@@ -59,12 +66,14 @@ symbol what a variable was before its first definition came, itself a TOUCHED wh
   (with-touched (touched)
     (let ((name (sb-mop:generic-function-name (sb-mop:method-generic-function method))))
       (note-name name touched)
+      (note-makers method touched)
       (push (cons name method) (touched-log touched)))))
 
 (defun touch-exports (symbols package)
   "Note that PACKAGE is told to export SYMBOLS, when its definition does so."
   (with-touched (touched)
     (when *defining-package*
+      (note-makers (find-package package) touched)
       (when *load-truename* (setf (gethash (find-package package) (touched-loaded touched)) t))
       (push (list* (find-package package) *defining-package* (if (listp symbols) symbols (list symbols)))
             (touched-exports touched)))))

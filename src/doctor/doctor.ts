@@ -1,7 +1,7 @@
 // Decides what the doctor checks, and prints a line for each check.
 
 import { tmpdir } from 'node:os';
-import { imageOptions, sandboxOf } from '../assembly.ts';
+import { imageOptions } from '../assembly.ts';
 import type { Config } from '../config.ts';
 import { messageOf, SetupError } from '../errors.ts';
 import { obstacleToWriting } from '../folders.ts';
@@ -34,7 +34,7 @@ export async function diagnose(
   { version, issues, remarks }: Surroundings,
   print: (text: string) => void,
 ): Promise<number> {
-  const sandbox = await checkSandbox(sandboxOf(config), config);
+  const sandbox = checkSandbox(config);
   // No SBCL runs where the sandbox that was asked for does not work.
   const { finding, facts } = sandbox.ok ? await checkSbcl(config) : {};
   const canTry = facts !== undefined && obstacleToWriting(tmpdir()) === undefined;

@@ -3,27 +3,23 @@
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { HOME } from '../assembly.ts';
 import type { Config } from '../config.ts';
 import { messageOf } from '../errors.ts';
 import { obstacleToWriting } from '../folders.ts';
 import { cacheUsable } from '../image/process/agent.ts';
 import { libraryManager } from '../image/process/libraries.ts';
-import type { Sandbox } from '../image/sandbox/sandbox.ts';
 import { initFileNotLoaded } from '../init-file.ts';
 import { SCRIPT_NAME } from '../install/entry.ts';
 import { shellLine } from '../install/program.ts';
 import type { Finding } from '../install/report.ts';
+import { HOME, sandboxOf, sandboxText } from '../sandboxing.ts';
 
-/** Returns whether an image can be locked in here, which CONFIG may ask for. */
-export async function checkSandbox(sandbox: Sandbox, config: Config): Promise<Finding> {
-  const wanted = config.sandbox !== 'off';
-  const obstacle = await sandbox.obstacle();
-  const found = obstacle === undefined ? 'works' : `${obstacle.why}. ${obstacle.remedy}`;
-  return {
-    ok: obstacle === undefined || !wanted,
-    text: `sandbox: ${found}${wanted ? '' : ' (only --sandbox needs it)'}`,
-  };
+/** Returns whether code in images of CONFIG is in a sandbox. Where a person wants one that does not work, no image
+ *  starts. */
+export function checkSandbox(config: Config): Finding {
+  const obstacle = config.sandbox === 'off' ? undefined : sandboxOf(config).obstacle();
+  if (obstacle === undefined) return { ok: true, text: `sandbox: ${sandboxText(config)}` };
+  return { ok: false, text: `sandbox: ${obstacle.why}. ${obstacle.remedy}` };
 }
 
 /** What does not run where its record cannot be written. */

@@ -104,7 +104,7 @@ function listAround({ around }: Part, text: string): Part | undefined {
 function isRest(list: Part, text: string): boolean {
   if (list.kind !== 'list' || list.marks.includes('#.')) return false;
   const items = list.around?.items ?? [];
-  const before = items[items.indexOf(list) - 1];
+  const before = items[list.index - 1];
   return before?.kind === 'other' && text.slice(before.start, before.end) === '.';
 }
 

@@ -12,12 +12,15 @@ export interface Spoken {
 /** Returns the places from START to END of TEXT that speak of the symbol NAME. A word of letters alone counts only in upper
  *  case, or where it is marked as code: by a package, a quote or a parenthesis. */
 export function spokenOf(text: string, name: string, start = 0, end = text.length): Spoken[] {
+  if (end - start < name.length) return [];
   const word = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const pattern = new RegExp(`(?<!${BESIDE})${word}(?!${BESIDE}|\\.\\w)`, 'giu');
   const plainWord = /^\p{L}+$/u.test(name);
   const found: Spoken[] = [];
+  // No further than what stands beside the last word tells, lest the rest of the text be looked through each time.
+  const area = text.slice(0, end + 2);
   pattern.lastIndex = start;
-  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+  for (let match = pattern.exec(area); match !== null; match = pattern.exec(area)) {
     const from = match.index;
     const to = from + match[0].length;
     if (to > end) break;

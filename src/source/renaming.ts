@@ -130,8 +130,7 @@ function namesKeyword(part: Part): boolean {
 
 /** Whether PART stands directly behind &KEY in a list. */
 function isParameter(part: Part): boolean {
-  const before = part.around?.items.slice(0, part.around.items.indexOf(part)) ?? [];
-  return before.findLast(({ name }) => name.startsWith('&'))?.name === '&KEY';
+  return part.section === '&KEY';
 }
 
 /** Whether PART, a keyword or a string, and a package that has the symbol of RENAMING are the first two arguments of a call.
@@ -205,10 +204,14 @@ function inString(text: string, part: Part, task: Task, scan: Scan, current: str
 /** Notes what is said of the symbols from START to END of TEXT, in a string or not. */
 function inProse(text: string, start: number, end: number, task: Task, scan: Scan, string = false): void {
   for (const renaming of task.renamings) {
+    const outside = scan.edits.findLastIndex((edit) => edit.end <= start || edit.start >= end);
+    const there = scan.edits.slice(outside + 1).sort((one, other) => one.start - other.start);
+    let next = 0;
     for (const spoken of spokenOf(text, renaming.from, start, end)) {
       // A string of the name alone is a designator.
       if (string && spoken.start === start && spoken.end === end) continue;
-      if (scan.edits.some((edit) => edit.start < spoken.end && spoken.start < edit.end)) continue;
+      while ((there[next]?.end ?? Number.POSITIVE_INFINITY) <= spoken.start) next++;
+      if ((there[next]?.start ?? Number.POSITIVE_INFINITY) < spoken.end) continue;
       const word = text.slice(spoken.start, spoken.end);
       const said = { ...spoken, text: spokenAs(renaming.to, word), from: renaming.from };
       if (task.prose) scan.edits.push({ ...said, how: 'prose' });
@@ -232,7 +235,7 @@ export function keywordCallees(tree: Tree, text: string, { from }: Renaming): st
 /** Whether PART stands behind :INITARG. */
 function isInitarg(part: Part): boolean {
   const items = part.around?.items ?? [];
-  return items[items.indexOf(part) - 1]?.name === 'INITARG';
+  return items[part.index - 1]?.name === 'INITARG';
 }
 
 /** Returns the name that the definition around PART has. It is the innermost list with an operator that begins with DEF, or

@@ -10,8 +10,10 @@ export interface Part {
   name: string;
   /** The elements of a list, without feature expressions. */
   items: Part[];
-  /** The list around it. */
+  /** The list around it, which of its items this is, and the lambda list keyword that stands before. */
   around: Part | undefined;
+  index: number;
+  section: string;
   /** What stands right before it, as `'`, `#'` or `` ` ``, the outermost first. */
   marks: readonly string[];
 }
@@ -80,7 +82,7 @@ function partAt(
     if (marks.length > MAX_DEPTH) return stop(reader, start);
     return partAt(reader, next(reader), around, [...marks, kind]);
   }
-  const part: Part = { kind: 'other', start, end, name: '', items: [], around, marks };
+  const part: Part = { kind: 'other', start, end, name: '', items: [], around, index: 0, section: '', marks };
   if (kind === '(' || kind.endsWith('(')) return listAt(reader, part);
   if (kind !== 'atom') return part;
   if (reader.text[start] === '"') part.kind = 'string';
@@ -93,6 +95,7 @@ function listAt(reader: Reader, list: Part): Part | 'cut' {
   list.kind = 'list';
   if (reader.depth >= MAX_DEPTH) return stop(reader, list.start);
   reader.depth++;
+  let section = '';
   for (;;) {
     const token = next(reader);
     if (token.kind === ')') {
@@ -102,7 +105,10 @@ function listAt(reader: Reader, list: Part): Part | 'cut' {
     }
     const part = partAt(reader, token, list, []);
     if (part === 'cut') return 'cut';
-    if (part !== undefined) list.items.push(part);
+    if (part === undefined) continue;
+    part.index = list.items.push(part) - 1;
+    part.section = section;
+    if (part.name.startsWith('&')) section = part.name;
   }
 }
 

@@ -47,6 +47,8 @@ export interface Grounds {
   intents: Intents;
   /** Tells of edits that wait for an answer. */
   pendingEdits: PendingEdits;
+  /** The sentence that says what holds the code in the image. */
+  confinement?: string;
   /** Milliseconds that a pattern may take in one text; as always when absent. */
   matchMs?: number | undefined;
 }
@@ -89,7 +91,7 @@ export function furtherTools(grounds: Grounds): Tool[] {
     debug(image, holds, places),
     inspect(image),
     observe(image, places),
-    imageStatus(image, replaceable),
+    imageStatus(image, replaceable, grounds.confinement),
     interrupt(image, places),
     ...(replaceable ? [restartImage(replaceable)] : []),
     getAuditLog(log),

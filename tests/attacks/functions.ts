@@ -2,6 +2,7 @@
 
 import { words } from '../../src/catalog/terms.ts';
 import { changeOf, diffHunks, wholeContent } from '../../src/files/diff.ts';
+import { hunksBetween } from '../../src/files/line-changes.ts';
 import { decode, encode, lineEnds, linesOf } from '../../src/files/text.ts';
 import { RawOutput } from '../../src/image/process/raw-output.ts';
 import { encodeFrame } from '../../src/image/wire/frames.ts';
@@ -15,12 +16,15 @@ import { questionLine } from '../../src/question-line.ts';
 import { cut, parseLine } from '../../src/records/shorten.ts';
 import { formDefining } from '../../src/source/again.ts';
 import { imbalanceOf } from '../../src/source/balance.ts';
+import { mentionsIn } from '../../src/source/calls.ts';
 import { brokenCall, codeFinder, topLevelLists, withoutProse } from '../../src/source/code-search.ts';
 import { definitionsIn } from '../../src/source/definitions.ts';
 import { definedLambdaList } from '../../src/source/lambda-list.ts';
-import { Names } from '../../src/source/names.ts';
+import { Names, symbolsIn } from '../../src/source/names.ts';
+import { Packages } from '../../src/source/packages.ts';
 import { TopLevelForms } from '../../src/source/position.ts';
 import { spokenOf } from '../../src/source/prose.ts';
+import { keywordCallees, scanFor, withEdits } from '../../src/source/renaming.ts';
 import { changedForms, unfinishedLine } from '../../src/source/splice.ts';
 import { allNamed, targetsNamed } from '../../src/source/targets.ts';
 import { SourceText } from '../../src/source/text.ts';
@@ -28,11 +32,25 @@ import { topLevelForms } from '../../src/source/top-level.ts';
 import { treeOf } from '../../src/source/tree.ts';
 import { nearestText } from '../../src/tools/exact-text.ts';
 import { occurrences } from '../../src/tools/match.ts';
+import { namedFiles } from '../../src/tools/named-files.ts';
 import { visible, visibleLine, visibleName } from '../../src/visible.ts';
 
 const FEATURES: ReadonlySet<string> = new Set(['SBCL']);
 const forms = (text: string) => new TopLevelForms(new SourceText(text), FEATURES);
 const fileText = (text: string) => ({ text, encoding: 'UTF-8', bom: false }) as const;
+
+/** Does what a rename of the symbol NAME does with TEXT. */
+function rename(name: string, text: string): void {
+  const [all, packages] = [forms(text), new Packages([['P', 'P']], [])];
+  const renaming = { from: name, to: 'BAR', packages: new Set(['P']), exporters: new Set<string>() };
+  const tree = treeOf(text);
+  packages.note(tree, text);
+  keywordCallees(tree, text, renaming);
+  const callees = new Map([[name, new Set(['BAR'])]]);
+  const packageAt = (index: number) => all.packageAt(index) ?? 'P';
+  const task = { renamings: [renaming], packages, packageAt, callees, keywords: true, prose: true };
+  withEdits(text, scanFor(text, task).edits);
+}
 
 /** Each takes a text. What it returns counts for nothing. */
 export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } = {
@@ -69,6 +87,14 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
     const added = { start: text.length, end: text.length, text: '\n(a)' };
     return changedForms(forms(text), forms(text + added.text), [added]);
   },
+  'a rename, of FOO': (text) => rename('FOO', text),
+  'a rename, of A': (text) => rename('A', text),
+  mentionsIn: (text) =>
+    mentionsIn(new SourceText(text), FEATURES, { name: 'FOO', homes: new Set(['P']), setf: false }),
+  symbolsIn: (text) =>
+    symbolsIn(new SourceText(text), FEATURES, { name: 'FOO', packages: new Set(['P']) }, 'DEFTYPE'),
+  hunksBetween: (text) => hunksBetween(text, text.replaceAll('f', 'g').slice(100)),
+  namedFiles: (text) => namedFiles(text.split(' ').map((file) => ({ file, within: [{ file }] }))),
   spokenOf: (text) => spokenOf(text, 'FOO'),
   'diffHunks, of little': (text) => diffHunks(text, `${text}x`),
   'diffHunks, of all': (text) => diffHunks(text, text.replaceAll('(', '[').replaceAll('a', 'b')),

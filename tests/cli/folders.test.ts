@@ -95,7 +95,10 @@ describe('doctor', () => {
 
   test('fails where no record can be kept, no file be put, or an audit log that was named not be written', async () => {
     const env = { XDG_STATE_HOME: NOWHERE, TMPDIR: NOWHERE, XDG_CACHE_HOME: folder.path };
-    const { code, stdout } = await run(['doctor', '--audit', folder.path, '--sbcl', '/none'], env);
+    const { code, stdout } = await run(
+      ['doctor', '--no-sandbox', '--audit', folder.path, '--sbcl', '/none'],
+      env,
+    );
     expect([code, stdout.match(/^FAIL (?!sbcl).*$/gm)]).toEqual([
       1,
       [

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { keepsReferencesToCl } from '../oracle.ts';
 
 const SOURCE = `(defpackage :expanding (:use :cl))
 (in-package :expanding)
@@ -77,7 +78,10 @@ test('S3.7 a call for which the compiler has code of its own is a call', async (
     '(defun expanding::turns (a) (declare (type (unsigned-byte 32) a)) (sb-rotate-byte:rotate-byte 3 (byte 32 0) a))',
   );
   const text = await session.text('who_calls', { name: 'sb-rotate-byte::%rotate-byte' });
-  expect(text.split('\n\nPossible')[0]).toMatch(/^Functions that call .*\n {2}EXPANDING::TURNS$/ms);
+  // SBCL as upstream builds it keeps no cross references to its own names, which the answer then says.
+  expect(/^Functions that call .*\n {2}EXPANDING::TURNS$/ms.test(text.split('\n\nPossible')[0] ?? '')).toBe(
+    await keepsReferencesToCl(session),
+  );
 });
 
 test('S3.8 S3.17 C31 what ran only when its file was compiled is told also beside what only mentions the name', async () => {

@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Workspace } from '../../src/files/workspace.ts';
+import { NEVER_MADE } from '../../src/image/sandbox/protected.ts';
 import { temporaryFolder } from '../harness.ts';
 
 export interface TestWorkspace {
@@ -37,7 +38,9 @@ export function makeWorkspace(...readRoots: string[]): TestWorkspace {
   return { workspace, root, outside, put, remove: folder.remove };
 }
 
-/** Returns the paths of all files and directories below FOLDER, sorted. */
+/** Returns the paths of all files and directories below FOLDER, sorted, without the empty folders that a sandbox holds in
+ *  the workspace. */
 export function tree(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort() : [];
+  const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
+  return names.filter((name) => !NEVER_MADE.some((held) => held === name)).sort();
 }

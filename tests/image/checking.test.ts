@@ -1,8 +1,9 @@
 // What load_file with check tells of a file, and that nothing of it is in the image afterwards.
 
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tree } from '../files/workspaces.ts';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
 
 const root = temporaryFolder();
@@ -40,7 +41,7 @@ test('what is right is told in one line, and leaves no trace', async () => {
     isError: false,
   });
   expect(await session.eval('(find-package :checked)')).toBe('NIL');
-  expect(readdirSync(root.path)).toEqual(['library.lisp']);
+  expect(tree(root.path)).toEqual(['library.lisp']);
 });
 
 test('errors and warnings have their lines, notes are left out', async () => {

@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { tree } from '../files/workspaces.ts';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { NUL_IN_PATH } from '../said.ts';
 import { until } from '../server/processes.ts';
@@ -27,7 +28,7 @@ afterAll(async () => {
 /** The files in the root, which a load must leave as they were. */
 let written: string[] = [];
 afterEach(() => {
-  expect(readdirSync(root.path).sort()).toEqual([...written].sort());
+  expect(tree(root.path).filter((name) => !name.includes('/'))).toEqual([...written].sort());
   expect(readdirSync(temporary.path)).toEqual([]);
   for (const name of written) rmSync(join(root.path, name), { recursive: true });
   written = [];

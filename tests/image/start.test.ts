@@ -18,6 +18,7 @@ import { agentCommand, cacheUsable } from '../../src/image/process/agent.ts';
 import { installHint } from '../../src/image/process/sbcl.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { WITHOUT_SBCL } from '../cli/run.ts';
+import { tree } from '../files/workspaces.ts';
 import {
   type Answer,
   PROJECT,
@@ -76,7 +77,7 @@ describe('the cache', () => {
   /** What is there of the agent, without parts that a server which ended has begun. The code of the program has tests of
    *  its own. */
   const cached = (base = folder.path) =>
-    readdirSync(join(base, 'live-lisp')).filter((name) => !name.endsWith('.v8') && !name.includes('.fasl.'));
+    readdirSync(join(base, 'live-lisp')).filter((name) => !/\.v8$|\.fasl\.|^sandboxes$/.test(name));
   const inFolder = () => ({ env: { XDG_CACHE_HOME: folder.path } });
 
   /** Each compiles the agent, which takes long. So only the long run has two, and the other obstacles below. */
@@ -197,13 +198,13 @@ describe('the cache', () => {
       const server = await new RawServer({ env, cwd: folder.path }).connect();
       expect(await server.eval('(+ 1 2)')).toBe('3');
       await server.kill();
-      expect(readdirSync(folder.path)).toEqual([]);
+      expect(tree(folder.path)).toEqual([]);
     },
   );
 });
 
 describe('without an sbcl', () => {
-  const nowhere = () => ({ env: { ...WITHOUT_SBCL, PATH: folder.path } });
+  const nowhere = () => ({ args: ['--no-sandbox'], env: { ...WITHOUT_SBCL, PATH: folder.path } });
   const text = `There is no sbcl on this machine's PATH or where package managers put it, so there is no Lisp image to ask. ${installHint()} Then call again; the server need not be restarted.`;
 
   test('the tools are listed, each call says how to install it, and works once it is there', async () => {

@@ -8,7 +8,7 @@ import { belowOne } from '../said.ts';
 import { until } from '../server/processes.ts';
 
 const root = temporaryFolder();
-const audit = join(root.path, 'audit.jsonl');
+const audit = join(root.path, 'records', 'audit.jsonl');
 let session: Session;
 beforeAll(async () => {
   session = await startSession({

@@ -163,7 +163,7 @@ describe('the journal on the disk', () => {
   test('that cannot be written is told once, and the image is built again from memory', async () => {
     mkdirSync(join(state.path, 'live-lisp'));
     writeFileSync(join(state.path, 'live-lisp', 'journals'), 'no folder');
-    const session = await open(['--audit', join(root.path, 'audit.jsonl')]);
+    const session = await open(['--audit', join(root.path, 'records', 'audit.jsonl')]);
     const file = put('a.lisp', '(defun a () 1)\n');
     const first = await session.call('eval_form', { form: '(defun f () 1)' });
     expect(first.notices.join('\n')).toMatch(

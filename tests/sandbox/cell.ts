@@ -30,7 +30,7 @@ export function workspace(empty?: 'empty'): { root: string; cache: string; remov
 /** Starts a session over ROOT with the sandbox and FLAGS. */
 export function startSandboxed(
   root: string,
-  { args = ['--sandbox'], ...options }: StartOptions = {},
+  { args = ['--sandbox', 'strict'], ...options }: StartOptions = {},
 ): Promise<Session> {
   return startSession({ ...options, args: [...args, '--root', root, '--heap', '512MB'], cwd: root });
 }

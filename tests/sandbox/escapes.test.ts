@@ -175,15 +175,13 @@ describe('nothing outside listens', () => {
 
   test.each(['outside', 'workspace', 'temporary'])('at the socket: %s', async (where) => {
     const path = String(listeners[where]?.server.address());
-    expect(await connect(local, lispString(path))).toMatch(
-      /^Error: .*(?:Connection refused|No such file|Permission denied)/,
-    );
+    expect(await connect(local, lispString(path))).toMatch(/^Error: .*Address family not supported/);
     expect(listeners[where]?.visits).toBe(0);
   });
 
   test('at the abstract socket', async () => {
     const abstract = "'sb-bsd-sockets:local-abstract-socket :type :stream";
-    expect(await connect(abstract, lispString(name))).toMatch(/^Error: .*Connection refused/);
+    expect(await connect(abstract, lispString(name))).toMatch(/^Error: .*Address family not supported/);
     expect(listeners['abstract']?.visits).toBe(0);
   });
 
@@ -192,9 +190,9 @@ describe('nothing outside listens', () => {
     expect(await shell(session, 'find /run /var/tmp -type s')).toMatch(/^0$/);
   });
 
-  test('unless --sandbox-net is given, and nothing else changes', async () => {
+  test('unless it is not strict, and nothing else changes', async () => {
     const open = await startSandboxed(place.root, {
-      args: ['--sandbox-net'],
+      args: ['--sandbox', 'on'],
       env: { XDG_CACHE_HOME: place.cache },
     });
     try {
@@ -219,7 +217,7 @@ test('a file that stands for bwrap or a root that became a link are not what cod
   symlinkSync(outside.path, inner);
   const env = { PATH: `${bin}:${process.env['PATH']}`, XDG_CACHE_HOME: place.cache };
   const other = await startSandboxed(place.root, {
-    args: ['--sandbox', '--root', place.root, '--root', inner],
+    args: ['--sandbox', 'strict', '--root', place.root, '--root', inner],
     env,
   });
   try {

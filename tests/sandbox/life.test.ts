@@ -114,7 +114,7 @@ describe('nothing is left', () => {
   async function expectEnd(end: (server: RawServer, bwrap: number) => unknown): Promise<void> {
     const mark = randomUUID();
     const server = await new RawServer({
-      args: ['--sandbox', '--root', place.root],
+      args: ['--sandbox', 'strict', '--root', place.root],
       env: { LIVE_LISP_TEST: mark, XDG_CACHE_HOME: place.cache },
     }).connect();
     await server.eval(STRAY);
@@ -157,7 +157,7 @@ describe('nothing is left', () => {
   test('after kill -9 of the server while the image starts', async () => {
     const mark = randomUUID();
     const server = new RawServer({
-      args: ['--sandbox', '--root', place.root],
+      args: ['--sandbox', 'strict', '--root', place.root],
       env: { LIVE_LISP_TEST: mark },
     });
     server.write(server.greeting().line);

@@ -147,7 +147,10 @@ describe('the server is killed', () => {
 
   test('with -9 before it has read an answer: nothing is left that the image started', async () => {
     const mark = randomUUID();
-    const { server, image } = await startWithImage({ env: { LIVE_LISP_TEST: mark } });
+    const { server, image } = await startWithImage({
+      args: ['--no-sandbox'],
+      env: { LIVE_LISP_TEST: mark },
+    });
     const go = join(folder.path, 'go');
     const starts = '(sb-ext:run-program "/bin/sh" (list "-c" "setsid sleep 1000 &"))';
     await occupy(server, `(progn ${starts} (loop until (probe-file "${go}") do (sleep 0.01)))`);
@@ -186,7 +189,7 @@ describe('the server is killed', () => {
 
 describe('the image starts', () => {
   test('with the server: it gets ready while the client is answered', async () => {
-    const server = start();
+    const server = start({ args: ['--no-sandbox'] });
     // The complaint shows that the server is up and reads.
     server.write('no message\n');
     await until('a complaint', 10_000, () => server.complaints.length === 1);
@@ -196,7 +199,7 @@ describe('the image starts', () => {
   });
 
   test('once, however many calls wait for it', async () => {
-    const server = await start().connect();
+    const server = await start({ args: ['--no-sandbox'] }).connect();
     const calls = Array.from({ length: 5 }, () =>
       server.callLine('eval_form', { form: '(sb-unix:unix-getpid)' }),
     );

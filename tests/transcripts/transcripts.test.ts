@@ -52,6 +52,7 @@ function stable(text: string): string {
       .replace(/\b\d+(?:\.\d+)? (?:ns|µs|ms)(?=[,.:]|$)/gm, 'N ms')
       .replace(/after \d+ ms$/gm, 'after N ms')
       .replace(/^SBCL .*, pid \d+, up .*;/gm, 'SBCL VERSION, pid N, up N;')
+      .replace(/^Code in the image is in .*\n/gm, '')
       .replace(/\b\d+ MB\b/g, 'N MB')
       .replace(/^Threads: \d+,/gm, 'Threads: N,')
       .replace(/garbage collections took \d+\.\d s/g, 'garbage collections took N s')

@@ -20,7 +20,7 @@ export interface Cell {
   /** Returns how COMMAND is run, which puts the compiled agent into the cache: images in it can only read that. */
   lockInCompiler(command: Command): Command;
   /** Finds out whether an image can be locked in here. */
-  check(): Promise<void>;
+  check(): void;
 }
 
 /** Runs COMMAND for at most LIMIT_MS milliseconds, with nothing to read and nobody who reads, also on the descriptor of

@@ -2,7 +2,8 @@
 
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { makeFolder } from '../../paths.ts';
 
 export interface LibraryManager {
   name: 'qlot' | 'Quicklisp' | 'ocicl';
@@ -39,4 +40,21 @@ export function libraryManager({
 }): LibraryManager | undefined {
   if (libraries === 'none') return;
   return libraryManagers(root).find(({ name }) => libraries === 'auto' || name.toLowerCase() === libraries);
+}
+
+/** What Quicklisp keeps libraries in. What else it has is run at each start of it, also outside of a sandbox. */
+const QUICKLISP = ['dists', 'local-projects', 'cache', 'tmp'];
+
+/** Returns the folders in which MANAGER puts libraries, outside of the workspace. Those that are not there are made. */
+export function libraryFolders({ name, file }: LibraryManager): string[] {
+  if (name !== 'Quicklisp') return [];
+  const folders = QUICKLISP.map((each) => join(dirname(file), each));
+  return folders.filter((folder) => {
+    try {
+      makeFolder(folder);
+      return true;
+    } catch {
+      return false; // Then nobody installs anything there.
+    }
+  });
 }

@@ -280,14 +280,14 @@ export class Lifetime {
       try {
         return await spawn(true);
       } catch (error) {
-        await sandbox?.check();
+        sandbox?.check();
         failure = error;
       }
     }
     // What was just compiled is the source.
     if (failure !== undefined) throw failure;
     return spawn(false).catch(async (error: unknown) => {
-      await sandbox?.check();
+      sandbox?.check();
       throw error;
     });
   }

@@ -1,19 +1,22 @@
 // Decides which bubblewrap locks images in, whether it works here, and what to say when it does not.
 
-import { execFile } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { programsOf, realPath } from '../../paths.ts';
 import type { Command } from '../process/command.ts';
 import { installCommand } from '../process/sbcl.ts';
 import { isIn } from './mounts.ts';
 
-/** Why images cannot be locked in, as part of a sentence, and what a person can do about it, as sentences. */
+/** Why images cannot be locked in, as part of a sentence, and how a person makes it work, as sentences. */
 export interface Obstacle {
   why: string;
   remedy: string;
 }
 
-const TRIAL_LIMIT_MS = 10_000;
+/** The server waits for the trial before it serves. */
+const TRIAL_LIMIT_MS = 5000;
+/** The exit code of a trial that found a folder it cannot write. */
+const CANNOT_WRITE = 9;
 
 /** Returns the bwrap on PATH that is in none of FOLDERS: what an image can write must not lock it in. */
 export function findBubblewrap(folders: readonly string[], path?: string): string | undefined {
@@ -30,38 +33,55 @@ export function missingBubblewrap(
   if (platform !== 'linux') {
     return {
       why: 'bubblewrap exists for Linux only',
-      remedy: 'Ask the user to start the server without --sandbox, in a container or a virtual machine.',
+      remedy: 'A container or a virtual machine holds code on this system.',
     };
   }
   return {
     why: 'bubblewrap is not installed (there is no bwrap on PATH outside the workspace)',
-    remedy: `Ask the user to install it: ${command ?? 'https://github.com/containers/bubblewrap'}. Then call again; the server need not be restarted.`,
+    remedy: `Ask the user to install it: ${command ?? 'https://github.com/containers/bubblewrap'}. Then start the server again.`,
   };
 }
 
-/** Runs COMMAND, which has bubblewrap run a program that does nothing, and returns what is in the way, if
- *  anything is. */
-export function obstacleOf({ program, args, env }: Command): Promise<Obstacle | undefined> {
-  return new Promise((resolve) => {
-    execFile(program, args, { env, timeout: TRIAL_LIMIT_MS, killSignal: 'SIGKILL' }, (error, _, stderr) => {
-      resolve(error === null ? undefined : failure(stderr.trim() || error.message));
-    });
-  });
+/** Returns what to say where no filter of system calls is known. */
+export function unknownProcessor(processor: string = process.arch): Obstacle {
+  return {
+    why: `no filter of system calls is known for this kind of processor (${processor})`,
+    remedy: 'A container or a virtual machine holds code on this system.',
+  };
 }
+
+/** Runs COMMAND, which has bubblewrap run a trial, and returns what is in the way, if anything is. */
+export function obstacleOf({ program, args, env }: Command): Obstacle | undefined {
+  const trial = spawnSync(program, args, {
+    env,
+    encoding: 'utf8',
+    timeout: TRIAL_LIMIT_MS,
+    killSignal: 'SIGKILL',
+  });
+  if (trial.status === 0) return undefined;
+  const said =
+    trial.stderr?.trim() || trial.error?.message || `it ended with ${trial.signal ?? trial.status}`;
+  return trial.status === CANNOT_WRITE ? NOT_WRITABLE : failure(said);
+}
+
+/** Who is in a user namespace has no rights over files of other users, also not as root. */
+const NOT_WRITABLE: Obstacle = {
+  why: 'code in it could not write in the workspace, which belongs to another user',
+  remedy: 'Ask the user to start the server as the owner of the workspace.',
+};
 
 function failure(said: string): Obstacle {
   if (/unknown option/i.test(said)) {
     return {
       why: `bubblewrap is older than 0.8 (${said})`,
-      remedy:
-        'Ask the user to install a newer one, or to start the server without --sandbox, in a container or as another user.',
+      remedy: 'Ask the user to install a newer one.',
     };
   }
   const namespaces = /namespace|uid map|gid map/i.test(said);
   return {
     why: namespaces ? `this system does not allow user namespaces (${said})` : `bubblewrap fails (${said})`,
     remedy: namespaces
-      ? 'Ask the user to allow them, or to start the server without --sandbox, in a container or as another user. What allows them is sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 or user.max_user_namespaces, whichever the system has.'
-      : 'Ask the user to start the server without --sandbox, in a container or as another user.',
+      ? 'Ask the user to allow them. What allows them is sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 or user.max_user_namespaces, whichever the system has.'
+      : 'Ask the user to look into that: live-lisp doctor tries it again.',
   };
 }

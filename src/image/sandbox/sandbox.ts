@@ -8,19 +8,48 @@ import { SetupError } from '../../errors.ts';
 import { realPath } from '../../paths.ts';
 import { cacheUsable, outputTranslations } from '../process/agent.ts';
 import type { Cell, Command } from '../process/command.ts';
-import { findBubblewrap, missingBubblewrap, type Obstacle, obstacleOf } from './bubblewrap.ts';
-import { hiddenFolders, isIn, openSockets, outermost } from './mounts.ts';
+import {
+  findBubblewrap,
+  missingBubblewrap,
+  type Obstacle,
+  obstacleOf,
+  unknownProcessor,
+} from './bubblewrap.ts';
+import { filterFile } from './filter-file.ts';
+import {
+  existingFolders,
+  fixed,
+  isIn,
+  type Mounts,
+  mountArguments,
+  onlyRead,
+  outermost,
+  serviceFolders,
+  temporaryFolders,
+} from './mounts.ts';
+import { Placeholders } from './placeholders.ts';
+import { NEVER_MADE, protectedPaths, repositoryPaths } from './protected.ts';
+import { secretPaths } from './secrets.ts';
+import { systemCallFilter } from './system-calls.ts';
 
 export interface SandboxOptions {
   /** Where the image runs. */
   root: string;
-  /** The directories that it can change. */
+  /** The directories that it can change: those of the workspace, and those that a person names besides. */
   roots: readonly string[];
+  write: readonly string[];
+  /** The folders in which a library manager puts libraries. */
+  libraries: readonly string[];
   /** What it has to see wherever that is, besides the cache. */
   needed: readonly string[];
-  /** The folder for compiled files. */
+  /** What runs or is kept outside, which it must not change wherever that is. */
+  trusted: readonly string[];
+  /** The folder for compiled files, and that for what is kept between runs. */
   cacheFolder: string;
-  network: boolean;
+  stateFolder: string;
+  home: string;
+  /** Whether it has no network, and temporary files of its own. */
+  strict: boolean;
 }
 
 /** The sandbox has namespaces of its own, and no privilege even where the user has some. It can gain none by further
@@ -31,53 +60,91 @@ const LOCKS = (
   '--new-session --die-with-parent --ro-bind / / --proc /proc --remount-ro /proc --dev /dev'
 ).split(' ');
 
-/** Bytes that a folder which is in memory can hold. */
-const EMPTY_SIZE = String(1024 ** 3);
+/** Opens the filter, which is the first word, as the descriptor that bubblewrap reads it from. Node gives a process
+ *  only descriptors that whoever starts it knows of. */
+const WITH_FILTER = 'exec "$@" 9<"$0"';
 
-/** What leads to services that act for the user outside; their sockets are hidden as well. */
+/** Exits with 9 when a folder of its arguments cannot be written. */
+const TRIAL = 'for folder; do test -w "$folder" || exit 9; done';
+
+/** What leads to services that act for the user outside, none of which can be reached. */
 const WITHHELD = ['SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'];
 
-/** What a command that is locked in can change. */
-interface Reach {
-  /** Directories that are empty, and what is put there goes with the sandbox. */
-  empty?: readonly string[];
-  writable: readonly string[];
-  network: boolean;
-}
+/** Memory that programs share. */
+const SHARED_MEMORY = '/dev/shm';
 
 export class Sandbox implements Cell {
   readonly #options: SandboxOptions;
   /** Real paths, found before any image of ours could exchange what is on the way. */
-  readonly #roots: readonly string[];
+  readonly #workspace: readonly string[];
+  readonly #libraries: readonly string[];
+  readonly #temporary: readonly string[];
+  readonly #areas: readonly string[];
+  readonly #placeholders: Placeholders;
+  /** What was hidden as an image was locked in last. */
+  #secrets: readonly string[] | undefined;
 
   constructor(options: SandboxOptions) {
+    const { roots, write, libraries, strict, stateFolder } = options;
     this.#options = options;
-    this.#roots = outermost(options.roots);
+    this.#temporary = strict ? [] : temporaryFolders();
+    this.#libraries = existingFolders(libraries);
+    this.#areas = outermost([...roots, ...write, ...this.#libraries, ...this.#temporary]);
+    // What is reached through another root only, code in that could exchange.
+    const named = [...new Set([...roots, ...write].map(realPath))];
+    this.#workspace = named.filter((folder) => isIn(this.#areas, folder));
+    this.#placeholders = new Placeholders(join(stateFolder, 'placeholders'));
   }
 
-  /** Returns why no image can be locked in here, if none can; found out by locking in a program that does nothing. */
-  async obstacle(): Promise<Obstacle | undefined> {
+  /** The folders that code in it changes, for people. */
+  get writable(): readonly string[] {
+    return [...new Set([...this.#workspace, ...this.#areas])];
+  }
+
+  /** Whether it has no network. */
+  get strict(): boolean {
+    return this.#options.strict;
+  }
+
+  /** Returns why no image can be locked in here, if none can; found out by locking in a program that only looks. */
+  obstacle(): Obstacle | undefined {
+    if (systemCallFilter() === undefined) return unknownProcessor();
     if (this.#bubblewrap() === undefined) return missingBubblewrap();
+    const folders = this.#options.roots.map(realPath);
     const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/bin:/bin` };
-    return obstacleOf(this.lockIn({ program: 'true', args: [], env }));
+    const command = { program: 'sh', args: ['-c', TRIAL, 'sh', ...folders], env };
+    return obstacleOf(
+      this.#lockIn(
+        command,
+        this.#areas.map((area) => ['changed', area]),
+      ),
+    );
   }
 
   /** Throws a SetupError when no image can be locked in here. */
-  async check(): Promise<void> {
-    const obstacle = await this.obstacle();
-    if (obstacle !== undefined) throw refusal(obstacle);
+  check(): void {
+    const obstacle = this.obstacle();
+    if (obstacle !== undefined) throw refusalOf(obstacle);
   }
 
   /** Returns how COMMAND is run, which puts the compiled agent into the cache: images can only read that. Throws a
    *  SetupError when there is no bubblewrap. */
   lockInCompiler(command: Command): Command {
     // No workspace: nothing that an image could have put there has a part in what other images trust.
-    const reach = { empty: this.#roots, writable: [realPath(this.#options.cacheFolder)], network: false };
-    return this.#lockIn(command, reach);
+    const empty = existingFolders([...this.#areas, ...temporaryFolders(), '/var/tmp']);
+    const mounts: Mounts = [
+      ...[...empty, realPath(this.#options.root)].map((folder) => ['empty', folder] as const),
+      ...this.#needed(command.program, empty),
+      ['changed', realPath(this.#options.cacheFolder)],
+    ];
+    return this.#lockIn(command, mounts, ['--unshare-net']);
   }
 
   /** Returns how COMMAND is run in the sandbox. Throws a SetupError when there is no bubblewrap. */
   lockIn(command: Command): Command {
+    const { strict, home } = this.#options;
+    this.#secrets = secretPaths(home);
+    this.#placeholders.hold(this.#workspace.flatMap((root) => NEVER_MADE.map((name) => join(root, name))));
     const cache = this.#ownCache();
     const place = cache ?? join(tmpdir(), 'cache');
     const env = {
@@ -85,77 +152,112 @@ export class Sandbox implements Cell {
       XDG_CACHE_HOME: place,
       ASDF_OUTPUT_TRANSLATIONS: outputTranslations(place),
     };
-    const writable = [...this.#roots, ...(cache === undefined ? [] : [cache])];
-    return this.#lockIn({ ...command, env }, { writable, network: this.#options.network });
+    const empty = strict ? existingFolders([...temporaryFolders(), '/var/tmp']) : [];
+    const mounts: Mounts = [
+      ...empty.map((folder) => ['empty', folder] as const),
+      ...this.#secrets.map((path) => ['hidden', path] as const),
+      ...this.#needed(command.program, empty),
+      ...this.#changed(),
+      ...(cache === undefined ? [] : [['changed', cache] as const]),
+    ];
+    const folder = empty.length === 0 ? [] : ['--dir', realPath(tmpdir()), ...this.#links(empty)];
+    return this.#lockIn({ ...command, env }, mounts, [...folder, ...(strict ? ['--unshare-net'] : [])]);
+  }
+
+  /** Returns mounts of what code changes, and of what in that is only read. */
+  #changed(): Mounts {
+    const { home, libraries, trusted, cacheFolder } = this.#options;
+    const own = [...this.#workspace, ...this.#libraries];
+    // A home in a folder for temporary files is no temporary file.
+    const sealed = isIn(this.#temporary, realPath(home)) ? [realPath(home)] : [];
+    const open = (path: string) => isIn(own, path) || !isIn(sealed, path);
+    const kept = [
+      ...this.#workspace.flatMap(protectedPaths),
+      ...libraries.flatMap(repositoryPaths),
+      ...[...trusted, cacheFolder].filter((path) => existsSync(path)).map(realPath),
+    ];
+    return [
+      ...this.#areas.map((area) => ['changed', area] as const),
+      ...onlyRead(sealed, this.#temporary),
+      ...own.filter((path) => !isIn(sealed, path)).flatMap((path) => fixed(path, this.#temporary)),
+      ...own.map((path) => ['changed', path] as const),
+      ...onlyRead(kept.filter(open), [...own, ...this.#temporary]),
+    ];
   }
 
   /** Returns whether an image that is locked in here does not see the file at REAL, a real path. */
   hides(real: string): boolean {
-    const { needed, cacheFolder } = this.#options;
+    const { needed, cacheFolder, home, strict } = this.#options;
+    this.#secrets ??= secretPaths(home);
     const seen = [...needed, cacheFolder].map(realPath);
-    return isIn([...hiddenFolders(), '/dev/shm'], real) && !isIn([...this.#roots, ...seen], real);
+    const hidden = [
+      ...serviceFolders(),
+      SHARED_MEMORY,
+      ...this.#secrets,
+      ...(strict ? existingFolders([...temporaryFolders(), '/var/tmp']) : []),
+    ];
+    return isIn(hidden, real) && !isIn([...this.#workspace, ...seen], real);
   }
 
   /** Returns the bwrap to use: none that an image could have put there. */
   #bubblewrap(): string | undefined {
-    return findBubblewrap(this.#roots);
+    return findBubblewrap(this.#areas);
   }
 
   /** Returns a folder for compiled files that only images with the same abilities load from: code in the sandbox can put
    *  anything there. Returns undefined where there can be no such folder. */
   #ownCache(): string | undefined {
-    const { cacheFolder, network } = this.#options;
-    const abilities = JSON.stringify([this.#roots, network]);
+    const { cacheFolder, strict } = this.#options;
+    const abilities = JSON.stringify([this.#workspace, strict]);
     const digest = createHash('sha256').update(abilities).digest('hex').slice(0, 16);
     const folder = join(cacheFolder, 'sandboxes', digest);
     return cacheUsable(folder) ? realPath(folder) : undefined;
   }
 
-  #lockIn(command: Command, { empty = [], writable, network }: Reach): Command {
+  #lockIn(command: Command, mounts: Mounts, more: readonly string[] = []): Command {
     const program = this.#bubblewrap();
-    if (program === undefined) throw refusal(missingBubblewrap());
-    const hidden = hiddenFolders();
-    const needed = this.#needed(command.program, network).filter(
-      (path) => existsSync(path) && isIn(hidden, realPath(path)),
-    );
-    const seen = (path: string) => !isIn(hidden, path) || isIn([...needed, ...writable], path);
-    const mounts = [
-      ...hidden.map((folder) => ['--size', EMPTY_SIZE, '--tmpfs', folder]),
-      ['--dir', realPath(tmpdir())],
-      ['--size', EMPTY_SIZE, '--tmpfs', '/dev/shm'],
-      ...needed.map((path) => ['--ro-bind', realPath(path), path]),
-      ...empty.map((folder) => ['--tmpfs', folder]),
-      ...writable.map((folder) => ['--bind', folder, folder]),
-      ...this.#links(seen).map((link) => ['--symlink', realPath(link), link]),
-      ...openSockets()
-        .filter(seen)
-        .map((path) => ['--ro-bind', '/dev/null', path]),
-    ].flat();
+    if (program === undefined) throw refusalOf(missingBubblewrap());
+    const filter = filterFile(this.#options.cacheFolder);
+    const system: Mounts = [
+      ...serviceFolders().map((folder) => ['empty', folder] as const),
+      ['empty', SHARED_MEMORY],
+      ...this.#needed(command.program, serviceFolders()),
+    ];
     const start = ['--chdir', realPath(this.#options.root), '--', command.program, ...command.args];
     const env: NodeJS.ProcessEnv = { ...command.env, TMPDIR: tmpdir() };
     for (const name of WITHHELD) delete env[name];
+    const locks = [...LOCKS, '--seccomp', '9', ...mountArguments([...system, ...mounts]), ...more];
     return {
-      program,
-      args: [...LOCKS, ...(network ? [] : ['--unshare-net']), ...mounts, ...start],
+      program: '/bin/sh',
+      args: ['-c', WITH_FILTER, filter, program, ...locks, ...start],
       env,
       tellsSignals: true,
     };
   }
 
-  #needed(sbcl: string, network: boolean): string[] {
-    const { needed, cacheFolder } = this.#options;
+  /** Returns mounts of what the program SBCL and its image need that lies in FOLDERS, which are empty. */
+  #needed(sbcl: string, folders: readonly string[]): Mounts {
+    const { needed, cacheFolder, strict } = this.#options;
     const lisp = [sbcl, join(dirname(sbcl), '..', 'lib', 'sbcl'), process.env['SBCL_HOME'] ?? sbcl];
     // On NixOS the programs are in the first; the second is a link to a file in a hidden folder on many systems.
-    const system = ['/run/current-system', ...(network ? [realPath('/etc/resolv.conf')] : [])];
-    return [...needed, cacheFolder, ...lisp, ...system];
+    const system = ['/run/current-system', ...(strict ? [] : [realPath('/etc/resolv.conf')])];
+    return [...needed, cacheFolder, ...lisp, ...system]
+      .filter((path) => existsSync(path) && isIn(folders, realPath(path)))
+      .map((path) => ['read', realPath(path)] as const);
   }
 
-  /** Returns the roots that were named by a link which is not SEEN. */
-  #links(seen: (path: string) => boolean): string[] {
-    return this.#options.roots.filter((root) => realPath(root) !== root && !seen(realPath(dirname(root))));
+  /** Returns the arguments that make the links by which roots were named, where those lie in EMPTY folders. */
+  #links(empty: readonly string[]): string[] {
+    return this.#options.roots
+      .filter((root) => realPath(root) !== root && isIn(empty, realPath(dirname(root))))
+      .filter((root) => !isIn(this.#areas, realPath(dirname(root))))
+      .flatMap((link) => ['--symlink', realPath(link), link]);
   }
 }
 
-function refusal({ why, remedy }: Obstacle): SetupError {
-  return new SetupError(`--sandbox does not work here, so no Lisp image is started: ${why}. ${remedy}`);
+/** Returns the error that says that OBSTACLE keeps images from being locked in. */
+export function refusalOf({ why, remedy }: Obstacle): SetupError {
+  return new SetupError(
+    `The sandbox does not work here, so no Lisp image is started: ${why}. ${remedy} Or ask the user to start the server with --no-sandbox, in a container or as another user.`,
+  );
 }

@@ -33,8 +33,9 @@ const IMAGE_STATUS = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that tells how IMAGE is, and what was lost with the one before when it is REPLACEABLE. */
-export function imageStatus(image: Image, replaceable: Replaceable | undefined) {
+/** Returns the tool that tells how IMAGE is, and what was lost with the one before when it is REPLACEABLE. CONFINEMENT is
+ *  the sentence that says what holds the code in it. */
+export function imageStatus(image: Image, replaceable: Replaceable | undefined, confinement?: string) {
   return defineTool({
     ...IMAGE_STATUS,
     handler: async () => {
@@ -43,13 +44,15 @@ export function imageStatus(image: Image, replaceable: Replaceable | undefined) 
       return statusResult(
         status,
         report && lossText(report).replace(/^This is a new Lisp image; the/, 'The'),
+        confinement,
       );
     },
   });
 }
 
-function statusResult(status: ImageStatus, lastLoss: string | undefined): Result {
-  return { data: statusData(status, lastLoss), text: statusText(status, lastLoss) };
+function statusResult(status: ImageStatus, lastLoss: string | undefined, confinement?: string): Result {
+  const data = { ...statusData(status, lastLoss), ...(confinement !== undefined && { confinement }) };
+  return { data, text: statusText(status, lastLoss, confinement) };
 }
 
 const MEGABYTE = 1024 * 1024;
@@ -111,7 +114,7 @@ function jobData(job: JobStatus): object {
   };
 }
 
-function statusText(status: ImageStatus, lastLoss: string | undefined): string {
+function statusText(status: ImageStatus, lastLoss: string | undefined, confinement?: string): string {
   const { jobs } = status;
   return joinSections([
     [
@@ -123,6 +126,7 @@ function statusText(status: ImageStatus, lastLoss: string | undefined): string {
       probeLine(status),
       corruptedLine(status),
       lessLine(status),
+      confinement,
     ]
       .filter(Boolean)
       .join('\n'),

@@ -143,10 +143,11 @@ function callersText(data: Told, offset: number, places: Places): string {
   const { name, callers, others, possible, leftOut = 0, kept, rows } = data;
   const lines = fittingRows(rows.map((user) => userText(user, headOf(user))));
   const page = { offset, shown: lines.length, total: callers + others + possible };
+  const nature = natureNote(data);
   const notes = [
-    natureNote(data),
+    nature,
     leftOut > 0 && `Note: callers outside of that system are left out: ${leftOut}.`,
-    !kept && missingNote('callers'),
+    !kept && !nature && missingNote('callers'),
     data.unrecorded && data.unrecorded !== 'slot' && UNRECORDED[data.unrecorded],
     ...unknownNotes(data, 'callers', places),
     pageNote(page, 'callers'),

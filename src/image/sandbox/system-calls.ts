@@ -1,0 +1,99 @@
+// Decides which system calls code in the sandbox is refused, as a program for the kernel's filter (seccomp).
+
+/** Numbers of system calls, which each kind of processor has its own of. AUDIT is how the kernel names the kind. */
+interface Processor {
+  audit: number;
+  socket: number;
+  socketpair: number;
+  /** Calls that are always refused: those of the kernel's key rings. */
+  keys: readonly number[];
+  /** The call that takes one number for several, where there is one. */
+  socketcall?: number;
+  /** Numbers from here on are of another convention, of which none is known. */
+  foreign?: number;
+}
+
+const PROCESSORS: { readonly [name: string]: readonly Processor[] } = {
+  x64: [
+    { audit: 0xc000003e, socket: 41, socketpair: 53, keys: [248, 249, 250], foreign: 0x40000000 },
+    { audit: 0x40000003, socket: 359, socketpair: 360, keys: [286, 287, 288], socketcall: 102 },
+  ],
+  arm64: [
+    { audit: 0xc00000b7, socket: 198, socketpair: 199, keys: [217, 218, 219] },
+    { audit: 0x40000028, socket: 281, socketpair: 288, keys: [309, 310, 311], socketcall: 102 },
+  ],
+};
+
+/** The same number on each of these processors. It makes sockets without the call that is looked at. */
+const IO_URING_SETUP = 425;
+
+/** Address families that reach the network and nothing else: INET, NETLINK (which lists addresses), INET6. */
+const FAMILIES = [2, 16, 10] as const;
+/** Kinds of Unix sockets that, made in a pair, can be connected to nothing else. */
+const PAIRED = [1, 5] as const;
+/** What is left of a kind of socket without its flags. */
+const KIND_MASK = 0xf;
+
+const ALLOW = 0x7fff0000;
+const refuseWith = (errno: number) => 0x00050000 | errno;
+const NOT_PERMITTED = refuseWith(1);
+const NOT_IMPLEMENTED = refuseWith(38);
+const NO_FAMILY = refuseWith(97);
+
+/** Places in what the filter is given. */
+const NUMBER = 0;
+const ARCHITECTURE = 4;
+const FIRST = 16;
+const SECOND = 24;
+
+/** One instruction: its code, the instructions that are passed over when it holds and when it does not, its operand. */
+type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, operand: number];
+
+const load = (place: number): Instruction => [0x20, 0, 0, place];
+const mask = (bits: number): Instruction => [0x54, 0, 0, bits];
+const answer = (what: number): Instruction => [0x06, 0, 0, what];
+
+/** Returns WHAT, which is passed over unless the number that was loaded is VALUE. */
+function when(value: number, ...what: Instruction[]): Instruction[] {
+  return [[0x15, 0, what.length, value], ...what];
+}
+
+/** Returns what lets a call pass when what is at PLACE, as far as BITS go, is one of VALUES, and else gives REFUSAL. */
+function onlyWhen(place: number, values: readonly number[], refusal: number, bits?: number): Instruction[] {
+  const tests = values.flatMap((value) => when(value, answer(ALLOW)));
+  return [load(place), ...(bits === undefined ? [] : [mask(bits)]), ...tests, answer(refusal)];
+}
+
+function rulesOf({ socket, socketpair, keys, socketcall, foreign }: Processor): Instruction[] {
+  return [
+    load(NUMBER),
+    ...(foreign === undefined ? [] : ([[0x35, 0, 1, foreign], answer(NOT_IMPLEMENTED)] as const)),
+    ...when(socket, ...onlyWhen(FIRST, FAMILIES, NO_FAMILY)),
+    ...when(socketpair, ...onlyWhen(SECOND, PAIRED, NO_FAMILY, KIND_MASK)),
+    ...when(IO_URING_SETUP, answer(NOT_IMPLEMENTED)),
+    ...keys.flatMap((key) => when(key, answer(NOT_PERMITTED))),
+    ...(socketcall === undefined ? [] : when(socketcall, answer(NOT_IMPLEMENTED))),
+    answer(ALLOW),
+  ];
+}
+
+/** Returns the filter for the PROCESSOR that Node names so, as bubblewrap takes it; undefined where none is known. It
+ *  refuses Unix sockets, because a mount that is only read keeps nobody from connecting to one, and the folders for
+ *  temporary files are shared. */
+export function systemCallFilter(processor: string = process.arch): Buffer | undefined {
+  const kinds = PROCESSORS[processor];
+  if (kinds === undefined) return undefined;
+  const program = [
+    load(ARCHITECTURE),
+    ...kinds.flatMap((kind) => when(kind.audit, ...rulesOf(kind))),
+    answer(NOT_IMPLEMENTED),
+  ];
+  const octets = Buffer.alloc(8 * program.length);
+  for (const [index, [code, whenTrue, whenFalse, operand]] of program.entries()) {
+    octets.writeUInt16LE(code, 8 * index);
+    octets.writeUInt8(whenTrue, 8 * index + 2);
+    octets.writeUInt8(whenFalse, 8 * index + 3);
+    octets.writeUInt32LE(operand >>> 0, 8 * index + 4);
+  }
+  return octets;
+}

@@ -1,0 +1,91 @@
+// Decides whether images are locked in, in what, and what is said of that.
+
+import { dirname, join } from 'node:path';
+import type { Config } from './config.ts';
+import { UsageError } from './errors.ts';
+import { libraryFolders, libraryManager } from './image/process/libraries.ts';
+import { findSbcl } from './image/process/sbcl.ts';
+import { Sandbox } from './image/sandbox/sandbox.ts';
+import { homeFolder, makeFolder, realPath } from './paths.ts';
+
+/** The package's own folder: this file is part of dist/live-lisp.js and dist/index.js. */
+export const HOME = join(import.meta.dirname, '..');
+
+/** Returns the sandbox that CONFIG asks for, or that it would have. */
+export function sandboxOf(config: Config): Sandbox {
+  const manager = libraryManager(config);
+  const { root, roots, write, readRoots, init, cache, state } = config;
+  return new Sandbox({
+    root,
+    roots,
+    write,
+    libraries: manager === undefined ? [] : libraryFolders(manager),
+    needed: [join(HOME, 'lisp'), ...readRoots, ...(init ? [init] : []), ...(manager ? [manager.file] : [])],
+    trusted: [
+      ...['dist', 'lisp', 'package.json'].map((name) => join(HOME, name)),
+      process.execPath,
+      ...programOf(config),
+      state,
+      ...auditFolder(config),
+    ],
+    cacheFolder: cache,
+    stateFolder: state,
+    home: homeFolder() ?? '/',
+    strict: config.sandbox === 'strict',
+  });
+}
+
+/** Returns the SBCL that CONFIG means, and its folder, where there is one. */
+function programOf({ sbcl }: Config): string[] {
+  try {
+    const program = findSbcl(sbcl);
+    return [program, join(dirname(program), '..', 'lib', 'sbcl')];
+  } catch {
+    return []; // The start of the image says so.
+  }
+}
+
+/** Returns CONFIG with a decision where it leaves that to us: images are locked in where that works. Where it does not,
+ *  the sentences that say so are in `unboxed`. */
+export function withSandbox(config: Readonly<Config>): Readonly<Config> {
+  const decided = config.sandbox === 'auto' ? decidedFor(config) : config;
+  checkAudit(decided);
+  return Object.freeze(decided);
+}
+
+function decidedFor(config: Readonly<Config>): Config {
+  const obstacle = sandboxOf(config).obstacle();
+  if (obstacle === undefined) return { ...config, sandbox: 'on' };
+  return { ...config, sandbox: 'off', unboxed: `${obstacle.why}. ${obstacle.remedy}` };
+}
+
+/** Returns the sentences that say what holds the code in images of CONFIG, for a model and a person. */
+export function sandboxText(config: Config): string {
+  if (config.unboxed !== undefined) {
+    return `Code in the image is in no sandbox, so it can do all that you can: ${config.unboxed}`;
+  }
+  if (config.sandbox === 'off') return 'Code in the image is in no sandbox, so it can do all that you can.';
+  const { writable, strict } = sandboxOf(config);
+  return `Code in the image is in a sandbox: it writes in ${writable.join(', ')}, ${strict ? 'and has no network' : 'and has the network'}.`;
+}
+
+/** Throws a UsageError when code in the sandbox of CONFIG could put another file in the place of the audit log, which is
+ *  renamed when it is full. So its folder is only read, which one that code writes in cannot be. */
+function checkAudit(config: Config): void {
+  const { sandbox, auditNamed, audit } = config;
+  if (sandbox === 'off' || !auditNamed) return;
+  const folder = realPath(dirname(audit));
+  if (!sandboxOf(config).writable.includes(folder)) return;
+  throw new UsageError(
+    `--audit must name a file in another folder than ${folder}, because code in the sandbox writes there: put ${audit} into a folder of its own.`,
+  );
+}
+
+/** Returns the folder of the audit log that CONFIG names, which is made when it is not there. */
+function auditFolder({ auditNamed, audit }: Config): string[] {
+  if (!auditNamed) return [];
+  try {
+    makeFolder(dirname(audit), 0o700);
+  } catch {} // The first call that is to be recorded says so.
+  return [dirname(audit)];
+}

@@ -1,0 +1,99 @@
+// That what a file loads belongs to the file that it comes from, and is never taken for what the loading file has no more.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { libraries } from '../libraries.ts';
+import { load, loaded, put, root, session, withPackageP } from './package-p.ts';
+
+libraries('hunchentoot');
+withPackageP();
+
+/** Forms that make definitions of which SBCL knows no file, named for NAME. */
+function unfiled(name: string): string[] {
+  return [
+    `(eval '(defmethod ${name}-evaluated ((x integer)) x))`,
+    `(setf (fdefinition '${name}-given) #'identity)`,
+    `(defclass ${name}-class () ((slot :accessor ${name}-slot)))`,
+    `(defstruct ${name}-structure part)`,
+    `(eval '(defvar *${name}-variable* 1))`,
+    `(setf (symbol-function '${name}-compiled) (compile nil '(lambda () 1)))`,
+  ];
+}
+
+/** Writes the system NAME, of one file with FORMS, that is new for each test. */
+function system(name: string, ...forms: string[]): void {
+  mkdirSync(join(root.path, name), { recursive: true });
+  writeFileSync(join(root.path, name, `${name}.asd`), `(defsystem "${name}" :components ((:file "code")))\n`);
+  writeFileSync(join(root.path, name, 'code.lisp'), `(in-package "P")\n${forms.join('\n')}\n`);
+}
+
+describe('a file that loads others', () => {
+  const again = async (...forms: string[]) => {
+    expect(await loaded('load.lisp', ...forms)).toMatch(/^Loaded load\.lisp/);
+    return load('load.lisp', { forget: true });
+  };
+  const known = (...names: string[]) =>
+    session.eval(`(list ${names.map((name) => `(not (null (fboundp 'p::${name})))`).join(' ')})`);
+
+  test.each([
+    ['a system by ASDF', 'of-asdf', '(asdf:load-system "of-asdf")'],
+    ['a file by LOAD', 'of-load', '(load (merge-pathnames "of-load/code.lisp" *load-truename*))'],
+    [
+      'a file that it compiles',
+      'of-compile',
+      '(load (compile-file (merge-pathnames "of-compile/code.lisp" *load-truename*)))',
+    ],
+  ])('has nothing of %s to forget', async (_, name, form) => {
+    system(name, ...unfiled(name));
+    // The second load loads nothing more.
+    expect(await again('(require :asdf)', `(unless (fboundp '${name}-evaluated) ${form})`)).toBe(
+      'Loaded load.lisp',
+    );
+    expect(
+      await known(
+        `${name}-evaluated`,
+        `${name}-given`,
+        `${name}-slot`,
+        `make-${name}-structure`,
+        `${name}-compiled`,
+      ),
+    ).toBe('(T T T T T)');
+  });
+
+  test('has nothing of libraries to forget', async () => {
+    expect(
+      await again(
+        '(require :asdf)',
+        '(unless (find-package "HUNCHENTOOT") (asdf:load-system "hunchentoot"))',
+      ),
+    ).toBe('Loaded load.lisp');
+  });
+
+  test('has nothing of what REQUIRE brings to forget', async () => {
+    expect(await again('(unless (find-package "SB-CLTL2") (require :sb-cltl2))')).toBe('Loaded load.lisp');
+    expect(await session.eval(`(fboundp (find-symbol "ENCLOSE" "SB-CLTL2"))`)).not.toBe('NIL');
+  });
+
+  test('forgets what it made itself without SBCL knowing where', async () => {
+    system('beside', ...unfiled('beside'));
+    await loaded(
+      'load.lisp',
+      '(load (merge-pathnames "beside/code.lisp" *load-truename*))',
+      "(eval '(defmethod own ((x integer)) x))",
+    );
+    put('load.lisp', '(load (merge-pathnames "beside/code.lisp" *load-truename*))');
+    expect(await load('load.lisp', { forget: true })).toBe(
+      'Loaded load.lisp\n\nRemoved, because the file no longer has it: method P::OWN (COMMON-LISP::INTEGER).',
+    );
+    expect(await known('own', 'beside-evaluated', 'beside-compiled')).toBe('(NIL T T)');
+  });
+
+  test('has what the loaded file no longer has told of that file', async () => {
+    system('inner', "(eval '(defmethod stays ((x integer)) x))", "(eval '(defmethod goes ((x integer)) x))");
+    const outer = '(load (merge-pathnames "inner/code.lisp" *load-truename*))';
+    await loaded('load.lisp', outer);
+    system('inner', "(eval '(defmethod stays ((x integer)) x))");
+    expect(await load('load.lisp')).not.toContain('no longer in load.lisp');
+  });
+});

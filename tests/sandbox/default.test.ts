@@ -1,0 +1,311 @@
+// What code cannot do where nobody says how it is locked in: change what programs outside obey, see keys, reach other
+// programs. The network and the folders for temporary files are shared.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import type { Session } from '../harness.ts';
+import { Listener, lispString, outsideFolder, shell, startSandboxed, workspace } from './cell.ts';
+import { sandboxTest as test } from './namespaces.ts';
+
+const place = workspace();
+/** A home that is not in a folder for temporary files, which code writes in. */
+const home = outsideFolder();
+const mark = `live-lisp-test-${process.pid}`;
+const [socket, later] = [join(tmpdir(), `${mark}-socket`), join(tmpdir(), `${mark}-later`)];
+const listeners: Listener[] = [];
+let session: Session;
+
+/** What is a secret, by its path in the home. */
+const SECRETS = [
+  '.ssh/id_ed25519',
+  '.gnupg/private-keys-v1.d/key',
+  '.aws/credentials',
+  '.config/gcloud/credentials.db',
+  '.kube/config',
+  '.docker/config.json',
+  '.netrc',
+  '.npmrc',
+  '.git-credentials',
+  '.config/gh/hosts.yml',
+  '.pgpass',
+  '.local/share/keyrings/login.keyring',
+  '.mozilla/firefox/logins.json',
+  '.claude/.credentials.json',
+];
+const SECRET = 'what-nobody-may-know';
+
+/** Returns what the file at PATH holds after it was written with its folders. */
+function put(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+function git(folder: string, ...words: string[]): void {
+  const who = ['-c', 'user.name=test', '-c', 'user.email=test@example.org'];
+  execFileSync('git', ['-C', folder, ...who, ...words], { stdio: 'pipe' });
+}
+
+/** Makes repositories: of the workspace, of a folder in it, and one beside it that a worktree in it belongs to. */
+function makeRepositories(): void {
+  const beside = join(dirname(place.root), 'beside');
+  for (const folder of [place.root, join(place.root, 'vendor', 'lib'), beside]) {
+    mkdirSync(folder, { recursive: true });
+    git(folder, 'init', '-q');
+  }
+  git(beside, 'commit', '-q', '--allow-empty', '-m', 'First');
+  git(beside, 'worktree', 'add', '-q', join(place.root, 'tree'));
+  git(place.root, 'commit', '-q', '--allow-empty', '-m', 'First');
+  git(place.root, 'worktree', 'add', '-q', join(place.root, 'own-tree'));
+}
+
+/** Returns all files below FOLDER with what they hold. */
+function contents(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+    .map((path) => `${path}: ${readFileSync(path, 'latin1')}`);
+}
+
+/** Returns all that code must not change. */
+function untouchable(): string[] {
+  const own = ['.git', '.mcp.json', '.envrc', 'tree/.git', 'own-tree/.git', 'vendor/lib/.git'].map((name) =>
+    join(place.root, name),
+  );
+  return [...own, join(dirname(place.root), 'beside', '.git'), home.path].flatMap((path) =>
+    statSync(path).isDirectory() ? contents(path) : [readFileSync(path, 'utf8')],
+  );
+}
+
+let before: string[];
+
+beforeAll(async () => {
+  makeRepositories();
+  put(join(place.root, '.mcp.json'), '{}');
+  put(join(place.root, '.envrc'), 'true\n');
+  put(join(place.root, 'evil', 'config'), '[core]\nfsmonitor = ./evil.sh\n');
+  put(join(home.path, '.bashrc'), 'true\n');
+  for (const path of SECRETS) put(join(home.path, path), SECRET);
+  listeners.push(await Listener.open(socket), await Listener.open(`\0${mark}`));
+  session = await startSandboxed(place.root, {
+    args: [],
+    env: { XDG_CACHE_HOME: place.cache, HOME: home.path },
+  });
+  await session.eval('(require :sb-bsd-sockets)');
+  listeners.push(await Listener.open(later));
+  before = untouchable();
+});
+afterAll(async () => {
+  await session.close();
+  for (const listener of listeners) listener.close();
+  home.remove();
+  place.remove();
+});
+
+const REFUSED =
+  /Read-only file system|Device or resource busy|Invalid cross-device link|Is a directory|cannot overwrite/;
+
+describe('what programs outside obey cannot be changed', () => {
+  test.each([
+    'echo x > .git/hooks/pre-commit',
+    'echo x >> .git/config',
+    'rm -f .git/HEAD',
+    'mkdir .git/made',
+    'chmod 777 .git/config',
+    'mv .git taken',
+    'mv evil/config .git/config',
+    'ln -sf "$PWD/evil" .git/hooks/link',
+    'git config core.fsmonitor ./evil.sh',
+    'git -c core.hooksPath=evil commit --allow-empty -m x',
+    'rm -rf .git',
+    'mkdir .claude/commands',
+    'echo x > .claude/settings.json',
+    'rmdir .claude',
+    'mv .claude taken',
+    'mv -T evil .claude',
+    'ln -sfn evil .codex',
+    'echo x > .codex/config.toml',
+    'echo x > .gemini/settings.json',
+    'echo x > .vscode/tasks.json',
+    'mkdir .idea/runConfigurations',
+    'mkdir .github/workflows',
+    'echo x > .hg/hgrc',
+    'echo x > .envrc',
+    'rm -f .envrc',
+    'mv evil/config .envrc',
+    'rmdir .idea',
+    'mv -T evil .vscode',
+    'echo x > .mcp.json',
+    'rm -f .mcp.json',
+    'mv .mcp.json taken',
+    'mv -f evil/config .mcp.json',
+    'echo x > vendor/lib/.git/config',
+    'rm -rf vendor/lib/.git',
+    'mv vendor/lib vendor/taken',
+    'mv vendor taken',
+    'echo "gitdir: $PWD/evil" > tree/.git',
+    'mv tree taken',
+    'echo x > .git/worktrees/own-tree/config.worktree',
+    'mv own-tree taken',
+    'echo x >> ../beside/.git/config',
+    'mv ../beside ../taken',
+    'mv ../../$(basename $(dirname "$PWD")) ../../taken',
+    'echo x >> ~/.bashrc',
+    'ln ~/.bashrc hard',
+    'ln -s ~ way-out; echo x > way-out/.profile',
+    'echo x > /proc/self/root/$HOME/.bashrc',
+    'mkdir -p ~/.config/autostart',
+    'cp evil/config ~/.gitconfig',
+  ])('%s', async (command) => {
+    expect(await shell(session, command)).toMatch(REFUSED);
+    expect(untouchable()).toEqual(before);
+  });
+
+  test.each([
+    '(with-open-file (s ".git/config" :direction :output :if-exists :append) (print 1 s))',
+    '(with-open-file (s ".git/config" :direction :output :if-exists :supersede) (print 1 s))',
+    '(delete-file ".git/HEAD")',
+    '(rename-file "evil/config" (merge-pathnames ".mcp.json"))',
+    '(sb-ext:delete-directory ".git/" :recursive t)',
+  ])('in Lisp: %s', async (form) => {
+    expect(await session.eval(form)).toMatch(/^Error: /);
+    expect(untouchable()).toEqual(before);
+  });
+
+  test.each(['cache', 'state'])('nor what the server keeps in its %s', async (which) => {
+    const base = which === 'cache' ? place.cache : String(process.env['XDG_STATE_HOME']);
+    const answer = await shell(
+      session,
+      `cd ${base}/live-lisp && echo x > planted; mv ${base}/live-lisp ${base}/taken`,
+    );
+    expect(answer).toMatch(/planted: Read-only file system[\s\S]*(?:Read-only file system|busy)/);
+    expect(existsSync(join(base, 'live-lisp', 'planted'))).toBe(false);
+  });
+
+  test('and nothing stays of the names that were taken', async () => {
+    const names = ['.claude', '.codex', '.gemini', '.vscode', '.idea', '.github', '.hg'];
+    const { root, cache, remove } = workspace();
+    const two = await Promise.all(
+      [1, 2].map(() => startSandboxed(root, { args: [], env: { XDG_CACHE_HOME: cache } })),
+    );
+    await Promise.all(two.map((each) => each.eval('1')));
+    expect(readdirSync(root)).toEqual(expect.arrayContaining(names));
+    await two[0]?.close();
+    await two[1]?.eval('(sb-ext:exit :abort t)');
+    expect(await shell(two[1] as Session, 'echo x > .claude/settings.json')).toMatch(/Read-only/);
+    git(root, 'init', '-q');
+    await two[1]?.close();
+    expect(readdirSync(root)).toEqual(['.git']);
+    expect(readdirSync(join(root, '.git'))).toContain('HEAD');
+    remove();
+  });
+});
+
+describe('keys, tokens and passwords of the home are not there', () => {
+  test.each(SECRETS)('%s', async (path) => {
+    expect(await shell(session, `cat ~/${path}; cat /proc/self/root${home.path}/${path}`)).toMatch(
+      /^1 (?:cat: .*(?:No such file|Permission denied)[^\n]*\n?){2}$/,
+    );
+    const answer = await session.call('read_file', { path: join(home.path, path) });
+    expect(JSON.stringify(answer)).not.toContain(SECRET);
+  });
+
+  test('and no search finds one', async () => {
+    expect(await shell(session, `grep -r ${SECRET} ~ 2>/dev/null`)).toMatch(/^[12]$/);
+  });
+});
+
+describe('no other program is reached', () => {
+  /** Returns a form that makes the system call NUMBER with ARGS, and gives what it gives. */
+  const call = (number: number, ...args: (number | string)[]) =>
+    `(sb-alien:alien-funcall (sb-alien:extern-alien "syscall" (function sb-alien:long sb-alien:long ${args.map(() => 'sb-alien:long').join(' ')})) ${number} ${args.join(' ')})`;
+  const connect = (kind: string, address: string) =>
+    session.eval(
+      `(let ((socket (make-instance 'sb-bsd-sockets:${kind} :type :stream))) (sb-bsd-sockets:socket-connect socket ${address}) :connected)`,
+    );
+  /** The numbers of calls on this processor. */
+  const NUMBER =
+    process.arch === 'arm64'
+      ? { socket: 198, socketpair: 199, request_key: 218, keyctl: 219 }
+      : { socket: 41, socketpair: 53, request_key: 249, keyctl: 250 };
+  const pairOf = (kind: number) =>
+    `(sb-alien:with-alien ((pair (array sb-alien:int 2))) ${call(NUMBER.socketpair, 1, kind, 0, '(sb-sys:sap-int (sb-alien:alien-sap pair))')})`;
+  const NO_SOCKET = /^Error: .*Address family not supported by protocol/;
+
+  test.each([
+    ['a socket in the folder for temporary files', 'local-socket', socket],
+    ['one that was made later', 'local-socket', later],
+    ['one without a file', 'local-abstract-socket', mark],
+  ])('by %s', async (_, kind, address) => {
+    expect(await connect(kind, lispString(address))).toMatch(NO_SOCKET);
+    expect(listeners.map(({ visits }) => visits)).toEqual([0, 0, 0]);
+  });
+
+  test.each([
+    ['a Unix socket by the system call', call(NUMBER.socket, 1, 2, 0)],
+    ['a pair that can be connected anew', pairOf(2)],
+    ['a pair of the kind that counts as that', pairOf(3)],
+    ['a ring of the kernel that makes sockets', call(425, 8, 0)],
+    ['the other numbers of the same processor', call(0x40000000 + 41, 1, 1, 0)],
+    ['the key ring of the session', call(NUMBER.keyctl, 0, -3, 0)],
+    ['keys that are asked for', call(NUMBER.request_key, 0, 0, 0, -3)],
+    ['a socket of the virtual machine', call(NUMBER.socket, 40, 1, 0)],
+    ['a socket for ciphers of the kernel', call(NUMBER.socket, 38, 5, 0)],
+  ])('by %s', async (_, form) => {
+    expect(await session.eval(form)).toBe('-1');
+  });
+
+  test('pairs of sockets for its own processes are there', async () => {
+    expect(await session.eval(pairOf(1))).toBe('0');
+  });
+
+  test('and none is seen, or told of', async () => {
+    expect(await shell(session, 'ls /run; env | grep -E "^(SSH_AUTH|DBUS|XDG_RUNTIME)"')).not.toMatch(
+      /dbus|docker|podman|user|SSH_AUTH|DBUS/,
+    );
+    expect(await shell(session, `kill -9 ${session.pid}; kill -9 ${process.pid}`)).toMatch(/No such process/);
+  });
+});
+
+describe('a refusal says what was refused and how a person allows it', () => {
+  const lines = async (form: string) => (await session.call('eval_form', { form })).notices;
+
+  test('a write outside', async () => {
+    const file = join(home.path, 'new.txt');
+    const writes = [place.root, tmpdir()].join(', ');
+    expect(await lines(`(open ${lispString(file)} :direction :output)`)).toEqual([
+      `Note: the sandbox refused a write in ${home.path}. Code in the image writes in ${writes}. A person can add it when they start the server (--write ${home.path}), or start it with --no-sandbox.`,
+    ]);
+  });
+
+  test('a write in what programs obey', async () => {
+    expect(await lines('(open ".git/hooks/pre-commit" :direction :output)')).toEqual([
+      `Note: the sandbox refused a write in ${join(place.root, '.git', 'hooks')}, because programs outside the sandbox obey what is there. Change it outside of the image, or ask the user to start the server with --no-sandbox.`,
+    ]);
+  });
+
+  test('a Unix socket', async () => {
+    expect(await lines("(make-instance 'sb-bsd-sockets:local-socket :type :stream)")).toEqual([
+      'Note: the sandbox refused a Unix socket, because it could lead to other programs of the user. Use TCP on 127.0.0.1, or ask the user to start the server with --no-sandbox.',
+    ]);
+  });
+});
+
+test('a folder that a person names with --write is written, and its repository is not', async () => {
+  const other = outsideFolder();
+  git(other.path, 'init', '-q');
+  const open = await startSandboxed(place.root, {
+    args: ['--write', other.path],
+    env: { XDG_CACHE_HOME: place.cache },
+  });
+  try {
+    expect(await shell(open, `cd ${other.path} && echo x > made && echo x > .git/hooks/x`)).toMatch(REFUSED);
+    expect(readFileSync(join(other.path, 'made'), 'utf8')).toBe('x\n');
+  } finally {
+    await open.close();
+    other.remove();
+  }
+});
