@@ -46,7 +46,7 @@ function fenced(text) {
 /** What the human has to do with a call of each level. */
 const LEVELS = {
   safe: 'runs: it only looks',
-  cautious: 'runs with your rights, as in a REPL, and is recorded; `--ask cautious` asks before',
+  cautious: 'runs code, in a sandbox where bubblewrap works, and is recorded; `--ask cautious` asks before',
   dangerous: 'asks you, in your client, and is recorded',
 };
 

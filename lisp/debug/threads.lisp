@@ -6,7 +6,7 @@
 
 (defun look-here (done)
   "Runs in a thread that was interrupted: return its frames as data, and signal DONE. No code of the user runs."
-  (let ((frames '()))
+  (let ((frames '()) (*may-read-spans* nil))
     (unwind-protect
          (setf frames (ignore-errors
                        (loop for call in (calls-on-stack)

@@ -300,8 +300,9 @@ of SHOWN-FRAMES."
                         (frame-object (print-safely 240 (car call)) (cdr call)))))))
 
 (defun names-data ()
-  "Return the same as FRAMES-DATA without the arguments, whose print methods can never end."
-  (frames-data (loop for call in (calls-on-stack)
+  "Return the same as FRAMES-DATA without the arguments, whose print methods can never end, and without reading a file again."
+  (frames-data (loop with *may-read-spans* = nil
+                     for call in (calls-on-stack)
                      collect (if (folded-p call) call (cons (list (caar call)) (cdr call))))))
 
 (defun places-features (frames)

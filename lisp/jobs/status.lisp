@@ -56,7 +56,8 @@ again before it is unwound."
 (defun glance-data ()
   "Return the newest calls of user code on the stack of this thread as strings, printed without
 code of the user."
-  (loop for call in (page (remove-if #'folded-p (calls-on-stack)) 0 *glance-frames*)
+  (loop with *may-read-spans* = nil
+        for call in (page (remove-if #'folded-p (calls-on-stack)) 0 *glance-frames*)
         collect (on-one-line (printing-locals (print-safely 200 (car call))))))
 
 (defun glance (job done)

@@ -6,7 +6,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { CallError } from '../errors.ts';
 import { isInside, realPath } from '../paths.ts';
 import { visibleName } from '../visible.ts';
-import { answered } from './answering.ts';
+import { answered, lookWhere } from './answering.ts';
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
 import { isOfSystem } from './regular.ts';
@@ -91,6 +91,7 @@ export class Workspace {
         `Path ${visibleName(path)} begins with ~, which is not replaced here. Relative paths start at ${this.root}.`,
       );
     }
+    await lookWhere([resolve(this.root, path)]);
     const { link, error, ...location } = await deepest(resolve(this.root, path)).catch((failure: unknown) => {
       throw fileFailure(failure, path, access === 'read' ? 'read' : 'written');
     });

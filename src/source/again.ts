@@ -2,6 +2,7 @@
 
 import { bareName, elementsOf, type Form } from './form.ts';
 import { bare, nextToken } from './lexer.ts';
+import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
 
 /** What is known of a definition without its text: NAME as `PACKAGE::NAME`, qualifiers and specializers of a METHOD. */
@@ -50,7 +51,9 @@ function hasName({ head }: Entry, wanted: Head | undefined): boolean {
 /** Returns where the only form of NOW begins that defines DEFINITION, or undefined. */
 export function formDefining({ name, method }: Definition, now: TopLevelForms): number | undefined {
   const symbol = name.replace(/^.*?::/s, '').replace(/^\((\S+ .*)\)$/s, '$1');
-  const naming = outlineOf(now).filter(({ head }) => head?.name === symbol);
+  const naming = formsMentioning(now, symbol)
+    .flatMap((at) => entryAt(now, at) ?? [])
+    .filter(({ head }) => head?.name === symbol);
   if (naming.length <= 1) return naming[0]?.start;
   const wanted = method && namesIn(method);
   const fitting = naming.filter(({ head }) => wanted !== undefined && head?.method === wanted);
@@ -72,12 +75,14 @@ export function isNamed(start: number, { name }: Definition, now: TopLevelForms)
 function outlineOf(forms: TopLevelForms): Entry[] {
   const known = outlines.get(forms);
   if (known !== undefined) return known;
-  const entries = forms.starts().flatMap((at) => {
-    const found = forms.at(at);
-    return found ? { start: found.start, text: forms.textAt(found.start), head: headOf(found.form) } : [];
-  });
+  const entries = forms.starts().flatMap((at) => entryAt(forms, at) ?? []);
   outlines.set(forms, entries);
   return entries;
+}
+
+function entryAt(forms: TopLevelForms, at: number): Entry | undefined {
+  const found = forms.at(at);
+  return found && { start: found.start, text: forms.textAt(found.start), head: headOf(found.form) };
 }
 
 /** Returns how FORM is known, or undefined when it is no list that names something. */

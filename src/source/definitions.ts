@@ -3,6 +3,7 @@
 import { headOf } from './again.ts';
 import { elementsOf, type Form } from './form.ts';
 import { MARK, nextToken } from './lexer.ts';
+import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
 
 /** A form that names something, with what an outline of its file shows. */
@@ -37,7 +38,7 @@ export function definedAt(forms: TopLevelForms, start: number): Defined[] {
 
 /** Returns where the forms of FORMS are that define SYMBOL, a name as texts have it, or the string of that name. */
 export function definitionsNamed(forms: TopLevelForms, symbol: string): { start: number; end: number }[] {
-  return forms.starts().flatMap((start) => {
+  return formsMentioning(forms, symbol).flatMap((start) => {
     const found = forms.at(start);
     const name = found && elementsOf(found.form)[1];
     const named = found && (headOf(found.form)?.name === symbol || isString(forms, name, symbol));

@@ -3,6 +3,7 @@
 import { headOf } from './again.ts';
 import { formText, onOneLine } from './definitions.ts';
 import { elementsOf, type Form } from './form.ts';
+import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
 
 /** What is looked for: the NAME as texts have it, `SETF NAME` too. With METHODS it has one of these lists of qualifiers and
@@ -41,7 +42,7 @@ export function targetsNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
 
 /** Returns all forms of FORMS that name WANTED, its methods too. */
 export function allNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
-  return forms.starts().flatMap((top) => {
+  return formsMentioning(forms, wanted.name).flatMap((top) => {
     const home = forms.packageAt(top);
     const form = forms.at(top)?.form;
     const place = { text: forms.source.text, top, ...(home !== undefined && { home }) };

@@ -1,16 +1,19 @@
 // Decides which files an answer of the image names.
 
 /** Returns the files that TOLD, an answer of the image or a part of one, names in a member for a file or for several. */
-export function namedFiles(told: unknown, files: string[] = []): string[] {
-  if (Array.isArray(told)) for (const each of told) namedFiles(each, files);
-  else if (typeof told === 'object' && told !== null) {
-    for (const [name, value] of Object.entries(told)) {
-      if (typeof value === 'object') {
-        if (/^(?:files|testFiles)$/.test(name) && Array.isArray(value))
-          files.push(...value.filter((each) => typeof each === 'string'));
-        else namedFiles(value, files);
-      } else if (name === 'file' && typeof value === 'string') files.push(value);
-    }
+export function namedFiles(told: object, files: string[] = []): string[] {
+  for (const [name, value] of Object.entries(told)) {
+    if (typeof value === 'string') {
+      if (name === 'file') files.push(value);
+    } else if (Array.isArray(value)) {
+      const [first] = value;
+      if (typeof first !== 'string') namedFiles(value, files);
+      else if (name === 'files' || name === 'testFiles') files.push(...value.filter(isText));
+    } else if (typeof value === 'object' && value !== null) namedFiles(value, files);
   }
   return files;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
 }

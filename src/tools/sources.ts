@@ -1,9 +1,9 @@
 // Decides what is kept of the source files that places are in: how they are, and how they were when they were loaded.
 
-import { lstatSync, realpathSync, type Stats } from 'node:fs';
+import { realpathSync, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { answered, isNear, lookWhere, realPathOf } from '../files/answering.ts';
+import { answered, isNear, lookWhere, nearStats, realPathOf } from '../files/answering.ts';
 import { WHOLE } from '../files/lines.ts';
 import { type Bounds, type RegularFile, readRegular, readRegularAside } from '../files/regular.ts';
 import { decode } from '../files/text.ts';
@@ -136,9 +136,11 @@ export class Sources {
   }
 
   #readNow(file: string): Source | undefined {
-    if (!isNear(file)) return this.#aside.get(file)?.source;
+    const stats = nearStats(file);
+    if (stats === undefined) return this.#aside.get(file)?.source;
+    if (stats === 'none') return undefined;
     try {
-      return this.#unchanged(file, lstatSync(file)) ?? this.#take(file, readRegular(file, this.#bounds));
+      return this.#unchanged(file, stats) ?? this.#take(file, readRegular(file, this.#bounds));
     } catch {
       return undefined;
     }

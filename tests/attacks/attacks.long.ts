@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { askingAttacks } from './asking.ts';
 import { type Attack, type Section, writeSections } from './attack.ts';
 import { growingAttacks } from './growing.ts';
 import { installingAttacks } from './installing.ts';
@@ -22,6 +23,7 @@ afterAll(async () => {
 const SECTIONS: [string, () => Attack[] | Promise<Attack[]>][] = [
   ['Files that are no sources', () => readingAttacks(at)],
   ['Texts that take time', () => growingAttacks(at)],
+  ['What a question is made to say', () => askingAttacks(at)],
   ['What code says to the server', () => sayingAttacks(at)],
   ['What is run from the disk', runningAttacks],
   ['Install in a hostile project', installingAttacks],

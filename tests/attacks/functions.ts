@@ -5,23 +5,26 @@ import { changeOf, diffHunks, wholeContent } from '../../src/files/diff.ts';
 import { hunksBetween } from '../../src/files/line-changes.ts';
 import { decode, encode, lineEnds, linesOf } from '../../src/files/text.ts';
 import { RawOutput } from '../../src/image/process/raw-output.ts';
-import { encodeFrame } from '../../src/image/wire/frames.ts';
+import { encodeFrame, FrameReader, isDeeper } from '../../src/image/wire/frames.ts';
 import { JSONC } from '../../src/install/jsonc.ts';
 import { TOML } from '../../src/install/toml.ts';
 import { nearest } from '../../src/kernel/nearest.ts';
-import { boundLines, boundText, fittingRows, indent } from '../../src/kernel/reply.ts';
+import { boundLines, boundText, fittingRows, indent, listText } from '../../src/kernel/reply.ts';
 import { printable } from '../../src/kernel/schema.ts';
 import { argumentsPreview, shownText } from '../../src/kernel/shown.ts';
 import { questionLine } from '../../src/question-line.ts';
 import { cut, parseLine } from '../../src/records/shorten.ts';
+import { LineReader } from '../../src/server/line-reader.ts';
 import { formDefining } from '../../src/source/again.ts';
 import { imbalanceOf } from '../../src/source/balance.ts';
 import { mentionsIn } from '../../src/source/calls.ts';
 import { brokenCall, codeFinder, topLevelLists, withoutProse } from '../../src/source/code-search.ts';
-import { definitionsIn } from '../../src/source/definitions.ts';
+import { definitionOf } from '../../src/source/definition.ts';
+import { definitionsIn, definitionsNamed } from '../../src/source/definitions.ts';
 import { definedLambdaList } from '../../src/source/lambda-list.ts';
 import { Names, symbolsIn } from '../../src/source/names.ts';
 import { Packages } from '../../src/source/packages.ts';
+import { partAt } from '../../src/source/parts.ts';
 import { TopLevelForms } from '../../src/source/position.ts';
 import { spokenOf } from '../../src/source/prose.ts';
 import { keywordCallees, scanFor, withEdits } from '../../src/source/renaming.ts';
@@ -33,7 +36,8 @@ import { treeOf } from '../../src/source/tree.ts';
 import { nearestText } from '../../src/tools/exact-text.ts';
 import { occurrences } from '../../src/tools/match.ts';
 import { namedFiles } from '../../src/tools/named-files.ts';
-import { visible, visibleLine, visibleName } from '../../src/visible.ts';
+import { imbalanceWithProposal, newImbalanceText } from '../../src/tools/parentheses.ts';
+import { apart, visible, visibleLine, visibleName, withoutIsolates } from '../../src/visible.ts';
 
 const FEATURES: ReadonlySet<string> = new Set(['SBCL']);
 const forms = (text: string) => new TopLevelForms(new SourceText(text), FEATURES);
@@ -127,5 +131,26 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
     const output = new RawOutput();
     for (let at = 0; at < text.length; at += 1000) output.add('stderr', text.slice(at, at + 1000));
   },
+  'LineReader, in chunks': (text) => {
+    const reader = new LineReader();
+    for (let at = 0; at < text.length; at += 100) reader.push(Buffer.from(text.slice(at, at + 100)));
+  },
+  'FrameReader, in chunks': (text) => {
+    const [reader, frame] = [new FrameReader(), encodeFrame({ text })];
+    for (let at = 0; at < frame.length; at += 100) reader.push(frame.subarray(at, at + 100));
+  },
+  definitionOf: (text) => definitionOf(text, FEATURES),
+  partAt: (text) => topLevelForms(forms(text)).map((form) => partAt(text, form, form.end - 1)),
+  definitionsNamed: (text) => definitionsNamed(forms(text), 'FOO'),
+  imbalanceWithProposal: (text) => imbalanceWithProposal('x', text),
+  newImbalanceText: (text) => newImbalanceText('x', '(a)', text),
+  apart: (text) => apart(text),
+  withoutIsolates: (text) => withoutIsolates(apart(text)),
+  listText: (text) => listText(text.split('\n'), true),
+  isDeeper: (text) =>
+    isDeeper(
+      text.split(' ').map((word) => [word]),
+      100,
+    ),
   encodeFrame: (text) => encodeFrame({ text }),
 };

@@ -1,7 +1,7 @@
 // What a hostile project has lying about when install and uninstall run in it.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ClientName } from '../../src/install/names.ts';
 import { Machine } from '../install/machine.ts';
@@ -28,6 +28,11 @@ const PLANTS: { readonly [name: string]: (file: string, target: string) => void 
   'a link to a device': (file) => symlinkSync('/dev/zero', file),
   'a FIFO': (file) => execFileSync('mkfifo', [file]),
   'text in Latin-1': (file) => writeFileSync(file, Buffer.from('{"a": "\xfc"}', 'latin1')),
+  'a hard link to a file of the user': (file, target) => linkSync(target, file),
+  'a link to a folder': (file, target) => symlinkSync(dirname(target), file),
+  'text in UTF-16': (file) => writeFileSync(file, Buffer.from('\ufeff{"a": 1}', 'utf16le')),
+  'names that every object has': (file) =>
+    writeFileSync(file, '{"__proto__": {"mcpServers": 1}, "constructor": {}}'),
   'deep nesting': (file) => writeFileSync(file, '{"a":'.repeat(100_000)),
 };
 

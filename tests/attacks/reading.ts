@@ -1,7 +1,8 @@
 // Files that should hold up no tool, in the place of a source file of the image and as arguments.
 
 import { execFileSync } from 'node:child_process';
-import { rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { linkSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FileSession } from '../files/sessions.ts';
 import { type Attack, unless } from './attack.ts';
 import { putHostileFiles } from './hostile-files.ts';
@@ -20,6 +21,19 @@ const KINDS: { readonly [name: string]: (file: string, root: string) => void } =
   'a link to /proc/kmsg': (file) => symlinkSync('/proc/kmsg', file),
   'a link to /proc/self/environ': (file) => symlinkSync('/proc/self/environ', file),
   'a link to /proc/self/fd/0': (file) => symlinkSync('/proc/self/fd/0', file),
+  'a hard link to a FIFO': (file) => {
+    execFileSync('mkfifo', [`${file}.fifo`]);
+    linkSync(`${file}.fifo`, file);
+    rmSync(`${file}.fifo`);
+  },
+  'a link to a link to /dev/zero': (file, root) => {
+    rmSync(join(root, 'middle'), { force: true });
+    symlinkSync('/dev/zero', join(root, 'middle'));
+    symlinkSync(join(root, 'middle'), file);
+  },
+  'a link to the files of a process': (file) => symlinkSync('/proc/self/task', file),
+  'a link through /proc/self/cwd to /etc/passwd': (file) =>
+    symlinkSync(`/proc/self/cwd/${'../'.repeat(40)}etc/passwd`, file),
   'a link to itself': (file) => symlinkSync(file, file),
   'a folder': (file, root) => symlinkSync(root, file),
   'a file of 1 TB': (file) => {

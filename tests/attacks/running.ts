@@ -19,6 +19,15 @@ const WAYS: { readonly [name: string]: (file: string, content: string) => void }
     writeFileSync(file, content);
     chmodSync(file, 0o602);
   },
+  'with mode 4622': (file, content) => {
+    writeFileSync(file, content);
+    chmodSync(file, 0o4622);
+  },
+  'behind a link to a file with mode 666': (file, content) => {
+    writeFileSync(`${file}.target`, content);
+    chmodSync(`${file}.target`, 0o666);
+    symlinkSync(`${file}.target`, file);
+  },
   'behind a link': (file, content) => {
     writeFileSync(`${file}.target`, content);
     symlinkSync(`${file}.target`, file);

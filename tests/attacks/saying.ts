@@ -36,6 +36,14 @@ const MESSAGES = [
   '{"call":4,"register":{"name":"write_file","level":"safe","parameters":[]},"registration":"x","atStart":true}',
   '{"call":5,"left":true}',
   '{"written":5,"id":ID}',
+  '{"id":ID,"value":"","parts":{},"ending":5}',
+  '{"id":ID,"value":[[[]]],"package":{},"redefined":"x","warnings":{}}',
+  '{"id":ID,"value":{"rows":[null,{"name":[]},{"sites":7}],"callers":"many"}}',
+  '{"id":ID,"value":{"symbol":{},"label":7,"natures":{},"features":[7]}}',
+  '{"id":ID,"value":{"failure":"no-symbol","symbol":[],"near":{}}}',
+  '{"id":ID,"value":{"failure":7},"held":[]}',
+  '{"id":ID,"value":{"files":["/etc/passwd","/dev/zero"],"file":"/proc/self/environ"}}',
+  '{"id":ID,"aborted":true,"interrupted":true,"condition":true}',
   '{"__proto__":{"id":1},"constructor":5}',
 ];
 

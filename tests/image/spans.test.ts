@@ -150,3 +150,20 @@ test('without such streams it is told that a place is within its top-level form'
     'calls, frames and warnings are told with their top-level forms, not with lines of their own',
   );
 });
+
+test('a macro character that never ends, met in a file that is read again, costs one call', async () => {
+  written.write('endless.asd', '(defsystem "endless" :components ((:file "endless-file")))\n');
+  written.write(
+    'endless-file.lisp',
+    '(defun endless-callee (x) (car x))\n(defun endless-caller ($) (list (endless-callee $)))\n',
+  );
+  await written.session.text('load_system', { system: 'endless' });
+  const session = await startSession({ args: ['--root', written.path('.'), '--eval-timeout', '3'] });
+  await session.text('load_system', { system: 'endless' });
+  await session.eval('(set-macro-character #\\$ (lambda (stream char) stream char (loop)))');
+  const first = await session.text('eval_form', { form: '(endless-caller 5)' });
+  const second = await session.text('eval_form', { form: '(endless-caller 5)' });
+  await session.close();
+  expect(first).toMatch(/^Error: Interrupted after 3\.\d s/);
+  expect(second).toContain('(COMMON-LISP-USER::ENDLESS-CALLER 5)  endless-file.lisp:2:1 (within this form)');
+});

@@ -6,6 +6,7 @@ import { filesBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { isLispFile } from '../parentheses.ts';
 import type { NamedText, Places } from '../places.ts';
+import { takingTurns } from '../turns.ts';
 import { type Asked, prefixOf } from './asked-names.ts';
 import { linesText, type ReadRow, type WantedText, wantsMethods } from './described.ts';
 
@@ -68,9 +69,11 @@ export async function* lispFiles(
   places: Places,
   budget: Budget,
 ): AsyncGenerator<string> {
+  const turn = takingTurns();
   for await (const path of filesBelow(workspace, workspace.rootFolders(), budget)) {
     if (!isLispFile(path)) continue;
     await places.prepare([path]);
+    await turn();
     yield path;
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Place } from '../../image/wire/data.ts';
 import { mentionsIn } from '../../source/calls.ts';
+import type { SourceText } from '../../source/text.ts';
 import type { Used } from '../../source/uses.ts';
 import { groupBy } from '../grouping.ts';
 import type { Places, Site } from '../places.ts';
@@ -32,12 +33,12 @@ export function siteFinder(
   const used = usedOf({ name, variable, ...(accessibleIn && { accessibleIn }) });
   const known = new Set(features);
   // What SETF calls is recorded each time.
-  const further = unrecorded === 'inline' && !used.setf ? furtherCalls(used, known, places) : () => [];
+  const all = unrecorded === 'inline' && !used.setf ? withFurtherCalls(used, known, places) : undefined;
   return (user, uses) => {
     const found = inOneForm(uses).flatMap((group) => {
       const method = group[0]?.method;
       const recorded = places.sites(group, known, used, { name: user, method });
-      const sites = [...recorded, ...further(group[0]?.file, recorded)];
+      const sites = all?.(group, recorded) ?? recorded;
       // Where any of several methods can have it, each place is told once.
       return sites.map(({ doubt, index: _, ...site }) => ({ ...site, ...(method && !doubt && { method }) }));
     });
@@ -57,28 +58,38 @@ export function usedOf({ name, variable = false, accessibleIn }: Asked): Used {
   };
 }
 
-/** Returns a function that gives the other calls of USED in the definitions of a file that have those at RECORDED. SBCL makes
- *  one function of what it puts in line, and records the first call only. */
-function furtherCalls(
+/** Returns a function that takes uses of USED in a form, with those of their sites that are RECORDED, and gives all its sites
+ *  there. SBCL makes one function of what it puts in line, and records the first call only, or the list that has it as an
+ *  argument in its place. */
+function withFurtherCalls(
   { name, packages = new Set() }: Used,
   features: ReadonlySet<string>,
   places: Places,
-): (file: string | undefined, recorded: readonly Site[]) => Site[] {
+): (uses: readonly Place[], recorded: readonly Site[]) => readonly Site[] {
   const mentions = new Map<string, number[]>();
-  const inFile = (file: string) => {
+  const inFile = (file: string, text: SourceText) => {
     const known = mentions.get(file);
     if (known !== undefined) return known;
-    const text = places.sourceText(file);
-    const all = text ? mentionsIn(text, features, { name, homes: packages, setf: false }) : [];
+    const all = mentionsIn(text, features, { name, homes: packages, setf: false });
     const calls = all.filter(({ args, how }) => args !== undefined || how === 'as a function');
     const starts = calls.map(({ start, also }) => also ?? start);
     mentions.set(file, starts);
     return starts;
   };
-  return (file, recorded) => {
+  return (uses, recorded) => {
+    const file = uses[0]?.file;
+    const text = file === undefined ? undefined : places.sourceText(file);
     const indices = recorded.flatMap(({ index }) => index ?? []);
-    if (file === undefined || indices.length === 0) return [];
-    return places.beside(file, indices, inFile(file), features);
+    if (file === undefined || text === undefined || indices.length === 0) return recorded;
+    const calls = inFile(file, text);
+    const around = new Set(
+      uses.flatMap(({ start = 0, end = 0 }) => {
+        const [from, to] = [text.indexOfCharacter(start), text.indexOfCharacter(end)];
+        return !calls.includes(from) && calls.some((call) => call > from && call < to) ? from : [];
+      }),
+    );
+    const own = recorded.filter(({ index }) => index === undefined || !around.has(index));
+    return [...own, ...places.beside(file, indices, calls, features)];
   };
 }
 

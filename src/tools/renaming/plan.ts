@@ -27,6 +27,7 @@ import { type Part, treeOf } from '../../source/tree.ts';
 import { visibleName } from '../../visible.ts';
 import { isLispFile } from '../parentheses.ts';
 import type { Places } from '../places.ts';
+import { takingTurns } from '../turns.ts';
 import { bareOf, type Following } from './derived.ts';
 
 /** What a rename changes in a file. */
@@ -136,11 +137,16 @@ class Planning {
   async plan(): Promise<RenamePlan> {
     const files = await this.#files();
     const mentioning: string[] = [];
+    const turn = takingTurns();
     for (const file of files) {
+      await turn();
       await this.#ground.places.prepare([file]);
       if (this.#looksAt(file)) mentioning.push(file);
     }
-    for (const file of mentioning) await this.#scan(file);
+    for (const file of mentioning) {
+      await turn();
+      await this.#scan(file);
+    }
     await this.#checkDefinitions();
     const hash = createHash('sha256');
     for (const { real, present, after } of this.#plan.changes)
