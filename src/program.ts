@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Assembly, assemble, type Waits } from './assembly.ts';
+import { answerWhy } from './cannot-serve.ts';
 import { readCatalog } from './catalog/open-catalog.ts';
 import type { Searchable } from './catalog/search.ts';
 import { callTool, helpText, searchText, toolList } from './cli.ts';
@@ -251,5 +252,6 @@ export async function runProgram(options: ProgramOptions = {}): Promise<void> {
   } catch (error) {
     complain(error);
     process.exitCode = error instanceof UsageError ? 2 : 1;
+    answerWhy(messageOf(error), process.argv.slice(2));
   }
 }
