@@ -55,6 +55,8 @@ export interface Config {
   client: ClientName | undefined;
   scope: Scope;
   dryRun: boolean;
+  /** Whether the client that is set up may run code without asking. */
+  trust: boolean;
   /** Whether a lost image is built again. */
   replay: boolean;
   /** Whether evaluations are kept on the disk, and arguments in the audit log. */
@@ -115,6 +117,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     client: flags.has('client') ? readChoice('client', CLIENT_NAMES, flags) : undefined,
     scope: readChoice('scope', SCOPES, flags),
     dryRun: flags.has('dry-run'),
+    trust: flags.has('trust'),
     memory: !flags.has('no-memory'),
     catalog: flags.get('catalog'),
     replay: readReplay(flags, environment) === 'on',

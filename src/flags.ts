@@ -108,6 +108,7 @@ export const FLAGS: readonly Flag[] = [
     about: 'the client to install to, to uninstall from, or that the doctor looks at',
   },
   { name: 'scope', value: 'WHERE', about: 'user (default): in all projects; project: in this folder' },
+  { name: 'trust', about: 'with install: the client runs code without asking, in a sandbox only' },
   { name: 'dry-run', about: 'with install and uninstall: only show what would be done' },
   { name: 'help', about: 'show this text' },
   { name: 'version', about: 'show the version' },
@@ -147,6 +148,7 @@ const FLAG_COMMANDS: { readonly [flag: string]: readonly Command[] } = {
   catalog: ['search'],
   client: ['install', 'uninstall', 'doctor'],
   scope: ['install', 'uninstall'],
+  trust: ['install'],
   'dry-run': ['install', 'uninstall'],
 };
 

@@ -3,11 +3,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Assembly, assemble, type Waits } from './assembly.ts';
+import { answerWhy } from './cannot-serve.ts';
 import { readCatalog } from './catalog/open-catalog.ts';
 import type { Searchable } from './catalog/search.ts';
 import { callTool, helpText, searchText, toolList } from './cli.ts';
 import { type Config, readConfig } from './config.ts';
-import { messageOf, UsageError } from './errors.ts';
+import { messageOf, SetupError, UsageError } from './errors.ts';
 import { type UsableFolders, withUsableFolders } from './folders.ts';
 import { refusalOf } from './image/sandbox/sandbox.ts';
 import type { Place } from './install/clients.ts';
@@ -50,7 +51,7 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   if (config.command === 'search') return print(searchText(config.operands, searched(config)));
   if (config.command === 'install' || config.command === 'uninstall') return setUp(config.command, config);
   if (config.command === 'forget') return forget(withUsableFolders(config).config);
-  if (config.command === 'doctor' && config.client !== undefined) return lookAt(config.client, config.state);
+  if (config.command === 'doctor' && config.client !== undefined) return lookAt(config.client, config);
   return work(withUsableFolders(config), options);
 }
 
@@ -66,25 +67,25 @@ function searched(config: Config): Searchable {
 }
 
 /** Sets a client up or takes that back, or lists the clients. */
-async function setUp(
-  command: 'install' | 'uninstall',
-  { client, scope, dryRun, state }: Config,
-): Promise<number> {
+async function setUp(command: 'install' | 'uninstall', config: Config): Promise<number> {
+  const { client, scope, dryRun } = config;
   const { clientList } = await import('./install/report.ts');
-  const { install, uninstall } = await import('./install/install.ts');
+  const { install, trustedLaunch, uninstall } = await import('./install/install.ts');
   if (client === undefined) {
-    if (command === 'install') return print(clientList(place(state)));
+    if (command === 'install') return print(clientList(place(config)));
     throw new UsageError('The command uninstall needs the client: live-lisp uninstall --client NAME.');
   }
-  const request = { client, scope, dryRun, place: place(state), launch: launch() };
+  const trust = command === 'install' && (config.trust ? checkedTrust(config) : await isTrusted(config));
+  const how = trust ? trustedLaunch(launch()) : launch();
+  const request = { client, scope, dryRun, place: place({ ...config, trust }), launch: how };
   await (command === 'install' ? install : uninstall)(request, print);
   return 0;
 }
 
 /** Prints what CLIENT has of live-lisp, and returns whether that works. */
-async function lookAt(client: ClientName, state: string): Promise<number> {
+async function lookAt(client: ClientName, config: Config): Promise<number> {
   const { clientFindings } = await import('./install/report.ts');
-  const findings = await clientFindings(client, place(state), launch());
+  const findings = await clientFindings(client, place(config), launch());
   for (const { ok, text } of findings) print(`${ok ? 'ok  ' : 'FAIL'} ${text}`);
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }
@@ -104,10 +105,38 @@ async function tidy(config: Config): Promise<void> {
   removeTemporaryFolders();
 }
 
-/** Returns where clients are looked for; STATE is our own folder. */
-function place(state: string): Place {
+/** Returns where clients are looked for, and what CONFIG has them run without a question. */
+function place(config: Config): Place {
   const { env: environment, platform } = process;
-  return { home: homeFolder() ?? '/', project: process.cwd(), state, environment, platform };
+  const { state, trust } = config;
+  const tools = assemble(config).registry.tools();
+  const safe = tools.filter(({ safetyLevel }) => safetyLevel === 'safe').map(({ name }) => name);
+  return { home: homeFolder() ?? '/', project: process.cwd(), state, environment, platform, trust, safe };
+}
+
+/** Returns whether a person at the terminal wants the client of CONFIG to run code without asking. They are asked only
+ *  where a sandbox works. */
+async function isTrusted(config: Config): Promise<boolean> {
+  const { clientNamed } = await import('./install/clients.ts');
+  const client = config.client && clientNamed(config.client);
+  const canAsk = process.stdin.isTTY && process.stdout.isTTY && !config.dryRun;
+  if (!canAsk || !client?.asks || sandboxOf(config).obstacle() !== undefined) return false;
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question(
+    `Shall ${client.title} run code without asking you, in a sandbox only? [y/N] `,
+  );
+  terminal.close();
+  return /^y(?:es)?$/i.test(answer.trim());
+}
+
+/** Returns true. Throws a SetupError where code would run without a sandbox, or not at all. */
+function checkedTrust(config: Config): true {
+  const obstacle = sandboxOf(config).obstacle();
+  if (obstacle === undefined) return true;
+  throw new SetupError(
+    `--trust needs a sandbox, and none works here: ${obstacle.why}. ${obstacle.remedy} Or install without --trust: then the client asks before code runs.`,
+  );
 }
 
 /** Returns how a client starts this very program. */
@@ -223,5 +252,6 @@ export async function runProgram(options: ProgramOptions = {}): Promise<void> {
   } catch (error) {
     complain(error);
     process.exitCode = error instanceof UsageError ? 2 : 1;
+    answerWhy(messageOf(error), process.argv.slice(2));
   }
 }

@@ -36,7 +36,7 @@ export const BUILT_IN: readonly [name: string, level: string][] = [
   ['observe', 'cautious'],
   ['image_status', 'safe'],
   ['interrupt', 'cautious'],
-  ['restart_image', 'dangerous'],
+  ['restart_image', 'cautious'],
   ['get_audit_log', 'safe'],
   ['search_tools', 'safe'],
 ];

@@ -14,6 +14,9 @@ export interface Place {
   state: string;
   environment: NodeJS.ProcessEnv;
   platform: string;
+  /** Whether clients run all tools without a question of their own, else only those that look, SAFE. */
+  trust: boolean;
+  safe: readonly string[];
 }
 
 export interface Client {
@@ -26,7 +29,11 @@ export interface Client {
   traces: (place: Place) => string[];
   program?: string;
   /** Returns the arguments with which its program adds the entry; undefined when it cannot in SCOPE. */
-  adds?: (scope: Scope, launch: Launch) => string[] | undefined;
+  adds?: (scope: Scope, launch: Launch, trust: boolean) => string[] | undefined;
+  /** Whether it asks its user before a tool runs that can change something, unless its configuration says otherwise. */
+  asks?: boolean;
+  /** Whether nobody can be asked by the server there. */
+  mute?: boolean;
   /** What its user must have confirmed in it before it starts the server of a scope. */
   consent?: Partial<Record<Scope, string>>;
   /** Whether its program writes less than the entry needs, which install adds then. */
@@ -69,6 +76,9 @@ function applicationFolder(place: Place): string {
     : configFolder(place);
 }
 
+/** The word by which Claude Code runs all of our tools without a question. */
+const CLAUDE_ALL = 'mcp__live-lisp';
+
 function claudeSettings(place: Place, scope: Scope): Setting[] {
   const named = folder(place, 'CLAUDE_CONFIG_DIR', '');
   const own = named === '' ? join(place.home, '.claude') : named;
@@ -84,7 +94,7 @@ function claudeSettings(place: Place, scope: Scope): Setting[] {
       file: settings,
       format: 'jsonc',
       path: ['permissions', 'allow'],
-      word: 'mcp__live-lisp',
+      words: place.trust ? [CLAUDE_ALL] : place.safe.map((tool) => `${CLAUDE_ALL}__${tool}`),
     },
   ];
 }
@@ -92,8 +102,9 @@ function claudeSettings(place: Place, scope: Scope): Setting[] {
 function codexSettings(place: Place, scope: Scope): Setting[] {
   const own = folder(place, 'CODEX_HOME', join(place.home, '.codex'));
   const file = join(scope === 'user' ? own : join(place.project, '.codex'), 'config.toml');
-  // Codex asks before each tool else, and refuses where nobody can answer. What is dangerous still asks by itself.
-  const entry = (launch: Launch) => ({ ...plain(launch), default_tools_approval_mode: 'approve' });
+  // Codex asks else before what its hints call destructive, and refuses that where nobody can answer.
+  const mode = place.trust ? { default_tools_approval_mode: 'approve' } : {};
+  const entry = (launch: Launch) => ({ ...plain(launch), ...mode });
   return [entryIn(file, 'mcp_servers', entry, 'toml')];
 }
 
@@ -132,6 +143,7 @@ export const CLIENTS: readonly Client[] = [
     settings: claudeSettings,
     traces: ({ home }) => [join(home, '.claude.json'), join(home, '.claude')],
     program: 'claude',
+    asks: true,
     adds: (scope, { node, args }) => ['mcp', 'add', '--scope', scope, NAME, '--', node, ...args],
     consent: { project: 'it starts a server of this file once you have allowed that when it asks' },
     removes: (scope) => (scope === 'user' ? ['mcp', 'remove', '--scope', scope, NAME] : undefined),
@@ -143,6 +155,7 @@ export const CLIENTS: readonly Client[] = [
     settings: codexSettings,
     traces: (place) => [folder(place, 'CODEX_HOME', join(place.home, '.codex'))],
     program: 'codex',
+    asks: true,
     adds: (scope, { node, args }) =>
       scope === 'user' ? ['mcp', 'add', NAME, '--', node, ...args] : undefined,
     addsLess: true,
@@ -155,12 +168,18 @@ export const CLIENTS: readonly Client[] = [
     settings: (place, scope) => [
       entryIn(join(ownFolder(place, scope, '.gemini'), 'settings.json'), 'mcpServers', (launch) => ({
         ...plain(launch),
-        trust: true,
+        ...(place.trust && { trust: true }),
       })),
     ],
     traces: ({ home }) => [join(home, '.gemini')],
     program: 'gemini',
-    adds: (scope, { node, args }) => ['mcp', 'add', '--scope', scope, '--trust', NAME, node, ...args],
+    asks: true,
+    mute: true,
+    adds: (scope, { node, args }, trust) => [
+      ...['mcp', 'add', '--scope', scope],
+      ...(trust ? ['--trust'] : []),
+      ...[NAME, node, ...args],
+    ],
     consent: { user: TRUSTED_FOLDERS, project: TRUSTED_FOLDERS },
   },
   {
@@ -170,6 +189,7 @@ export const CLIENTS: readonly Client[] = [
     settings: opencodeSettings,
     traces: (place) => [join(configFolder(place), 'opencode')],
     program: 'opencode',
+    mute: true,
   },
   {
     name: 'cursor',

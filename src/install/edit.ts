@@ -39,11 +39,14 @@ export async function apply(setting: Setting, text: string | undefined, launch: 
   const { path } = setting;
   const found = at(data, path);
   if (setting.kind === 'permission') {
-    const words: unknown = found ?? [];
-    if (Array.isArray(words) && words.includes(setting.word)) return { standing: 'same', found, text };
-    const all = Array.isArray(words) ? [...words, setting.word] : [setting.word];
+    const words = Array.isArray(found) ? (found as unknown[]) : [];
+    const missing = setting.words.filter((word) => !words.includes(word));
+    if (missing.length === 0) return { standing: 'same', found, text };
+    const all = [...words, ...missing] as string[];
     const edit = (format: Format) =>
-      found === undefined ? format.set(text ?? '', path, all) : format.add(text ?? '', path, setting.word);
+      found === undefined
+        ? format.set(text ?? '', path, all)
+        : missing.reduce((whole, word) => format.add(whole, path, word), text ?? '');
     return { standing: 'absent', found, text: await proven(setting, edit, withValue(data, path, all)) };
   }
   const { standing, wanted } = judge(found, setting.entry, launch);
@@ -61,14 +64,20 @@ export async function withdraw(
 ): Promise<string | undefined> {
   const data = await dataOf(setting, text);
   const found = at(data, setting.path);
-  const place =
-    setting.kind === 'permission' && Array.isArray(found) ? found.indexOf(setting.word) : undefined;
-  if (found === undefined || place === -1) return text;
-  const rest = place === undefined ? undefined : (found as unknown[]).filter((_, index) => index !== place);
-  const where = place === undefined ? setting.path : [...setting.path, place];
-  const edit = (format: Format) => format.remove(text, where);
+  if (found === undefined) return text;
+  const words = setting.kind === 'permission' && Array.isArray(found) ? (found as unknown[]) : undefined;
+  // The last first, so that the places of the others stay.
+  const places = words?.flatMap((word, index) => (isOurs(setting, word) ? [index] : [])).reverse();
+  if (places?.length === 0) return text;
+  const rest = words?.filter((word) => !isOurs(setting, word));
+  const ways = places?.map((place) => [...setting.path, place]) ?? [setting.path];
+  const edit = (format: Format) => ways.reduce((whole, way) => format.remove(whole, way), text);
   const before = original === undefined ? {} : await dataOf(setting, original);
   return pruned(setting, await proven(setting, edit, withValue(data, setting.path, rest)), before, original);
+}
+
+function isOurs(setting: Setting, word: unknown): boolean {
+  return setting.kind === 'permission' && setting.words.some((ours) => ours === word);
 }
 
 /** Returns TEXT without the empty containers on the way to SETTING that BEFORE has not. */

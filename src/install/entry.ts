@@ -19,17 +19,28 @@ export function commandLine(entry: unknown): string[] {
   return words.filter((word) => typeof word === 'string');
 }
 
+/** Returns whether the words of LINE, a command that starts us, let no code run without a sandbox. */
+export function insistsOnSandbox(line: readonly string[]): boolean {
+  return /(?:^| )--sandbox[ =](?:on|strict)(?: |$)/.test(line.join(' ')) && !line.includes('--no-sandbox');
+}
+
+/** Returns whether the words of LINE say how code is locked in. */
+export function saysSandbox(line: readonly string[]): boolean {
+  return line.some((word) => /^--(?:no-)?sandbox(?:=|$)/.test(word));
+}
+
 /** Returns how FOUND, what a client has, stands to what ENTRY makes of LAUNCH, and what it should be. Flags behind our
  *  script stay, and so does all else in it. */
 export function judge(
   found: unknown,
   entry: (launch: Launch) => Data,
-  { node, args: [script = ''] }: Launch,
+  { node, args: [script = '', ...more] }: Launch,
 ): { standing: Standing; wanted: Data } {
-  const fresh = entry({ node, args: [script] });
+  const fresh = entry({ node, args: [script, ...more] });
   if (found === undefined) return { standing: 'absent', wanted: fresh };
   const [, old = '', ...flags] = commandLine(found);
   if (!isData(found) || basename(old) !== SCRIPT_NAME) return { standing: 'foreign', wanted: fresh };
-  const wanted = { ...found, ...entry({ node, args: [script, ...flags] }) };
+  const all = saysSandbox(flags) ? flags : [...more, ...flags];
+  const wanted = { ...found, ...entry({ node, args: [script, ...all] }) };
   return { standing: isDeepStrictEqual(found, wanted) ? 'same' : 'other copy', wanted };
 }

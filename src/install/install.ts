@@ -1,10 +1,12 @@
 // Decides what install and uninstall do with the configuration of a client, and what they print.
 
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { SetupError, UsageError } from '../errors.ts';
 import { diffHunks } from '../files/diff.ts';
 import { type Client, clientNamed, NAME, type Place } from './clients.ts';
 import { type Applied, apply, withdraw } from './edit.ts';
-import { commandLine } from './entry.ts';
+import { commandLine, insistsOnSandbox, saysSandbox } from './entry.ts';
 import { type Bounds, backupOf, checkLinks, keepBackup, readText, replaceText } from './file.ts';
 import type { ClientName, Scope } from './names.ts';
 import { findProgram, runProgram, shellLine } from './program.ts';
@@ -62,9 +64,11 @@ export async function install(request: Request, print: Print): Promise<void> {
   const settings = client.settings(place, scope);
   const bounds = boundsOf(request);
   const before = textsOf(settings, bounds);
+  for (const line of remarksBefore(request)) print(line);
   // All are looked at before one is changed.
   const states = await Promise.all(settings.map((each, index) => apply(each, before[index], launch)));
   checkOurs(settings, states);
+  checkTrust(settings, states, place);
   if (states.every(({ standing }) => standing === 'same')) {
     return print(
       `${client.title} starts this live-lisp already (${settings[0]?.file}); nothing was changed.`,
@@ -73,7 +77,7 @@ export async function install(request: Request, print: Print): Promise<void> {
   const keep = (index: number) => keepBackup(settings[index]?.file ?? '', before[index], bounds);
   const added =
     states[0]?.standing === 'absent' &&
-    (await runClient(client, client.adds?.(scope, launch), request, print, () => keep(0)));
+    (await runClient(client, client.adds?.(scope, launch, place.trust), request, print, () => keep(0)));
   for (const [index, setting] of settings.entries()) {
     if (dryRun && added && index === 0 && client.addsLess !== true) continue;
     const text = readText(setting.file);
@@ -81,6 +85,7 @@ export async function install(request: Request, print: Print): Promise<void> {
     if (applied.standing !== 'same')
       change(setting.file, text, applied.text, request, print, () => keep(index));
   }
+  for (const line of remarksAfter(client, place.trust)) print(line);
   if (!dryRun) print(`Start ${client.title} anew. What it has: live-lisp doctor --client ${client.name}`);
 }
 
@@ -103,7 +108,10 @@ export async function uninstall(request: Request, print: Print): Promise<void> {
   const before = textsOf(settings, bounds);
   const states = await Promise.all(settings.map((each, index) => apply(each, before[index], launch)));
   checkOurs(settings, states);
-  const restored = await Promise.all(settings.map((each) => restoredText(each, launch, bounds)));
+  const trusted = client.settings({ ...place, trust: true }, scope);
+  const restored = await Promise.all(
+    settings.map((each, index) => restoredText([each, trusted[index] ?? each], launch, bounds)),
+  );
   const byProgram = states[0]?.standing !== 'absent' && restored[0]?.exact === false;
   const removed = byProgram && (await runClient(client, client.removes?.(scope), request, print, () => {}));
   const changes = settings.filter((_, index) => {
@@ -118,18 +126,62 @@ export async function uninstall(request: Request, print: Print): Promise<void> {
   }
 }
 
-/** Returns the text of the file of SETTING without it. It is EXACT when it is what install found, to the octet. */
+/** Returns the text of the file of the settings PLAIN and TRUSTED, of which it can have each, without them. It is EXACT when
+ *  it is what install found, to the octet. */
 async function restoredText(
-  setting: Setting,
+  [plain, trusted]: readonly [Setting, Setting],
   launch: Launch,
   bounds: Bounds,
 ): Promise<{ text: string | undefined; exact: boolean }> {
-  const text = readText(setting.file);
+  const text = readText(plain.file);
   if (text === undefined) return { text, exact: true };
-  const backup = readText(backupOf(setting.file, bounds));
-  const again = await apply(setting, backup, launch);
-  const exact = again.standing === 'absent' && again.text === text;
-  return { text: exact ? backup : await withdraw(setting, text, backup), exact };
+  const backup = readText(backupOf(plain.file, bounds));
+  const ways = [await apply(plain, backup, launch), await apply(trusted, backup, trustedLaunch(launch))];
+  const exact = ways.some((way) => way.standing === 'absent' && way.text === text);
+  if (exact) return { text: backup, exact };
+  const rest = await withdraw(plain, text, backup);
+  return { text: rest === undefined ? rest : await withdraw(trusted, rest, backup), exact };
+}
+
+/** Returns LAUNCH as it is where a client asks nobody: it starts no image without a sandbox. */
+export function trustedLaunch({ node, args: [script = ''] }: Launch): Launch {
+  return { node, args: [script, '--sandbox', 'on'] };
+}
+
+/** Throws a SetupError when all questions would be taken away in PLACE though the entry, the first of SETTINGS, lets code
+ *  run without a sandbox, as STATES says. */
+function checkTrust([setting]: readonly Setting[], [entry]: readonly Applied[], { trust }: Place): void {
+  const line = commandLine(entry?.found);
+  if (!trust || !saysSandbox(line) || insistsOnSandbox(line)) return;
+  throw new SetupError(
+    `${setting?.file} starts live-lisp with ${line.filter((word) => /sandbox/.test(word)).join(' ')}, so code could run without a sandbox and without a question. Take that flag out of the file, or install without --trust.`,
+  );
+}
+
+/** Returns what a person is told of REQUEST before anything is done: that the project begins further up. */
+function remarksBefore({ scope, place }: Request): string[] {
+  const root = scope === 'project' ? projectAbove(place) : undefined;
+  if (root === undefined) return [];
+  return [
+    `Note: ${place.project} is a folder of the project ${root}. A client that starts there does not read this: run install in ${root} for that.`,
+  ];
+}
+
+/** Returns the folder with the repository that the project of PLACE is a folder of. */
+function projectAbove({ project, home }: Place, folder: string = dirname(project)): string | undefined {
+  if (existsSync(join(project, '.git')) || folder === home || folder === dirname(folder)) return undefined;
+  return existsSync(join(folder, '.git'))
+    ? folder
+    : projectAbove({ project, home } as Place, dirname(folder));
+}
+
+/** Returns what a person is told of what CLIENT asks, which runs all tools without a question where TRUST says so. */
+function remarksAfter({ title, asks, mute }: Client, trust: boolean): string[] {
+  const asking = trust
+    ? `${title} asks before none of its tools. Code runs in a sandbox or not at all (--sandbox on).`
+    : `${title} asks before code runs; --trust has it run without a question, in a sandbox only.`;
+  const refusing = `The server can ask nobody in ${title}, so it refuses what is dangerous. To allow a tool, put a flag behind the script: --allow 'edit_definitions:src/**'.`;
+  return [...(asks === true ? [asking] : []), ...(mute === true ? [refusing] : [])];
 }
 
 /** Runs the program of CLIENT with ARGS, once FIRST is done, and prints that. Returns whether it did or, in a dry run,

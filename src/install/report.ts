@@ -4,11 +4,11 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { SetupError } from '../errors.ts';
 import { CLIENTS, type Client, clientNamed, NAME, type Place } from './clients.ts';
 import { apply } from './edit.ts';
-import { commandLine } from './entry.ts';
+import { commandLine, insistsOnSandbox } from './entry.ts';
 import { readText } from './file.ts';
 import type { ClientName, Scope } from './names.ts';
 import { findProgram, shellLine } from './program.ts';
-import type { Launch, Setting } from './settings.ts';
+import type { Launch } from './settings.ts';
 
 export interface Finding {
   ok: boolean;
@@ -57,7 +57,7 @@ export async function clientFindings(named: ClientName, place: Place, launch: La
 }
 
 async function scopeFindings(client: Client, scope: Scope, place: Place, launch: Launch) {
-  const settings = client.settings(place, scope);
+  const settings = client.settings({ ...place, trust: true }, scope);
   const [entry] = settings;
   try {
     const states = await Promise.all(settings.map((each) => apply(each, readText(each.file), launch)));
@@ -69,14 +69,17 @@ async function scopeFindings(client: Client, scope: Scope, place: Place, launch:
       };
     }
     const line = commandLine(found);
-    const rest = settings
-      .slice(1)
-      .map((each, index) => permissionFinding(each, states[index + 1]?.standing === 'same'));
+    const plain = client.settings({ ...place, trust: false }, scope).slice(1);
+    const looks = await Promise.all(plain.map((each) => apply(each, readText(each.file), launch)));
+    const asksAlways = looks.some(({ standing }) => standing !== 'same');
+    const granted = states.slice(1).some(({ standing }) => standing === 'same') || approves(found);
     const head = { ok: true, text: `${scope}: ${entry?.file} starts ${shellLine(line)}` };
     const consent = client.consent?.[scope];
     const told = consent === undefined ? [] : [{ ok: true, text: consent }];
-    const approval = approvalFinding(found);
-    return { configured: true, findings: [head, ...wordFindings(line), ...told, ...approval, ...rest] };
+    const approval = client.asks
+      ? [approvalFinding(client, granted ? 'nothing' : asksAlways ? 'all' : 'code', insistsOnSandbox(line))]
+      : [];
+    return { configured: true, findings: [head, ...wordFindings(line), ...told, ...approval] };
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     return { configured: false, findings: [{ ok: false, text: error.message }] };
@@ -108,16 +111,20 @@ function canRun(file: string): boolean {
   }
 }
 
-function permissionFinding({ file, path }: Setting, given: boolean): Finding {
-  const text = given
-    ? `its tools run without a question of the client (${file})`
-    : `the client asks before each tool, and refuses where nobody answers: ${path.join('.')} in ${file} does not allow them`;
-  return { ok: true, text };
+/** Returns whether the entry FOUND has all tools run without a question, in clients that keep that there. */
+function approves(found: unknown): boolean {
+  const { default_tools_approval_mode: mode, trust } = found as { [key: string]: unknown };
+  return mode === 'approve' || trust === true;
 }
 
-/** Returns what the entry FOUND says of questions of the client, for clients that keep it there. */
-function approvalFinding(found: unknown): Finding[] {
-  const { default_tools_approval_mode: mode, trust } = found as { [key: string]: unknown };
-  const given = mode === 'approve' || trust === true;
-  return given ? [{ ok: true, text: 'its tools run without a question of the client' }] : [];
+/** Returns what is said of CLIENT, which ASKS its user before a tool runs. BOXED says that no code runs without a sandbox. */
+function approvalFinding({ title, name }: Client, asks: 'nothing' | 'code' | 'all', boxed: boolean): Finding {
+  const texts = {
+    all: `${title} asks before each tool, also before those that only look: run live-lisp install --client ${name} again`,
+    code: `${title} asks before code runs`,
+    nothing: boxed
+      ? `${title} asks before none of its tools; code runs in a sandbox only`
+      : `${title} asks before none of its tools, and code can run without a sandbox. To change that: live-lisp uninstall --client ${name}, then install it again, with --trust for code without questions in a sandbox only`,
+  };
+  return { ok: true, text: texts[asks] };
 }

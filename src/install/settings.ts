@@ -19,7 +19,7 @@ export type Setting = {
 } & (
   | { kind: 'entry'; entry: (launch: Launch) => Data }
   /** What a client may do without asking its user. */
-  | { kind: 'permission'; word: string }
+  | { kind: 'permission'; words: readonly string[] }
 );
 
 /** How texts of one kind are edited: all else in them stays as it is, comments too. */

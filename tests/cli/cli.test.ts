@@ -153,6 +153,7 @@ describe('what needs no image', () => {
       '--keep-days',
       '--client',
       '--scope',
+      '--trust',
       '--dry-run',
       '--help',
       '--version',

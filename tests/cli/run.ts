@@ -23,12 +23,13 @@ export const WITHOUT_SBCL = {
   LIVE_LISP_SBCL: '',
 };
 
-/** Runs live-lisp with ARGS to its end; its stdin stays open. */
+/** Runs live-lisp with ARGS to its end, with nothing to read. */
 export function run(args: string[], env: Record<string, string> = {}, cwd = PROJECT): Promise<Run> {
   return new Promise((resolve) => {
     const options = { cwd, env: { ...process.env, ...env } };
     const child = execFile(process.execPath, [SERVER, ...args], options, (_, stdout, stderr) => {
       resolve({ code: child.exitCode ?? -1, stdout, stderr });
     });
+    child.stdin?.end();
   });
 }

@@ -126,7 +126,7 @@ test('the first image starts without one; what makes it leaves the CPU to calls,
       await session.call('restart_image', {});
       expect(await fromCore(session)).toBe('T');
     },
-    { ...RESTARTABLE, node: umask },
+    { ...RESTARTABLE, args: ['--allow', 'restart_image', '--no-sandbox'], node: umask },
   );
 });
 

@@ -13,15 +13,27 @@ beforeEach(() => {
 afterEach(() => machine.remove());
 
 const PLAIN = { command: 'NODE', args: ['SCRIPT'] };
-const ALLOW = { permissions: { allow: ['mcp__live-lisp'] } };
+const ALLOW = { permissions: { allow: ['mcp__live-lisp__who_calls', 'mcp__live-lisp__read_file'] } };
 const STDIO = { type: 'stdio', ...PLAIN };
 const OPENCODE = { type: 'local', command: ['NODE', 'SCRIPT'], enabled: true };
 const ZED = { source: 'custom', ...PLAIN, env: {} };
 const CODEX = `[mcp_servers.live-lisp]
 command = "NODE"
 args = [ "SCRIPT" ]
-default_tools_approval_mode = "approve"
 `;
+
+/** Returns what install says of the questions of the client NAMED, which people call TITLE. */
+function saidOf(named: ClientName, title: string): string[] {
+  const asks = ['claude', 'codex', 'gemini'].includes(named)
+    ? [`${title} asks before code runs; --trust has it run without a question, in a sandbox only.`]
+    : [];
+  const mute = ['gemini', 'opencode'].includes(named)
+    ? [
+        `The server can ask nobody in ${title}, so it refuses what is dangerous. To allow a tool, put a flag behind the script: --allow 'edit_definitions:src/**'.`,
+      ]
+    : [];
+  return [...asks, ...mute];
+}
 
 /** What there is after install: files, and what each holds. */
 const WRITTEN: [ClientName, Scope, { [file: string]: unknown }][] = [
@@ -37,16 +49,8 @@ const WRITTEN: [ClientName, Scope, { [file: string]: unknown }][] = [
   ],
   ['codex', 'user', { 'HOME/.codex/config.toml': CODEX }],
   ['codex', 'project', { 'PROJECT/.codex/config.toml': CODEX }],
-  [
-    'gemini',
-    'user',
-    { 'HOME/.gemini/settings.json': { mcpServers: { 'live-lisp': { ...PLAIN, trust: true } } } },
-  ],
-  [
-    'gemini',
-    'project',
-    { 'PROJECT/.gemini/settings.json': { mcpServers: { 'live-lisp': { ...PLAIN, trust: true } } } },
-  ],
+  ['gemini', 'user', { 'HOME/.gemini/settings.json': { mcpServers: { 'live-lisp': PLAIN } } }],
+  ['gemini', 'project', { 'PROJECT/.gemini/settings.json': { mcpServers: { 'live-lisp': PLAIN } } }],
   ['opencode', 'user', { 'HOME/.config/opencode/opencode.json': { mcp: { 'live-lisp': OPENCODE } } }],
   ['opencode', 'project', { 'PROJECT/opencode.json': { mcp: { 'live-lisp': OPENCODE } } }],
   ['cursor', 'user', { 'HOME/.cursor/mcp.json': { mcpServers: { 'live-lisp': PLAIN } } }],
@@ -70,6 +74,7 @@ test.each(WRITTEN)(
     const title = CLIENTS.find((client) => client.name === name)?.title;
     expect(await machine.install(name, { scope })).toEqual([
       ...Object.keys(written).map((file) => `Wrote ${file}`),
+      ...saidOf(name, String(title)),
       `Start ${title} anew. What it has: live-lisp doctor --client ${name}`,
     ]);
     expect(machine.files()).toEqual(files);
@@ -151,4 +156,71 @@ test.each([
   const text = `${title} has no configuration for a project: use --scope user.`;
   expect(await machine.install(name, { scope: 'project' })).toEqual([text]);
   expect(await machine.uninstall(name, { scope: 'project' })).toEqual([text]);
+});
+
+describe('with --trust, code runs without a question, and in a sandbox only', () => {
+  const WORDS = ['SCRIPT', '--sandbox', 'on'];
+  beforeEach(() => {
+    machine.trust = true;
+  });
+
+  test.each<[ClientName, string, object | string]>([
+    ['claude', 'HOME/.claude/settings.json', { permissions: { allow: ['mcp__live-lisp'] } }],
+    [
+      'claude',
+      'HOME/.claude.json',
+      { mcpServers: { 'live-lisp': { type: 'stdio', command: 'NODE', args: WORDS } } },
+    ],
+    [
+      'codex',
+      'HOME/.codex/config.toml',
+      '[mcp_servers.live-lisp]\ncommand = "NODE"\nargs = [ "SCRIPT", "--sandbox", "on" ]\ndefault_tools_approval_mode = "approve"\n',
+    ],
+    [
+      'gemini',
+      'HOME/.gemini/settings.json',
+      { mcpServers: { 'live-lisp': { command: 'NODE', args: WORDS, trust: true } } },
+    ],
+  ])('%s has that in %s, and uninstall leaves nothing', async (name, file, holds) => {
+    const title = CLIENTS.find((client) => client.name === name)?.title;
+    expect(await machine.install(name)).toContain(
+      `${title} asks before none of its tools. Code runs in a sandbox or not at all (--sandbox on).`,
+    );
+    const text = machine.named(machine.read(file.replace('HOME', machine.home)) ?? '');
+    expect(typeof holds === 'string' ? text : (JSON.parse(text) as unknown)).toEqual(holds);
+    expect(await machine.doctor(name)).toContain(
+      `ok ${title} asks before none of its tools; code runs in a sandbox only`,
+    );
+    machine.trust = false;
+    await machine.uninstall(name);
+    expect(machine.files()).toEqual([]);
+  });
+
+  test('an entry that lets code run without a sandbox is not trusted', async () => {
+    const entry = { command: machine.node, args: [machine.script, '--no-sandbox'] };
+    machine.write('.gemini/settings.json', JSON.stringify({ mcpServers: { 'live-lisp': entry } }));
+    expect(await machine.install('gemini')).toEqual([
+      'HOME/.gemini/settings.json starts live-lisp with --no-sandbox, so code could run without a sandbox and without a question. Take that flag out of the file, or install without --trust.',
+    ]);
+  });
+
+  test('the doctor says what an installation of before allows', async () => {
+    const entry = { command: machine.node, args: [machine.script], trust: true };
+    machine.write('.gemini/settings.json', JSON.stringify({ mcpServers: { 'live-lisp': entry } }));
+    expect(await machine.doctor('gemini')).toContain(
+      'ok Gemini CLI asks before none of its tools, and code can run without a sandbox. To change that: live-lisp uninstall --client gemini, then install it again, with --trust for code without questions in a sandbox only',
+    );
+  });
+});
+
+test('in a folder of a project install says where that begins', async () => {
+  machine.write('.git/HEAD', '');
+  const project = machine.write('app/src/file', '').replace('/file', '');
+  const [note] = await machine.install('cursor', {
+    scope: 'project',
+    place: { ...machine.place, home: '/', project },
+  });
+  expect(note).toBe(
+    'Note: HOME/app/src is a folder of the project HOME. A client that starts there does not read this: run install in HOME for that.',
+  );
 });

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../src/errors.ts';
 import type { Place } from '../../src/install/clients.ts';
-import { install, type Request, uninstall } from '../../src/install/install.ts';
+import { install, type Request, trustedLaunch, uninstall } from '../../src/install/install.ts';
 import type { ClientName } from '../../src/install/names.ts';
 import { clientFindings } from '../../src/install/report.ts';
 import { temporaryFolder } from '../harness.ts';
@@ -17,6 +17,9 @@ export class Machine {
   readonly node = join(this.#folder.path, 'bin', 'node');
   readonly script = join(this.#folder.path, 'dist', 'live-lisp.js');
 
+  /** Whether clients are to run all tools without a question. */
+  trust = false;
+
   constructor() {
     for (const folder of [this.home, this.project, this.state]) mkdirSync(folder);
     this.write(this.node, '', 0o755);
@@ -25,7 +28,8 @@ export class Machine {
 
   get place(): Place {
     const environment = { PATH: dirname(this.node) };
-    return { home: this.home, project: this.project, state: this.state, environment, platform: 'linux' };
+    const { home, project, state, trust } = this;
+    return { home, project, state, environment, platform: 'linux', trust, safe: ['who_calls', 'read_file'] };
   }
 
   /** Writes TEXT to FILE, which starts in the home when it is relative, and returns its path. */
@@ -89,7 +93,8 @@ export class Machine {
 
   async #run(work: typeof install, client: ClientName, more: Partial<Request>): Promise<string[]> {
     const lines: string[] = [];
-    const launch = { node: this.node, args: [this.script] };
+    const plain = { node: this.node, args: [this.script] };
+    const launch = this.trust && work === install ? trustedLaunch(plain) : plain;
     const request: Request = { client, scope: 'user', dryRun: false, place: this.place, launch, ...more };
     try {
       await work(request, (text) => lines.push(this.named(text)));

@@ -32,6 +32,7 @@ describe('install runs', () => {
     expect(await machine.install('claude')).toEqual([
       `Ran: ${add}`,
       'Wrote HOME/.claude/settings.json',
+      'Claude Code asks before code runs; --trust has it run without a question, in a sandbox only.',
       'Start Claude Code anew. What it has: live-lisp doctor --client claude',
     ]);
     expect(machine.backups()).toEqual(['{ "n": 1 }']);
@@ -49,26 +50,26 @@ describe('install runs', () => {
     ]);
   });
 
-  test('codex, then adds its approval mode; uninstall takes back the whole table', async () => {
+  test('codex; uninstall takes back the whole table', async () => {
     fake('codex', '.codex/config.toml', 'model = "x"\n');
     const table = `\n[mcp_servers.live-lisp]\ncommand = "${machine.node}"\nargs = ["${machine.script}"]\n`;
     machine.write('.codex/config.toml.new', `model = "x"\n${table}`);
     expect(await machine.install('codex')).toEqual([
       'Ran: codex mcp add live-lisp -- NODE SCRIPT',
-      'Wrote HOME/.codex/config.toml',
+      'Codex asks before code runs; --trust has it run without a question, in a sandbox only.',
       'Start Codex anew. What it has: live-lisp doctor --client codex',
     ]);
     expect(machine.named(machine.read('.codex/config.toml') ?? '')).toBe(
-      'model = "x"\n\n[mcp_servers.live-lisp]\ncommand = "NODE"\nargs = [ "SCRIPT" ]\ndefault_tools_approval_mode = "approve"\n',
+      'model = "x"\n\n[mcp_servers.live-lisp]\ncommand = "NODE"\nargs = ["SCRIPT"]\n',
     );
     await machine.uninstall('codex');
     expect(machine.read('.codex/config.toml')).toBe('model = "x"\n');
   });
 
-  test('gemini, which trusts the server then', async () => {
+  test('gemini, which asks as ever', async () => {
     fake('gemini', '.gemini/settings.json', '{}');
     expect((await machine.install('gemini', { scope: 'project' }))[0]).toBe(
-      'Ran: gemini mcp add --scope project --trust live-lisp NODE SCRIPT',
+      'Ran: gemini mcp add --scope project live-lisp NODE SCRIPT',
     );
   });
 
@@ -106,13 +107,13 @@ describe('the doctor', () => {
     expect(await machine.doctor('claude')).toEqual([
       'ok Claude Code: no program of it on PATH',
       'ok user: HOME/.claude.json starts NODE SCRIPT',
-      'ok its tools run without a question of the client (HOME/.claude/settings.json)',
+      'ok Claude Code asks before code runs',
       'ok project: no entry live-lisp in PROJECT/.mcp.json',
     ]);
     await machine.install('codex');
     expect((await machine.doctor('codex')).slice(1, 3)).toEqual([
       'ok user: HOME/.codex/config.toml starts NODE SCRIPT',
-      'ok its tools run without a question of the client',
+      'ok Codex asks before code runs',
     ]);
   });
 
@@ -131,7 +132,7 @@ describe('the doctor', () => {
     await machine.install('claude');
     machine.write('.claude/settings.json', '{}');
     expect((await machine.doctor('claude'))[2]).toBe(
-      'ok the client asks before each tool, and refuses where nobody answers: permissions.allow in HOME/.claude/settings.json does not allow them',
+      'ok Claude Code asks before each tool, also before those that only look: run live-lisp install --client claude again',
     );
   });
 

@@ -18,7 +18,7 @@ const PERMISSION: Setting = {
   file: 'file',
   format: 'jsonc',
   path: ['permissions', 'allow'],
-  word: 'mcp__live-lisp',
+  words: ['mcp__live-lisp__who_calls', 'mcp__live-lisp__read_file'],
 };
 
 // Not a quote alone: as a key, JSON.parse of Node 24 (V8 13.6) takes it for a backslash when an object had one there.

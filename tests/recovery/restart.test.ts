@@ -104,7 +104,7 @@ test('restarts at once and in a row are each answered with what came of them', a
   expect(await session.eval('(f)')).toBe('1');
 });
 
-test('C20 a human is asked, and shown what is at stake', async () => {
+test('C20 a human is asked before the journal is forgotten, and shown what is at stake', async () => {
   const questions: ElicitRequestFormParams[] = [];
   const session = await start({
     onQuestion: (question) => {
@@ -113,12 +113,13 @@ test('C20 a human is asked, and shown what is at stake', async () => {
     },
   });
   await session.eval('(defvar *x* 1) (setf *x* 2)');
-  expect(await session.text('restart_image')).toBe('Tool execution denied by user');
+  expect(await session.text('restart_image', { rebuild: 'none' })).toBe('Tool execution denied by user');
   expect(withoutFile(String(questions[0]?.message))).toBe(
     [
       'Approve restart_image (dangerous)? all values, threads, open files and',
       '\u2026 connections of the image are lost',
-      'Built again: what this session defined and loaded (1 step of its journal).',
+      'Not built again, and forgotten: what this session defined and loaded (1 step',
+      '\u2026 of its journal).',
       'The Lisp image is ended and a fresh one started.',
       'Variables that were set (1): COMMON-LISP-USER::*X*.',
       'All of it: FILE',
@@ -134,10 +135,20 @@ test('C7 C20 code cannot call it, and nobody to ask is a refusal', async () => {
   );
   // The one that tests share may restart its image.
   const session = await start({});
-  expect((await session.call('restart_image')).text).toBe(
+  expect((await session.call('restart_image', { rebuild: 'none' })).text).toBe(
     "Tool restart_image is dangerous and needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --allow restart_image",
   );
   expect((await session.call('restart_image', { rebuild: 'all' })).text).toBe(
     "Parameter 'rebuild' must be one of session, none, previous.",
   );
+});
+
+test('where the image is built again nobody is asked, as nobody is before (exit); without a journal somebody is', async () => {
+  const session = await start({ onQuestion: () => ({ action: 'accept', content: { decision: 'deny' } }) });
+  expect(await session.text('restart_image')).toMatch(/^This is a new Lisp image/);
+  const other = await start({
+    args: ['--replay', 'off'],
+    onQuestion: () => ({ action: 'accept', content: { decision: 'deny' } }),
+  });
+  expect(await other.text('restart_image')).toBe('Tool execution denied by user');
 });

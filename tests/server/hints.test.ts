@@ -73,6 +73,7 @@ test('what runs any code can reach beyond the image', async () => {
     'run_tests',
     'debug',
     'observe',
+    'restart_image',
   ]);
 });
 

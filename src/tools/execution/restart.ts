@@ -39,16 +39,21 @@ const RESTART_IMAGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that replaces IMAGE. */
+/** Returns the tool that replaces IMAGE. Where that is built again from its journal it is cautious, because any form can
+ *  do the same by (exit). To forget the journal is not: nothing brings back what it has. */
 export function restartImage(image: Replaceable) {
+  const preview = async ({ rebuild = 'session' }: { rebuild?: RebuildFrom }) => {
+    const lines = whatElse(image, rebuild);
+    // What another server had is more than was there.
+    const free = rebuild !== 'previous' && (await image.isBroken());
+    return { summary: LOST, lines, text: [questionLine`${LOST}.`, ...lines], fingerprint: '', free };
+  };
   return defineTool({
     ...RESTART_IMAGE,
-    preview: async ({ rebuild = 'session' }) => {
-      const lines = whatElse(image, rebuild);
-      // What another server had is more than was there.
-      const free = rebuild !== 'previous' && (await image.isBroken());
-      return { summary: LOST, lines, text: [questionLine`${LOST}.`, ...lines], fingerprint: '', free };
-    },
+    safetyLevel: image.stake.replay ? 'cautious' : 'dangerous',
+    preview,
+    raisedBy: ({ rebuild }) =>
+      rebuild === 'none' ? { safetyLevel: 'dangerous', allowedAs: RESTART_IMAGE.name, preview } : undefined,
     handler: async ({ rebuild = 'session' }) => {
       const report = await image.restart(rebuild);
       return { data: report ?? null, text: report === undefined ? '' : lossText(report) };
