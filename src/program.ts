@@ -168,8 +168,16 @@ async function work(
       return diagnose(config, { version, issues: bugs.url, remarks }, print);
     }
     default:
+      // With auto it was tried already.
+      if (usable.sandbox !== 'auto') setTimeout(() => complainOfSandbox(config), 0);
       return serveImage(parts, config, withStartFile, onWarm);
   }
+}
+
+/** Says on standard error when no image can be locked in as CONFIG wants. */
+function complainOfSandbox(config: Config): void {
+  const obstacle = config.sandbox === 'off' ? undefined : sandboxOf(config).obstacle();
+  if (obstacle !== undefined) complain(refusalOf(obstacle));
 }
 
 /** What a person reads who starts the server in a terminal. */
@@ -191,10 +199,6 @@ async function serveImage(
   const { Approvals } = await import('./server/approvals.ts');
   const { PreviewFiles } = await import('./server/preview-files.ts');
   const files = new PreviewFiles(config.previews, config.answerSeconds);
-  if (config.sandbox !== 'off') {
-    const obstacle = sandboxOf(config).obstacle();
-    if (obstacle !== undefined) complain(refusalOf(obstacle));
-  }
   const { version, homepage } = ownPackage();
   serve({
     registry,
