@@ -1,6 +1,6 @@
 // What works in the sandbox as without one: a person who did not ask for one must not notice it.
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -76,8 +76,11 @@ test('a server on loopback is reached from outside, and one outside from it', as
   listener.close();
 });
 
-test('names of the user and of hosts are found', async () => {
-  expect(await shell(session, 'whoami && getent hosts localhost')).toMatch(/^0 \w+\n\S+\s+localhost/);
+test('names of the user and of hosts are found as outside', async () => {
+  // A bare system does not know the name localhost.
+  const command = 'whoami && getent hosts localhost';
+  const { status, stdout } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
+  expect(await shell(session, command)).toBe(`${status} ${stdout.trimEnd()}`);
 });
 
 test('a system is compiled, loaded and tested, and its library too', async () => {
