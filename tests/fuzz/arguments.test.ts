@@ -79,7 +79,7 @@ function argumentsOf(schema: Schema): fc.Arbitrary<Record<string, unknown>> {
 test(
   'every tool answers whatever it is called with',
   async () => {
-    const image = imagesOf(session.pid);
+    let image = imagesOf(session.pid);
     for (const { name, inputSchema } of tools) {
       await fc.assert(
         fc.asyncProperty(argumentsOf(inputSchema), async (args) => {
@@ -95,6 +95,8 @@ test(
         }),
         cases(LONG ? 10_000 : 25),
       );
+      // It runs without a question here, and builds the next image as the one before was.
+      if (name === 'restart_image') image = imagesOf(session.pid);
     }
     expect(await session.eval('*before*')).toBe(':KEPT');
     expect(imagesOf(session.pid)).toEqual(image);

@@ -14,6 +14,8 @@ const SOON_MS = 400;
 const MEMORY =
   /^Memory: heap \d+ MB of \d+ MB; garbage collections took \d+\.\d s; image \d+ MB resident; server \d+ MB resident( \(heap and collections \d+\.\d s ago\))?$/m;
 
+const SANDBOX = /^Code in the image is in (?:a|no) sandbox[:,] .*$/m;
+
 /** Returns the status of the image of SESSION, which comes soon. */
 async function status(session: Session): Promise<string> {
   const { text, isError } = await within(SOON_MS, () => session.call('image_status'));
@@ -64,8 +66,10 @@ describe('an image that runs', () => {
     expect(memory).toMatch(MEMORY);
     expect(memory).toContain(' of 1024 MB');
     expect(threads).toMatch(/^Threads: [23], none of the program$/); // That of the call before can still end.
+    const [sandbox, ...others] = rest;
+    expect(sandbox).toMatch(SANDBOX);
     // What an SBCL lacks is its own matter.
-    expect(rest.filter((line) => line !== '' && !line.startsWith('Less with this SBCL: '))).toEqual([]);
+    expect(others.filter((line) => line !== '' && !line.startsWith('Less with this SBCL: '))).toEqual([]);
     await session.eval('(cl:in-package :cl-user)');
   });
 
@@ -144,7 +148,7 @@ describe('an image that runs', () => {
   });
 
   test('answers while its process is stopped, which it is not for long', async () => {
-    const pid = await imageOf(session.pid);
+    const pid = Number(/, pid (\d+), /.exec(await status(session))?.[1]);
     const stopped = await until('the stop', 10_000, async () => {
       process.kill(pid, 'SIGSTOP');
       const text = await status(session);
@@ -196,7 +200,7 @@ describe('an image that runs', () => {
     await killChild(pid);
     const text = await statusOnce(session, /^The Lisp image was lost/);
     expect(text).toMatch(
-      /^The Lisp image was lost: it was ended by SIGKILL\. The next call that needs one gets a new one\.\nMemory: server \d+ MB resident$/,
+      /^The Lisp image was lost: it was ended by SIGKILL\. The next call that needs one gets a new one\.\nMemory: server \d+ MB resident\nCode in the image is in .*$/,
     );
     expect(await session.eval("(boundp '*lost*)")).toBe('NIL');
     expect(await status(session)).toMatch(
@@ -234,7 +238,7 @@ test('an image that starts is told with the start file that it loads, whose load
 test('an image that is not started is not started for it', () => {
   const text = execFileSync(process.execPath, [SERVER, 'call', 'image_status', '{}'], { encoding: 'utf8' });
   expect(text).toMatch(
-    /^The Lisp image is not started; the next call that needs it starts it\.\nMemory: server \d+ MB resident\n$/,
+    /^The Lisp image is not started; the next call that needs it starts it\.\nMemory: server \d+ MB resident\nCode in the image is in .*\n$/,
   );
 });
 
