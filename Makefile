@@ -63,7 +63,7 @@ check-bench: test-machine build
 	node bench/run.mjs --quick --strict --only start,trips,libraries,records,memory,ranking,sizes
 
 # With ONLY=start,trips it measures those sections and writes nothing. NEWER_SBCL=PROGRAM names an SBCL to compare with.
-bench: test-machine build
+bench: long-machine build
 	node bench/run.mjs $(if $(ONLY),--only $(ONLY),--write)
 
 build: $(INSTALLED)
