@@ -38,7 +38,12 @@ const MEASURES = [
     title: 'live-lisp: the same in the sandbox; above it is `--no-sandbox`',
     unit: 'ms',
     baseline: 'warm.first',
-    goal: { of: 'ratio', atMost: 1.07 },
+    goal: {
+      of: 'ratio',
+      atMost: 1.07,
+      missed:
+        'bubblewrap itself takes 7 ms for a program that does nothing. To find out beforehand whether it works takes 6 to 10 ms, in which the server waits, and to look for keys and repositories up to 7 ms.',
+    },
   },
 ];
 
