@@ -91,8 +91,8 @@ describe('a function', () => {
     expect((await impact('twice', { lambda_list: '(x factor)' }))[1]).toBe(
       [
         'No longer fit (2 of 2 calls):',
-        row('IMPACT::DOUBLED', 'doubled', '(twice 4', why),
         row('IMPACT::DOUBLED', 'doubled', '(twice (', why),
+        row('IMPACT::DOUBLED', 'doubled', '(twice 4', why),
       ].join('\n'),
     );
     const [, , fits, again] = [

@@ -7,7 +7,7 @@ import { type Callee, type Mention, mentionsIn } from '../../source/calls.ts';
 import { fitOf, type LambdaList } from '../../source/fits.ts';
 import type { Used } from '../../source/uses.ts';
 import type { Places } from '../places.ts';
-import { inOneForm, usedOf } from './sites.ts';
+import { bySite, inOneForm, usedOf } from './sites.ts';
 
 /** A call, or what could be one: whose code it is in, where, the line of text, and what is to be said of it. */
 export interface CheckedCall {
@@ -95,6 +95,7 @@ class Checks {
     for (const [file, mentions] of this.#files) {
       for (const mention of eachOf(mentions)) if (!this.#claimed.has(mention)) this.#unclaimed(file, mention);
     }
+    inOrder(this.#result.unfit);
     // What somebody can look at comes first.
     this.#result.unknown.sort((one, other) => Number(one.text === '') - Number(other.text === ''));
     return this.#result;
@@ -231,4 +232,13 @@ class Checks {
     if (!this.#told.has(key)) rows.push(row);
     this.#told.add(key);
   }
+}
+
+/** Puts ROWS in order: callers as they first come, and the places of each as the file has them, which SBCL does not record
+ *  in that order of a call that was inlined into another. */
+function inOrder(rows: CheckedCall[]): void {
+  const firsts = new Map<string | undefined, number>();
+  for (const [index, { caller }] of rows.entries()) if (!firsts.has(caller)) firsts.set(caller, index);
+  const rank = ({ caller }: CheckedCall) => firsts.get(caller) ?? 0;
+  rows.sort((one, other) => rank(one) - rank(other) || bySite(one.at, other.at));
 }
