@@ -3,17 +3,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT } from './session.mjs';
+import { cell } from './table-cell.mjs';
 
 const { sections } = JSON.parse(readFileSync(join(PROJECT, 'tests', 'attacks', 'result.json'), 'utf8'));
-
-/** Returns TEXT as the cell of a table: short, on one line, and nothing in it marked up. */
-function cell(text) {
-  const short = text.length > 110 ? `${text.slice(0, 107)}...` : text;
-  return short
-    .toWellFormed()
-    .replace(/[\\|`*_<>#[\]]/g, '\\$&')
-    .replace(/[\s\p{Cc}]+/gu, ' ');
-}
 
 function failuresText(rows) {
   const failed = rows.filter(({ breach }) => breach !== undefined);

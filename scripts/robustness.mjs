@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { RIVALS } from './rivals.mjs';
 import { PROJECT } from './session.mjs';
+import { cell } from './table-cell.mjs';
 
 const PAGE = join(PROJECT, 'docs', 'develop', 'robustness.md');
 const RESULT = join(PROJECT, 'tests', 'hostile', 'result.json');
@@ -15,15 +16,6 @@ const COMMAND = 'make check-long';
 function table(head, rows) {
   const line = (cells) => `| ${cells.join(' | ')} |`;
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
-}
-
-/** Returns TEXT as the cell of a table: short, on one line, and nothing in it marked up. */
-function cell(text) {
-  const short = text.length > 110 ? `${text.slice(0, 107)}...` : text;
-  return short
-    .toWellFormed()
-    .replace(/[\\|`*_<>#[\]]/g, '\\$&')
-    .replace(/[\s\p{Cc}]+/gu, ' ');
 }
 
 function seconds(milliseconds) {

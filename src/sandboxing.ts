@@ -8,7 +8,7 @@ import { findSbcl } from './image/process/sbcl.ts';
 import { Sandbox } from './image/sandbox/sandbox.ts';
 import { homeFolder, makeFolder, realPath } from './paths.ts';
 
-/** The package's own folder: this file is part of dist/live-lisp.js and dist/index.js. */
+/** The folder of the package: the parent of dist, because the bundler puts this file into dist/live-lisp.js and dist/index.js. */
 export const HOME = join(import.meta.dirname, '..');
 
 /** Returns the sandbox that CONFIG asks for, or that it would have. */

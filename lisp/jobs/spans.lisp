@@ -24,7 +24,7 @@ reading of each form began when the file was read again: they must be those that
     (if date (find date known :key #'file-spans-date) (first known))))
 
 (defun spans-for (path date)
-  "Return the FILE-SPANS of the file PATH with DATE, new ones when there are none yet."
+  "Return the FILE-SPANS of the version of the file PATH that has DATE. Make and keep an empty one when there is none."
   (sb-ext:with-locked-hash-table (**spans**)
     (or (spans-known path date)
         (let ((new (make-file-spans date)) (known (gethash path **spans**)))

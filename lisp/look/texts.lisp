@@ -64,8 +64,8 @@ find it there and keep it."
                  (*readtable* (setf *readtable* (readtable-without-evaluation (eval form)))))))))
 
 (defun regular-file (file)
-  "Return the true name of the regular FILE, a native name. Signal an error when it is another kind of file: reading a FIFO
-would wait for whoever writes to it."
+  "Return the true name of FILE, a native name. Signal an error unless FILE is a regular file: to read a FIFO would wait for
+a writer."
   (let ((true (truename (sb-ext:parse-native-namestring file))))
     (unless (eq :file (file-kind (sb-ext:native-namestring true))) (error "it is not a regular file"))
     true))

@@ -82,7 +82,7 @@ async function isOnDisk(folder: string): Promise<boolean> {
   }
 }
 
-/** Returns FILE without links, or as it is when that cannot be told. */
+/** Returns the real path of FILE, with all links resolved. Returns FILE itself when its file system fails or does not answer. */
 export async function realPathOf(file: string): Promise<string> {
   return answered(dirname(file), () => realpath(file)).catch(() => file);
 }

@@ -11,7 +11,7 @@ export interface Hunk {
   lines: string[];
 }
 
-/** Lines that stay, come or go. */
+/** Consecutive lines that are all unchanged (mark " "), all added ("+") or all removed ("-"). */
 interface Run {
   mark: ' ' | '+' | '-';
   lines: readonly string[];
@@ -179,7 +179,7 @@ function joined(runs: readonly Run[]): Run[] {
   return all;
 }
 
-/** Adds LINES with MARK to HUNK. */
+/** Appends LINES to HUNK, each with MARK in front, and counts them in the lengths of HUNK. */
 function addLines(hunk: Hunk, mark: Run['mark'], lines: readonly string[]): void {
   if (mark !== '+') hunk.oldLines += lines.length;
   if (mark !== '-') hunk.newLines += lines.length;

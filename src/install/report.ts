@@ -111,7 +111,7 @@ function canRun(file: string): boolean {
   }
 }
 
-/** Returns whether the entry FOUND has all tools run without a question, in clients that keep that there. */
+/** Returns whether FOUND, an entry of live-lisp in the settings of Codex or Gemini CLI, lets every tool run without asking. */
 function approves(found: unknown): boolean {
   const { default_tools_approval_mode: mode, trust } = found as { [key: string]: unknown };
   return mode === 'approve' || trust === true;

@@ -6,23 +6,21 @@ import { join } from 'node:path';
 import { startSession, temporaryFolder, warmCache } from '../harness.ts';
 import type { Attack } from './attack.ts';
 
-const WAYS: { readonly [name: string]: (file: string, content: string) => void } = {
-  'with mode 666': (file, content) => {
+type Way = (file: string, content: string) => void;
+
+/** Returns the way of a file that has MODE. */
+function withMode(mode: number): Way {
+  return (file, content) => {
     writeFileSync(file, content);
-    chmodSync(file, 0o666);
-  },
-  'with mode 664': (file, content) => {
-    writeFileSync(file, content);
-    chmodSync(file, 0o664);
-  },
-  'with mode 602': (file, content) => {
-    writeFileSync(file, content);
-    chmodSync(file, 0o602);
-  },
-  'with mode 4622': (file, content) => {
-    writeFileSync(file, content);
-    chmodSync(file, 0o4622);
-  },
+    chmodSync(file, mode);
+  };
+}
+
+const WAYS: { readonly [name: string]: Way } = {
+  'with mode 666': withMode(0o666),
+  'with mode 664': withMode(0o664),
+  'with mode 602': withMode(0o602),
+  'with mode 4622': withMode(0o4622),
   'behind a link to a file with mode 666': (file, content) => {
     writeFileSync(`${file}.target`, content);
     chmodSync(`${file}.target`, 0o666);

@@ -2,18 +2,9 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FileSession } from '../files/sessions.ts';
+import { SAY } from '../say.ts';
 import { type Attack, unless } from './attack.ts';
 import { PING_MS, surelySlowestPing } from './pinging.ts';
-
-/** Defines (say JSON), which sends a frame with that text. */
-const SAY = `(defun say (json)
-  (let ((octets (make-array (+ 4 (length json)) :element-type '(unsigned-byte 8))))
-    (dotimes (i 4) (setf (aref octets i) (ldb (byte 8 (- 24 (* 8 i))) (length json))))
-    (replace octets (map 'vector #'char-code json) :start1 4)
-    (sb-sys:without-interrupts
-      (sb-thread:with-mutex (live-lisp.base::**send-lock**)
-        (write-sequence octets live-lisp.base::*frames-out*)
-        (finish-output live-lisp.base::*frames-out*)))))`;
 
 /** Messages, in which ID is one of a request that is open. */
 const MESSAGES = [

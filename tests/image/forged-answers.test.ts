@@ -3,16 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
-
-/** Defines (say JSON), which sends a frame with that text. */
-const SAY = `(defun say (json)
-  (let ((octets (make-array (+ 4 (length json)) :element-type '(unsigned-byte 8))))
-    (dotimes (i 4) (setf (aref octets i) (ldb (byte 8 (- 24 (* 8 i))) (length json))))
-    (replace octets (map 'vector #'char-code json) :start1 4)
-    (sb-sys:without-interrupts
-      (sb-thread:with-mutex (live-lisp.base::**send-lock**)
-        (write-sequence octets live-lisp.base::*frames-out*)
-        (finish-output live-lisp.base::*frames-out*)))))`;
+import { SAY } from '../say.ts';
 
 let at: FileSession;
 beforeAll(async () => {

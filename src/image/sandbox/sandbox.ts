@@ -255,7 +255,7 @@ export class Sandbox implements Cell {
   }
 }
 
-/** Returns the error that says that OBSTACLE keeps images from being locked in. */
+/** Returns the error for a start that OBSTACLE prevents: the sandbox does not work, and how a person mends that. */
 export function refusalOf({ why, remedy }: Obstacle): SetupError {
   return new SetupError(
     `The sandbox does not work here, so no Lisp image is started: ${why}. ${remedy} Or ask the user to start the server with --no-sandbox, in a container or as another user.`,

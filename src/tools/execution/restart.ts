@@ -39,8 +39,8 @@ const RESTART_IMAGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that replaces IMAGE. Where that is built again from its journal it is cautious, because any form can
- *  do the same by (exit). To forget the journal is not: nothing brings back what it has. */
+/** Returns the tool that replaces IMAGE. A restart that builds the image again from its journal is cautious,
+ *  because any form can do the same by (exit). A restart that drops the journal is dangerous: those definitions are lost. */
 export function restartImage(image: Replaceable) {
   const preview = async ({ rebuild = 'session' }: { rebuild?: RebuildFrom }) => {
     const lines = whatElse(image, rebuild);

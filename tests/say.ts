@@ -1,0 +1,11 @@
+// How code in the image writes to the channel of the agent.
+
+/** Defines (say JSON), which sends a frame with that text. */
+export const SAY = `(defun say (json)
+  (let ((octets (make-array (+ 4 (length json)) :element-type '(unsigned-byte 8))))
+    (dotimes (i 4) (setf (aref octets i) (ldb (byte 8 (- 24 (* 8 i))) (length json))))
+    (replace octets (map 'vector #'char-code json) :start1 4)
+    (sb-sys:without-interrupts
+      (sb-thread:with-mutex (live-lisp.base::**send-lock**)
+        (write-sequence octets live-lisp.base::*frames-out*)
+        (finish-output live-lisp.base::*frames-out*)))))`;
