@@ -157,7 +157,6 @@ is what FORMS-IN returns."
 careless value does not fill an answer. User code never runs with them."
   `(let ((*print-length* (or *print-length* 1000))
          (*print-level* (or *print-level* 50))
-         (*print-circle* t)
          (*package* (usable-package *package*)))
      ,@body))
 
@@ -176,14 +175,57 @@ careless value does not fill an answer. User code never runs with them."
   (and (> (length text) 400)
        (> (* 2 (count #\Space text)) (length text))))
 
+;; A structure with a PRINT-OBJECT method of its own shows its slots or not, which nobody can know.
+(defun printed-slots (structure)
+  "Return the values of the slots of STRUCTURE that the printer goes into: none where a method of the user prints it."
+  (let ((method (first (compute-applicable-methods #'print-object (list structure *standard-output*)))))
+    (when (eq (first (sb-mop:method-specializers method)) (find-class 'structure-object))
+      (loop for slot in (sb-mop:class-slots (class-of structure))
+            for name = (sb-mop:slot-definition-name slot)
+            when (slot-boundp structure name) collect (slot-value structure name)))))
+
+(defun printed-parts (value)
+  "Return the objects in VALUE, no cons, that the printer goes into, *PRINT-LENGTH* of them at most."
+  (typecase value
+    ((array t) (loop for index below (min *print-length* (array-total-size value))
+                     collect (row-major-aref value index)))
+    (structure-object (printed-slots value))))
+
+(defun circular-p (value)
+  "True when VALUE contains itself as far as the printer goes into it, or into the first ten thousand of its parts."
+  (let ((within (make-hash-table :test 'eq)) (left 10000))
+    (labels ((visit (part level)
+               (when (and (plusp level) (plusp (decf left)))
+                 (typecase part
+                   (cons (visit-list part level))
+                   ((or (array t) structure-object)
+                    (enter part)
+                    (dolist (each (printed-parts part)) (visit each (1- level)))
+                    (remhash part within)))))
+             (visit-list (list level)
+               (loop for rest = list then (cdr rest)
+                     repeat *print-length*
+                     while (consp rest)
+                     do (enter rest)
+                        (visit (car rest) (1- level))
+                     collect rest into entered
+                     finally (unless (consp rest) (visit rest level))
+                             (dolist (each entered) (remhash each within))))
+             (enter (part)
+               (when (gethash part within) (return-from circular-p t))
+               (setf (gethash part within) t)))
+      (visit value *print-level*))
+    nil))
+
 (defun value-text (value)
-  "Return VALUE printed as by ~S in as much room as there is, and whether it was cut. Where line breaks make most of that
-blank, there are none."
+  "Return VALUE printed as by ~S in as much room as there is, and whether it was cut. One that contains itself has labels.
+Where line breaks make most of that blank, there are none."
   (flet ((printed () (bounded-string (min *value-limit* *value-budget*) (lambda (stream) (prin1 value stream)))))
-    (multiple-value-bind (text cut) (printed)
-      (if (and *print-pretty* (not (stringp value)) (mostly-blank-p text))
-          (let ((*print-pretty* nil)) (printed))
-          (values text cut)))))
+    (let ((*print-circle* (or *print-circle* (circular-p value))))
+      (multiple-value-bind (text cut) (printed)
+        (if (and *print-pretty* (not (stringp value)) (mostly-blank-p text))
+            (let ((*print-pretty* nil)) (printed))
+            (values text cut))))))
 
 (sb-ext:defglobal **told-as** nil
   "A function that returns the text as which a value is told instead of printed, or NIL for other values.")

@@ -172,6 +172,13 @@ describe('values', () => {
     ['#+(or) 3', 'No form to evaluate: the text holds only white space or comments.'],
     ['(let ((l (list 1 2))) (setf (cddr l) l) l)', '#1=(1 2 . #1#)'],
     ['(let ((v (vector 1 nil))) (setf (aref v 1) v) v)', '#1=#(1 #1#)'],
+    ['(let ((l (list 1 (vector 2)))) (setf (aref (second l) 0) (cdr l)) l)', '(1 . #1=(#(#1#)))'],
+    ['(progn (defstruct ring next) (let ((r (make-ring))) (setf (ring-next r) r)))', '#1=#S(RING :NEXT #1#)'],
+    ['(let ((s (copy-seq "abc"))) (list s s))', '("abc" "abc")'],
+    ['(let ((l (list 1))) (list l l (cons 2 l)))', '((1) (1) (2 1))'],
+    ['(let ((l (list 1)) (*print-circle* t)) (list l l))', '((1) (1))'],
+    ["(list '#:a '#:a)", '(#:A #:A)'],
+    ['(let ((p (find-package :cl))) (list p p))', '(#<PACKAGE "COMMON-LISP"> #<PACKAGE "COMMON-LISP">)'],
   ])('of %j are %j', async (form, text) => {
     expect(await answer(form)).toEqual(good(text));
   });
