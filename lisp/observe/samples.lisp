@@ -85,6 +85,8 @@ how SBCL allocates."
         ((symbolp info) (string-downcase info))
         (t (let ((name (ignore-errors (debug-name info))))
              (cond ((null name) "code without a name")
+                   ;; SBCL keeps the two ends of a deep stack, with a function that is never called between them.
+                   ((eq name (contrib-symbol "SB-SPROF" "UNAVAILABLE-FRAMES")) "frames that SBCL left out")
                    ((dispatch-name-p name) "dispatch of a generic function")
                    (t name))))))
 

@@ -90,7 +90,8 @@ function spotText(
   const percent = (part: number) => `${part.toFixed(1)}%`.padStart(6);
   const at = place === undefined ? '' : `  ${places.locate(place, features, { name })}`;
   const part = callerPart === undefined ? '' : ` ${callerPart}%`;
-  const by = caller === undefined ? '' : `  < ${caller}${part}`;
+  // What calls a function that only calls others is mostly the row before or behind it.
+  const by = caller === undefined || self === 0 ? '' : `  < ${caller}${part}`;
   const bytes = octets === undefined || self === 0 ? '' : `  ${sizeText((octets * self) / 100)}`;
   return ` ${percent(self)} ${percent(total)}  ${name}${at}${bytes}${by}`;
 }
