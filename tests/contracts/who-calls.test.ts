@@ -256,6 +256,21 @@ test.each([
   expect(lines.at(-1)).toMatch(what);
 });
 
+test('S3.16 who uses a variable stands before that line', async () => {
+  await session.eval('(defun app::level-of () app::*level*)');
+  expect(await callers('app::*level*')).toBe(`No callers found for APP::*LEVEL*
+
+${await session.text('who_references', { name: 'app::*level*' })}
+Note: APP::*LEVEL* is a variable, not a function.`);
+  expect(await callers('app::*level*')).toContain('\n  APP::LEVEL-OF\n');
+});
+
+test('S3.16 the line of a class names the tool that lists what depends on it', async () => {
+  expect(await callers('app::person')).toBe(
+    'No callers found for APP::PERSON\nNote: APP::PERSON is a class, not a function. impact_of_change lists what depends on it.',
+  );
+});
+
 test.each(['if', 'print-object', 'mapcar'])(
   'S3.16 %s, which can be called, has no such line',
   async (name) => {

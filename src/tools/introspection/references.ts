@@ -3,15 +3,20 @@
 import type { Image } from '../../image/image.ts';
 import type { ReferencesData } from '../../image/wire/introspection.ts';
 import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
-import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import {
+  type ArgumentsFor,
+  type CallContext,
+  defineTool,
+  type Result,
+  type ToolDescription,
+} from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { unknownNotes } from './unknown-users.ts';
-import { headOf, type User, usersOf, userText, withoutFeatures } from './users.ts';
-import { missingNote } from './xref.ts';
+import { headOf, missingNote, type User, usersOf, userText, withoutFeatures } from './users.ts';
 
 const WHO_REFERENCES = {
   name: 'who_references',
@@ -48,29 +53,32 @@ const WHO_REFERENCES = {
 export function whoReferences(image: Image, places: Places) {
   return defineTool({
     ...WHO_REFERENCES,
-    handler: async (args, context) => {
-      const page = pageOf(args, context);
-      const reply = await image.call(
-        'who-references',
-        {
-          name: args.name,
-          ...packageOf(args),
-          sites: args.sites ?? false,
-          ...page,
-        },
-        callOptions(context),
-      );
-      return lookedUp(reply, (found) => {
-        const wanted = { page, named: found.total, sites: args.sites ?? false, variable: true };
-        const users = usersOf(found, places, wanted);
-        const data = {
-          ...withoutFeatures(found),
-          total: found.total + users.outside - users.repeated,
-          rows: users.rows,
-        };
-        return { data, text: referencesText(data, page.offset, places) };
-      });
-    },
+    handler: (args, context) => referencesOf(image, places, args, context),
+  });
+}
+
+/** Returns who uses the variable that ARGS name, as the tool answers. */
+export async function referencesOf(
+  image: Image,
+  places: Places,
+  args: ArgumentsFor<typeof WHO_REFERENCES>,
+  context: CallContext,
+): Promise<Result> {
+  const page = pageOf(args, context);
+  const sites = args.sites ?? false;
+  const reply = await image.call(
+    'who-references',
+    { name: args.name, ...packageOf(args), sites, ...page },
+    callOptions(context),
+  );
+  return lookedUp(reply, (found) => {
+    const users = usersOf(found, places, { page, named: found.total, sites, variable: true });
+    const data = {
+      ...withoutFeatures(found),
+      total: found.total + users.outside - users.repeated,
+      rows: users.rows,
+    };
+    return { data, text: referencesText(data, page.offset, places) };
   });
 }
 

@@ -129,3 +129,8 @@ export function headOf({ name, kind, same }: User): string {
 export function userText({ sites = [] }: User, head: string): string {
   return [head, ...sites.map((site) => `    ${siteText(site)}`)].join('\n');
 }
+
+/** Returns the note that the list lacks users of kind WHAT, because SBCL was built to keep none (S3.12). */
+export function missingNote(what: string): string {
+  return `Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so ${what} can be missing here.`;
+}

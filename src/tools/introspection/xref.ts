@@ -16,10 +16,11 @@ import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { lookedUpEach, NAMES } from '../several.ts';
+import { referencesOf } from './references.ts';
 import { unknownNotes } from './unknown-users.ts';
 import { unseenUsers } from './unseen.ts';
 import { unusedFunctions } from './unused.ts';
-import { headOf, type User, usersOf, userText, withoutFeatures } from './users.ts';
+import { headOf, missingNote, type User, usersOf, userText, withoutFeatures } from './users.ts';
 
 const PARAMETERS = [
   { name: 'name', type: 'string', description: 'Function name to find callers of' },
@@ -112,7 +113,7 @@ async function callersOf(
     },
     callOptions(context),
   );
-  return lookedUp(reply, (found) => {
+  const callers = lookedUp(reply, (found) => {
     const named = found.callers + found.others + found.possible;
     const sites = args.sites ?? false;
     const users = usersOf(found, places, { page, named, sites });
@@ -129,6 +130,18 @@ async function callersOf(
     };
     return { data, text: callersText(data, page.offset, places) };
   });
+  const { natures = [] } = callers.data as Partial<WhoCallsData>;
+  if (isFunction(natures) || !natures.includes('VARIABLE')) return callers;
+  return withReferences(callers, await referencesOf(image, places, args, context));
+}
+
+/** Returns CALLERS of a variable, of which there are none, with the REFERENCES to it before the note that it is one. */
+function withReferences(callers: Result, references: Result): Result {
+  const [none = '', ...notes] = callers.text.split('\n');
+  return {
+    data: { ...(callers.data as object), references: references.data },
+    text: `${none}\n\n${[references.text, ...notes].join('\n')}`,
+  };
 }
 
 /** Returns the system that ARGS name, as the image takes it; "" counts as absent. */
@@ -175,13 +188,13 @@ const UNRECORDED = {
     'Note: SBCL does not record where this function was put in line in top-level forms; search_in_buffer finds such forms.',
 } as const;
 
-/** Returns the note that the list lacks users of kind WHAT, because SBCL was built to keep none (S3.12). */
-export function missingNote(what: string): string {
-  return `Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so ${what} can be missing here.`;
+function isFunction(natures: readonly string[]): boolean {
+  return natures.some((nature) => ['FUNCTION', 'GENERIC-FUNCTION', 'MACRO'].includes(nature));
 }
 
 /** S3.16: what the name stands for when it is no function. */
 function natureNote({ name, natures = [] }: Told): string | false {
-  if (natures.some((nature) => ['FUNCTION', 'GENERIC-FUNCTION', 'MACRO'].includes(nature))) return false;
-  return `Note: ${isNot(name, natures, 'function')}`;
+  if (isFunction(natures)) return false;
+  const advice = natures.includes('CLASS') ? ' impact_of_change lists what depends on it.' : '';
+  return `Note: ${isNot(name, natures, 'function')}${advice}`;
 }
