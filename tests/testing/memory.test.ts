@@ -15,7 +15,12 @@ test('a test that failed stays known until it passes, also when it has no name o
   const memory = new TestMemory();
   memory.keep([bad('file.lisp'), bad('APP::B'), good('APP::C')], ['app']);
   expect(memory.failed()).toEqual(['file.lisp', 'APP::B']);
-  expect(memory.keep([good('APP::B')], [])).toEqual({ broken: [], fixed: ['APP::B'], fresh: [] });
+  expect(memory.keep([good('APP::B')], [])).toEqual({
+    broken: [],
+    fixed: ['APP::B'],
+    fresh: [],
+    missing: [],
+  });
   expect(memory.failed()).toEqual(['file.lisp']);
   memory.keep([good('file.lisp'), good('APP::B'), good('APP::C')], ['app']);
   expect(memory.failed()).toEqual([]);
@@ -29,6 +34,7 @@ test('a test that does not run with its systems any more is no more; those of ot
     broken: [],
     fixed: [],
     fresh: ['APP::D'],
+    missing: ['APP::B'],
   });
   expect(memory.failed()).toEqual(['APP::A', 'LIB::A']);
 });

@@ -8,6 +8,8 @@ export interface Difference {
   broken: string[];
   fixed: string[];
   fresh: string[];
+  /** They ran with their systems before, and do not now. */
+  missing: string[];
 }
 
 /** What is known of a test: whether it passed when it last ran, and the systems that ran as a whole with it. */
@@ -35,13 +37,16 @@ export class TestMemory {
   /** Keeps what came of TESTS, all of SYSTEMS when those are named, and returns what has changed. A test that does not run
    *  with all of its systems any more is no more. */
   keep(tests: readonly TestResult[], systems: readonly string[]): Difference {
-    const difference: Difference = { broken: [], fixed: [], fresh: [] };
+    const difference: Difference = { broken: [], fixed: [], fresh: [], missing: [] };
     const comparable = systems.length > 0 && systems.every((system) => this.#tested.has(system));
     const ran = outcomes(tests);
     const ofs = new Map(tests.map(({ test, systems: of = [] }) => [test, of]));
     const whole = systems.join(' ');
-    for (const [test, known] of this.#tests)
-      if (whole !== '' && known.systems === whole && !ran.has(test)) this.#tests.delete(test);
+    for (const [test, known] of this.#tests) {
+      if (whole === '' || known.systems !== whole || ran.has(test)) continue;
+      difference.missing.push(test);
+      this.#tests.delete(test);
+    }
     for (const [test, passed] of ran) {
       const before = this.#tests.get(test);
       if (before === undefined) {

@@ -67,7 +67,7 @@ const NAMES = 10;
 /** Returns the lines that tell what has changed since the run before, with the names of tests as SHORT has them. FAILED
  *  tests did not pass. */
 function differenceLines(
-  { broken, fixed, fresh }: Difference,
+  { broken, fixed, fresh, missing }: Difference,
   failed: number,
   short: (name: string) => string,
 ): string {
@@ -77,6 +77,7 @@ function differenceLines(
       : namesLine('Passed before, fail now', broken, short),
     namesLine('Fixed', fixed, short),
     namesLine('New', fresh, short),
+    namesLine('Ran before, and not now', missing, short),
   ]
     .filter((line) => line !== '')
     .join('\n');
@@ -115,7 +116,8 @@ export function runText(told: Told, shown: Shown): string {
     told;
   const counts = countsOf(tests);
   const bad = tests.filter(isBad).map(({ test }) => test);
-  const short = shortNames([...bad, ...difference.fixed, ...difference.fresh, ...changed]);
+  const { fixed, fresh, missing } = difference;
+  const short = shortNames([...bad, ...fixed, ...fresh, ...missing, ...changed]);
   const unchecked = uncheckedOf(tests);
   const many = unchecked.length === 1 ? '1 test' : `${unchecked.length} tests`;
   const lines = [
