@@ -18,14 +18,18 @@
       (object "description" (class-text class))))
 
 (defun instance-count (class)
-  "Return how many instances of CLASS and its subclasses there are, those that are garbage too. Return NIL in a large heap."
-  (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")) (count 0))
+  "Return how many instances of CLASS and its subclasses there are, those that are garbage too, but for the prototypes of
+the classes. Return NIL in a large heap."
+  (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")) (count 0)
+        (prototypes (loop for each in (cons class (classes-below class))
+                          when (sb-mop:class-finalized-p each) collect (ignore-errors (sb-mop:class-prototype each)))))
     (when (and function (< (heap-usage) *searched-heap*))
       (funcall function
                (lambda (object type size)
                  (declare (ignore type size))
                  (when (and (typep object '(or standard-object structure-object condition))
-                            (typep object class))
+                            (typep object class)
+                            (not (member object prototypes :test #'eq)))
                    (incf count)))
                :dynamic)
       count)))

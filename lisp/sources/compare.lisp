@@ -47,6 +47,14 @@
       (object "kind" "method" "name" (method-name-text name method)
               "file" path "form" (identity-form method) "other" (identity-form other)))))
 
+(defun reslotted-data (entry)
+  "Return ENTRY, of a NOTED, as a JSON object."
+  (destructuring-bind (class new gone) entry
+    (object "name" (symbol-text (class-name class))
+            "new" (mapcar #'symbol-text new)
+            "gone" (mapcar #'symbol-text gone)
+            "instances" (instance-count class))))
+
 (defun agreement ()
   "Return the members that tell where the image and the files of the load that this thread noted last differ."
   (when *loaded*
@@ -55,6 +63,7 @@
               (bounded-members "doubles" (mapcar #'double-data (noted-doubles *loaded*)))
               (bounded-members "old" (old-data files))
               (bounded-members "unset" (remove nil (mapcar #'unset-data (noted-unset *loaded*))))
+              (bounded-members "reslotted" (mapcar #'reslotted-data (noted-reslotted *loaded*)))
               (bounded-members "outdated" (outdated-data (outdated-of files)))))))
 
 ;;; What is another than the file made

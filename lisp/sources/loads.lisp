@@ -4,8 +4,9 @@
 
 (defstruct (noted (:constructor make-noted ()))
   "What is to be told of a load. FILES are those that were loaded to their end. DOUBLES are pairs of a method and the one
-whose place it took. UNSET are the definitions of variables that were not set again."
-  (files '()) (doubles '()) (unset '()))
+whose place it took. UNSET are the definitions of variables that were not set again. RESLOTTED are lists of a class that has
+other slots than before, the names of those that are new, and of those that are gone."
+  (files '()) (doubles '()) (unset '()) (reslotted '()))
 
 (defvar *loaded* nil "What is to be told of the load that this thread noted last, or NIL.")
 
@@ -250,6 +251,14 @@ to have been loaded. Return the names of what has changed and is compiled into i
                (setf (source-file-failed file) failed)
                '())))))
 
+(defun reslotted (touched)
+  "Return what the load of TOUCHED gave other slots, as a NOTED has it."
+  (loop for class being the hash-keys of (touched-slots touched) using (hash-value before)
+        for now = (own-slots class)
+        for new = (set-difference now before) and gone = (set-difference before now)
+        when (and (or new gone) (eq class (find-class (class-name class) nil)))
+          collect (list class new gone)))
+
 (defun note-load (touched done path by)
   "Note what was TOUCHED while PATH was loaded, or a form that begins BY was evaluated. DONE says that it ended well."
   (let* ((touched (if (touched-p touched) touched (make-touched)))
@@ -262,6 +271,7 @@ to have been loaded. Return the names of what has changed and is compiled into i
     (note-outdated (loop for group in groups append (note-group group touched done path noted))
                    (loop for (nil . definitions) in groups append (fresh-sources definitions)))
     (setf (noted-doubles noted) (and done (doubles (touched-log touched)))
+          (noted-reslotted noted) (reslotted touched)
           *loaded* noted)))
 
 (defun call-noting (function &key path by)

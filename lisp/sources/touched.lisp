@@ -8,11 +8,12 @@
 that a load touched, and FUNCTIONS the function names that were set. LOG has the symbols that were touched, newest first,
 and for a method a pair of the name of its generic function and the method. FAILED has those of loads that did not end
 well, and packages. EXPORTS are lists of a package, where its definition is from, and symbols that it is told to export. VALUES has by
-symbol what a variable was before its first definition came, itself a TOUCHED when it was unbound. MAKERS has by symbol,
+symbol what a variable was before its first definition came, itself a TOUCHED when it was unbound. SLOTS has by class the names of
+the slots that it defined. MAKERS has by symbol,
 package and method the true names of the files that were loaded or compiled when it was touched."
   (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq)) (functions (make-hash-table :test 'equal))
   (log '()) (failed '()) (exports '())
-  (values (make-hash-table :test 'eq)) (makers (make-hash-table :test 'eq)))
+  (values (make-hash-table :test 'eq)) (slots (make-hash-table :test 'eq)) (makers (make-hash-table :test 'eq)))
 
 (defvar *touched* nil "What is touched while this thread loads, or :NOTHING-YET, or NIL while nobody asks.")
 (defvar *defining-package* nil "True while DEFPACKAGE makes or changes a package: where its form is from, or T.")
@@ -30,6 +31,16 @@ package and method the true names of the files that were loaded or compiled when
   (dolist (file (list *load-truename* *compile-file-truename*))
     (when file (pushnew file (gethash thing (touched-makers touched)) :test #'eq))))
 
+(defun own-slots (class)
+  "Return the names of the slots that the definition of CLASS has."
+  (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class)))
+
+(defun note-slots (symbol touched)
+  "Note in TOUCHED which slots the class SYMBOL defines, when it is one whose instances can get others."
+  (let* ((cell (class-cell symbol)) (class (and cell (cell-class cell))))
+    (when (typep class 'standard-class)
+      (setf (gethash class (touched-slots touched)) (own-slots class)))))
+
 (defun note-symbol (symbol touched)
   "Note in TOUCHED that SYMBOL is about to change."
   (push symbol (touched-log touched))
@@ -41,7 +52,8 @@ package and method the true names of the files that were loaded or compiled when
                          (declare (ignore kind name))
                          (push identity before))
                        symbol)
-      (setf (gethash symbol (touched-before touched)) before))))
+      (setf (gethash symbol (touched-before touched)) before))
+    (note-slots symbol touched)))
 
 (defun note-name (name touched)
   "Note in TOUCHED that NAME, a function name or what SBCL makes of one, is about to change."

@@ -1,6 +1,13 @@
 // Decides how it reads that the image and the files that were loaded differ.
 
-import type { Agreement, Item, OldItem, OutdatedUsers, UnsetVariable } from '../image/wire/agreement.ts';
+import type {
+  Agreement,
+  Item,
+  OldItem,
+  OutdatedUsers,
+  ReslottedClass,
+  UnsetVariable,
+} from '../image/wire/agreement.ts';
 import type { Remarks } from '../image/wire/data.ts';
 import { groupBy } from './grouping.ts';
 import type { Places } from './places.ts';
@@ -74,6 +81,21 @@ export function unsetLines(unset: readonly UnsetVariable[], total?: number): str
   return [`Not set again, because bound: ${each.join('; ')}${moreText(unset.length, total)}.`];
 }
 
+/** Returns the lines that say which classes have other slots, and how many instances of them there are. */
+function reslottedLines(classes: readonly ReslottedClass[], total?: number): string[] {
+  if (classes.length === 0) return [];
+  const each = classes.map((changed) => {
+    const { name, gone = [], instances } = changed;
+    const parts = [
+      changed.new?.length && `new ${changed.new.join(', ')}`,
+      gone.length > 0 && `gone ${gone.join(', ')}`,
+      instances && `${instances} ${instances === 1 ? 'instance changes' : 'instances change'} when next used`,
+    ];
+    return `${name} (${parts.filter(Boolean).join('; ')})`;
+  });
+  return [`Classes with other slots: ${each.join(', ')}${moreText(classes.length, total)}.`];
+}
+
 /** Returns the lines that tell who was compiled with what has changed since. */
 export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number): string[] {
   const lines = outdated.map(
@@ -112,6 +134,7 @@ export function agreementSection(agreement: Agreement | undefined, places: Place
       : []),
     ...(left.length > 0 ? [] : oldLines(old, agreement.oldTotal, places)),
     ...unsetLines(unset, agreement.unsetTotal),
+    ...reslottedLines(agreement.reslotted ?? [], agreement.reslottedTotal),
     ...outdatedLines(outdated, agreement.outdatedTotal),
     ...(isCut(agreement) ? ['compare_image with limit tells the rest.'] : []),
   ];

@@ -266,3 +266,30 @@ test('a file that is gone is nothing to compare with', async () => {
     'gone.lisp is gone from the disk since it was loaded.',
   );
 });
+
+describe('classes', () => {
+  const classes = (...slots: string[]) => [
+    `(defclass dock () (${slots.join(' ')}))`,
+    '(defclass wet-dock (dock) (depth))',
+    '(define-condition full (error) (dock))',
+  ];
+
+  test('that have other slots are named, with the instances of them and of those below', async () => {
+    expect(await loaded('c.lisp', ...classes('name', 'load'))).toBe('Loaded c.lisp');
+    await session.eval(
+      "(defparameter p::*docks* (list (make-instance 'p::dock) (make-instance 'p::wet-dock)))",
+    );
+    expect(await loaded('c.lisp', ...classes('(name :initform 1)', 'load'))).toBe('Loaded c.lisp');
+    expect(await loaded('c.lisp', ...classes('title', 'load'))).toBe(
+      'Loaded c.lisp\n\nClasses with other slots: P::DOCK (new P::TITLE; gone P::NAME; 2 instances change when next used).',
+    );
+    expect(await load('c.lisp')).toBe('Loaded c.lisp');
+  });
+
+  test('that nobody made instances of have none', async () => {
+    await loaded('c.lisp', '(defclass bare () (a))');
+    expect(await loaded('c.lisp', '(defclass bare () (a b))')).toBe(
+      'Loaded c.lisp\n\nClasses with other slots: P::BARE (new P::B).',
+    );
+  });
+});

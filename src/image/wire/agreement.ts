@@ -21,6 +21,14 @@ export interface UnsetVariable {
   says?: string;
 }
 
+/** A class that a load gave other slots, and how many INSTANCES get them when they are used next. */
+export interface ReslottedClass {
+  name: string;
+  new?: string[];
+  gone?: string[];
+  instances?: number;
+}
+
 /** What has changed and is compiled into its users, such as a macro, and who was compiled with it before. */
 export interface OutdatedUsers {
   name: string;
@@ -40,6 +48,8 @@ export interface Agreement {
   oldTotal?: number;
   unset?: UnsetVariable[];
   unsetTotal?: number;
+  reslotted?: ReslottedClass[];
+  reslottedTotal?: number;
   outdated?: OutdatedUsers[];
   outdatedTotal?: number;
   /** What was taken out of the image because the file no longer defines it. */
