@@ -55,11 +55,19 @@
                             (setf (definition-baseline definition) (form-before definition text))))
                         file))
 
+(defun still-unset-p (definition)
+  "True when the variable of DEFINITION, which was not set again, has the value that it kept then."
+  (let ((symbol (definition-name definition)))
+    (and (boundp symbol)
+         (eql (symbol-value symbol) (sb-ext:weak-pointer-value (definition-kept definition))))))
+
 (defun note-unset (definition old old-text text value)
   "When DEFINITION, of a variable, says in TEXT something else than what gave it VALUE, note that in it, and return it.
-OLD is what it was in the file as it was loaded before, which had OLD-TEXT, or NIL."
+OLD is what it was in the file as it was loaded before, which had OLD-TEXT, or NIL. A value that the program gave it since
+is its own."
   (let* ((symbol (definition-name definition))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))
+                    (not (and old (definition-says old) (not (still-unset-p old))))
                     (form-of definition text))))
     (when form
       (multiple-value-bind (says plain) (form-value form symbol)
@@ -67,7 +75,8 @@ OLD is what it was in the file as it was loaded before, which had OLD-TEXT, or N
           (when (cond (base (string/= base says))
                       ((null old) (and plain (literal-differs-p says value))))
             (setf (definition-baseline definition) (or base "")
-                  (definition-says definition) (if plain says t))
+                  (definition-says definition) (if plain says t)
+                  (definition-kept definition) (sb-ext:make-weak-pointer value))
             definition))))))
 
 (defun unset-variables (pairs definitions old-text text values)

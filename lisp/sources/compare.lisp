@@ -9,9 +9,9 @@
              (concatenate 'string key "Total") (length items))))
 
 (defun unset-data (definition)
-  "Return what is told of the variable of DEFINITION, which was not set again; NIL when it is unbound by now."
+  "Return what is told of the variable of DEFINITION, which was not set again; NIL when somebody has set it by now."
   (let ((symbol (definition-name definition)) (says (definition-says definition)))
-    (when (boundp symbol)
+    (when (still-unset-p definition)
       (object "name" (symbol-text symbol)
               "value" (printing-plainly
                         (let ((*print-length* 5) (*print-level* 3)) (print-safely 60 (symbol-value symbol))))
@@ -133,6 +133,14 @@
                               (push definition unset)))
                           file)
     (remove nil (mapcar #'unset-data (sort-definitions unset)))))
+
+(defun unset-below (root)
+  "Return the members that tell which variables of the files below ROOT were not set again."
+  (bounded-members "unset"
+                   (sb-thread:with-mutex (**lock**)
+                     (loop for file being the hash-values of **files**
+                           when (eql 0 (search root (source-file-path file)))
+                             append (unset-in file (constantly t))))))
 
 (defun in-a-file-p (definition)
   "True when some file that was loaded defines what DEFINITION does."

@@ -202,6 +202,14 @@ describe('a variable', () => {
     expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
   });
 
+  test('that somebody has set since is not told of any more', async () => {
+    await loaded('e.lisp', '(defvar *cfg* 10)');
+    expect(await loaded('e.lisp', '(defvar *cfg* (list 20))')).toContain('Not set again');
+    await session.eval('(setf p::*cfg* (list 20))');
+    expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
+    expect(await load('e.lisp')).toBe('Loaded e.lisp');
+  });
+
   test('that was set before the first load is told when the file says another constant', async () => {
     await session.eval('(progn (defvar p::*cfg* "a") (defvar p::*same* 7))');
     expect(await loaded('e.lisp', '(defvar *cfg* "b")', '(defvar *same* 7)')).toBe(

@@ -94,3 +94,17 @@ test('of output with many lines without a word the beginning is told, and of equ
     'Its output ends:\n.\n..\n.\n[... 297 more lines without a letter or digit ...]\nok\n[... 8 more lines like it ...]\nAll pass.',
   );
 });
+
+test('a variable that a load did not set again is told by each run until it is set', async () => {
+  const base = (value: string) =>
+    put({ 'base.lisp': `(defpackage again (:use cl))\n(in-package again)\n(defvar *rate* ${value})\n` });
+  user(RUN);
+  base('1');
+  await session.call('run_tests');
+  base('(+ 1 10)');
+  const stale = 'Not set again, because bound: AGAIN::*RATE* is 1, the file says (+ 1 10).';
+  expect((await session.call('run_tests')).text).toContain(stale);
+  expect(await said()).toContain(stale);
+  await session.eval('(setf again::*rate* 11)');
+  expect((await session.call('run_tests')).text).not.toContain('*RATE*');
+});

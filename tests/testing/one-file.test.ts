@@ -69,6 +69,25 @@ test('those that failed are those of the system that is named', async () => {
   });
 });
 
+test('a run beside a variable that was not set again says so first, and which tests are no more', async () => {
+  const withVariable = (value: number) =>
+    PROGRAM.replace('(defun half', `(defvar *old* ${value})\n(defun half`);
+  write(root.path, { 'checks.lisp': withVariable(1) });
+  await run();
+  write(root.path, { 'checks.lisp': withVariable(22).replaceAll('last-one', 'final') });
+  expect((await run()).lines.slice(0, 6)).toEqual([
+    'checks: 1 of 3 tests fails (2 checks, N s), with 1 variable not as the files say.',
+    '  FINAL checks.lisp:10: (= 1 (half 4)): got 2',
+    '1 test checked nothing: EMPTY',
+    'New: FINAL',
+    'Ran before, and not now: LAST-ONE',
+    'Not set again, because bound: CHECKS::*OLD* is 1, the file says 22.',
+  ]);
+  write(root.path, { 'checks.lisp': PROGRAM });
+  await session.call('load_file', { path: 'checks.lisp', forget: true });
+  await run();
+});
+
 test('an image that is lost between two tests is told, and with isolate the others run in a new one', async () => {
   const marker = `"${root.path}/lost"`;
   const text = PROGRAM.replace(

@@ -1,5 +1,6 @@
 // Decides what the agent tells of tests: how they are found, and what came of each.
 
+import type { UnsetVariable } from './agreement.ts';
 import type { LookupFailure, Place, Remarks } from './data.ts';
 import type { Hold } from './holding.ts';
 import type { MissingSystem } from './loading.ts';
@@ -86,6 +87,9 @@ export interface TestRunData extends Remarks {
   gone?: string[];
   /** Files below the root that have changed since the image loaded them. */
   stale?: string[];
+  /** Variables of files below the root that loads did not set again. */
+  unset?: UnsetVariable[];
+  unsetTotal?: number;
   /** Systems that were tested, and of which no test of a framework was seen. */
   unseen?: string[];
   /** Names of all other tests, when that was asked. */

@@ -94,7 +94,8 @@ async function load(
       groupedWarnings({ warnings: fresh }, places),
       sameText(warnings.length - fresh.length),
       displacedSection(data, places),
-      agreementSection(data.value?.agreement, places),
+      // The run itself says which variables are not set again.
+      agreementSection({ ...data.value?.agreement, unset: [], unsetTotal: 0 }, places),
     ]),
   };
 }

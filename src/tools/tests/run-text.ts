@@ -1,7 +1,9 @@
 // Decides how a run of tests reads: counts, each failure on a line, and what has changed since the run before.
 
+import type { UnsetVariable } from '../../image/wire/agreement.ts';
 import type { Ending } from '../../image/wire/endings.ts';
 import { joinSections } from '../../kernel/reply.ts';
+import { unsetLines } from '../agreement.ts';
 import { endingText, secondsText } from '../endings.ts';
 import type { Places } from '../places.ts';
 import { stackLines } from '../stack.ts';
@@ -46,8 +48,8 @@ export function uncheckedOf(tests: readonly Outcome[]): string[] {
   return [...new Set(tests.map(({ test }) => test))].filter((test) => !others.has(test));
 }
 
-/** Returns the line that tells of COUNTS of the tests of WHAT, which took MILLISECONDS. */
-function headline(what: string, counts: Counts, milliseconds: number): string {
+/** Returns the first line of a run, whose tests have COUNTS. What they say of an old value is not of the files. */
+function headline({ what, unsetTotal, milliseconds }: Told, counts: Counts): string {
   const { tests, checks, skipped, expected, failedTests } = counts;
   const besides = [
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
@@ -56,9 +58,11 @@ function headline(what: string, counts: Counts, milliseconds: number): string {
   ].join(', ');
   const made = checks === tests || checks === 0 ? '' : `${checks} check${checks === 1 ? '' : 's'}, `;
   const of = tests === 1 ? '1 test' : `${tests} tests`;
+  const old = unsetTotal === 1 ? '1 variable' : `${unsetTotal} variables`;
+  const end = `(${made}${besides})${unsetTotal === 0 ? '' : `, with ${old} not as the files say`}.`;
   return failedTests === 0
-    ? `${what}: ${of} ${tests === 1 ? 'passes' : 'pass'} (${made}${besides}).`
-    : `${what}: ${failedTests} of ${of} ${failedTests === 1 ? 'fails' : 'fail'} (${made}${besides}).`;
+    ? `${what}: ${of} ${tests === 1 ? 'passes' : 'pass'} ${end}`
+    : `${what}: ${failedTests} of ${of} ${failedTests === 1 ? 'fails' : 'fail'} ${end}`;
 }
 
 /** Names that are told of each kind of change. */
@@ -98,6 +102,9 @@ export interface Told {
   gone: readonly string[];
   unseen: readonly string[];
   stale: readonly string[];
+  /** Variables that loads did not set again, and how many there are. */
+  unset: readonly UnsetVariable[];
+  unsetTotal: number;
   ending: Ending;
   milliseconds: number;
   said: string;
@@ -112,8 +119,7 @@ export interface Told {
 
 /** Returns what is told of a run. */
 export function runText(told: Told, shown: Shown): string {
-  const { what, tests, difference, gone, unseen, stale, ending, milliseconds, said, changed, unrecorded } =
-    told;
+  const { tests, difference, gone, unseen, stale, ending, said, changed, unrecorded } = told;
   const counts = countsOf(tests);
   const bad = tests.filter(isBad).map(({ test }) => test);
   const { fixed, fresh, missing } = difference;
@@ -121,7 +127,7 @@ export function runText(told: Told, shown: Shown): string {
   const unchecked = uncheckedOf(tests);
   const many = unchecked.length === 1 ? '1 test' : `${unchecked.length} tests`;
   const lines = [
-    headline(what, counts, milliseconds),
+    headline(told, counts),
     failureLines(tests, shown, short),
     namesLine(`${many} checked nothing`, unchecked, shortNames(unchecked)),
     ...told.losses,
@@ -129,6 +135,7 @@ export function runText(told: Told, shown: Shown): string {
     goneLine(gone),
     unseenLine(unseen),
     staleLine(stale),
+    ...unsetLines(told.unset, told.unsetTotal),
     namesLine('Run too, since what they reached has changed', changed, short),
     unrecordedLine(unrecorded),
     behindText(tests, ending, told.behind),

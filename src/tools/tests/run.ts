@@ -7,6 +7,7 @@ import type { CoverageData } from '../../image/wire/testing.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
+import { unsetLines } from '../agreement.ts';
 import { callOptions, limitOption } from '../calling.ts';
 import { errorOptions, heldOr } from '../debug/hold.ts';
 import { isLookupFailure, lookupResult } from '../lookup.ts';
@@ -148,9 +149,9 @@ export class Run {
     const { touching } = this.#asked;
     const unrecorded = (data.others ?? []).filter((test) => !reached.has(test));
     if (tests.length > 0) return this.#toldResult(reply, tests, { unrecorded, held });
-    return touching && ending.kind === 'done'
-      ? nothingReached(touching.name, gone, unrecorded)
-      : noTestsResult(this.#what(), reply, this.#said, places);
+    if (touching && ending.kind === 'done') return nothingReached(touching.name, gone, unrecorded);
+    const unset = unsetLines(data.unset ?? [], data.unsetTotal);
+    return noTestsResult(this.#what(), reply, joinSections([...unset, this.#said]), places);
   }
 
   /** Returns what is told of REPLY and of what came of TESTS. UNRECORDED are others of which it is not known what they
@@ -163,7 +164,7 @@ export class Run {
     const { data, ending } = reply;
     const { places, memory } = this.#grounds;
     const { systems = [], touching } = this.#asked;
-    const { gone = [], unseen = [], stale = [], needs = [] } = data;
+    const { gone = [], unseen = [], stale = [], unset = [], needs = [] } = data;
     const difference = memory.keep(tests, ending.kind === 'done' ? systems : []);
     const features = new Set(data.features ?? []);
     this.#keepReached(reply);
@@ -175,6 +176,8 @@ export class Run {
       gone,
       unseen,
       stale: stale.map((file) => places.fileName(file)),
+      unset,
+      unsetTotal: data.unsetTotal ?? unset.length,
       ending,
       said: this.#said,
       milliseconds: this.#milliseconds,
@@ -196,7 +199,7 @@ export class Run {
 
   /** Returns whether the run failed of which TOLD is told, and that as data, with its COVERAGE. */
   #verdict(
-    { tests, difference, unseen, stale, ending, changed, unrecorded, losses }: Told,
+    { tests, difference, unseen, stale, unset, ending, changed, unrecorded, losses }: Told,
     coverage: object | undefined,
   ): Pick<Result, 'data' | 'failed'> {
     const counts = countsOf(tests);
@@ -209,6 +212,7 @@ export class Run {
       unchecked: uncheckedOf(tests),
       unseen,
       stale,
+      unset,
       ...(this.#asked.touching && { changed, unrecorded }),
       ...(this.#how.coverage && { coverage }),
       ending,
