@@ -45,6 +45,7 @@ looked at, or is NIL."
       (object "type" (if (symbolp type) (symbol-text type) (print-safely 200 type))
               "text" (report-text 4000 condition)
               "near" (near-condition condition)
+              "missing" (missing-name-p condition)
               "restarts" restarts
               "moreRestarts" more-restarts
               "frames" frames

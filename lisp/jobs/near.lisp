@@ -226,6 +226,10 @@ NIL when NAME is such by now: warnings come when all is loaded, and the definiti
       (:variable (near-name name #'boundp))
       (:type (near-name name #'classp-here)))))
 
+(defun missing-name-p (condition)
+  "True when CONDITION says that a function, a variable, a class, a package or a symbol of a package is not there."
+  (typep condition '(or undefined-function unbound-variable class-missing package-error)))
+
 (defun near-condition (condition)
   "Return at most three names, as texts, that are near the one that CONDITION says is not there."
   (ignore-errors

@@ -36,6 +36,11 @@ and the definition.")
   "Return the paths of the files that were loaded and whose text is known."
   (loop for file being the hash-values of **files** when (source-file-text file) collect (source-file-path file)))
 
+(define-operation "loaded-below" (folders)
+  "True when a file in one of FOLDERS, native true names that end with a slash, was loaded or begun to be loaded."
+  (loop for path being the hash-keys of **files**
+          thereis (loop for folder in folders thereis (eql (mismatch folder path) (length folder)))))
+
 (setf **text-as-loaded** (lambda (path date)
                             (let ((file (gethash path **files**)))
                               (and file (eql date (source-file-date file)) (source-file-text file)))))

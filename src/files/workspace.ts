@@ -67,6 +67,11 @@ export class Workspace {
     return this.#roots[0] ?? this.#start;
   }
 
+  /** The real paths of the roots. */
+  get realRoots(): readonly string[] {
+    return this.#realRoots;
+  }
+
   /** Returns the real paths of the roots. Throws a CallError when there are none. */
   rootFolders(): readonly string[] {
     if (this.#realRoots.length > 0) return this.#realRoots;

@@ -74,6 +74,8 @@ export interface Result {
   result?: string;
   /** TEXT says what is not there: an answer for a model (C8), a failure for code that reads the data. */
   absent?: boolean;
+  /** The image does not have what was asked for; that can be because nothing is loaded yet. */
+  unfound?: boolean;
   /** What a model should know of the call itself, apart from TEXT. */
   note?: string;
   /** TEXT is the JSON of DATA, which is an object; a client gets both, and some show their model only that. */

@@ -31,6 +31,7 @@ import { getAuditLog } from './settings/get-audit-log.ts';
 import { ReachedDefinitions } from './tests/reached.ts';
 import { runTests } from './tests/run-tests.ts';
 import { ToldWarnings } from './told-warnings.ts';
+import { notingUnloaded } from './unloaded.ts';
 
 /** What the tools work on. */
 export interface Grounds {
@@ -54,21 +55,14 @@ export interface Grounds {
 }
 
 /** Returns the eighteen tools of the contract (C5), over GROUNDS. */
-export function agentQTools({
-  image,
-  workspace,
-  places,
-  holds,
-  history,
-  pendingEdits,
-  matchMs,
-}: Grounds): Tool[] {
+export function agentQTools(grounds: Grounds): Tool[] {
+  const { image, workspace, places, holds, history, pendingEdits, matchMs } = grounds;
   return [
     ...introspectionTools(image, places),
     ...executionTools(image, history, { places, holds }),
     ...bufferTools(workspace, pendingEdits, matchMs),
     ...diffTools(workspace),
-  ].map(overImage);
+  ].map((tool) => overImage(notingUnloaded(tool, grounds)));
 }
 
 /** Returns the built-in tools beside the eighteen, over GROUNDS. */
@@ -95,5 +89,5 @@ export function furtherTools(grounds: Grounds): Tool[] {
     interrupt(image, places),
     ...(replaceable ? [restartImage(replaceable)] : []),
     getAuditLog(log),
-  ].map(overImage);
+  ].map((tool) => overImage(notingUnloaded(tool, grounds)));
 }

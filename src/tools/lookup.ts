@@ -54,7 +54,7 @@ export function isLookupFailure(value: object): value is LookupFailure {
 
 /** Returns the result that answers for what is not there (C8: no failure for a model). */
 export function lookupResult(failure: LookupFailure): Result {
-  return { data: failure, text: lookupText(failure), absent: true };
+  return { data: failure, text: lookupText(failure), absent: true, unfound: true };
 }
 
 /** Returns the value of an operation that only looks; throws an ImageError when it did not end well. */

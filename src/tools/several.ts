@@ -40,5 +40,6 @@ export async function lookedUpEach(
         `Not shown, as the answer is full: ${left.join(', ')}. Ask for those in another call.`,
     ]),
     ...(results.every(({ absent }) => absent) && { absent: true }),
+    unfound: results.some(({ unfound }) => unfound),
   };
 }

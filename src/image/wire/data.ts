@@ -101,6 +101,8 @@ export interface PrintedValue {
 export interface Unreadable {
   text: string;
   near?: string[];
+  /** Whether a package or a symbol of one is not there. */
+  missing?: true;
   number: number;
   line: number;
   column: number;

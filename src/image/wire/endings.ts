@@ -21,6 +21,8 @@ export interface Condition {
   text: string;
   /** Names near the one that is not there. */
   near?: string[];
+  /** Whether it says that a name is not there. */
+  missing?: true;
   restarts?: { name: string; report: string }[];
   /** How many more there are; of frames at least, where they are very many. */
   moreRestarts?: number;

@@ -143,12 +143,14 @@ function readEnding({ condition, interrupted, aborted }: Message): ToldEnding {
 
 /** Returns what the member CONDITION of a message tells of a condition. */
 export function readCondition(condition: unknown): Condition {
-  const { type, text, near, restarts, moreRestarts, frames, moreFrames, features } = membersOf(condition);
+  const members = membersOf(condition);
+  const { type, text, near, missing, restarts, moreRestarts, frames, moreFrames, features } = members;
   const offered = Array.isArray(restarts) ? restarts.map(membersOf) : [];
   return {
     type: textOf(type),
     text: textOf(text),
     ...(Array.isArray(near) && { near: textsOf(near) }),
+    ...(missing === true && { missing }),
     ...(offered.length > 0 && {
       restarts: offered.map(({ name, report }) => ({ name: textOf(name), report: textOf(report) })),
     }),

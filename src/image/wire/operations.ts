@@ -216,6 +216,7 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
   };
   'system-files': { args: { names: string[] }; data: { value?: string[] } };
   replay: { args: { forms: object[] }; data: { failed?: ReplayRemark[] } };
+  'loaded-below': { args: { folders: string[] }; data: { value?: boolean } };
   'system-sources': { args: object; data: { value?: string[] } };
   'who-references': {
     args: { name: string; package?: string; sites?: boolean; offset: number; limit: number };

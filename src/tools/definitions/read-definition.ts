@@ -89,6 +89,7 @@ export function readDefinition(origins: Origins) {
         data: results.map(({ data }) => data),
         text: joinSections(results.map(({ text }) => text)),
         ...(results.every(({ absent }) => absent) && { absent: true }),
+        unfound: results.some(({ unfound }) => unfound),
       };
     },
   });

@@ -21,7 +21,7 @@ import { outputSection, waitedNote } from '../endings.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { readtableSection, warningsAndNotes } from '../remarks.ts';
-import { failureText } from './evaluation.ts';
+import { failureText, isMissing } from './evaluation.ts';
 
 const COMPILE_FORM = {
   name: 'compile_form',
@@ -97,6 +97,7 @@ function compilationResult(
     data: { forms: data.forms ?? 0, warnings, warningCount: data.warningCount ?? 0, ending, output },
     text,
     failed: failure !== undefined,
+    unfound: isMissing(ending, data),
     ...waitedNote(waitedMs, 'forms are compiled one call at a time'),
   };
 }

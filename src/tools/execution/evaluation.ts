@@ -110,7 +110,19 @@ function evaluationResult(
     readtableSection(data),
     keep({ ...(values !== undefined && { values }), ...(error !== undefined && { error }) }),
   ]);
-  return { data: { values: data.values ?? [], ending, output }, text, failed, ...waitedNote(waitedMs) };
+  const unfound = isMissing(ending, data);
+  return {
+    data: { values: data.values ?? [], ending, output },
+    text,
+    failed,
+    unfound,
+    ...waitedNote(waitedMs),
+  };
+}
+
+/** Returns whether a text did not end well, or could not be read, because a name in it is not there. */
+export function isMissing(ending: Ending, { unreadable }: Pick<EvaluateData, 'unreadable'>): boolean {
+  return unreadable?.missing === true || (ending.kind === 'condition' && ending.condition.missing === true);
 }
 
 /** Returns the text for an evaluation of CODE that did not end well, or undefined for one that did. DONE is what became

@@ -273,7 +273,7 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
   if (missing === undefined) return loadResult(reply, systemHeadline(reply, system), places);
   // What SBCL writes of the file that it left says no more.
   const { output: _, ...quiet } = reply;
-  return { ...loadResult(quiet, missingText({ ...value, missing }), places), failed: true };
+  return { ...loadResult(quiet, missingText({ ...value, missing }), places), failed: true, unfound: true };
 }
 
 /** Returns the sentences that ASDF does not find the system MISSING, which another one may need: where it looks, and what

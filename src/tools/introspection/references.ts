@@ -78,7 +78,7 @@ export async function referencesOf(
       total: found.total + users.outside - users.repeated,
       rows: users.rows,
     };
-    return { data, text: referencesText(data, page.offset, places) };
+    return { data, text: referencesText(data, page.offset, places), unfound: data.total === 0 };
   });
 }
 

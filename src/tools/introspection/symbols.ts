@@ -101,7 +101,11 @@ async function searchSymbols(
   if (isLookupFailure(found)) return lookupResult(found);
   if (!validType) return invalidType(type);
   checkWhole(args, context, found.total);
-  return { data: { total: found.total, rows: found.rows ?? [] }, text: foundText(found, pattern, offset) };
+  return {
+    data: { total: found.total, rows: found.rows ?? [] },
+    text: foundText(found, pattern, offset),
+    unfound: found.total === 0,
+  };
 }
 
 function foundText({ total, inherited, current, rows = [] }: AproposData, pattern: string, offset: number) {

@@ -128,7 +128,8 @@ async function callersOf(
       possible: found.possible - users.repeated + users.outsidePossible + unseen.length,
       rows: [...users.rows, ...unseen.slice(from, from + page.limit - users.rows.length)],
     };
-    return { data, text: callersText(data, page.offset, places) };
+    const unfound = data.callers + data.others + data.possible === 0;
+    return { data, text: callersText(data, page.offset, places), unfound };
   });
   const { natures = [] } = callers.data as Partial<WhoCallsData>;
   if (isFunction(natures) || !natures.includes('VARIABLE')) return callers;

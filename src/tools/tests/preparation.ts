@@ -1,6 +1,5 @@
 // Decides which systems a run of tests is about, and that what has changed of them is loaded first.
 
-import { CallError } from '../../errors.ts';
 import type { Ending } from '../../image/wire/endings.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
@@ -106,9 +105,12 @@ function sameText(count: number): string {
   return count === 1 ? 'The same warning as before.' : `The same ${count} warnings as before.`;
 }
 
-/** Throws a CallError that says that no system of the workspace has tests. */
-export function refuseNothing(): never {
-  throw new CallError(
-    'No system of the workspace says how it is tested, so there is nothing to run. Give system, package or test; a system says it with :perform (test-op ...) or :in-order-to ((test-op ...)).',
-  );
+/** Returns the result that answers when no system of the workspace has tests. */
+export function nothingToRun(): Result {
+  return {
+    data: {},
+    text: 'No system of the workspace says how it is tested, so there is nothing to run. Give system, package or test; a system says it with :perform (test-op ...) or :in-order-to ((test-op ...)).',
+    failed: true,
+    unfound: true,
+  };
 }

@@ -19,7 +19,7 @@ import { TIMEOUT } from '../calling.ts';
 import { ON_ERROR, RESTARTS } from '../debug/hold.ts';
 import type { Grounds } from './grounds.ts';
 import { TestMemory } from './memory.ts';
-import { prepare, refuseNothing } from './preparation.ts';
+import { nothingToRun, prepare } from './preparation.ts';
 import { type Asked, Run } from './run.ts';
 
 const RUN_TESTS = {
@@ -174,7 +174,7 @@ async function perform(
   );
   if ('failed' in prepared) return prepared.failed;
   const { systems, said } = prepared;
-  if (chosen === undefined && systems.length === 0) refuseNothing();
+  if (chosen === undefined && systems.length === 0) return nothingToRun();
   const asked: Asked = {
     ...(chosen ?? { systems }),
     ...(args.seed !== undefined && { seed: args.seed }),

@@ -1,0 +1,118 @@
+// Decides what is said besides when an answer has found nothing and nothing of the workspace is loaded: which systems it
+// has, or where the nearest .asd file is.
+
+import type { Dirent } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { answered } from '../files/answering.ts';
+import type { Workspace } from '../files/workspace.ts';
+import type { Image } from '../image/image.ts';
+import { toResult } from '../kernel/outcome.ts';
+import { joinSections } from '../kernel/reply.ts';
+import type { CallContext, Tool } from '../kernel/tool.ts';
+import { definitionsIn } from '../source/definitions.ts';
+import { TopLevelForms } from '../source/position.ts';
+import { visibleName } from '../visible.ts';
+import { callOptions } from './calling.ts';
+import type { Places } from './places.ts';
+
+/** What is asked. */
+interface Grounds {
+  image: Image;
+  workspace: Workspace;
+  places: Places;
+}
+
+/** Names in a sentence, and .asd files that are read for them. */
+const NAMES = 10;
+const FILES = 50;
+
+/** Returns TOOL, whose results have a note besides when they found nothing and nothing of the workspace is loaded. */
+export function notingUnloaded(tool: Tool, grounds: Grounds): Tool {
+  return {
+    ...tool,
+    handler: async (args, context) => {
+      const answer = await tool.handler(args, context);
+      const result = toResult(answer);
+      // Code reads no notes.
+      if (!result.unfound || context.forData) return answer;
+      const note = joinSections([result.note, await unloadedNote(grounds, context)]);
+      return note === '' ? result : { ...result, note };
+    },
+  };
+}
+
+async function unloadedNote({ image, workspace, places }: Grounds, context: CallContext): Promise<string> {
+  const roots = workspace.realRoots;
+  const folders = roots.map((root) => `${root}/`);
+  const { data } = await image.call('loaded-below', { folders }, callOptions(context));
+  if (data.value) return '';
+  const own = await filesIn(roots);
+  const [root] = roots;
+  if (own.length > 0 || root === undefined) return systemsNote('it has', own, places);
+  const below = await filesIn(await foldersIn(root));
+  const names = [...new Set(below.map((file) => visibleName(basename(dirname(file)))))];
+  if (below.length > 0) return systemsNote(`its ${counted(names, 'folder', 'has', 'have')}`, below, places);
+  const [above] = await filesIn([dirname(root)]);
+  if (above === undefined) return '';
+  const folder = visibleName(dirname(above));
+  return `Note: the workspace ${visibleName(root)} has no .asd file, and ${visibleName(above)} is one folder up. Start the client in ${folder}, or the server with --root ${folder}.`;
+}
+
+/** Returns the note that what WHERE says has the systems of FILES; empty when these have none. */
+async function systemsNote(where: string, files: readonly string[], places: Places): Promise<string> {
+  const read = files.slice(0, FILES);
+  await places.prepare(read);
+  const systems = [...new Set(read.flatMap((file) => systemsIn(file, places)))];
+  if (systems.length === 0) return '';
+  const which = systems.length === 1 ? 'it' : 'one';
+  return `Note: nothing of this workspace is loaded; ${where} the ${counted(systems, 'system')}: load_system loads ${which}.`;
+}
+
+/** Returns NAMES behind what one or several of them are called, and before the verb for that many. */
+function counted(names: readonly string[], noun: string, one = '', several = ''): string {
+  const shown = names.slice(0, NAMES).join(', ');
+  const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : '';
+  const text = `${noun}${names.length === 1 ? '' : 's'} ${shown}${more}`;
+  return [text, names.length === 1 ? one : several].filter((part) => part !== '').join(' ');
+}
+
+/** Returns the names of the systems that FILE, which is prepared, defines by forms that name them. */
+function systemsIn(file: string, places: Places): string[] {
+  const source = places.sourceText(file);
+  if (source === undefined) return [];
+  return definitionsIn(new TopLevelForms(source, new Set()))
+    .filter(({ operator }) => /(?:^|:)defsystem$/.test(operator))
+    .flatMap(({ name }) => {
+      const [, text, symbol] = /^(?:"([^"\\]+)"|#?:?([^\s"#|\\:]+))$/.exec(name) ?? [];
+      return text ?? symbol?.toLowerCase() ?? [];
+    });
+}
+
+/** Returns the .asd files in FOLDERS. */
+async function filesIn(folders: readonly string[]): Promise<string[]> {
+  const each = await Promise.all(
+    folders.map(async (folder) =>
+      (await entriesOf(folder))
+        .filter((entry) => entry.name.endsWith('.asd') && !entry.isDirectory())
+        .map(({ name }) => join(folder, name)),
+    ),
+  );
+  return each.flat();
+}
+
+async function foldersIn(folder: string): Promise<string[]> {
+  return (await entriesOf(folder))
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(folder, name));
+}
+
+/** Returns what is in FOLDER by name, nothing when it cannot be read. */
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    const entries = await answered(folder, () => readdir(folder, { withFileTypes: true }));
+    return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,115 @@
+// What an answer says besides when it found nothing because nothing of the workspace is loaded.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+function write(path: string, text: string): string {
+  const file = join(folder.path, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+
+const ASD = `; (defsystem "commented")
+(asdf:defsystem "tally" :components ((:file "tally")))
+(defsystem #:Tally/Tests :depends-on ("tally"))
+`;
+const LISP = '(defpackage :tally (:use :cl))\n(in-package :tally)\n(defun balance () 1)\n';
+write('project/tally.asd', ASD);
+write('project/tally.lisp', LISP);
+write('project/src/other.lisp', '(defun other () 1)\n');
+write('above/one/one.asd', '(defsystem :one)\n');
+write('above/two/two.asd', '(defsystem "two")\n');
+write('plain/plain.lisp', '(defun plain () 1)\n');
+
+const SYSTEMS =
+  'Note: nothing of this workspace is loaded; it has the systems tally, tally/tests: load_system loads one.';
+
+function inWorkspace(root: string): { session: Session } {
+  const held: { session: Session } = {} as { session: Session };
+  beforeAll(async () => {
+    held.session = await startSession({ args: ['--root', join(folder.path, root)] });
+  });
+  afterAll(() => held.session.close());
+  return held;
+}
+
+describe('in a workspace with an .asd file', () => {
+  const held = inWorkspace('project');
+
+  test.each([
+    ['apropos_search', { pattern: 'balance' }, /^Found 0 symbols matching 'balance':/],
+    ['describe_symbol', { symbol: 'tally:balance' }, /^Package tally not found$/i],
+    ['describe_symbol', { symbol: 'balance' }, /^Symbol BALANCE not found in package CL-USER/],
+    ['describe_symbol', { symbol: 'car', names: ['tally:balance'] }, /^Package tally not found$/im],
+    ['list_package_symbols', { package: 'tally' }, /^Package tally not found$/i],
+    ['who_calls', { name: 'tally:balance' }, /^Package tally not found$/i],
+    ['who_references', { name: 'tally:*all*' }, /^Package tally not found$/i],
+    ['impact_of_change', { name: 'tally:balance' }, /^Package tally not found$/i],
+    ['class_slots', { class: 'tally' }, /^Symbol TALLY not found/],
+    ['eval_form', { form: '(tally:balance)' }, /^Error: form 1 cannot be read: .*TALLY/],
+    ['eval_form', { form: '(no-such-function)' }, /^Error: The function COMMON-LISP-USER::NO-SUCH-FUNCTION/],
+    ['eval_form', { form: '*no-such-variable*' }, /^Error: The variable \*NO-SUCH-VARIABLE\* is unbound/],
+    ['compile_form', { form: '(tally:balance)' }, /^Error: form 1 cannot be read: .*TALLY/],
+    ['macroexpand_form', { form: '(tally:balance)' }, /^Error: form 1 cannot be read: .*TALLY/],
+    ['load_system', { system: 'tallly' }, /^System tallly not found by ASDF\./],
+  ])('%s of %j says which systems there are', async (tool, args, text) => {
+    const answer = await held.session.call(tool, args);
+    expect(answer.text).toMatch(text);
+    expect(answer.notices).toEqual([SYSTEMS]);
+  });
+
+  test('a variable that has no users is not there for want of a load', async () => {
+    await held.session.eval('(defvar *lonely* 1)');
+    const { notices } = await held.session.call('who_references', { name: '*lonely*' });
+    expect(notices).toEqual([SYSTEMS]);
+  });
+
+  test.each([
+    ['eval_form', { form: '(error "A failure of its own")' }],
+    ['apropos_search', { pattern: 'mapcar' }],
+    ['macroexpand_form', { form: '(when 1 2)' }],
+  ])('%s of %j says nothing of that', async (tool, args) => {
+    expect((await held.session.call(tool, args)).notices).toEqual([]);
+  });
+
+  test('no answer says it once a file of it is loaded', async () => {
+    await held.session.call('load_file', { path: 'tally.lisp' });
+    const { text, notices } = await held.session.call('apropos_search', { pattern: 'no-such-name' });
+    expect(text).toBe("Found 0 symbols matching 'no-such-name':\n\n");
+    expect(notices).toEqual([]);
+  });
+});
+
+describe('in another folder', () => {
+  const source = inWorkspace('project/src');
+  const above = inWorkspace('above');
+  const plain = inWorkspace('plain');
+
+  test.each([
+    ['load_system', { system: 'tally' }],
+    ['run_tests', {}],
+    ['describe_symbol', { symbol: 'tally:balance' }],
+  ])('below the project, %s names the workspace and the file', async (tool, args) => {
+    const project = join(folder.path, 'project');
+    expect((await source.session.call(tool, args)).notices).toEqual([
+      `Note: the workspace ${project}/src has no .asd file, and ${project}/tally.asd is one folder up. Start the client in ${project}, or the server with --root ${project}.`,
+    ]);
+  });
+
+  test('above projects, the folders of these are named', async () => {
+    expect((await above.session.call('describe_symbol', { symbol: 'one:two' })).notices).toEqual([
+      'Note: nothing of this workspace is loaded; its folders one, two have the systems one, two: load_system loads one.',
+    ]);
+  });
+
+  test('without any .asd file nearby, nothing is said', async () => {
+    const { notices } = await plain.session.call('describe_symbol', { symbol: 'one:two' });
+    expect(notices).toEqual([]);
+  });
+});
