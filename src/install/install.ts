@@ -1,6 +1,6 @@
 // Decides what install and uninstall do with the configuration of a client, and what they print.
 
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SetupError, UsageError } from '../errors.ts';
 import { diffHunks } from '../files/diff.ts';
@@ -160,19 +160,37 @@ function checkTrust([setting]: readonly Setting[], [entry]: readonly Applied[], 
 
 /** Returns what a person is told of REQUEST before anything is done: that the project begins further up. */
 function remarksBefore({ scope, place }: Request): string[] {
-  const root = scope === 'project' ? projectAbove(place) : undefined;
+  const root = scope === 'project' ? rootAbove(place) : undefined;
   if (root === undefined) return [];
   return [
-    `Note: ${place.project} is a folder of the project ${root}. A client that starts there does not read this: run install in ${root} for that.`,
+    `Note: ${place.project} is a folder of the project ${root}. A client that starts in ${root} does not read what is written here: run install in ${root} for that.`,
   ];
 }
 
-/** Returns the folder with the repository that the project of PLACE is a folder of. */
-function projectAbove({ project, home }: Place, folder: string = dirname(project)): string | undefined {
-  if (existsSync(join(project, '.git')) || folder === home || folder === dirname(folder)) return undefined;
-  return existsSync(join(folder, '.git'))
-    ? folder
-    : projectAbove({ project, home } as Place, dirname(folder));
+/** Returns the folder that the project of PLACE is a folder of: the next one up with a repository, or else with an .asd
+ *  file. It is undefined where PLACE is that folder, or there is none. */
+function rootAbove({ project, home }: Place): string | undefined {
+  const folders = [project, ...foldersAbove(project, home)];
+  const root = folders.find(hasRepository) ?? folders.find(hasSystem);
+  return root === project ? undefined : root;
+}
+
+/** Returns the folders that FOLDER is in, the next one first, up to the one below HOME or below the root. */
+function foldersAbove(folder: string, home: string): string[] {
+  const parent = dirname(folder);
+  return parent === home || parent === dirname(parent) ? [] : [parent, ...foldersAbove(parent, home)];
+}
+
+function hasRepository(folder: string): boolean {
+  return existsSync(join(folder, '.git'));
+}
+
+function hasSystem(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => name.endsWith('.asd'));
+  } catch {
+    return false; // Nobody may list it.
+  }
 }
 
 /** Returns what a person is told of what CLIENT asks, which runs all tools without a question where TRUST says so. */

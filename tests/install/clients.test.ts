@@ -213,14 +213,34 @@ describe('with --trust, code runs without a question, and in a sandbox only', ()
   });
 });
 
-test('in a folder of a project install says where that begins', async () => {
-  machine.write('.git/HEAD', '');
-  const project = machine.write('app/src/file', '').replace('/file', '');
-  const [note] = await machine.install('cursor', {
-    scope: 'project',
-    place: { ...machine.place, home: '/', project },
+describe('install for a project', () => {
+  async function noteIn(project: string): Promise<string | undefined> {
+    machine.write(`${project}/file`, '');
+    const place = { ...machine.place, home: '/', project: `${machine.home}/${project}` };
+    return (await machine.install('cursor', { scope: 'project', place }))[0];
+  }
+
+  const note = (folder: string, root: string) =>
+    `Note: HOME/${folder} is a folder of the project HOME/${root}. A client that starts in HOME/${root} does not read what is written here: run install in HOME/${root} for that.`;
+
+  test.each([
+    ['a repository', '.git/HEAD'],
+    ['a worktree of a repository', '.git'],
+    ['an .asd file', 'app.asd'],
+  ])('says that %s is further up', async (_, file) => {
+    machine.write(`app/${file}`, '');
+    expect(await noteIn('app/src/deep')).toBe(note('app/src/deep', 'app'));
   });
-  expect(note).toBe(
-    'Note: HOME/app/src is a folder of the project HOME. A client that starts there does not read this: run install in HOME for that.',
-  );
+
+  test('goes by the repository where there are both', async () => {
+    machine.write('app/.git/HEAD', '');
+    machine.write('app/lib/lib.asd', '');
+    expect(await noteIn('app/lib')).toBe(note('app/lib', 'app'));
+  });
+
+  test.each([['.git/HEAD'], ['app.asd']])('says nothing of the kind in the folder of %s', async (file) => {
+    machine.write('above.asd', '');
+    machine.write(`app/${file}`, '');
+    expect(await noteIn('app')).toBe('Wrote HOME/app/.cursor/mcp.json');
+  });
 });
