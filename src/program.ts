@@ -12,7 +12,7 @@ import { messageOf, SetupError, UsageError } from './errors.ts';
 import { type UsableFolders, withUsableFolders } from './folders.ts';
 import { refusalOf } from './image/sandbox/sandbox.ts';
 import type { Place } from './install/clients.ts';
-import { SCRIPT_NAME } from './install/entry.ts';
+import { SCRIPT_NAME, trustedLaunch } from './install/entry.ts';
 import type { ClientName } from './install/names.ts';
 import type { Launch } from './install/settings.ts';
 import { homeFolder } from './paths.ts';
@@ -70,7 +70,7 @@ function searched(config: Config): Searchable {
 async function setUp(command: 'install' | 'uninstall', config: Config): Promise<number> {
   const { client, scope, dryRun } = config;
   const { clientList } = await import('./install/report.ts');
-  const { install, trustedLaunch, uninstall } = await import('./install/install.ts');
+  const { install, uninstall } = await import('./install/install.ts');
   if (client === undefined) {
     if (command === 'install') return print(clientList(place(config)));
     throw new UsageError('The command uninstall needs the client: live-lisp uninstall --client NAME.');

@@ -34,8 +34,6 @@ export interface Client {
   asks?: boolean;
   /** Whether nobody can be asked by the server there. */
   mute?: boolean;
-  /** What its user must have confirmed in it before it starts the server of a scope. */
-  consent?: Partial<Record<Scope, string>>;
   /** Whether its program writes less than the entry needs, which install adds then. */
   addsLess?: boolean;
   /** Returns the arguments with which its program removes the entry from a file that it writes all the time. Other files
@@ -59,8 +57,8 @@ function entryIn(file: string, keys: string, entry = plain, format: 'jsonc' | 't
   return { kind: 'entry', file, format, path: [keys, NAME], entry };
 }
 
-/** Returns the folder that the variable NAME names, else OTHER. */
-function folder({ environment }: Place, name: string, other: string): string {
+/** Returns the folder that the variable NAME of PLACE names, else OTHER. */
+export function folder({ environment }: Place, name: string, other: string): string {
   const named = environment[name];
   return named !== undefined && isAbsolute(named) ? named : other;
 }
@@ -133,8 +131,6 @@ function zedSettings(place: Place, scope: Scope): Setting[] {
   return [entryIn(join(own, 'settings.json'), 'context_servers', entry)];
 }
 
-const TRUSTED_FOLDERS = 'it starts servers only in folders that it trusts';
-
 export const CLIENTS: readonly Client[] = [
   {
     name: 'claude',
@@ -145,7 +141,6 @@ export const CLIENTS: readonly Client[] = [
     program: 'claude',
     asks: true,
     adds: (scope, { node, args }) => ['mcp', 'add', '--scope', scope, NAME, '--', node, ...args],
-    consent: { project: 'it starts a server of this file once you have allowed that when it asks' },
     removes: (scope) => (scope === 'user' ? ['mcp', 'remove', '--scope', scope, NAME] : undefined),
   },
   {
@@ -159,7 +154,6 @@ export const CLIENTS: readonly Client[] = [
     adds: (scope, { node, args }) =>
       scope === 'user' ? ['mcp', 'add', NAME, '--', node, ...args] : undefined,
     addsLess: true,
-    consent: { project: 'it reads this file only in a folder that it trusts' },
   },
   {
     name: 'gemini',
@@ -180,7 +174,6 @@ export const CLIENTS: readonly Client[] = [
       ...(trust ? ['--trust'] : []),
       ...[NAME, node, ...args],
     ],
-    consent: { user: TRUSTED_FOLDERS, project: TRUSTED_FOLDERS },
   },
   {
     name: 'opencode',

@@ -6,12 +6,15 @@ import { judge, type Standing } from './entry.ts';
 import { at, type Data, type Format, isData, type Launch, type Setting, withValue } from './settings.ts';
 
 /** Returns how the format of SETTING is edited: what that takes is loaded then. */
-async function formatOf({ format }: Setting): Promise<Format> {
+async function formatOf({ format }: Pick<Setting, 'format'>): Promise<Format> {
   return format === 'toml' ? (await import('./toml.ts')).TOML : (await import('./jsonc.ts')).JSONC;
 }
 
 /** Returns what TEXT of the file of SETTING holds. Throws a SetupError when it cannot be read. */
-export async function dataOf(setting: Setting, text: string | undefined): Promise<Data> {
+export async function dataOf(
+  setting: Pick<Setting, 'file' | 'format'>,
+  text: string | undefined,
+): Promise<Data> {
   const format = await formatOf(setting);
   try {
     return format.parse(text ?? '');

@@ -29,6 +29,11 @@ export function saysSandbox(line: readonly string[]): boolean {
   return line.some((word) => /^--(?:no-)?sandbox(?:=|$)/.test(word));
 }
 
+/** Returns LAUNCH as it is where a client asks nobody: it starts no image without a sandbox. */
+export function trustedLaunch({ node, args: [script = ''] }: Launch): Launch {
+  return { node, args: [script, '--sandbox', 'on'] };
+}
+
 /** Returns how FOUND, what a client has, stands to what ENTRY makes of LAUNCH, and what it should be. Flags behind our
  *  script stay, and so does all else in it. */
 export function judge(

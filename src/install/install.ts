@@ -6,9 +6,10 @@ import { SetupError, UsageError } from '../errors.ts';
 import { diffHunks } from '../files/diff.ts';
 import { type Client, clientNamed, NAME, type Place } from './clients.ts';
 import { type Applied, apply, withdraw } from './edit.ts';
-import { commandLine, insistsOnSandbox, saysSandbox } from './entry.ts';
+import { commandLine, insistsOnSandbox, saysSandbox, trustedLaunch } from './entry.ts';
 import { type Bounds, backupOf, checkLinks, keepBackup, readText, replaceText } from './file.ts';
 import type { ClientName, Scope } from './names.ts';
+import { pluginOf } from './plugins.ts';
 import { findProgram, runProgram, shellLine } from './program.ts';
 import type { Launch, Setting } from './settings.ts';
 
@@ -69,6 +70,7 @@ export async function install(request: Request, print: Print): Promise<void> {
   const states = await Promise.all(settings.map((each, index) => apply(each, before[index], launch)));
   checkOurs(settings, states);
   checkTrust(settings, states, place);
+  if (states[0]?.standing === 'absent') await checkPlugin(client, place);
   if (states.every(({ standing }) => standing === 'same')) {
     return print(
       `${client.title} starts this live-lisp already (${settings[0]?.file}); nothing was changed.`,
@@ -87,6 +89,15 @@ export async function install(request: Request, print: Print): Promise<void> {
   }
   for (const line of remarksAfter(client, place.trust)) print(line);
   if (!dryRun) print(`Start ${client.title} anew. What it has: live-lisp doctor --client ${client.name}`);
+}
+
+/** Throws a SetupError when CLIENT has a plugin or an extension of ours. */
+async function checkPlugin({ name, title }: Client, place: Place): Promise<void> {
+  const plugin = await pluginOf(name, place);
+  if (plugin === undefined) return;
+  throw new SetupError(
+    `${title} has ${plugin}, which starts live-lisp already; an entry beside it would start a second server with another image. Nothing was changed. Remove ${plugin} in ${title} first, if you want the entry instead.`,
+  );
 }
 
 /** Throws a SetupError when the entry, the first of SETTINGS, is one that install did not write, as STATES says. */
@@ -141,11 +152,6 @@ async function restoredText(
   if (exact) return { text: backup, exact };
   const rest = await withdraw(plain, text, backup);
   return { text: rest === undefined ? rest : await withdraw(trusted, rest, backup), exact };
-}
-
-/** Returns LAUNCH as it is where a client asks nobody: it starts no image without a sandbox. */
-export function trustedLaunch({ node, args: [script = ''] }: Launch): Launch {
-  return { node, args: [script, '--sandbox', 'on'] };
 }
 
 /** Throws a SetupError when all questions would be taken away in PLACE though the entry, the first of SETTINGS, lets code

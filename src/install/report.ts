@@ -1,14 +1,18 @@
 // Decides what is told of the clients: which there are, and what one of them has of live-lisp.
 
 import { accessSync, constants, existsSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { SetupError } from '../errors.ts';
 import { CLIENTS, type Client, clientNamed, NAME, type Place } from './clients.ts';
 import { apply } from './edit.ts';
-import { commandLine, insistsOnSandbox } from './entry.ts';
+import { commandLine, insistsOnSandbox, trustedLaunch } from './entry.ts';
 import { readText } from './file.ts';
+import { greetingOf } from './handshake.ts';
 import type { ClientName, Scope } from './names.ts';
+import { PLUGIN_COMMAND, pluginOf } from './plugins.ts';
 import { findProgram, shellLine } from './program.ts';
-import type { Launch } from './settings.ts';
+import { isData, type Launch } from './settings.ts';
+import { TRUST } from './trust.ts';
 
 export interface Finding {
   ok: boolean;
@@ -35,8 +39,8 @@ export function clientList(place: Place): string {
   ].join('\n');
 }
 
-/** Returns what the client NAMED has of live-lisp in PLACE, in each scope. What install, with LAUNCH, would have to write
- *  anew is a finding that is not ok. */
+/** Returns what the client NAMED has of live-lisp in PLACE, in each scope and as a plugin, and whether that starts. What
+ *  its user has to do is a finding that is not ok. LAUNCH is what install writes. */
 export async function clientFindings(named: ClientName, place: Place, launch: Launch): Promise<Finding[]> {
   const client = clientNamed(named);
   if (client === undefined || client.scopes.length === 0) {
@@ -44,45 +48,124 @@ export async function clientFindings(named: ClientName, place: Place, launch: La
   }
   const program = findProgram(client.program, place);
   const runs = program === undefined ? 'no program of it on PATH' : `program ${program}`;
-  const perScope = await Promise.all(
-    client.scopes.map((scope) => scopeFindings(client, scope, place, launch)),
-  );
-  const some = perScope.some(({ configured }) => configured);
-  const missing = `${client.title} starts no live-lisp: live-lisp install --client ${named} sets it up`;
+  const parts = await Promise.all([
+    ...client.scopes.map((scope) => scopeFindings(client, scope, place, launch)),
+    pluginFindings(client, place),
+  ]);
+  const starts = parts.flatMap(({ starts }) => starts ?? []);
   return [
     { ok: true, text: `${client.title}: ${runs}` },
-    ...perScope.flatMap(({ findings }) => findings),
-    ...(some ? [] : [{ ok: false, text: missing }]),
+    ...parts.flatMap(({ findings }) => findings),
+    ...countFindings(client, starts),
   ];
 }
 
-async function scopeFindings(client: Client, scope: Scope, place: Place, launch: Launch) {
+/** What is found of one way in which a client can start us, and what it STARTS us by, if it does. */
+interface Part {
+  starts?: string;
+  findings: Finding[];
+}
+
+/** Returns what is wrong with STARTS, all by which CLIENT starts us: that is nothing, or a plugin and an entry. */
+function countFindings({ title, name }: Client, starts: readonly string[]): Finding[] {
+  if (starts.length === 0) {
+    const text = `${title} starts no live-lisp: live-lisp install --client ${name} sets it up`;
+    return [{ ok: false, text }];
+  }
+  const plugin = starts.find((each) => each.startsWith('the '));
+  const entry = starts.find((each) => each !== plugin);
+  if (plugin === undefined || entry === undefined) return [];
+  const text = `${title} starts two servers, each with an image of its own: by ${plugin}, and by ${entry}. Remove one: live-lisp uninstall --client ${name}, or ${plugin} in ${title}`;
+  return [{ ok: false, text }];
+}
+
+async function scopeFindings(client: Client, scope: Scope, place: Place, launch: Launch): Promise<Part> {
   const settings = client.settings({ ...place, trust: true }, scope);
   const [entry] = settings;
   try {
     const states = await Promise.all(settings.map((each) => apply(each, readText(each.file), launch)));
     const found = states[0]?.found;
-    if (found === undefined) {
-      return {
-        configured: false,
-        findings: [{ ok: true, text: `${scope}: no entry ${NAME} in ${entry?.file}` }],
-      };
+    if (entry === undefined || found === undefined) {
+      return { findings: [{ ok: true, text: `${scope}: no entry ${NAME} in ${entry?.file}` }] };
     }
     const line = commandLine(found);
     const plain = client.settings({ ...place, trust: false }, scope).slice(1);
     const looks = await Promise.all(plain.map((each) => apply(each, readText(each.file), launch)));
     const asksAlways = looks.some(({ standing }) => standing !== 'same');
     const granted = states.slice(1).some(({ standing }) => standing === 'same') || approves(found);
-    const head = { ok: true, text: `${scope}: ${entry?.file} starts ${shellLine(line)}` };
-    const consent = client.consent?.[scope];
-    const told = consent === undefined ? [] : [{ ok: true, text: consent }];
+    const head = { ok: true, text: `${scope}: ${entry.file} starts ${shellLine(line)}` };
+    const distrust = await TRUST[client.name]?.(place, scope);
+    const told = distrust === undefined ? [] : [{ ok: false, text: distrust }];
+    const words = wordFindings(line);
+    const trusted = scope === 'user' || (TRUST[client.name] !== undefined && distrust === undefined);
+    const tried = words.every(({ ok }) => ok)
+      ? [
+          trusted || isOwn(client, scope, place, launch, found)
+            ? await greetingFinding(line, environmentOf(found), place)
+            : UNTRIED,
+        ]
+      : [];
     const approval = client.asks
       ? [approvalFinding(client, granted ? 'nothing' : asksAlways ? 'all' : 'code', insistsOnSandbox(line))]
       : [];
-    return { configured: true, findings: [head, ...wordFindings(line), ...told, ...approval] };
+    return { starts: entry.file, findings: [head, ...words, ...told, ...tried, ...approval] };
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
-    return { configured: false, findings: [{ ok: false, text: error.message }] };
+    return { findings: [{ ok: false, text: error.message }] };
+  }
+}
+
+/** What is said of an entry that was not started, as its client would not start it either without a question. */
+const UNTRIED: Finding = {
+  ok: true,
+  text: 'it was not started, since the project can have written anything there: it is another than install writes',
+};
+
+/** Returns whether FOUND is what install writes for CLIENT with LAUNCH, to the word. */
+function isOwn(client: Client, scope: Scope, place: Place, launch: Launch, found: unknown): boolean {
+  return [false, true].some((trust) => {
+    const [setting] = client.settings({ ...place, trust }, scope);
+    const wanted = setting?.kind === 'entry' && setting.entry(trust ? trustedLaunch(launch) : launch);
+    return isDeepStrictEqual(found, wanted);
+  });
+}
+
+/** Returns the variables that ENTRY, of a client, has for the server. */
+function environmentOf(entry: unknown): NodeJS.ProcessEnv {
+  const { env, environment = env } = isData(entry) ? entry : {};
+  const variables = Object.entries(isData(environment) ? environment : {});
+  return Object.fromEntries(
+    variables.filter((each): each is [string, string] => typeof each[1] === 'string'),
+  );
+}
+
+async function greetingFinding(
+  line: readonly string[],
+  variables: NodeJS.ProcessEnv,
+  place: Place,
+): Promise<Finding> {
+  const greeting = await greetingOf(line, variables, place);
+  return 'said' in greeting
+    ? { ok: true, text: `it was started, and answers as ${greeting.said}` }
+    : { ok: false, text: `it was started, and does not work: ${greeting.failure}` };
+}
+
+/** Returns what is found of CLIENT's plugin or extension of ours. */
+async function pluginFindings({ name, title }: Client, place: Place): Promise<Part> {
+  try {
+    const plugin = await pluginOf(name, place);
+    if (plugin === undefined) return { findings: [] };
+    const head = { ok: true, text: `${title} has ${plugin}, which starts the command ${PLUGIN_COMMAND}` };
+    const missing = {
+      ok: false,
+      text: `there is no command ${PLUGIN_COMMAND} on PATH: npm install --global FILE.tgz, the packed file, puts it there`,
+    };
+    const program = findProgram(PLUGIN_COMMAND, place);
+    const tried = program === undefined ? missing : await greetingFinding([program], {}, place);
+    return { starts: plugin, findings: [head, tried] };
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    return { findings: [{ ok: false, text: error.message }] };
   }
 }
 

@@ -4,10 +4,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../src/errors.ts';
 import type { Place } from '../../src/install/clients.ts';
-import { install, type Request, trustedLaunch, uninstall } from '../../src/install/install.ts';
+import { trustedLaunch } from '../../src/install/entry.ts';
+import { install, type Request, uninstall } from '../../src/install/install.ts';
 import type { ClientName } from '../../src/install/names.ts';
 import { clientFindings } from '../../src/install/report.ts';
-import { temporaryFolder } from '../harness.ts';
+import { SERVER, temporaryFolder } from '../harness.ts';
 
 export class Machine {
   readonly #folder = temporaryFolder();
@@ -22,7 +23,8 @@ export class Machine {
 
   constructor() {
     for (const folder of [this.home, this.project, this.state]) mkdirSync(folder);
-    this.write(this.node, '', 0o755);
+    // It takes the script for the real one.
+    this.write(this.node, `#!/bin/sh\nshift\nexec ${process.execPath} ${SERVER} "$@"\n`, 0o755);
     this.write(this.script, '');
   }
 
@@ -86,8 +88,8 @@ export class Machine {
   }
 
   /** Returns what the doctor says of CLIENT. */
-  async doctor(client: ClientName): Promise<string[]> {
-    const findings = await clientFindings(client, this.place, { node: this.node, args: [this.script] });
+  async doctor(client: ClientName, place = this.place): Promise<string[]> {
+    const findings = await clientFindings(client, place, { node: this.node, args: [this.script] });
     return findings.map(({ ok, text }) => this.named(`${ok ? 'ok' : 'FAIL'} ${text}`));
   }
 

@@ -2,7 +2,10 @@
 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CLIENTS } from '../../src/install/clients.ts';
+import type { ClientName } from '../../src/install/names.ts';
 import { clientList } from '../../src/install/report.ts';
+import { SERVER } from '../harness.ts';
 import { Machine } from './machine.ts';
 
 let machine: Machine;
@@ -92,6 +95,9 @@ describe('install runs', () => {
   });
 });
 
+/** What the doctor says of an entry that works. */
+const WORKS = 'ok it was started, and answers as live-lisp 0.1.0, with 34 tools';
+
 describe('the doctor', () => {
   test('sees a client that has nothing', async () => {
     expect(await machine.doctor('cursor')).toEqual([
@@ -102,36 +108,27 @@ describe('the doctor', () => {
     ]);
   });
 
-  test('sees what install wrote, and its permissions', async () => {
+  test('starts what install wrote, and sees its permissions', async () => {
     await machine.install('claude');
     expect(await machine.doctor('claude')).toEqual([
       'ok Claude Code: no program of it on PATH',
       'ok user: HOME/.claude.json starts NODE SCRIPT',
+      WORKS,
       'ok Claude Code asks before code runs',
       'ok project: no entry live-lisp in PROJECT/.mcp.json',
     ]);
     await machine.install('codex');
-    expect((await machine.doctor('codex')).slice(1, 3)).toEqual([
+    expect((await machine.doctor('codex')).slice(1, 4)).toEqual([
       'ok user: HOME/.codex/config.toml starts NODE SCRIPT',
+      WORKS,
       'ok Codex asks before code runs',
     ]);
-  });
-
-  test.each([
-    ['claude', 'project', 'it starts a server of this file once you have allowed that when it asks'],
-    ['codex', 'project', 'it reads this file only in a folder that it trusts'],
-    ['gemini', 'user', 'it starts servers only in folders that it trusts'],
-    ['gemini', 'project', 'it starts servers only in folders that it trusts'],
-  ] as const)('says what %s wants of its user, for a %s', async (name, scope, wanted) => {
-    await machine.install(name, { scope });
-    const said = await machine.doctor(name);
-    expect(said[said.findIndex((line) => line.startsWith(`ok ${scope}:`)) + 1]).toBe(`ok ${wanted}`);
   });
 
   test('sees that the permission is missing', async () => {
     await machine.install('claude');
     machine.write('.claude/settings.json', '{}');
-    expect((await machine.doctor('claude'))[2]).toBe(
+    expect((await machine.doctor('claude'))[3]).toBe(
       'ok Claude Code asks before each tool, also before those that only look: run live-lisp install --client claude again',
     );
   });
@@ -156,6 +153,217 @@ describe('the doctor', () => {
     machine.write('.cursor/mcp.json', '{');
     expect((await machine.doctor('cursor'))[1]).toMatch(
       /^FAIL HOME\/\.cursor\/mcp\.json is not JSON that can be read /,
+    );
+  });
+});
+
+describe('an entry that the doctor starts', () => {
+  /** Returns what is said of the entry for the user of ARGS behind the command, with the variables ENV. */
+  async function saidOf(entry: { command?: string; args?: string[]; env?: object }): Promise<string> {
+    const { command = machine.node, args = [machine.script], env } = entry;
+    const servers = { 'live-lisp': { command, args, ...(env && { env }) } };
+    machine.write('.cursor/mcp.json', JSON.stringify({ mcpServers: servers }));
+    return (await machine.doctor('cursor'))[2] ?? '';
+  }
+
+  test('gets the flags and variables of the entry, in the folder of the project', async () => {
+    machine.program('server', 'echo "$HERE $1 $(/bin/pwd)" >&2; exit 3');
+    const command = join(machine.node, '..', 'server');
+    expect(await saidOf({ command, args: ['--flag'], env: { HERE: 'so' } })).toBe(
+      'FAIL it was started, and does not work: it ended before it answered (exit code 3); it wrote: so --flag PROJECT',
+    );
+  });
+
+  test('says why it cannot serve', async () => {
+    expect(await saidOf({ args: [machine.script, '--root', '/no/such'] })).toBe(
+      'FAIL it was started, and does not work: live-lisp cannot start: --root must be an existing directory, and /no/such is none.',
+    );
+  });
+
+  test('can be one that install did not write', async () => {
+    machine.program('other', `exec ${process.execPath} ${SERVER}`);
+    expect(await saidOf({ command: join(machine.node, '..', 'other'), args: [] })).toBe(WORKS);
+  });
+
+  test('is not started for a project when it is another than install writes', async () => {
+    const servers = { 'live-lisp': { command: machine.node, args: [machine.script, '--init', 'x.lisp'] } };
+    machine.write(join(machine.project, '.cursor/mcp.json'), JSON.stringify({ mcpServers: servers }));
+    expect((await machine.doctor('cursor'))[3]).toBe(
+      'ok it was not started, since the project can have written anything there: it is another than install writes',
+    );
+    await machine.uninstall('cursor', { scope: 'project' });
+    await machine.install('cursor', { scope: 'project' });
+    expect((await machine.doctor('cursor'))[3]).toBe(WORKS);
+  });
+});
+
+describe('a folder that the client does not trust', () => {
+  const UNTRUSTED = {
+    claude:
+      'FAIL Claude Code does not trust PROJECT yet, so it does not start this: start claude there, and say yes.',
+    codex:
+      'FAIL Codex does not trust PROJECT yet, so it does not read this file: start codex there, and say yes.',
+    gemini:
+      'FAIL Gemini CLI does not trust PROJECT yet, so it starts no server there: start gemini there, and say that you trust the folder.',
+  } as const;
+  type Asking = keyof typeof UNTRUSTED;
+
+  /** Returns what the doctor says that fails for CLIENT, set up in SCOPE. */
+  async function failures(client: Asking): Promise<string[]> {
+    return (await machine.doctor(client)).filter((line) => line.startsWith('FAIL'));
+  }
+
+  test.each([
+    ['claude', 'project'],
+    ['codex', 'project'],
+    ['gemini', 'user'],
+    ['gemini', 'project'],
+  ] as const)('is said to be none for %s, for a %s', async (client, scope) => {
+    await machine.install(client, { scope });
+    expect(await failures(client)).toEqual([UNTRUSTED[client]]);
+  });
+
+  test.each([['claude'], ['codex']] as const)('matters not to %s for the user', async (client) => {
+    await machine.install(client);
+    expect(await failures(client)).toEqual([]);
+  });
+
+  /** Writes the configuration of CLIENT for the user as DATA says, which is TOML for Codex. */
+  function configure(client: Asking, data: (project: string) => object | string): void {
+    const file = {
+      claude: '.claude.json',
+      codex: '.codex/config.toml',
+      gemini: '.gemini/trustedFolders.json',
+    };
+    const said = data(machine.project);
+    machine.write(file[client], typeof said === 'string' ? said : JSON.stringify(said));
+  }
+
+  const claude = (more: object, folder?: string) => (project: string) => ({
+    projects: { [folder ?? project]: { hasTrustDialogAccepted: true }, ...more },
+  });
+
+  test.each<[string, Asking, (project: string) => object | string, string[]]>([
+    [
+      'has not allowed the server',
+      'claude',
+      claude({}, '/'),
+      ['FAIL Claude Code has not been allowed to start this yet: start claude in PROJECT, and say yes.'],
+    ],
+    [
+      'has refused the server',
+      'claude',
+      (project) => ({
+        projects: { [project]: { hasTrustDialogAccepted: true, disabledMcpjsonServers: ['live-lisp'] } },
+      }),
+      [
+        'FAIL Claude Code was told not to start this: run claude mcp reset-project-choices in PROJECT, then start claude there, and say yes.',
+      ],
+    ],
+    [
+      'has allowed the server',
+      'claude',
+      (project) => ({
+        projects: { [project]: { hasTrustDialogAccepted: true, enabledMcpjsonServers: ['live-lisp'] } },
+      }),
+      [],
+    ],
+    ['trusts the folder', 'codex', (project) => `[projects."${project}"]\ntrust_level = "trusted"\n`, []],
+    [
+      'distrusts the folder',
+      'codex',
+      (project) => `[projects."${project}"]\ntrust_level = "untrusted"\n`,
+      [UNTRUSTED.codex],
+    ],
+    [
+      'trusts one above',
+      'codex',
+      (project) => `[projects."${project}/.."]\ntrust_level = "trusted"\n`,
+      [UNTRUSTED.codex],
+    ],
+    ['trusts the folder', 'gemini', (project) => ({ [project]: 'TRUST_FOLDER' }), []],
+    ['trusts one above', 'gemini', () => ({ '/': 'TRUST_FOLDER' }), []],
+    ['trusts the folder of one beside', 'gemini', (project) => ({ [`${project}2`]: 'TRUST_PARENT' }), []],
+    [
+      'trusts one above but not this',
+      'gemini',
+      (project) => ({ '/': 'TRUST_FOLDER', [project]: 'DO_NOT_TRUST' }),
+      [UNTRUSTED.gemini],
+    ],
+  ])('a user who %s, in %s', async (_, client, data, expected) => {
+    configure(client, data);
+    await machine.install(client, { scope: 'project' });
+    expect(await failures(client)).toEqual(expected);
+  });
+
+  test('matters not to Gemini CLI where its user has turned that off', async () => {
+    machine.write('.gemini/settings.json', '{"security": {"folderTrust": {"enabled": false}}}');
+    await machine.install('gemini');
+    expect(await failures('gemini')).toEqual([]);
+  });
+
+  test('is enough for Codex when it is the repository that the folder is in', async () => {
+    machine.write(join(machine.project, '.git/HEAD'), '');
+    configure('codex', (project) => `[projects."${project}"]\ntrust_level = "trusted"\n`);
+    const project = join(machine.write(join(machine.project, 'src/file'), ''), '..');
+    const place = { ...machine.place, project };
+    await machine.install('codex', { scope: 'project', place });
+    expect((await machine.doctor('codex', place)).filter((line) => line.startsWith('FAIL'))).toEqual([]);
+  });
+});
+
+describe('a plugin of ours', () => {
+  const KINDS: [ClientName, string, string, string][] = [
+    [
+      'claude',
+      '.claude/settings.json',
+      '{"enabledPlugins": {"live-lisp@shop": true}}',
+      'the plugin live-lisp@shop',
+    ],
+    [
+      'codex',
+      '.codex/config.toml',
+      '[plugins."live-lisp@shop"]\nenabled = true\n',
+      'the plugin live-lisp@shop',
+    ],
+    ['gemini', '.gemini/extensions/live-lisp/gemini-extension.json', '{}', 'the extension live-lisp'],
+  ];
+
+  test.each(KINDS)('of %s is found and tried', async (client, file, text, plugin) => {
+    machine.write(file, text);
+    const title = CLIENTS.find(({ name }) => name === client)?.title;
+    const head = `ok ${title} has ${plugin}, which starts the command live-lisp`;
+    expect((await machine.doctor(client)).slice(-2)).toEqual([
+      head,
+      'FAIL there is no command live-lisp on PATH: npm install --global FILE.tgz, the packed file, puts it there',
+    ]);
+    machine.program('live-lisp', `exec ${process.execPath} ${SERVER}`);
+    expect((await machine.doctor(client)).slice(-2)).toEqual([head, WORKS]);
+  });
+
+  test.each(KINDS)('of %s is not joined by an entry', async (client, file, text, plugin) => {
+    machine.write(file, text);
+    const title = CLIENTS.find(({ name }) => name === client)?.title;
+    const before = machine.files();
+    expect(await machine.install(client)).toEqual([
+      `${title} has ${plugin}, which starts live-lisp already; an entry beside it would start a second server with another image. Nothing was changed. Remove ${plugin} in ${title} first, if you want the entry instead.`,
+    ]);
+    expect(machine.files()).toEqual(before);
+  });
+
+  test('that came after an entry is one too many', async () => {
+    await machine.install('gemini');
+    machine.write('.gemini/extensions/live-lisp/gemini-extension.json', '{}');
+    machine.program('live-lisp', `exec ${process.execPath} ${SERVER}`);
+    expect((await machine.doctor('gemini')).at(-1)).toBe(
+      'FAIL Gemini CLI starts two servers, each with an image of its own: by the extension live-lisp, and by HOME/.gemini/settings.json. Remove one: live-lisp uninstall --client gemini, or the extension live-lisp in Gemini CLI',
+    );
+  });
+
+  test('that is turned off counts as none', async () => {
+    machine.write('.claude/settings.json', '{"enabledPlugins": {"live-lisp@shop": false}}');
+    expect((await machine.doctor('claude')).at(-1)).toBe(
+      'FAIL Claude Code starts no live-lisp: live-lisp install --client claude sets it up',
     );
   });
 });

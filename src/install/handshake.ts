@@ -1,0 +1,95 @@
+// Decides whether the command that a client has for a server works: it is started as the client does, and asked for its tools.
+
+import { spawn } from 'node:child_process';
+import type { Place } from './clients.ts';
+import { type Data, isData } from './settings.ts';
+
+/** Milliseconds in which a server answers, and in which it ends once nobody speaks to it any more. */
+const ANSWER_MS = 30_000;
+const END_MS = 5000;
+/** Characters of what it wrote that are shown. */
+const SHOWN = 500;
+
+/** What a server said of itself, or why it said nothing, as a sentence. */
+export type Greeting = { said: string } | { failure: string };
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'live-lisp-doctor', version: '1' },
+  },
+};
+const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' };
+const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+
+/** Starts LINE, the words of a command, with the variables MORE in the project of PLACE. Returns what it says. */
+export async function greetingOf(
+  [program = '', ...args]: readonly string[],
+  more: NodeJS.ProcessEnv,
+  { project, environment }: Place,
+): Promise<Greeting> {
+  const child = spawn(program, args, { cwd: project, env: { ...environment, ...more }, stdio: 'pipe' });
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const said = new Promise<Greeting>((resolve) => {
+    const late = setTimeout(() => resolve({ failure: 'it did not answer within 30 s' }), ANSWER_MS);
+    void closed.then(() => clearTimeout(late));
+    let complaint = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      complaint = (complaint + text).slice(-SHOWN);
+    });
+    child.once('error', ({ message }) => resolve({ failure: `it cannot be run (${message})` }));
+    child.once('close', (code, signal) => {
+      const wrote = complaint.trim() === '' ? '' : `; it wrote: ${complaint.trim()}`;
+      resolve({ failure: `it ended before it answered (${signal ?? `exit code ${code}`})${wrote}` });
+    });
+    converse(child, resolve);
+  });
+  const greeting = await said;
+  child.stdin.end();
+  const killed = setTimeout(() => child.kill('SIGKILL'), END_MS);
+  await closed;
+  clearTimeout(killed);
+  return greeting;
+}
+
+/** Asks CHILD who it is and then for its tools, and hands what it says to RESOLVE. */
+function converse(
+  { stdin, stdout }: { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream },
+  resolve: (greeting: Greeting) => void,
+): void {
+  const send = (message: object) => stdin.write(`${JSON.stringify(message)}\n`);
+  let name = '';
+  let text = '';
+  stdin.on('error', () => {}); // It has ended, which is said.
+  stdout.setEncoding('utf8');
+  stdout.on('data', (more: string) => {
+    const lines = (text + more).split('\n');
+    text = lines.pop() ?? '';
+    for (const { id, result, error } of lines.map(messageIn)) {
+      if (isData(error)) resolve({ failure: String(error['message']) });
+      if (id === 0 && isData(result)) {
+        const { name: called, version } = isData(result['serverInfo']) ? result['serverInfo'] : {};
+        name = `${String(called)} ${String(version)}`;
+        send(INITIALIZED);
+        send(LIST);
+      }
+      if (id === 1 && isData(result) && Array.isArray(result['tools'])) {
+        resolve({ said: `${name}, with ${result['tools'].length} tools` });
+      }
+    }
+  });
+  send(INITIALIZE);
+}
+
+function messageIn(line: string): Data {
+  try {
+    const message: unknown = JSON.parse(line);
+    return isData(message) ? message : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,56 @@
+// Decides whether a client starts us as a plugin or an extension, which is not in what install writes.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { clientNamed, folder, NAME, type Place } from './clients.ts';
+import { dataOf } from './edit.ts';
+import { readText } from './file.ts';
+import type { ClientName } from './names.ts';
+import { at, isData } from './settings.ts';
+
+/** The command that our plugins and our extension start. */
+export const PLUGIN_COMMAND = 'live-lisp';
+
+/** Returns what the client NAMED has of ours in PLACE besides entries, such as "the plugin NAME"; undefined without any.
+ *  Throws a SetupError when a file of it cannot be read. */
+export async function pluginOf(named: ClientName, place: Place): Promise<string | undefined> {
+  switch (named) {
+    case 'claude': {
+      const own = folder(place, 'CLAUDE_CONFIG_DIR', join(place.home, '.claude'));
+      const project = join(place.project, '.claude');
+      const files = ['settings.json', 'settings.local.json'].map((name) => join(project, name));
+      return enabledIn(
+        [join(own, 'settings.json'), ...files],
+        'jsonc',
+        'enabledPlugins',
+        (on) => on === true,
+      );
+    }
+    case 'codex': {
+      const file = clientNamed('codex')?.settings(place, 'user')[0]?.file ?? '';
+      return enabledIn([file], 'toml', 'plugins', (plugin) => isData(plugin) && plugin['enabled'] !== false);
+    }
+    case 'gemini':
+      return existsSync(join(place.home, '.gemini', 'extensions', NAME))
+        ? `the extension ${NAME}`
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Returns what names our plugin among those at KEY in FILES of FORMAT that are ON; the last file decides. */
+async function enabledIn(
+  files: readonly string[],
+  format: 'jsonc' | 'toml',
+  key: string,
+  on: (value: unknown) => boolean,
+): Promise<string | undefined> {
+  const plugins: { [name: string]: unknown } = {};
+  for (const file of files) {
+    const found = at(await dataOf({ file, format }, readText(file)), [key]);
+    if (isData(found)) Object.assign(plugins, found);
+  }
+  const ours = Object.entries(plugins).find(([name, value]) => name.startsWith(`${NAME}@`) && on(value));
+  return ours && `the plugin ${ours[0]}`;
+}
