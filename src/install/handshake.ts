@@ -1,7 +1,7 @@
 // Decides whether the command that a client has for a server works: it is started as the client does, and asked for its tools.
 
-import { spawn } from 'node:child_process';
 import type { Place } from './clients.ts';
+import { startProgram } from './program.ts';
 import { type Data, isData } from './settings.ts';
 
 /** Milliseconds in which a server answers, and in which it ends once nobody speaks to it any more. */
@@ -28,11 +28,11 @@ const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
 
 /** Starts LINE, the words of a command, with the variables MORE in the project of PLACE. Returns what it says. */
 export async function greetingOf(
-  [program = '', ...args]: readonly string[],
+  line: readonly string[],
   more: NodeJS.ProcessEnv,
-  { project, environment }: Place,
+  place: Place,
 ): Promise<Greeting> {
-  const child = spawn(program, args, { cwd: project, env: { ...environment, ...more }, stdio: 'pipe' });
+  const child = startProgram(line, more, place);
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const said = new Promise<Greeting>((resolve) => {
     const late = setTimeout(() => resolve({ failure: 'it did not answer within 30 s' }), ANSWER_MS);

@@ -1,6 +1,6 @@
 // Decides how a client's own program is found and run.
 
-import { execFile } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { SetupError } from '../errors.ts';
 import { programsOf } from '../paths.ts';
 import type { Place } from './clients.ts';
@@ -29,6 +29,15 @@ export function runProgram(program: string, args: readonly string[], place: Plac
     });
     child.stdin?.end();
   });
+}
+
+/** Starts LINE, a program and its arguments, in the project of PLACE, with the variables MORE besides its own. */
+export function startProgram(
+  [program = '', ...args]: readonly string[],
+  more: NodeJS.ProcessEnv,
+  { project, environment }: Place,
+): ChildProcessWithoutNullStreams {
+  return spawn(program, args, { cwd: project, env: { ...environment, ...more } });
 }
 
 /** Returns WORDS as the line of a shell. */
