@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PROJECT } from '../harness.ts';
 import { BUILT_IN } from '../names.ts';
-import { FILES, hitLines, hitsIn, textOf } from './files.ts';
+import { FILES, filesOf, hitLines, hitsIn, textOf } from './files.ts';
 
 interface Package {
   name: string;
@@ -95,4 +95,11 @@ test('the Dockerfile copies files that are there, and what the build makes', () 
   expect(copies.filter((path) => !existsSync(join(PROJECT, path)) || ignored.includes(path))).toEqual([]);
   const made = [...textOf('Dockerfile').matchAll(/^COPY --from=(\w+) (\S+)/gm)].map((copy) => copy.slice(1));
   expect(made).toEqual([['build', '/build/dist']]);
+});
+
+test('workflows name actions by commit, which no one can move, and say which version that is', () => {
+  const uses = filesOf('.github/workflows', '.yml').flatMap((path) => hitsIn(path, /\buses: *(.*)/g));
+  expect(uses.length).toBeGreaterThan(5);
+  const byTag = uses.filter(({ found }) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(found));
+  expect(hitLines(byTag)).toEqual([]);
 });
