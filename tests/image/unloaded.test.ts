@@ -1,4 +1,4 @@
-// What an answer says besides when it found nothing because nothing of the workspace is loaded.
+// What an answer says besides when it found nothing: that nothing of the workspace is loaded, or which package is current.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -111,5 +111,22 @@ describe('in another folder', () => {
   test('without any .asd file nearby, nothing is said', async () => {
     const { notices } = await plain.session.call('describe_symbol', { symbol: 'one:two' });
     expect(notices).toEqual([]);
+  });
+});
+
+describe('a name that is not there', () => {
+  const held = inWorkspace('plain');
+  const NOTE =
+    'Note: the current package is TALLY-TWO, where names without a package are read. All callers of this image share it, such as the sub-agents of a client; the argument package sets another for one call.';
+
+  test('is said to be read in the current package, unless the call names one or that is CL-USER', async () => {
+    const notices = async (args: object) => (await held.session.call('eval_form', { ...args })).notices;
+    expect(await notices({ form: '(defvar *shared* 1) *not-shared*' })).toEqual([]);
+    await held.session.eval('(defpackage "TALLY-TWO" (:use "CL")) (in-package "TALLY-TWO")');
+    expect(await notices({ form: '*shared*' })).toEqual([NOTE]);
+    expect(await notices({ form: '(no-such-function)' })).toEqual([NOTE]);
+    expect(await notices({ form: '(no-such:name)' })).toEqual([NOTE]);
+    expect(await notices({ form: '*not-shared*', package: 'cl-user' })).toEqual([]);
+    expect(await notices({ form: '(car 1)' })).toEqual([]);
   });
 });

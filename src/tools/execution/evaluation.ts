@@ -81,7 +81,7 @@ export function evalForm(
       if (reply.data.value !== undefined) return { ...lookupResult(reply.data.value), failed: true };
       const milliseconds = performance.now() - began;
       return heldOr(reply, { name: 'evaluate', args: asked, holds, places }, (ended) =>
-        evaluationResult(ended, { code, places }, (seen) => {
+        evaluationResult(ended, { code, places, asked: args.package }, (seen) => {
           history.add(evaluationOf({ form: code, ...packageOf(args), ...seen }, ended, milliseconds));
           const [note] = history.takeNotes();
           return note;
@@ -91,10 +91,10 @@ export function evalForm(
   });
 }
 
-/** Makes the result of an evaluation of CODE. KEEP is told its values and why it failed, and returns what to say of that. */
+/** Makes the result of an evaluation of CODE in the package ASKED, if one was. KEEP is told its values and why it failed, and returns what to say of that. */
 function evaluationResult(
   { ending, output, data, waitedMs }: Reply<'evaluate'>,
-  { code, places }: { code: string; places: Places },
+  { code, places, asked }: { code: string; places: Places; asked: string | undefined },
   keep: (seen: { values?: string; error?: string }) => string | undefined,
 ): Result {
   const failed = ending.kind !== 'done' || data.unreadable !== undefined;
@@ -111,13 +111,22 @@ function evaluationResult(
     keep({ ...(values !== undefined && { values }), ...(error !== undefined && { error }) }),
   ]);
   const unfound = isMissing(ending, data);
+  const notes = [waitedNote(waitedMs).note, unfound && !asked && currentPackageNote(data)];
+  const note = joinSections(notes);
   return {
     data: { values: data.values ?? [], ending, output },
     text,
     failed,
     unfound,
-    ...waitedNote(waitedMs),
+    ...(note !== '' && { note }),
   };
+}
+
+/** Returns the note that names are read in the current package, which another caller can have set; false where that is
+ *  still CL-USER. */
+function currentPackageNote({ package: home = 'COMMON-LISP-USER' }: EvaluateData): string | false {
+  if (home === 'COMMON-LISP-USER') return false;
+  return `Note: the current package is ${home}, where names without a package are read. All callers of this image share it, such as the sub-agents of a client; the argument package sets another for one call.`;
 }
 
 /** Returns whether a text did not end well, or could not be read, because a name in it is not there. */
