@@ -1,12 +1,13 @@
 // Decides how the parts are wired together, for the program and for the library.
 
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { CALL_TOOL } from './catalog/call-tool.ts';
 import { Catalog, contractSpelling } from './catalog/catalog.ts';
 import { SearchMemory } from './catalog/memory.ts';
 import { searchToolsTool } from './catalog/search-tools.ts';
 import { type Config, isTooWide } from './config.ts';
 import { UsageError } from './errors.ts';
+import { realPathOf } from './files/answering.ts';
 import { Intents } from './files/intents.ts';
 import { takeBackUnfinished } from './files/together.ts';
 import { Workspace } from './files/workspace.ts';
@@ -24,7 +25,7 @@ import { OpenQuestions } from './kernel/questions.ts';
 import { ToolRegistry } from './kernel/registry.ts';
 import { readStandingApproval, type StandingApproval, StandingApprovals } from './kernel/standing.ts';
 import type { Result } from './kernel/tool.ts';
-import { isInside, realPath } from './paths.ts';
+import { homeFolder, isInside, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
 import { JournalFiles } from './records/journal-files.ts';
 import { ReplHistory, workspaceFile } from './records/repl-history.ts';
@@ -166,7 +167,7 @@ export function assembleParts(
 }
 
 /** Returns what tells a model that the sandbox of CONFIG refused something. */
-function refusals(config: Config): (text: string) => string | undefined {
+function refusals(config: Config): (text: string) => Promise<string | undefined> {
   const { writable, strict } = sandboxOf(config);
   const limits = { root: config.root, writable, strict, isInside };
   return (text) => refusedBySandbox(text, limits);
@@ -216,9 +217,11 @@ function workspaceOf(config: Config, image: Image): Workspace {
   const { roots, root, readRoots } = config;
   const sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config);
   const hides = (real: string) => sandbox?.hides(real) === true;
+  const home = realPath(homeFolder() ?? '/');
   const sources = async () => {
-    const folders = await systemSources(image);
-    return folders.filter((folder) => !isTooWide(folder) && !hides(realPath(folder)));
+    const folders: string[] = [];
+    for (const folder of await systemSources(image)) folders.push(await realPathOf(resolve(folder)));
+    return folders.filter((real) => !isTooWide(real, home) && !hides(real));
   };
   return new Workspace({ roots, start: root, readRoots, sources, hides });
 }

@@ -12,9 +12,10 @@ const SERVER_ERROR = -32000;
 const OTHERS = ['call', 'tools', 'search', 'doctor', 'install', 'uninstall', 'forget', '--help', '--version'];
 
 /** Answers the first request on stdin with the error WHY, where WORDS, those of the command line, start a server for a
- *  client. Clients show that; they do not show what a server writes to its standard error. */
-export function answerWhy(why: string, words: readonly string[]): void {
-  if (process.stdin.isTTY || words.some((word) => OTHERS.indexOf(word) !== -1)) return;
+ *  client. Clients show that; they do not show what a server writes to its standard error. Returns whether it waits for a
+ *  request, after which the process exits. */
+export function answerWhy(why: string, words: readonly string[]): boolean {
+  if (process.stdin.isTTY || words.some((word) => OTHERS.indexOf(word) !== -1)) return false;
   let text = '';
   const exit = () => process.exit();
   setTimeout(exit, WAIT_MS).unref();
@@ -31,6 +32,7 @@ export function answerWhy(why: string, words: readonly string[]): void {
     const error = { code: SERVER_ERROR, message: `live-lisp cannot start: ${why}` };
     process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`, exit);
   });
+  return true;
 }
 
 /** Returns the id of the request that LINE is; undefined when it is none. */

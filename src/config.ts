@@ -99,7 +99,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     command: flags.has('help') ? 'help' : flags.has('version') ? 'version' : command,
     operands: rest,
     root: roots[0] ?? current,
-    roots: roots.length > 0 || isTooWide(current) ? roots : [current],
+    roots: roots.length > 0 || isTooWide(realPath(current)) ? roots : [current],
     readRoots: readDirectories('read-root', all),
     sbcl: flags.get('sbcl') ?? (environment['LIVE_LISP_SBCL'] || undefined),
     heapMb: readHeap(flags.get('heap') ?? '4GB'),
@@ -127,6 +127,15 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     auditNamed,
     ...inState(stateFolder(environment), { auditNamed, audit: resolve(flags.get('audit') ?? '') }),
   });
+}
+
+/** Returns the folders and files that the configuration of ARGV and ENVIRONMENT names. Whoever reads it looks at them, so
+ *  their file systems must answer. */
+export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessEnv): string[] {
+  const { flags } = splitArguments(argv);
+  const given = ['root', 'read-root', 'write', 'init'].flatMap((name) => flags.get(name) ?? []);
+  const own = [cacheFolder(environment), stateFolder(environment), homeFolder() ?? '/', tmpdir()];
+  return [process.cwd(), ...given.map((path) => resolve(path)), ...own];
 }
 
 /** Returns the command FIRST, which OPERANDS follow. */
@@ -176,11 +185,9 @@ function readDirectories(name: string, flags: ReadonlyMap<string, string[]>): st
   return [...new Set(paths)];
 }
 
-/** Returns whether FOLDER is the root of the file system, or is or contains the user's home. Nobody means one of these
- *  as a workspace without saying so. */
-export function isTooWide(folder: string): boolean {
-  const real = realPath(folder);
-  const home = realPath(homeFolder() ?? '/');
+/** Returns whether REAL, the real path of a folder, is the root of the file system, or is or contains HOME, the real path of
+ *  the user's home. Nobody means one of these as a workspace without saying so. */
+export function isTooWide(real: string, home: string = realPath(homeFolder() ?? '/')): boolean {
   return real === parse(real).root || `${home}${sep}`.startsWith(`${real}${sep}`);
 }
 

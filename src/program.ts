@@ -7,8 +7,9 @@ import { answerWhy } from './cannot-serve.ts';
 import { readCatalog } from './catalog/open-catalog.ts';
 import type { Searchable } from './catalog/search.ts';
 import { callTool, helpText, searchText, toolList } from './cli.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, namedPaths, readConfig } from './config.ts';
 import { messageOf, SetupError, UsageError } from './errors.ts';
+import { beforeExit, checkAnswering } from './files/answering.ts';
 import { type UsableFolders, withUsableFolders } from './folders.ts';
 import { refusalOf } from './image/sandbox/sandbox.ts';
 import type { Place } from './install/clients.ts';
@@ -169,14 +170,14 @@ async function work(
     }
     default:
       // With auto it was tried already.
-      if (usable.sandbox !== 'auto') setTimeout(() => complainOfSandbox(config), 0);
+      if (usable.sandbox !== 'auto') setTimeout(() => void complainOfSandbox(config).catch(complain), 0);
       return serveImage(parts, config, withStartFile, onWarm);
   }
 }
 
 /** Says on standard error when no image can be locked in as CONFIG wants. */
-function complainOfSandbox(config: Config): void {
-  const obstacle = config.sandbox === 'off' ? undefined : sandboxOf(config).obstacle();
+async function complainOfSandbox(config: Config): Promise<void> {
+  const obstacle = config.sandbox === 'off' ? undefined : await sandboxOf(config).obstacleAside();
   if (obstacle !== undefined) complain(refusalOf(obstacle));
 }
 
@@ -214,9 +215,10 @@ async function serveImage(
       setTimeout(onWarm, WARM_MS).unref();
       setTimeout(() => void tidy(config), WARM_MS).unref();
     },
-    onEnd: () => {
+    onEnd: async () => {
       questions.endAll();
-      return image.end().finally(() => warmed());
+      await image.end().finally(() => warmed());
+      await beforeExit();
     },
   });
   return new Promise(() => {});
@@ -248,14 +250,23 @@ function complain(error: unknown): void {
   process.stderr.write(process.stderr.isTTY ? visible(text) : text);
 }
 
+/** Says why the program does not do what it was started for, which ERROR tells, to whoever started it. */
+async function cannotRun(error: unknown): Promise<void> {
+  complain(error);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+  const unanswered = await beforeExit();
+  if (!answerWhy(messageOf(error), process.argv.slice(2)) && unanswered) process.exit();
+}
+
 /** Runs the command that the arguments of this process ask for, and sets its exit code. */
 export async function runProgram(options: ProgramOptions = {}): Promise<void> {
   watchOutput();
   try {
-    process.exitCode = await run(readConfig(process.argv.slice(2), process.env), options);
+    const words = process.argv.slice(2);
+    await checkAnswering(namedPaths(words, process.env));
+    process.exitCode = await run(readConfig(words, process.env), options);
+    if (await beforeExit()) process.exit();
   } catch (error) {
-    complain(error);
-    process.exitCode = error instanceof UsageError ? 2 : 1;
-    answerWhy(messageOf(error), process.argv.slice(2));
+    await cannotRun(error);
   }
 }

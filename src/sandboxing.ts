@@ -11,8 +11,17 @@ import { homeFolder, makeFolder, realPath } from './paths.ts';
 /** The folder of the package: the parent of dist, because the bundler puts this file into dist/live-lisp.js and dist/index.js. */
 export const HOME = join(import.meta.dirname, '..');
 
+/** What the parts of a server know of its sandbox is the same. */
+const sandboxes = new WeakMap<Config, Sandbox>();
+
 /** Returns the sandbox that CONFIG asks for, or that it would have. */
 export function sandboxOf(config: Config): Sandbox {
+  const sandbox = sandboxes.get(config) ?? newSandbox(config);
+  sandboxes.set(config, sandbox);
+  return sandbox;
+}
+
+function newSandbox(config: Config): Sandbox {
   const manager = libraryManager(config);
   const { root, roots, write, readRoots, init, cache, state } = config;
   return new Sandbox({

@@ -2,7 +2,10 @@
 // scripts/build.mjs.
 
 import { join } from 'node:path';
+import { answerWhy } from './cannot-serve.ts';
 import { loadBundle } from './code-cache.ts';
+import { messageOf } from './errors.ts';
+import { beforeExit, checkAnswering } from './files/answering.ts';
 import { cacheFolder } from './paths.ts';
 import type { runProgram } from './program.ts';
 
@@ -11,11 +14,17 @@ declare const BUNDLE_IDENTITY: string;
 
 /** Runs the command that the arguments of this process ask for. */
 export async function start(): Promise<void> {
-  const { exports, keep } = loadBundle(
-    join(import.meta.dirname, 'program.cjs'),
-    BUNDLE_IDENTITY,
-    cacheFolder(),
-  );
+  const cache = cacheFolder();
+  try {
+    await checkAnswering([cache]);
+  } catch (error) {
+    process.stderr.write(`live-lisp: ${messageOf(error)}\n`);
+    process.exitCode = 1;
+    await beforeExit();
+    if (!answerWhy(messageOf(error), process.argv.slice(2))) process.exit();
+    return;
+  }
+  const { exports, keep } = loadBundle(join(import.meta.dirname, 'program.cjs'), BUNDLE_IDENTITY, cache);
   const program = exports as { runProgram: typeof runProgram };
   await program.runProgram({ onWarm: keep });
 }

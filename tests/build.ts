@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { PROJECT, startSession, untilCoreKept } from './harness.ts';
-import { obstacle } from './sandbox/namespaces.ts';
+import { mountObstacle, obstacle } from './sandbox/namespaces.ts';
 
 /** Returns a form that compiles the libraries of the tests, so that no test does: to compile one takes longer than most
  *  tests. */
@@ -22,7 +22,9 @@ function compilation(): string {
 function tellLeftOut({ vitest }: TestProject): void {
   const left = vitest.state.getTestModules().flatMap((file) => [...file.children.allTests('skipped')]);
   if (left.length > 0)
-    console.log(`${left.length} tests left out: the sandbox needs user namespaces (${obstacle()})`);
+    console.log(
+      `${left.length} tests left out: they need user namespaces and mounts in them (${obstacle() ?? mountObstacle()})`,
+    );
 }
 
 /** Prepares the tests. Returns what tells which were left out, and removes what their servers have kept. */

@@ -2,8 +2,11 @@
 // thread.
 
 import { lstatSync, type Stats } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
+import { access, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { SetupError } from '../errors.ts';
+import { visibleName } from '../visible.ts';
 import { UnreadableFile } from './unreadable.ts';
 
 /** Milliseconds between two looks at whether a step of reading a file was answered, and how many there are before it is given
@@ -17,12 +20,37 @@ const SILENT = 2;
 /** The folders of files that were given up, as often as a step there has not been answered yet. */
 const silent: string[] = [];
 
-/** Returns what STEP gives, which uses a file of FOLDER. On a disk of this machine it takes what it takes. Else this throws an UnreadableFile when the file system has not answered in
- *  time, and at once while it has not answered an earlier step. */
+/** The steps that are waited for, or were given up, and have not been answered yet. */
+const underway = new Set<Promise<unknown>>();
+
+/** What a person does about a file system that does not answer. */
+export const SILENCE_REMEDY =
+  'Ask the user to mend its mount, or to unmount it (umount -l), or to start the server without it. Then call again';
+
+/** That a step was given up, or not begun, because the file system of FOLDER does not answer. */
+export class UnansweredError extends UnreadableFile {
+  readonly folder: string;
+
+  constructor(folder: string, asked: string) {
+    super(
+      folder === asked
+        ? 'its file system does not answer'
+        : `the file system of ${visibleName(folder)} does not answer, and no other is asked meanwhile`,
+    );
+    this.folder = folder;
+  }
+}
+
+/** Returns what STEP gives, which uses a file of FOLDER. On a disk of this machine it takes what it takes. Else this throws an
+ *  UnansweredError when the file system has not answered in time, and at once while it has not answered an earlier step. */
 export async function answered<Value>(folder: string, step: () => Promise<Value>): Promise<Value> {
   if (near.has(folder)) return step();
-  if (silent.includes(folder) || silent.length >= SILENT) throw unanswered();
+  const given = silent.includes(folder) ? folder : silent.length >= SILENT ? silent[0] : undefined;
+  if (given !== undefined) throw new UnansweredError(given, folder);
   const answer = step();
+  const heard = () => void underway.delete(answer);
+  underway.add(answer);
+  answer.then(heard, heard);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     let looks = 0;
@@ -31,9 +59,9 @@ export async function answered<Value>(folder: string, step: () => Promise<Value>
       if (looks < LOOKS) return;
       clearInterval(timer);
       silent.push(folder);
-      const heard = () => void silent.splice(silent.indexOf(folder), 1);
-      answer.then(heard, heard);
-      reject(unanswered());
+      const spoke = () => void silent.splice(silent.indexOf(folder), 1);
+      answer.then(spoke, spoke);
+      reject(new UnansweredError(folder, folder));
     }, LOOK_MS);
   });
   try {
@@ -41,6 +69,53 @@ export async function answered<Value>(folder: string, step: () => Promise<Value>
   } finally {
     clearInterval(timer);
   }
+}
+
+/** Returns what STEP gives, which puts questions to file systems. Throws a SetupError with a folder whose file system does
+ *  not answer. */
+export async function orNotAnswering<Value>(step: () => Promise<Value>): Promise<Value> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof UnansweredError)) throw error;
+    throw new SetupError(
+      `The file system of ${visibleName(error.folder)} does not answer. ${SILENCE_REMEDY}.`,
+    );
+  }
+}
+
+/** Throws a SetupError unless the file systems of PATHS answer, whatever they answer. */
+export async function checkAnswering(paths: Iterable<string>): Promise<void> {
+  await orNotAnswering(async () => {
+    for (const path of new Set(paths)) {
+      await answered(path, () => stat(path)).catch((error: unknown) => {
+        if (error instanceof UnansweredError) throw error;
+      });
+    }
+  });
+}
+
+/** Returns whether there is something at PATH. Throws an UnansweredError when its file system does not answer. */
+export async function isThere(path: string): Promise<boolean> {
+  return answered(dirname(path), () =>
+    access(path).then(
+      () => true,
+      () => false,
+    ),
+  );
+}
+
+/** Milliseconds that steps under way have to be answered before the process exits. */
+const LAST_ANSWERS_MS = 200;
+
+/** Waits shortly for the steps under way, and returns whether some are not answered. Then nothing but an exit ends the
+ *  process, and at that it kills itself: Node waits there for its threads, and one of them for the file system. */
+export async function beforeExit(): Promise<boolean> {
+  if (underway.size > 0) await Promise.race([Promise.allSettled(underway), pause(LAST_ANSWERS_MS)]);
+  process.once('exit', () => {
+    if (underway.size > 0) process.kill(process.pid, 'SIGKILL');
+  });
+  return underway.size > 0;
 }
 
 /** Folders that are on a disk of this machine, and how many are kept. */
@@ -85,8 +160,4 @@ async function isOnDisk(folder: string): Promise<boolean> {
 /** Returns the real path of FILE, with all links resolved. Returns FILE itself when its file system fails or does not answer. */
 export async function realPathOf(file: string): Promise<string> {
   return answered(dirname(file), () => realpath(file)).catch(() => file);
-}
-
-function unanswered(): UnreadableFile {
-  return new UnreadableFile('its file system does not answer');
 }

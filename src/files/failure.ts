@@ -2,6 +2,7 @@
 
 import { CallError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
+import { SILENCE_REMEDY, UnansweredError } from './answering.ts';
 import { UnreadableFile } from './unreadable.ts';
 
 const REASONS: { readonly [code: string]: string } = {
@@ -20,6 +21,8 @@ const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EISDIR'];
 
 /** Returns what to throw for ERROR, which came up when the file at PATH was to be read or written (DONE). */
 export function fileFailure(error: unknown, path: string, done: 'read' | 'written'): unknown {
+  if (error instanceof UnansweredError)
+    return new CallError(`${visibleName(path)} cannot be ${done}: ${error.message}. ${SILENCE_REMEDY}.`);
   if (error instanceof UnreadableFile)
     return new CallError(`${visibleName(path)} cannot be ${done}: ${error.message}.`);
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;

@@ -57,7 +57,7 @@ export class Folder {
       },
     );
     if (!found?.isFile()) return found && { stats: found };
-    const { handle, stats } = await openRegular(this.at(name));
+    const { handle, stats } = await answered(this.path, () => openRegular(this.at(name)));
     try {
       await this.confirm(name, stats);
     } catch (error) {

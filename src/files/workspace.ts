@@ -6,7 +6,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { CallError } from '../errors.ts';
 import { isInside, realPath } from '../paths.ts';
 import { visibleName } from '../visible.ts';
-import { answered, lookWhere } from './answering.ts';
+import { answered, lookWhere, realPathOf } from './answering.ts';
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
 import { isOfSystem } from './regular.ts';
@@ -30,7 +30,7 @@ export interface WorkspaceFolders {
   start?: string;
   /** May be read. */
   readRoots?: readonly string[];
-  /** Returns directories that may be read as well now; asked about paths that are in none of the others. */
+  /** Returns the real paths of directories that may be read as well now; asked about paths that are in none of the others. */
   sources?: () => Promise<string[]>;
   /** Returns whether the sandbox hides the file at REAL from the image. */
   hides?: (real: string) => boolean;
@@ -47,6 +47,7 @@ export class Workspace {
   readonly #roots: readonly string[];
   readonly #readRoots: readonly string[];
   readonly #realRoots: readonly string[];
+  readonly #realReadRoots: readonly string[];
   readonly #start: string;
   readonly #askSources: (() => Promise<string[]>) | undefined;
   readonly #hides: (real: string) => boolean;
@@ -57,6 +58,7 @@ export class Workspace {
     this.#roots = roots.map((root) => resolve(root));
     this.#realRoots = this.#roots.map(realPath);
     this.#readRoots = readRoots.map((root) => resolve(root));
+    this.#realReadRoots = this.#readRoots.map(realPath);
     this.#start = resolve(start);
     this.#askSources = sources;
     this.#hides = hides;
@@ -121,23 +123,21 @@ export class Workspace {
   /** Returns why the file at REAL, a real path that the image has told, is not read, as a clause; undefined when it is.
    *  Code in a sandbox must not see by our answers what it cannot see itself. */
   forbids(real: string): string | undefined {
-    const named = [...this.#realRoots, ...this.#readRoots.map(realPath)].filter((root) =>
-      isInside(root, real),
-    );
+    const named = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
     if (isOfSystem(real) && !named.some(isOfSystem)) return 'it stands for something of the system';
     if (named.length === 0 && this.#hides(real)) return 'the sandbox hides it from the image';
     return undefined;
   }
 
-  /** Tells whether the file FILE is in the workspace, where files are written. */
-  holds(file: string): boolean {
-    const real = realPath(file);
+  /** Returns whether the file FILE is in the workspace, where files are written. */
+  async holds(file: string): Promise<boolean> {
+    const real = await realPathOf(file);
     return this.#realRoots.some((root) => isInside(root, real));
   }
 
   async #mayOnlyBeRead(real: string): Promise<boolean> {
-    const within = (folders: readonly string[]) => folders.some((root) => isInside(realPath(root), real));
-    if (within(this.#readRoots)) return true;
+    const within = (folders: readonly string[]) => folders.some((root) => isInside(root, real));
+    if (within(this.#realReadRoots)) return true;
     if (performance.now() < this.#sources.until && within(this.#sources.folders)) return true;
     const folders = (await this.#askSources?.()) ?? [];
     this.#sources = { folders, until: performance.now() + SOURCES_MS };

@@ -45,7 +45,7 @@ export interface ExecutorOptions {
   /** Returns, once, what happened since the last outcome. */
   takeNotices?: () => string[];
   /** Returns what a model is told besides of an answer with TEXT, where something is to be told. */
-  remark?: (text: string) => string | undefined;
+  remark?: (text: string) => Promise<string | undefined>;
   /** Is told of each call of a client that has ended; calls of code it does not hear of. */
   onEnd?: (call: EndedCall) => void;
 }
@@ -81,7 +81,7 @@ export class Executor {
     const told = carriesNotices(outcome) && !context.signal?.aborted;
     const changes = outcome.changed === undefined ? [] : [changesText(outcome.changed)];
     const notes = outcome.note === undefined ? [] : [outcome.note];
-    const remark = this.#options.remark?.(outcome.success ? outcome.text : outcome.error);
+    const remark = await this.#options.remark?.(outcome.success ? outcome.text : outcome.error);
     if (remark !== undefined) notes.push(remark);
     const notices = told ? (this.#options.takeNotices?.() ?? []).map((notice) => boundText(notice)) : [];
     return { ...outcome, notices: [...changes, ...notes, ...notices] };

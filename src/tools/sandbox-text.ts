@@ -1,7 +1,9 @@
 // Decides what a model is told when the sandbox refused what code did: what, where, and how a person allows it.
 
-import { accessSync, constants, existsSync } from 'node:fs';
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { answered, isThere, UnansweredError } from '../files/answering.ts';
 import { visibleName } from '../visible.ts';
 
 /** What code in the sandbox can do. */
@@ -23,7 +25,7 @@ const NO_NETWORK = /Network is unreachable|Temporary failure in name resolution/
 
 /** Returns the note to an answer with TEXT that tells what the sandbox with LIMITS refused; undefined when nothing in it
  *  was. */
-export function refusedBySandbox(text: string, limits: SandboxLimits): string | undefined {
+export async function refusedBySandbox(text: string, limits: SandboxLimits): Promise<string | undefined> {
   const refused = READ_ONLY.exec(text);
   if (refused !== null) return writeText(text.slice(0, refused.index), limits);
   if (NO_SOCKET.test(text))
@@ -37,12 +39,12 @@ export function refusedBySandbox(text: string, limits: SandboxLimits): string | 
 const PATH = /["'‘]([^"'’\n]+)["'’]|([^\s"'‘]+)(?=:(?:\s|$))/g;
 
 /** Returns the note for a write that was refused, of which BEFORE was said last. */
-function writeText(before: string, limits: SandboxLimits): string | undefined {
+async function writeText(before: string, limits: SandboxLimits): Promise<string | undefined> {
   const [, quoted, word] = [...before.matchAll(PATH)].at(-1) ?? [];
   const named = quoted ?? word;
-  const folder = named === undefined ? undefined : existingFolder(resolve(limits.root, named));
+  const folder = named === undefined ? undefined : await existingFolder(resolve(limits.root, named));
   // Then it is the system that refuses it.
-  if (folder !== undefined && !canWrite(folder)) return undefined;
+  if (folder !== undefined && !(await canWrite(folder))) return undefined;
   const writes = `Code in the image writes in ${limits.writable.map(visibleName).join(', ')}`;
   if (folder === undefined || folder === '/')
     return `Note: the sandbox refused a write. ${writes}. A person can add a folder when they start the server (--write DIR), or start it with --no-sandbox.`;
@@ -52,17 +54,17 @@ function writeText(before: string, limits: SandboxLimits): string | undefined {
   return `Note: the sandbox refused a write in ${shown}. ${writes}. A person can add it when they start the server (--write ${shown}), or start it with --no-sandbox.`;
 }
 
-/** Returns the folder of PATH, or the next one above that is there. */
-function existingFolder(path: string): string {
+/** Returns the folder of PATH, or the next one above that is there. One that does not answer is taken to be. */
+async function existingFolder(path: string): Promise<string> {
   const folder = dirname(path);
-  return existsSync(folder) || folder === path ? folder : existingFolder(folder);
+  const there = await isThere(folder).catch(() => true);
+  return there || folder === path ? folder : existingFolder(folder);
 }
 
-function canWrite(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
+/** Returns whether this process can write in FOLDER. What does not answer can refuse nothing. */
+async function canWrite(folder: string): Promise<boolean> {
+  return answered(folder, () => access(folder, constants.W_OK)).then(
+    () => true,
+    (error: unknown) => error instanceof UnansweredError,
+  );
 }

@@ -23,6 +23,8 @@ export interface RawOptions {
   cwd?: string;
   /** Shorter times than users have. */
   waits?: TestWaits;
+  /** The words before those that start the server: a program that becomes it. */
+  within?: string[];
 }
 
 /** How long an answer may take before the test fails. */
@@ -39,11 +41,20 @@ export class RawServer {
   #nextId = 1;
 
   constructor(options: RawOptions = {}) {
-    const { era = 'legacy', args = [], env = {}, cwd = PROJECT, capabilities = {}, waits } = options;
+    const {
+      era = 'legacy',
+      args = [],
+      env = {},
+      cwd = PROJECT,
+      capabilities = {},
+      waits,
+      within = [],
+    } = options;
     this.#era = era;
     this.#capabilities = capabilities;
     const program = programWith(waits);
-    this.process = spawn(process.execPath, [program.file, ...args], {
+    const [first = '', ...rest] = [...within, process.execPath, program.file, ...args];
+    this.process = spawn(first, rest, {
       cwd,
       env: { ...process.env, ...program.env, ...env },
       stdio: 'pipe',

@@ -13,14 +13,15 @@ export interface Command {
   tellsSignals?: boolean;
 }
 
-/** What images are locked in, where they are. Each function throws a SetupError that says why it cannot. */
+/** What images are locked in, where they are. Each function throws a SetupError that says why it cannot, such as that a file
+ *  system does not answer. */
 export interface Cell {
   /** Returns how COMMAND is run in it. */
-  lockIn(command: Command): Command;
+  lockIn(command: Command): Promise<Command>;
   /** Returns how COMMAND is run, which puts the compiled agent into the cache: images in it can only read that. */
-  lockInCompiler(command: Command): Command;
+  lockInCompiler(command: Command): Promise<Command>;
   /** Finds out whether an image can be locked in here. */
-  check(): void;
+  check(): Promise<void>;
 }
 
 /** Runs COMMAND for at most LIMIT_MS milliseconds, with nothing to read and nobody who reads, also on the descriptor of

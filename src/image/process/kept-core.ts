@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { realpathSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { checkAnswering } from '../../files/answering.ts';
 import { namesIn, removeLeftovers } from '../../leftovers.ts';
 import { isOwn } from '../../own.ts';
 import {
@@ -61,6 +62,7 @@ export class KeptCore {
     this.#partial = partial;
     try {
       const works = await this.#works(sbcl, partial);
+      await checkAnswering([dirname(file)]);
       if (works === false) writeFileSync(partial, NONE, { mode: 0o600 });
       if (works !== undefined && !this.#closed) renameSync(partial, file);
       removeOldest(file);
@@ -86,7 +88,7 @@ export class KeptCore {
    *  pass, as a lack of memory does. */
   async #works(sbcl: string, partial: string): Promise<boolean | undefined> {
     const saving = savingCommand(sbcl, { ...this.#options, heapMb: tableFor(this.#options.heapMb) }, partial);
-    const saved = await this.#run(this.#cell?.lockInCompiler(saving) ?? saving);
+    const saved = await this.#run((await this.#cell?.lockInCompiler(saving)) ?? saving);
     if (saved === CANNOT_SAVE) return false;
     if (saved !== 0 || !isCore(partial)) return undefined;
     const started = await this.#start(coreCommand(sbcl, this.#options, partial));
@@ -97,8 +99,8 @@ export class KeptCore {
   }
 
   /** Starts an image by COMMAND, which greets and ends, because nobody is there. Returns its exit code. */
-  #start(command: Command): Promise<number | undefined> {
-    return this.#run(this.#cell?.lockIn(command) ?? command);
+  async #start(command: Command): Promise<number | undefined> {
+    return this.#run((await this.#cell?.lockIn(command)) ?? command);
   }
 
   /** Runs COMMAND, one step of making a core, and returns its exit code. */

@@ -2,6 +2,7 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';
+import { checkAnswering } from '../../files/answering.ts';
 import type { Outside } from '../wire/data.ts';
 import { fairly } from '../wire/fairly.ts';
 import type { Hello } from '../wire/messages.ts';
@@ -39,6 +40,14 @@ export interface Turns {
   prepare(child: Child): Promise<boolean>;
   /** The image was lost; HOW is part of a sentence. */
   lost(how: string): void;
+}
+
+/** That a process was started, and ended before it greeted. */
+class FailedStart extends SetupError {}
+
+/** Throws ERROR when it kept a process from being started: then what that would have been started from is not at fault. */
+function unlessNotBegun(error: unknown): undefined {
+  if (!(error instanceof FailedStart)) throw error;
 }
 
 export class Lifetime {
@@ -215,6 +224,8 @@ export class Lifetime {
   }
 
   async #watched(): Promise<Child> {
+    const { root, cacheFolder } = this.#options;
+    await checkAnswering([root, cacheFolder]);
     const sbcl = findSbcl(this.#options.sbcl);
     const child = await this.#spawnAgent(sbcl).catch((error: unknown) => this.#spawnPlain(sbcl, error));
     this.#ladder.began();
@@ -245,6 +256,7 @@ export class Lifetime {
   /** Starts a plain process, when those that ended with ERROR ended by themselves. */
   async #spawnPlain(sbcl: string, error: unknown): Promise<Child> {
     const { heapMb } = this.#options;
+    unlessNotBegun(error);
     const byItself = this.#child?.endedByItself === true && spaceRemedy(heapMb) === undefined;
     if (!byItself || !this.#ladder.failed(firstLine(error))) throw error;
     return this.#spawnAgent(sbcl).catch((plainError: unknown) => {
@@ -258,7 +270,7 @@ export class Lifetime {
     const cached = cacheUsable(this.#options.cacheFolder);
     const whole = this.#ladder.without.length === 0;
     const command = cached && whole ? this.#core.command(sbcl) : undefined;
-    const fromCore = command && (await this.#spawn(command).catch(() => undefined));
+    const fromCore = command && (await this.#spawn(command).catch(unlessNotBegun));
     const child = fromCore ?? (await this.#spawnWithoutCore(sbcl, cached));
     const lacking = cached && whole && fromCore === undefined;
     this.#makeCore = () => lacking && void this.#core.make(sbcl, command !== undefined);
@@ -280,14 +292,16 @@ export class Lifetime {
       try {
         return await spawn(true);
       } catch (error) {
-        sandbox?.check();
+        unlessNotBegun(error);
+        await sandbox?.check();
         failure = error;
       }
     }
     // What was just compiled is the source.
     if (failure !== undefined) throw failure;
     return spawn(false).catch(async (error: unknown) => {
-      sandbox?.check();
+      unlessNotBegun(error);
+      await sandbox?.check();
       throw error;
     });
   }
@@ -305,13 +319,14 @@ export class Lifetime {
   async #compileAgent(sbcl: string, options: AgentOptions): Promise<boolean> {
     await this.#checkSupported(sbcl);
     const command = compilingCommand(sbcl, options);
-    const locked = this.#options.sandbox?.lockInCompiler(command) ?? command;
+    const locked = (await this.#options.sandbox?.lockInCompiler(command)) ?? command;
     const { process, code } = run(locked, this.#times.start);
     this.#compiler = process;
     if (this.#closed) process.kill();
-    const succeeds = (await code) === 0 && isCompiled(options);
+    const succeeds = (await code) === 0;
     this.#compiler = undefined;
-    return succeeds;
+    await checkAnswering([options.cacheFolder]);
+    return succeeds && isCompiled(options);
   }
 
   /** Starts a process by COMMAND. When somebody ends it before it greets, that is no fault of what it is started from. So
@@ -320,7 +335,9 @@ export class Lifetime {
     if (this.#closed) throw new SetupError('The server is ending.');
     const { root, sandbox } = this.#options;
     const upcalls = (self: Child) => this.#turns.upcalls(self);
-    const child = new Child(sandbox?.lockIn(command) ?? command, root, upcalls, this.#times);
+    const locked = (await sandbox?.lockIn(command)) ?? command;
+    if (this.#closed) throw new SetupError('The server is ending.');
+    const child = new Child(locked, root, upcalls, this.#times);
     this.#child = child;
     this.#pulse = undefined;
     try {
@@ -330,7 +347,7 @@ export class Lifetime {
       if (first && child.endedFromOutside) return this.#spawn(command, false);
       child.takeRaw(); // The error's message has it.
       const remedy = spaceRemedy(this.#options.heapMb) ?? RUN_DOCTOR;
-      throw new SetupError(`The Lisp image did not start: ${messageOf(error)}. ${remedy}`);
+      throw new FailedStart(`The Lisp image did not start: ${messageOf(error)}. ${remedy}`);
     }
   }
 

@@ -65,7 +65,7 @@ export async function askSbcl(sbcl: string, cell: Cell | undefined): Promise<Sbc
   const forms = [FACTS, '(sb-ext:exit)'].flatMap((form) => ['--eval', form]);
   const args = ['--noinform', '--no-sysinit', '--no-userinit', '--disable-debugger', ...forms];
   const command = { program: sbcl, args, env: process.env };
-  const { program, args: words, env } = cell?.lockIn(command) ?? command;
+  const { program, args: words, env } = (await cell?.lockIn(command)) ?? command;
   const { stdout, stderr } = await runFile(program, words, { env, timeout: 60_000 }).catch(
     (error: Partial<Written> & Error) => ({ stdout: '', stderr: error.stderr || error.message }),
   );

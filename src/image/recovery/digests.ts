@@ -25,15 +25,10 @@ export class LoadedFiles {
     this.#bounds = { limit: LIMIT, ...(forbids && { forbids }) };
   }
 
-  /** Returns the content of FILE, or undefined when it is too large or cannot be read. */
-  read(file: string): Buffer | undefined {
-    return readIfRegular(file, this.#bounds)?.octets;
-  }
-
-  /** Returns the same without waiting for a file system that may not answer. */
-  async readAside(file: string): Promise<Buffer | undefined> {
+  /** Returns the content of FILE, or undefined when it is too large, cannot be read, or its file system does not answer. */
+  async read(file: string): Promise<Buffer | undefined> {
     await lookWhere([file]);
-    if (isNear(file)) return this.read(file);
+    if (isNear(file)) return readIfRegular(file, this.#bounds)?.octets;
     const found = await readRegularAside(file, this.#bounds).catch(() => undefined);
     return found?.octets;
   }
@@ -42,7 +37,7 @@ export class LoadedFiles {
   async digestsOf(files: readonly string[]): Promise<Digests> {
     const digests: { [file: string]: string } = {};
     for (const file of files) {
-      const content = await this.readAside(file);
+      const content = await this.read(file);
       if (content !== undefined) digests[file] = digestOf(content);
       await pause();
     }

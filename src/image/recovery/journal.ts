@@ -147,19 +147,24 @@ export class Journal {
     this.#told.set(job, (this.#told.get(job) ?? 0) + 1);
   }
 
-  /** Returns what to call with the answer of the operation NAME, which is about to be performed with ARGS. LOADED is
-   *  told of the systems that were loaded, with their entry. */
-  watch(name: string, args: object, loaded: (entry: SystemEntry, names: string[]) => void): Answered {
+  /** Returns what to call with the answer of the operation NAME, which is about to be performed with ARGS: the files that it
+   *  loads are read before. LOADED is called with the systems that were loaded and their entry. */
+  async watch(
+    name: string,
+    args: object,
+    loaded: (entry: SystemEntry, names: string[]) => void,
+  ): Promise<Answered> {
     if (name === 'evaluate') return (job, { data }) => this.#evaluated(job, data as EvaluateData);
     if (name === 'load-file') {
       const { file, forget } = args as { file: string; forget?: boolean };
-      const content = this.on ? this.files.read(file) : undefined;
+      const content = await this.#contentOf(file);
       return (_, { data, ending }) =>
         this.#loadedFile(file, data as LoadFileData, ending.kind === 'done', forget, content);
     }
     if (name === 'load-files') {
       const { files } = args as { files: string[] };
-      const contents = new Map(files.map((file) => [file, this.on ? this.files.read(file) : undefined]));
+      const contents = new Map<string, Buffer | undefined>();
+      for (const file of files) contents.set(file, await this.#contentOf(file));
       return (_, { data }) => {
         // What these files no longer have is gone, or will be.
         for (const value of (data as LoadFilesData).value ?? [])
@@ -168,10 +173,12 @@ export class Journal {
     }
     if (name === 'load-forms') {
       const { file, content, numbers } = args as Operations['load-forms']['args'];
+      const whole = await this.#contentOf(file);
       return (_, { data, ending }) =>
         this.#loadedForms(file, data as LoadFileData, ending.kind === 'done', {
           content: Buffer.from(content, 'latin1'),
           numbers,
+          whole,
         });
     }
     if (name === 'load-system') {
@@ -185,6 +192,11 @@ export class Journal {
       };
     }
     return () => {};
+  }
+
+  /** Returns the content of FILE, when it is to be built again. */
+  async #contentOf(file: string): Promise<Buffer | undefined> {
+    return this.on ? this.files.read(file) : undefined;
   }
 
   /** Takes the tool that clients call NAME, which code registered. */
@@ -262,12 +274,11 @@ export class Journal {
     path: string,
     { value, phase }: LoadFileData,
     ended: boolean,
-    { content, numbers }: { content: Buffer; numbers: (number | null)[] },
+    { content, numbers, whole }: { content: Buffer; numbers: (number | null)[]; whole: Buffer | undefined },
   ): void {
     if (value?.notLoaded || (!ended && phase !== 'load')) return;
     addName(this.#held.files, path);
     const digest = digestOf(content);
-    const whole = this.files.read(path);
     this.keep(digest, content);
     this.add({
       kind: 'forms',

@@ -181,7 +181,7 @@ export class Rebuild {
     return withTemporaryFolder(async (folder) => {
       const content = this.#journal.content(entry.digest)?.toString('latin1');
       const { path: file, numbers } = entry;
-      if (content === undefined || (await this.#journal.files.readAside(file)) === undefined) {
+      if (content === undefined || (await this.#journal.files.read(file)) === undefined) {
         this.#fail(labelOf(entry), { kind: 'file gone' });
         this.#done++;
         return true;
@@ -207,7 +207,7 @@ export class Rebuild {
     path,
     digest,
   }: Entry & { kind: 'file' }): Promise<{ file: string; content?: string } | undefined> {
-    const now = await this.#journal.files.readAside(path);
+    const now = await this.#journal.files.read(path);
     if (digest === undefined || (now && digestOf(now) === digest)) return { file: path };
     const content = this.#journal.content(digest);
     if (content === undefined && now === undefined) {
@@ -224,7 +224,7 @@ export class Rebuild {
     const changed = await this.#journal.files.changedSince(entry.files ?? {});
     const unknown: string[] = [];
     for (const file of changed)
-      if (!this.#journal.hasAsLoaded(file, await this.#journal.files.readAside(file))) unknown.push(file);
+      if (!this.#journal.hasAsLoaded(file, await this.#journal.files.read(file))) unknown.push(file);
     // ASDF compares times in seconds, so it can take what was compiled from a file for what that is now.
     const args = { name: entry.name, ...(changed.length > 0 && { force: true }) };
     const { data, ending } = await this.#job(peer, 'load-system', args, this.#times.rebuiltLoad);

@@ -164,7 +164,7 @@ export class Recovery {
   }
 
   /** Returns what to call with the answer of the operation NAME, which PEER is about to perform with ARGS. */
-  watch(peer: Peer, name: string, args: object): (job: number, answer: Answer) => void {
+  watch(peer: Peer, name: string, args: object): Promise<(job: number, answer: Answer) => void> {
     return this.journal.watch(name, args, (entry, names) => void this.#note(peer, entry, names));
   }
 

@@ -1,6 +1,6 @@
 // Decides which bubblewrap locks images in, whether it works here, and what to say when it does not.
 
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { programsOf, realPath } from '../../paths.ts';
 import type { Command } from '../process/command.ts';
@@ -50,18 +50,43 @@ export function unknownProcessor(processor: string = process.arch): Obstacle {
   };
 }
 
+/** How a trial ended, and what it wrote to its standard error. */
+interface Trial {
+  code: number | null;
+  said: string;
+}
+
 /** Runs COMMAND, which has bubblewrap run a trial, and returns what is in the way, if anything is. */
 export function obstacleOf({ program, args, env }: Command): Obstacle | undefined {
-  const trial = spawnSync(program, args, {
-    env,
-    encoding: 'utf8',
-    timeout: TRIAL_LIMIT_MS,
-    killSignal: 'SIGKILL',
+  const { status, signal, stderr, error } = spawnSync(program, args, { ...LIMITS, env });
+  return obstacleIn({ code: status, said: stderr?.trim() || error?.message || ended(signal ?? status) });
+}
+
+/** Returns the same, without waiting in the main thread. */
+export async function obstacleAside({ program, args, env }: Command): Promise<Obstacle | undefined> {
+  const trial = await new Promise<Trial>((resolve) => {
+    const child = execFile(program, args, { ...LIMITS, env }, (error, _, stderr) =>
+      resolve({
+        code: child.exitCode,
+        said:
+          stderr.trim() ||
+          (typeof error?.code === 'string' && error.message) ||
+          ended(error?.signal ?? child.exitCode),
+      }),
+    );
   });
-  if (trial.status === 0) return undefined;
-  const said =
-    trial.stderr?.trim() || trial.error?.message || `it ended with ${trial.signal ?? trial.status}`;
-  return trial.status === CANNOT_WRITE ? NOT_WRITABLE : failure(said);
+  return obstacleIn(trial);
+}
+
+const LIMITS = { encoding: 'utf8', timeout: TRIAL_LIMIT_MS, killSignal: 'SIGKILL' } as const;
+
+function ended(how: NodeJS.Signals | number | null | undefined): string {
+  return `it ended with ${how}`;
+}
+
+function obstacleIn({ code, said }: Trial): Obstacle | undefined {
+  if (code === 0) return undefined;
+  return code === CANNOT_WRITE ? NOT_WRITABLE : failure(said);
 }
 
 /** Who is in a user namespace has no rights over files of other users, also not as root. */

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SetupError } from '../../errors.ts';
+import { checkAnswering, orNotAnswering } from '../../files/answering.ts';
 import { realPath } from '../../paths.ts';
 import { cacheUsable, outputTranslations } from '../process/agent.ts';
 import type { Cell, Command } from '../process/command.ts';
@@ -12,6 +13,7 @@ import {
   findBubblewrap,
   missingBubblewrap,
   type Obstacle,
+  obstacleAside,
   obstacleOf,
   unknownProcessor,
 } from './bubblewrap.ts';
@@ -28,7 +30,7 @@ import {
   temporaryFolders,
 } from './mounts.ts';
 import { Placeholders } from './placeholders.ts';
-import { NEVER_MADE, protectedPaths, repositoryPaths } from './protected.ts';
+import { existingPaths, NEVER_MADE, protectedPaths, repositoryPaths } from './protected.ts';
 import { secretPaths } from './secrets.ts';
 import { systemCallFilter } from './system-calls.ts';
 
@@ -80,12 +82,15 @@ export class Sandbox implements Cell {
   readonly #libraries: readonly string[];
   readonly #temporary: readonly string[];
   readonly #areas: readonly string[];
+  /** What an image does not see but for what it is shown, besides secrets. */
+  readonly #hidden: readonly string[];
+  readonly #shown: readonly string[];
   readonly #placeholders: Placeholders;
   /** What was hidden as an image was locked in last. */
-  #secrets: readonly string[] | undefined;
+  #secrets: readonly string[] = [];
 
   constructor(options: SandboxOptions) {
-    const { roots, write, libraries, strict, stateFolder } = options;
+    const { roots, write, libraries, needed, strict, stateFolder, cacheFolder } = options;
     this.#options = options;
     this.#temporary = strict ? [] : temporaryFolders();
     this.#libraries = existingFolders(libraries);
@@ -93,6 +98,12 @@ export class Sandbox implements Cell {
     // What is reached through another root only, code in that could exchange.
     const named = [...new Set([...roots, ...write].map(realPath))];
     this.#workspace = named.filter((folder) => isIn(this.#areas, folder));
+    this.#hidden = [
+      ...serviceFolders(),
+      SHARED_MEMORY,
+      ...(strict ? existingFolders([...temporaryFolders(), '/var/tmp']) : []),
+    ];
+    this.#shown = [...this.#workspace, ...[...needed, cacheFolder].map(realPath)];
     this.#placeholders = new Placeholders(join(stateFolder, 'placeholders'));
   }
 
@@ -106,30 +117,40 @@ export class Sandbox implements Cell {
     return this.#options.strict;
   }
 
-  /** Returns why no image can be locked in here, if none can; found out by locking in a program that only looks. */
+  /** Returns why no image can be locked in here, if none can; found out by locking in a program that only looks. This waits
+   *  for that program, so it is for the start. */
   obstacle(): Obstacle | undefined {
+    const trial = this.#trial();
+    return 'why' in trial ? trial : obstacleOf(trial);
+  }
+
+  /** Returns the same, and waits for nothing. Throws a SetupError when a file system does not answer. */
+  async obstacleAside(): Promise<Obstacle | undefined> {
+    await checkAnswering(this.#named);
+    const trial = this.#trial();
+    return 'why' in trial ? trial : obstacleAside(trial);
+  }
+
+  async check(): Promise<void> {
+    const obstacle = await this.obstacleAside();
+    if (obstacle !== undefined) throw refusalOf(obstacle);
+  }
+
+  /** Returns the program that only looks, locked in, or why none can be. */
+  #trial(): Command | Obstacle {
     if (systemCallFilter() === undefined) return unknownProcessor();
     if (this.#bubblewrap() === undefined) return missingBubblewrap();
     const folders = this.#options.roots.map(realPath);
     const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/bin:/bin` };
     const command = { program: 'sh', args: ['-c', TRIAL, 'sh', ...folders], env };
-    return obstacleOf(
-      this.#lockIn(
-        command,
-        this.#areas.map((area) => ['changed', area]),
-      ),
+    return this.#lockIn(
+      command,
+      this.#areas.map((area) => ['changed', area]),
     );
   }
 
-  /** Throws a SetupError when no image can be locked in here. */
-  check(): void {
-    const obstacle = this.obstacle();
-    if (obstacle !== undefined) throw refusalOf(obstacle);
-  }
-
-  /** Returns how COMMAND is run, which puts the compiled agent into the cache: images can only read that. Throws a
-   *  SetupError when there is no bubblewrap. */
-  lockInCompiler(command: Command): Command {
+  async lockInCompiler(command: Command): Promise<Command> {
+    await checkAnswering([...this.#named, dirname(command.program)]);
     // No workspace: nothing that an image could have put there has a part in what other images trust.
     const empty = existingFolders([...this.#areas, ...temporaryFolders(), '/var/tmp']);
     const mounts: Mounts = [
@@ -140,11 +161,10 @@ export class Sandbox implements Cell {
     return this.#lockIn(command, mounts, ['--unshare-net']);
   }
 
-  /** Returns how COMMAND is run in the sandbox. Throws a SetupError when there is no bubblewrap. */
-  lockIn(command: Command): Command {
-    const { strict, home } = this.#options;
-    this.#secrets = secretPaths(home);
-    this.#placeholders.hold(this.#workspace.flatMap((root) => NEVER_MADE.map((name) => join(root, name))));
+  async lockIn(command: Command): Promise<Command> {
+    const { strict } = this.#options;
+    await checkAnswering([...this.#named, dirname(command.program)]);
+    const changed = await orNotAnswering(() => this.#changed());
     const cache = this.#ownCache();
     const place = cache ?? join(tmpdir(), 'cache');
     const env = {
@@ -157,25 +177,34 @@ export class Sandbox implements Cell {
       ...empty.map((folder) => ['empty', folder] as const),
       ...this.#secrets.map((path) => ['hidden', path] as const),
       ...this.#needed(command.program, empty),
-      ...this.#changed(),
+      ...changed,
       ...(cache === undefined ? [] : [['changed', cache] as const]),
     ];
     const folder = empty.length === 0 ? [] : ['--dir', realPath(tmpdir()), ...this.#links(empty)];
     return this.#lockIn({ ...command, env }, mounts, [...folder, ...(strict ? ['--unshare-net'] : [])]);
   }
 
-  /** Returns mounts of what code changes, and of what in that is only read. */
-  #changed(): Mounts {
+  /** What is named from outside: after these have answered, they are looked at without further ado. */
+  get #named(): string[] {
+    const { root, roots, write, libraries, needed, trusted, cacheFolder, stateFolder, home } = this.#options;
+    return [root, ...roots, ...write, ...libraries, ...needed, ...trusted, cacheFolder, stateFolder, home];
+  }
+
+  /** Finds what is hidden, takes the names that code must not make, and returns mounts of what code changes, and of what in
+   *  that is only read. Throws an UnansweredError when a file system does not answer. */
+  async #changed(): Promise<Mounts> {
     const { home, libraries, trusted, cacheFolder } = this.#options;
+    this.#secrets = await existingPaths(secretPaths(home));
+    await this.#placeholders.hold(
+      this.#workspace.flatMap((root) => NEVER_MADE.map((name) => join(root, name))),
+    );
     const own = [...this.#workspace, ...this.#libraries];
     // A home in a folder for temporary files is no temporary file.
     const sealed = isIn(this.#temporary, realPath(home)) ? [realPath(home)] : [];
     const open = (path: string) => isIn(own, path) || !isIn(sealed, path);
-    const kept = [
-      ...this.#workspace.flatMap(protectedPaths),
-      ...libraries.flatMap(repositoryPaths),
-      ...[...trusted, cacheFolder].filter((path) => existsSync(path)).map(realPath),
-    ];
+    const kept = await existingPaths([...trusted, cacheFolder]);
+    for (const root of this.#workspace) kept.push(...(await protectedPaths(root)));
+    for (const folder of libraries) kept.push(...(await repositoryPaths(folder)));
     return [
       ...this.#areas.map((area) => ['changed', area] as const),
       ...onlyRead(sealed, this.#temporary),
@@ -187,16 +216,7 @@ export class Sandbox implements Cell {
 
   /** Returns whether an image that is locked in here does not see the file at REAL, a real path. */
   hides(real: string): boolean {
-    const { needed, cacheFolder, home, strict } = this.#options;
-    this.#secrets ??= secretPaths(home);
-    const seen = [...needed, cacheFolder].map(realPath);
-    const hidden = [
-      ...serviceFolders(),
-      SHARED_MEMORY,
-      ...this.#secrets,
-      ...(strict ? existingFolders([...temporaryFolders(), '/var/tmp']) : []),
-    ];
-    return isIn(hidden, real) && !isIn([...this.#workspace, ...seen], real);
+    return isIn([...this.#hidden, ...this.#secrets], real) && !isIn(this.#shown, real);
   }
 
   /** Returns the bwrap to use: none that an image could have put there. */

@@ -1,8 +1,6 @@
 // Decides which files and folders of a home have keys, tokens and passwords, which code in the sandbox does not see.
 
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { realPath } from '../../paths.ts';
 
 /** Paths from the home, by what has them there. */
 const SECRETS: { readonly [owner: string]: readonly string[] } = {
@@ -102,11 +100,11 @@ const NAMED = [
   'GOOGLE_APPLICATION_CREDENTIALS',
 ];
 
-/** Returns the real paths of those that are there, for the user whose home is HOME, with ENVIRONMENT. */
+/** Returns the paths of all that can be there, for the user whose home is HOME, with ENVIRONMENT. */
 export function secretPaths(home: string, environment: NodeJS.ProcessEnv = process.env): string[] {
   const named = NAMED.map((name) => environment[name] ?? '').filter((path) => path.startsWith('/'));
   const usual = Object.values(SECRETS)
     .flat()
     .map((path) => join(home, path));
-  return [...new Set([...usual, ...named].filter((path) => existsSync(path)).map(realPath))];
+  return [...usual, ...named];
 }

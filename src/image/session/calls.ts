@@ -33,7 +33,7 @@ export interface Host {
     peer: Peer,
     name: keyof Operations,
     args: object,
-  ): ((job: number, answer: Answer) => void) | undefined;
+  ): Promise<(job: number, answer: Answer) => void> | undefined;
   /** Takes that a call from outside has ended in the image of PEER, which lives, with REPLY. */
   ended(peer: Peer, reply: Reply<keyof Operations>): void;
   /** Takes REPLY before who called does. */
@@ -187,8 +187,8 @@ export class Calls {
   ): Promise<Reply<Name>> {
     const began = performance.now();
     const { continues } = options;
-    const own = this.#host.watch(peer, name, args);
-    const continued = continues && this.#host.watch(peer, continues.name, continues.args);
+    const own = await this.#host.watch(peer, name, args);
+    const continued = continues && (await this.#host.watch(peer, continues.name, continues.args));
     const { id, answer } = peer.request(name, args);
     job.phase = { kind: 'running', peer, id };
     const stopWatching = this.#watch(peer, id, job, options.limitMs);

@@ -95,8 +95,9 @@ export class Locator {
     const files = [...new Set(sources.flatMap(({ file }) => file ?? []))];
     const wanted = wantedOf(asked);
     const having = files.filter((file) => places.defines(file, wanted, this.#features));
-    const inside = having.filter((file) => workspace.holds(file));
-    const [outside] = having.filter((file) => !workspace.holds(file));
+    const inside: string[] = [];
+    for (const file of having) if (await workspace.holds(file)) inside.push(file);
+    const outside = having.find((file) => !inside.includes(file));
     if (inside.length > 0) return { paths: inside, outside };
     const found: string[] = [];
     // A file that has others of the name is where it was looked for.

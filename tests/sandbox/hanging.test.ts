@@ -1,0 +1,167 @@
+// A file system that does not answer, as one of a network can, in the place of a folder that the server was given.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect } from 'vitest';
+import { temporaryFolder } from '../harness.ts';
+import { until } from '../server/processes.ts';
+import { type RawOptions, RawServer, textOf } from '../server/raw.ts';
+import { workspace } from './cell.ts';
+import { mounting, mountTest } from './namespaces.ts';
+
+const place = workspace();
+const other = temporaryFolder();
+afterAll(() => {
+  place.remove();
+  other.remove();
+});
+
+/** What a server runs in, so that only it sees the mounts of a test. */
+const NAMESPACE = ['unshare', '-rm'];
+
+/** Milliseconds in which a server answers a ping, also on a busy machine: one that hangs never does. */
+const PING_MS = 5000;
+
+let server: RawServer;
+const programs: ChildProcess[] = [];
+afterEach(async () => {
+  await server.kill();
+  // The file systems fail then, instead of being silent.
+  for (const program of programs.splice(0)) program.kill('SIGKILL');
+});
+
+function start(options: RawOptions = {}): RawServer {
+  const { args = [], env = {}, within = NAMESPACE } = options;
+  server = new RawServer({
+    args: ['--root', place.root, '--heap', '512MB', '--sandbox', 'on', ...args],
+    env: { XDG_CACHE_HOME: place.cache, ...env },
+    cwd: '/',
+    within,
+  });
+  return server;
+}
+
+/** Puts a file system that never answers into the place of the folder DIR, as the server sees it. */
+async function silence(dir: string): Promise<void> {
+  const command = `${mounting(dir)} && echo mounted && exec sleep 600`;
+  const program = spawn('nsenter', [
+    '-t',
+    String(server.pid),
+    '-U',
+    '-m',
+    '--preserve-credentials',
+    'sh',
+    '-c',
+    command,
+  ]);
+  programs.push(program);
+  await once(program.stdout, 'data');
+}
+
+function silent(dir: string): string {
+  return `The file system of ${dir} does not answer. Ask the user to mend its mount, or to unmount it (umount -l), or to start the server without it. Then call again.`;
+}
+
+/** Calls the tool NAME, and meanwhile a ping that has to be answered. Returns the text of its answer. */
+async function besidesPings(name: string, args: object): Promise<string> {
+  const call = server.callLine(name, args);
+  server.write(call.line);
+  while (!server.messages.some(({ id }) => id === call.id)) {
+    const [ping, asked] = [server.request('ping'), performance.now()];
+    await server.send(ping);
+    expect(performance.now() - asked).toBeLessThan(PING_MS);
+  }
+  return textOf(await server.answer(call.id));
+}
+
+/** Ends the image, and waits until the server knows. */
+async function endImage(): Promise<void> {
+  await server.eval('(sb-ext:exit :abort t)');
+}
+
+mountTest.each([
+  ['a root', () => place.root, {}],
+  ['a read root', () => other.path, { args: ['--read-root', other.path] }],
+  ['a cache', () => join(place.cache, 'live-lisp'), {}],
+])('%s that does not answer while the server runs', async (_, dir, options) => {
+  writeFileSync(join(place.root, 'a.lisp'), '1\n');
+  await start(options).connect();
+  expect(await server.eval('(+ 1 2)')).toContain('3');
+  await silence(dir());
+  // An image that runs needs the folder no more.
+  expect(await besidesPings('eval_form', { form: '(+ 2 3)' })).toContain('5');
+  await endImage();
+  expect(await besidesPings('eval_form', { form: '(+ 1 2)' })).toBe(silent(dir()));
+  server.process.kill('SIGTERM');
+  await until(
+    'its end',
+    10_000,
+    () => server.process.exitCode !== null || server.process.signalCode !== null,
+  );
+});
+
+mountTest('file tools name a root that does not answer', async () => {
+  await start().connect();
+  await server.eval('1');
+  await silence(place.root);
+  const text = await besidesPings('read_file', { path: 'a.lisp' });
+  expect(text).toBe(
+    'a.lisp cannot be read: its file system does not answer. Ask the user to mend its mount, or to unmount it (umount -l), or to start the server without it. Then call again.',
+  );
+  server.end();
+  await until(
+    'its end',
+    10_000,
+    () => server.process.exitCode !== null || server.process.signalCode !== null,
+  );
+});
+
+mountTest('a folder in a root that does not answer keeps an image from starting, and is named', async () => {
+  const folder = join(place.root, 'mounted');
+  mkdirSync(folder, { recursive: true });
+  await start().connect();
+  await server.eval('1');
+  await silence(folder);
+  await endImage();
+  expect(await besidesPings('eval_form', { form: '(+ 1 2)' })).toBe(silent(folder));
+});
+
+mountTest('once the file system answers again, the next call works', async () => {
+  await start().connect();
+  await server.eval('1');
+  await silence(place.root);
+  await endImage();
+  expect(await besidesPings('eval_form', { form: '(+ 1 2)' })).toBe(silent(place.root));
+  const unmounting = spawn('nsenter', [
+    '-t',
+    String(server.pid),
+    '-U',
+    '-m',
+    '--preserve-credentials',
+    'umount',
+    '-l',
+    place.root,
+  ]);
+  await once(unmounting, 'exit');
+  for (const program of programs.splice(0)) program.kill('SIGKILL');
+  await until('an image', 60_000, async () => (await server.eval('(+ 1 2)')).includes('3'));
+});
+
+mountTest.each([
+  ['a root', () => place.root, {}],
+  ['a read root', () => other.path, { args: ['--read-root', other.path] }],
+  ['a cache', () => join(place.cache, 'live-lisp'), {}],
+])('%s that does not answer at the start is told to the client', async (_, dir, options) => {
+  mkdirSync(dir(), { recursive: true });
+  const mounted = [...NAMESPACE, 'sh', '-c', `${mounting(dir())} && exec "$@"`, 'sh'];
+  start({ ...options, within: mounted });
+  const reply = await server.send(server.greeting());
+  expect(reply.error).toEqual({ code: -32000, message: `live-lisp cannot start: ${silent(dir())}` });
+  await until(
+    'its end',
+    10_000,
+    () => server.process.exitCode !== null || server.process.signalCode !== null,
+  );
+});
