@@ -5,12 +5,15 @@
 import { answerWhy } from './cannot-serve.ts';
 import { obstacleHere } from './surroundings.ts';
 
-const obstacle = obstacleHere(process.versions.node, process.platform);
-if (obstacle === undefined) {
+/** Starts the program, and returns why that cannot be, if it cannot. */
+async function obstacleToStart(): Promise<string | undefined> {
   const { start } = await import('./start.ts');
-  await start();
-} else {
+  return start();
+}
+
+const obstacle = obstacleHere(process.versions.node, process.platform) ?? (await obstacleToStart());
+if (obstacle !== undefined) {
   process.stderr.write(`live-lisp: ${obstacle}\n`);
   process.exitCode = 1;
-  answerWhy(obstacle, process.argv.slice(2));
+  if (!answerWhy(obstacle, process.argv.slice(2))) process.exit();
 }

@@ -2,7 +2,6 @@
 // scripts/build.mjs.
 
 import { join } from 'node:path';
-import { answerWhy } from './cannot-serve.ts';
 import { loadBundle } from './code-cache.ts';
 import { messageOf } from './errors.ts';
 import { beforeExit, checkAnswering } from './files/answering.ts';
@@ -12,19 +11,18 @@ import type { runProgram } from './program.ts';
 /** The digest of the bundle's text, which the build puts here. */
 declare const BUNDLE_IDENTITY: string;
 
-/** Runs the command that the arguments of this process ask for. */
-export async function start(): Promise<void> {
+/** Runs the command that the arguments of this process ask for. Returns why that cannot be, if the folder for compiled files
+ *  does not answer. */
+export async function start(): Promise<string | undefined> {
   const cache = cacheFolder();
   try {
     await checkAnswering([cache]);
   } catch (error) {
-    process.stderr.write(`live-lisp: ${messageOf(error)}\n`);
-    process.exitCode = 1;
     await beforeExit();
-    if (!answerWhy(messageOf(error), process.argv.slice(2))) process.exit();
-    return;
+    return messageOf(error);
   }
   const { exports, keep } = loadBundle(join(import.meta.dirname, 'program.cjs'), BUNDLE_IDENTITY, cache);
   const program = exports as { runProgram: typeof runProgram };
   await program.runProgram({ onWarm: keep });
+  return undefined;
 }

@@ -49,7 +49,9 @@ test('two silent folders are enough for no further one to be used', async () => 
   const step = () => new Promise<void>((resolve) => answers.push(resolve));
   const given = await Promise.allSettled([answered('/one', step), answered('/two', step)]);
   expect(given.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  await expect(answered('/three', async () => 1)).rejects.toThrow('its file system does not answer');
+  await expect(answered('/three', async () => 1)).rejects.toThrow(
+    'the file system of /one does not answer, and no other is asked meanwhile',
+  );
   for (const answer of answers) answer();
   await Promise.resolve();
   expect(await answered('/three', async () => 1)).toBe(1);
