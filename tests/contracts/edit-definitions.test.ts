@@ -212,7 +212,7 @@ describe('without asking anybody, it refuses', () => {
     [
       'another package',
       [one('cl-user::area', '(list)')],
-      'edits[0]: shop.lisp has the name cl-user::area, but in another package. Give it with its package.',
+      'edits[0]: shop.lisp has the name cl-user::area, but in another package. Give it with its package: ed::area.',
     ],
     [
       'two of the same name',
@@ -220,7 +220,7 @@ describe('without asking anybody, it refuses', () => {
       `edits[0]: twice means 2 definitions:
   shop.lisp:28  (defun twice)
   shop.lisp:29  (defun twice)
-Give one as it stands here, or its line.`,
+Give its line, too.`,
     ],
     [
       'an open list, with what would close it',

@@ -169,6 +169,34 @@ Give one as it stands here, or its line.`,
   );
 });
 
+describe('a name that several definitions have', () => {
+  beforeAll(() => {
+    const rate = (home: string) => `(in-package ${home})\n(defun rate (x) x)\n`;
+    at.put('rate-a.lisp', `${rate('rates-a')}(define-compiler-macro rate (x) x)\n`);
+    at.put('rate-b.lisp', rate('rates-b'));
+  });
+
+  test('is the one of the kind that the new text defines', async () => {
+    const text = '(define-compiler-macro rate (x) (list 1 x))';
+    expect(await edit({ path: 'rate-a.lisp', definition: 'rate', text })).toBe(
+      'Changed rate-a.lisp: line 3, +1 −1. It has 3 top-level forms now.\n\nNote: there is no package RATES-A in the image, so names in rate-a.lisp were not looked up.',
+    );
+    expect(bytes('rate-a.lisp')).toBe(`(in-package rates-a)\n(defun rate (x) x)\n${text}\n`);
+  });
+
+  test('is asked for with its path where the forms are alike', async () => {
+    expect(await edit({ definition: '(defun rate)', op: 'delete' })).toBe(
+      'failed: edits[0]: rate means 2 definitions:\n  rate-a.lisp:2  (defun rate)\n  rate-b.lisp:2  (defun rate)\nGive path, too.',
+    );
+  });
+
+  test('is asked for with the package that its file has', async () => {
+    expect(await edit({ path: 'rate-b.lisp', definition: 'rates-a::rate', op: 'delete' })).toBe(
+      'failed: edits[0]: rate-b.lisp has the name rates-a::rate, but in another package. Give it with its package: rates-b::rate.',
+    );
+  });
+});
+
 describe('beside a file that is in no workspace and loaded', () => {
   const OUTSIDE = '(in-package :cl-user)\n(defmethod outer ((it t) (other t)) (list it))\n';
   beforeAll(async () => {

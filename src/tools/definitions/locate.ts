@@ -6,8 +6,10 @@ import type { DescribeData } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import { definitionsIn } from '../../source/definitions.ts';
+import { TopLevelForms } from '../../source/position.ts';
 import { lineAt } from '../../source/splice.ts';
 import { type Target, targetsNamed, type Wanted } from '../../source/targets.ts';
+import { SourceText } from '../../source/text.ts';
 import { visibleName } from '../../visible.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
@@ -69,7 +71,7 @@ export class Locator {
       all.push(...this.#inFile(file, edit).map((target) => ({ file, target })));
     }
     const found = await this.#ofSymbol(all, edit, known);
-    const chosen = found.length > 1 ? this.#loaded(found, known) : found;
+    const chosen = found.length > 1 ? this.#loaded(this.#ofSameKind(found, edit), known) : found;
     const [only, ...more] = chosen;
     // Says why what is meant cannot be changed.
     if (only === undefined && outside !== undefined) await this.#files.open(outside);
@@ -128,6 +130,17 @@ export class Locator {
     return same.length === 0 && prefix === undefined ? found : same;
   }
 
+  /** Returns those of FOUND that are of the kind which the new text of an edit defines; all when none are. */
+  #ofSameKind(found: Located[], { asked, change }: Edit & { asked: Asked }): Located[] {
+    if (change.kind !== 'replace') return found;
+    const forms = new TopLevelForms(new SourceText(change.text), this.#features);
+    const [defined] = targetsNamed(forms, { name: asked.symbol });
+    const same = found.filter(
+      ({ target }) => target.operator === defined?.operator && target.method === defined.method,
+    );
+    return same.length > 0 ? same : found;
+  }
+
   /** Returns the one of FOUND that the image has loaded, when it is sure which, and the only one of its file; else all. */
   #loaded(found: Located[], known: DescribeData | undefined): Located[] {
     const { places } = this.#origins;
@@ -179,12 +192,18 @@ export class Locator {
     );
     if (named.length > 0)
       return `there is no such definition of ${asked.name}, but:\n${rowsText(named)}\nGive one as it stands here, or its line.`;
-    if (path === undefined) {
+    const same = looked.flatMap((each) =>
+      this.#inFile(each, line === undefined ? { asked } : { asked, line }),
+    );
+    if (same.length > 0) {
       const where = paths.map((each) => visibleName(this.#origins.places.fileName(each))).join(', ');
-      return paths.length === 0
-        ? `no Lisp file of the workspace defines ${asked.name}. Give path, or the name of what stands beside it.`
-        : `${where} has the name ${asked.name}, but in another package. Give it with its package.`;
+      const names = new Set(
+        same.map(({ home = 'cl-user', written }) => visibleName(qualified(written, home))),
+      );
+      return `${where} has the name ${asked.name}, but in another package. Give it with its package: ${[...names].join(' or ')}.`;
     }
+    if (path === undefined)
+      return `no Lisp file of the workspace defines ${asked.name}. Give path, or the name of what stands beside it.`;
     const file = this.#files.named(path);
     const names = file ? definitionsIn(file.forms).map(({ name }) => name.toLowerCase()) : [];
     const near = didYouMean(nearest(asked.symbol, [...new Set(names)]));
@@ -193,12 +212,26 @@ export class Locator {
   }
 }
 
+/** Returns the name that is WRITTEN in the package HOME, with that package. */
+function qualified(written: string, home: string): string {
+  return written.includes(':') ? written : `${home.toLowerCase()}::${written}`;
+}
+
 function wantedOf({ symbol, operator, methods }: Asked): Wanted {
   return { name: symbol, ...(operator && { operator }), ...(methods && { methods }) };
 }
 
 function severalText(name: string, found: readonly Located[]): string {
-  return `${name} means ${found.length} definitions:\n${rowsText(found)}\nGive one as it stands here, or its line.`;
+  return `${name} means ${found.length} definitions:\n${rowsText(found)}\n${moreWanted(found)}`;
+}
+
+/** Returns the sentence that asks for what tells FOUND, definitions of one name, apart. */
+function moreWanted(found: readonly Located[]): string {
+  const heads = new Set(found.map(({ target }) => target.head));
+  if (heads.size === found.length) return 'Give one as it stands here, or its line.';
+  const files = new Set(found.map(({ file }) => file));
+  if (files.size === found.length) return 'Give path, too.';
+  return files.size === 1 ? 'Give its line, too.' : 'Give path and line, too.';
 }
 
 function rowsText(found: readonly Located[]): string {
