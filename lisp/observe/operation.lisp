@@ -58,9 +58,12 @@ first that differs from what was recorded before."
 ;;; Profiles
 
 (defun observe-profile (mode code seconds top)
-  "Take samples by MODE while the text CODE is repeated, or for SECONDS, and return the members that tell the TOP functions."
+  "Take samples by MODE while the text CODE is repeated, or for SECONDS, and return the members that tell the TOP functions.
+CODE runs once before that for its values."
   (let* ((function (and code (prepared-form code)))
+         (began (get-internal-real-time))
          (values (and function (multiple-value-list (call-user-code function))))
+         (first (/ (- (get-internal-real-time) began) (float internal-time-units-per-second 1d0)))
          (runs 1) (taken nil))
     (call-sampled mode (lambda ()
                          (if function
@@ -70,6 +73,7 @@ first that differs from what was recorded before."
     (list "values" (and code (list (told-values values)))
           "observed" (make-json-object
                       (list* "runs" (and code runs)
+                             "first" (and taken (* 1000 first))
                              "milliseconds" (and taken (* 1000 (taken-seconds taken)))
                              "cpu" (and taken (* 1000 (taken-cpu taken)))
                              "octets" (and taken (round (taken-octets taken)))

@@ -243,7 +243,7 @@ describe('profiles', () => {
   test('of the CPU: functions with their files, and none of ours', async () => {
     const text = await observe({ form: '(middle 200000)', mode: 'cpu' });
     expect(text).toMatch(
-      /^\d[\d,]* runs? of N(?: by the clock \(CPU N: it waited, or other processes had the CPU\))? and .* each\. \d+ samples of CPU time\.\n {3}self {2}total\n/,
+      /^\d[\d,]* runs? of N(?: by the clock \(CPU N: it waited, or other processes had the CPU\))? and .* each\.(?: The first run, .* took N\.)? \d+ samples of CPU time\.\n {3}self {2}total\n/,
     );
     expect(text).toMatch(/ \d+\.\d% +\d+\.\d% {2}WORK {2}app\.lisp:\d+:1 {2}< MIDDLE/);
     expect(text).not.toContain('LIVE-LISP');
@@ -254,6 +254,15 @@ describe('profiles', () => {
     const text = await observe({ form: '(length (make-lists 20000))', mode: 'alloc', seconds: 1 });
     expect(text).toMatch(/samples of allocation\.\n {3}self {2}total\n.* (MAKE-LISTS|MAKE-LIST) /);
     expect(text).not.toMatch(/Note:| 0\.0% +0\.0%/);
+  });
+
+  test('of which the first run took another time than the others', async () => {
+    await session.eval('(defvar *filled* nil)');
+    const form = '(progn (unless *filled* (sleep 0.3) (setf *filled* t)) (middle 20000))';
+    expect(await observe({ form, mode: 'cpu', seconds: 1 })).toMatch(
+      /each\. The first run, which is not among them, took N\. \d+ samples/,
+    );
+    expect(await observe({ form, mode: 'cpu', seconds: 1 })).toMatch(/each\. \d+ samples/);
   });
 
   test('of time, in which it waits', async () => {

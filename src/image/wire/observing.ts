@@ -123,6 +123,8 @@ export interface Profile {
   milliseconds?: number;
   cpu?: number;
   octets?: number;
+  /** What the run before these took, in milliseconds, of which no samples are. */
+  first?: number;
   samples: number;
   /** No more samples could be taken. */
   full?: boolean;

@@ -35,7 +35,7 @@ const WHAT: { readonly [mode: string]: string } = {
 
 function profileText(profile: Profile, mode: string, places: Places): string {
   const { samples, spots = [], found, octets, features = [] } = profile;
-  const head = [runsText(profile), `${countText(samples, 'sample')} of ${WHAT[mode]}.`]
+  const head = [runsText(profile), firstText(profile), `${countText(samples, 'sample')} of ${WHAT[mode]}.`]
     .filter(Boolean)
     .join(' ');
   if (spots.length === 0) {
@@ -67,6 +67,13 @@ function runsText({ runs, milliseconds = 0, cpu = 0, octets = 0 }: Profile): str
   if (runs === undefined) return undefined;
   const took = `${timeText(milliseconds)}${cpuText(milliseconds, cpu, runs)} and ${sizeText(octets)}`;
   return runs === 1 ? `One run took ${took}.` : `${countText(runs, 'run')} of ${took} each.`;
+}
+
+/** Returns the sentence on the run before those of the profile, where it took another time: what it filled, the others find. */
+function firstText({ first, milliseconds = 0 }: Profile): string | undefined {
+  if (first === undefined || Math.abs(first - milliseconds) < MUCH_MS) return undefined;
+  if (first <= 2 * milliseconds && milliseconds <= 2 * first) return undefined;
+  return `The first run, which is not among them, took ${timeText(first)}.`;
 }
 
 /** By how much CPU time and that by the clock differ before both are told, as a part and in milliseconds of all runs. */
