@@ -32,7 +32,7 @@ finds it can connect. Signals an error when PATH exists."
   (unwind-protect
        (progn
          (open-channel (sb-bsd-sockets:socket-file-descriptor connection))
-         (send (greeting))
+         (greet)
          (handler-case
              (loop with *reading* = t
                    for message = (receive)

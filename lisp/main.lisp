@@ -16,12 +16,13 @@ that each collection changes, or NIL."
         (trigger (runtime-address "auto_gc_trigger")))
     (and active trigger (object "active" active "trigger" trigger))))
 
-(defun greeting ()
-  "Return the first message."
-  (object "hello" +protocol-version+ "without" (lacking-abilities)
-          "fallbacks" (loop for (name instead missing) in (fallbacks-in-use)
-                            collect (object "ability" name "instead" instead "missing" missing))
-          "collector" (collector-addresses)))
+(defun greet ()
+  "Send the first messages."
+  (send (object "hello" +protocol-version+ "without" (lacking-abilities)
+                "fallbacks" (loop for (name instead missing) in (fallbacks-in-use)
+                                  collect (object "ability" name "instead" instead "missing" missing))
+                "collector" (collector-addresses)))
+  (send-features :again t))
 
 (defun read-messages ()
   "Take messages until the channel ends or breaks; either ends the image. While the image
@@ -153,7 +154,7 @@ ends the reader first and this thread last, so this one waits for its turn."
   (when **origin** (return-to-origin))
   (take-over)
   (unless **origin** (prepare))
-  (send (greeting))
+  (greet)
   ;; Before the first message: it can be code that ends all threads.
   (own-thread)
   (unless **origin** (steadily (guard-own-threads)))

@@ -151,7 +151,7 @@ export function assembleParts(
   });
   const questions = new OpenQuestions(config.answerSeconds);
   const grounds: Grounds = {
-    places: new Places(workspace.root, forbids),
+    places: new Places(workspace.root, { forbids, features: () => image.features }),
     holds,
     image,
     replaceable: image,

@@ -168,6 +168,42 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
     expect(await executor.execute('triple', { x: 14 })).toMatchObject({ success: true, data: 42 });
   });
 
+  test('its features are known, and follow each change', async () => {
+    const before = image.features;
+    expect([before.has('SBCL'), before.has('MINE')]).toEqual([true, false]);
+    await evaluate('(setf *features* (list* :mine (quote other) *features*))');
+    expect([...image.features]).toEqual(['MINE', 'COMMON-LISP-USER::OTHER', ...before]);
+    // In place, which leaves the list the same.
+    await evaluate('(setf (first *features*) :yours)');
+    expect([...image.features].slice(0, 2)).toEqual(['YOURS', 'COMMON-LISP-USER::OTHER']);
+    await evaluate('(setf *features* (cddr *features*))');
+    expect(image.features).toEqual(before);
+    await image.call('features', {});
+    const same = image.features;
+    await evaluate('1');
+    expect(image.features).toBe(same);
+  });
+
+  test.each([
+    ['nothing', 'nil', []],
+    ['a dotted list', "'(:a . :b)", ['A']],
+    ['what is no symbol', '\'(:a 1 "b" (:or :c) :d)', ['A', 'D']],
+    ['a circle', '(let ((l (list :a :b))) (setf (cddr l) l))', ['A', 'B']],
+  ])('calls are answered when *FEATURES* is set to %s', async (_, value, features) => {
+    const before = image.features;
+    // Nothing can be compiled meanwhile.
+    await evaluate(`(let ((kept *features*))
+      (sb-thread:make-thread (lambda () (sleep 0.5) (setf *features* kept)))
+      (setf *features* ${value})
+      nil)`);
+    expect([...image.features]).toEqual(features);
+    const back = async () => {
+      await image.call('features', {});
+      return image.features.size === before.size;
+    };
+    await until('the features', 10_000, back);
+  });
+
   test('two calls run at once, and a look-up does not wait for them', async () => {
     const stop = new AbortController();
     const replies = [1, 2].map(() => evaluate('(loop (sleep 0.01))', { signal: stop.signal }));

@@ -59,8 +59,7 @@
             "locals" (locals-data frame)
             "package" (package-name (frame-package frame))
             "again" (and again t)
-            "why" why
-            "features" (feature-names))))
+            "why" why)))
 
 (define-operation ("debug-look" :members t :starter #'look-in-thread) (frame)
   "Tell of the error of this thread, or of its frame number FRAME with locals."
@@ -171,8 +170,7 @@ of the program. They are read in PACKAGE, or in that of what the frame calls. Wi
 what of files they replace."
   (let* ((package (if package (named-package package) (frame-package (asked-frame frame))))
          (replaced (replaced-data code package)))
-    (append (list "replaced" replaced "features" (and replaced (feature-names)))
-            (evaluate-code code package))))
+    (list* "replaced" replaced (evaluate-code code package))))
 
 (define-operation ("debug-go" :members t :starter #'go-on-in-thread) ()
   "Have the thread of an error go on, which does not come here."

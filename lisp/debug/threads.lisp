@@ -44,5 +44,4 @@
           (object "thread" (short-thread-name thread)
                   "frames" frames
                   "silent" (not told)
-                  "waitsFor" (awaited-lock thread)
-                  "features" (feature-names))))))
+                  "waitsFor" (awaited-lock thread))))))

@@ -55,8 +55,7 @@ seconds each is held, or NIL."
                                         collect (if (folded-p call)
                                                     (object "folded" (folded-count call))
                                                     (frame-object (frame-text (car call)) (cdr call))))
-                         "moreFrames" more
-                         "features" (feature-names))))
+                         "moreFrames" more)))
     (sb-thread:with-mutex (**watch-lock**)
       (setf **watched** (page (cons record **watched**) 0 *watched-limit*)))))
 

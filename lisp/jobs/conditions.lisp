@@ -41,16 +41,15 @@ looked at, or is NIL."
 (defun condition-data (condition calls &optional more)
   "Return CONDITION, signalled below CALLS and MORE others, as a JSON object: type, text, restarts, frames."
   (multiple-value-bind (restarts more-restarts) (restarts-data (active-restarts condition))
-    (let ((type (type-of condition)) (frames (frames-data calls)))
+    (let ((type (type-of condition)))
       (object "type" (if (symbolp type) (symbol-text type) (print-safely 200 type))
               "text" (report-text 4000 condition)
               "near" (near-condition condition)
               "missing" (missing-name-p condition)
               "restarts" restarts
               "moreRestarts" more-restarts
-              "frames" frames
-              "moreFrames" more
-              "features" (places-features frames)))))
+              "frames" (frames-data calls)
+              "moreFrames" more))))
 
 ;;; Keeping it
 

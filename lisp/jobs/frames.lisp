@@ -304,8 +304,3 @@ of SHOWN-FRAMES."
   (frames-data (loop with *may-read-spans* = nil
                      for call in (calls-on-stack)
                      collect (if (folded-p call) call (cons (list (caar call)) (cdr call))))))
-
-(defun places-features (frames)
-  "Return what the places of FRAMES, from FRAMES-DATA, are read with: the features, or NIL when there is no place."
-  (and (some (lambda (frame) (member "form" (json-object-members frame) :test #'equal)) frames)
-       (feature-names)))

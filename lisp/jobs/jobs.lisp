@@ -76,6 +76,7 @@ an answer. NOTES are members that its answer has besides."
   "Send the answer of JOB, once: MEMBERS is a property list. What its threads write later
 goes with the next answer."
   (unless (job-answered job)
+    (send-features)
     (let ((frame (answer-frame (job-id job)
                                (list* "output" (captured (job-output job))
                                       "background" (captured **background** :reset t)
@@ -104,8 +105,7 @@ whether its cleanup forms were cut short. When those ran because of an exit, tha
                                   "notBegun" (json-boolean (not (job-begun job)))
                                   "cutShort" (> (job-throws job) 1)
                                   "collectedMilliseconds" (job-collected job)
-                                  "frames" (job-frames job)
-                                  "features" (places-features (job-frames job))))))
+                                  "frames" (job-frames job)))))
 
 (defun call-user-code (function)
   "Call FUNCTION. The frames of user code end here, so this must stay a real call."

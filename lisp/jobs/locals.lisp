@@ -232,8 +232,7 @@ function that takes what CONDITION-DATA returned: making that can take for ever.
                     "file" (compiling-file)
                     "package" (package-name (usable-package *package*))
                     "type" (class-text (class-of condition))
-                    "frames" frames
-                    "features" (places-features frames))))
+                    "frames" frames)))
     (sb-thread:with-mutex (**errors-lock**)
       (setf **errors** (page (cons kept **errors**) 0 *error-limit*)))
     (lambda (data)

@@ -82,6 +82,10 @@ start is its answer."
       (error (failure)
         (send (object "id" id "fault" (report-text 500 failure)))))))
 
+(define-operation "features" ()
+  "Do nothing. Like each answer of a job this one comes after the features, when those have changed."
+  t)
+
 (defun page (list offset limit)
   "Return the part of LIST from OFFSET on (NIL: from the beginning), at most LIMIT long."
   (let ((offset (or offset 0)))

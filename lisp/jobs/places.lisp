@@ -10,12 +10,6 @@ on this machine stays as it is."
           ((search "SYS:" namestring) namestring)
           (t (or (ignore-errors (sb-ext:native-namestring (parse-namestring namestring))) namestring)))))
 
-(defun feature-names ()
-  "Return the names of the keywords in *FEATURES*, and of other symbols PACKAGE::NAME."
-  (loop for feature in *features*
-        when (symbolp feature)
-          collect (if (keywordp feature) (symbol-name feature) (symbol-text feature))))
-
 (defun changed-p (file created)
   "True when FILE, a native name, was written after CREATED, its date when it was compiled."
   (and file created (not (eql created (date-of file)))))

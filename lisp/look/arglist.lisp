@@ -44,7 +44,7 @@ tell where its source is."
   (let ((members (name-arglist-members name)))
     (if (or (second members) (not (fboundp name)))
         members
-        (list* "sources" (function-sources name) "features" (feature-names) members))))
+        (list* "sources" (function-sources name) members))))
 
 (defun call-text (name)
   "Return how what the function name NAME stands for is called: the name and its lambda list."

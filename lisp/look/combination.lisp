@@ -259,5 +259,4 @@ OFFSET on. ARGUMENTS are tables with a KIND and a TEXT."
                     "precedence" (let ((order (sb-mop:generic-function-argument-precedence-order function)))
                                    (and (not (equal order (required-parameters function)))
                                         (format nil "~{~A~^, ~}" (mapcar #'symbol-name order))))
-                    "features" (feature-names)
                     (dispatch-members function parsed offset limit))))))))

@@ -242,7 +242,6 @@ declaimed before there is a function."
                  "home" (and home (package-name home))
                  "in" (package-name in)
                  "natures" (natures symbol)
-                 "features" (feature-names)
                  "things" (append (remove nil (list (callable-data symbol offset limit) (setf-data symbol offset limit)
                                                     (class-data symbol) (variable-data symbol)))
                                   (further-data symbol)

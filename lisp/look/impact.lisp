@@ -143,7 +143,6 @@ places. What is inlined into a function, it calls without a cross reference."
                        "in" (package-name in)
                        "homes" (packages-with symbol)
                        "files" (files-of index)
-                       "features" (feature-names)
                        "inline" (and (eq (known :function :inlinep target) 'inline) t)
                        "compilerMacro" (and (compiler-macro-function target) t)
                        "methodCount" (and methods (length methods))

@@ -79,5 +79,4 @@ answer has the files in which somebody can use them, too."
                   "unheard" (not **listening**)
                   "unread" (unread-data)
                   "files" (if *within* (loop for file being the hash-keys of *within* collect file) (files-of index))
-                  "features" (feature-names)
                   "rows" (page (append (remove-if-not #'externalp unused) (remove-if #'externalp unused)) 0 10000)))))))

@@ -190,13 +190,12 @@ WORD."
         do (setf offset (max 0 (- offset (length items)))
                  limit (- limit (length shown)))))
 
-(defun other-members (sites places mentions unknown)
+(defun other-members (places mentions unknown)
   "Return the members of an answer that tell of PLACES and MENTIONS, users that are top-level forms. They tell too what could
-not be known, with UNKNOWN also which files. The server needs more to find those, or SITES."
+not be known, with UNKNOWN also which files."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
         "unread" (and unknown (unread-data))
-        "features" (and (or sites places mentions) (feature-names))
         "packages" (and (or places mentions) (other-package-names))
         (outside-members places mentions)))
 
@@ -245,7 +244,7 @@ named. Without PACKAGE NAME is one of CL-USER (S3.3)."
                   "rows" (rows-data (append others possible) offset limit sites)
                   ;; Where no code surely uses it, the server looks in the files for what ran when they were compiled.
                   "files" (and unseen (files-of index))
-                  (other-members (or sites unseen) (rows-places calls) (rows-places mentions)
+                  (other-members (rows-places calls) (rows-places mentions)
                                  (zerop (+ (rows-count others) (length (rows-places calls))))))))))))
 
 (defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set") (:binds #b10000 "bind"))
@@ -281,5 +280,5 @@ that does several of these is told as often. Then come other places that use it,
                     "kept" (json-boolean (kept-p symbol))
                     "accessibleIn" (and sites (packages-with symbol))
                     "rows" (rows-data (append functions others possible) offset limit sites)
-                    (other-members sites (rows-places outside) '()
+                    (other-members (rows-places outside) '()
                                    (zerop (+ (rows-count (append functions others)) (length (rows-places outside)))))))))))))

@@ -199,5 +199,4 @@ is known."
           "large" (and (eq mode :alloc) octets (< 0 all (sample-limit mode)) (large-objects-p octets all))
           "spots" (and (plusp samples)
                        (loop for spot in (told-spots spots top samples) collect (spot-row spot samples)))
-          "found" (count-if #'plusp spots :key #'spot-self)
-          "features" (feature-names))))
+          "found" (count-if #'plusp spots :key #'spot-self))))

@@ -59,8 +59,7 @@
   "Return the members that tell where the image and the files of the load that this thread noted last differ."
   (when *loaded*
     (let ((files (noted-files *loaded*)))
-      (append (and (noted-doubles *loaded*) (list "features" (feature-names)))
-              (bounded-members "doubles" (mapcar #'double-data (noted-doubles *loaded*)))
+      (append (bounded-members "doubles" (mapcar #'double-data (noted-doubles *loaded*)))
               (bounded-members "old" (old-data files))
               (bounded-members "unset" (remove nil (mapcar #'unset-data (noted-unset *loaded*))))
               (bounded-members "reslotted" (mapcar #'reslotted-data (noted-reslotted *loaded*)))

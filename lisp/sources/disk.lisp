@@ -94,7 +94,6 @@ Return :UNREADABLE when that cannot be told."
 defined in PACKAGES."
   (let ((files (sort (copy-list files) #'string< :key #'source-file-path)))
     (append (list "files" (length files)
-                  "features" (feature-names)
                   "unfinished" (loop for file in files
                                      when (source-file-failed file) collect (source-file-path file)))
             (bounded-members "old" (append (old-data files wanted) (evaluated-only packages)))

@@ -160,8 +160,7 @@ package and what it becomes."
              "packageNames" (all-package-names)
              "localNicknames" (all-local-nicknames)
              "files" (remove-duplicates (append (loaded-files) (loop for path being the hash-keys of **files** collect path))
-                                        :test #'equal)
-             "features" (feature-names))))))
+                                        :test #'equal))))))
 
 ;;; The image follows
 

@@ -139,6 +139,5 @@ ran, as CALL-MEASURING does with ROOT."
            "unseen" (reverse (run-unseen *run*))
            "stale" (and root (page (changed-paths root) 0 100))
            "others" (and others (other-tests again all))
-           "features" (feature-names)
            "packages" (and (null (run-results *run*)) (packages-data (all-entries)))
            (append (and root (unset-below root)) members))))

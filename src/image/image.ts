@@ -28,6 +28,9 @@ export interface Image {
   ): Promise<Reply<Name>>;
   /** The calls that are under way. */
   readonly jobs: Jobs;
+  /** What *FEATURES* had at the last answer, by which #+ and #- leave out forms of files: names of keywords, and of other
+   *  symbols PACKAGE::NAME. Empty before the first. */
+  readonly features: ReadonlySet<string>;
   /** Returns how the image is, soon, whatever it does; never starts one. */
   status(): Promise<ImageStatus>;
   /** Returns, once, what happened since the last answer that its reader must know. */

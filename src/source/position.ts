@@ -116,6 +116,11 @@ export class TopLevelForms {
     return form ? usesIn(form, { ...used, current: this.packageAt(form.start) }) : [];
   }
 
+  /** The features under which it is read. */
+  get features(): Features {
+    return this.#features;
+  }
+
   /** Tells whether they are the same under FEATURES. */
   holdUnder(features: Features): boolean {
     if (this.#features === features) return true;

@@ -12,12 +12,11 @@ import type { Remarks } from '../image/wire/data.ts';
 import { groupBy } from './grouping.ts';
 import type { Places } from './places.ts';
 
-/** Returns a function that returns the place of a top-level form of a file, under FEATURES; the file where that is not
+/** Returns a function that returns the place of a top-level form of a file, or the file where that is not
  *  known. */
-export function formPlaces(places: Places, features: readonly string[] = []) {
-  const known = new Set(features);
+export function formPlaces(places: Places) {
   return (file: string, form: number | undefined) =>
-    form === undefined ? places.fileName(file) : places.locate({ file, form }, known, { name: '' });
+    form === undefined ? places.fileName(file) : places.locate({ file, form }, { name: '' });
 }
 
 /** Returns ITEMS by kind, as in `functions A, B; class C`, with how many more of TOTAL there are. */
@@ -122,7 +121,7 @@ export function agreementSection(agreement: Agreement | undefined, places: Place
   if (agreement === undefined) return undefined;
   const { doubles = [], old = [], unset = [], outdated = [], gone = [], left = [] } = agreement;
   const lines = [
-    ...doubleLines(doubles, agreement.doublesTotal, formPlaces(places, agreement.features)),
+    ...doubleLines(doubles, agreement.doublesTotal, formPlaces(places)),
     ...(gone.length > 0
       ? [`Removed, because the file no longer has it: ${itemsText(gone, agreement.goneTotal)}.`]
       : []),

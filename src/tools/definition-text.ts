@@ -17,16 +17,10 @@ export interface DefinitionText {
 }
 
 /** Returns the lines of SOURCE that have the definition DEFINITION in the form at AT, and AROUND lines around them. */
-export function excerpt(
-  source: Source,
-  features: ReadonlySet<string>,
-  at: number,
-  { name }: Definition,
-  around: number,
-) {
+export function excerpt(source: Source, at: number, { name }: Definition, around: number) {
   const { text } = source.text;
   const symbol = name.replace(/^.*?::/s, '').replace(/^\((\S+ .*)\)$/s, '$1');
-  const found = innermostDefining(source.forms(features), at, symbol) ?? { start: at, end: text.length };
+  const found = innermostDefining(source.forms(), at, symbol) ?? { start: at, end: text.length };
   let [start, end] = [found.start, found.end];
   for (let n = 0; n < around; n++) {
     start = text.lastIndexOf('\n', text.lastIndexOf('\n', start - 1) - 1) + 1;

@@ -78,9 +78,7 @@ export function lookedUp<Value extends object>(
   return isLookupFailure(found) ? lookupResult(found) : answer(found as Exclude<Value, LookupFailure>);
 }
 
-/** Returns the features of IMAGE, by which #+ and #- leave out forms of files. */
-export async function featuresOf(image: Image, context: CallContext): Promise<ReadonlySet<string>> {
-  const args = { name: 'cl:t', offset: 0, limit: 1 };
-  const told = foundValue(await image.call('describe', args, callOptions(context)));
-  return new Set(isLookupFailure(told) ? [] : told.features);
+/** Waits until the features of IMAGE are known as they are now. Throws an ImageError when it did not answer. */
+export async function knowFeatures(image: Image, context: CallContext): Promise<void> {
+  foundValue(await image.call('features', {}, callOptions(context)));
 }

@@ -6,6 +6,7 @@ import type { Bounds } from '../files/regular.ts';
 import type { Place } from '../image/wire/data.ts';
 import type { Definition } from '../source/again.ts';
 import { type Defined, definedAt } from '../source/definitions.ts';
+import type { Features } from '../source/form.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
 import type { Names } from '../source/names.ts';
 import { TopLevelForms } from '../source/position.ts';
@@ -27,8 +28,6 @@ export const IN_EXPANSION = '(in an expansion)';
 
 /** Milliseconds of a long work after which all else has its turn. */
 const SLICE_MS = 20;
-
-type Features = ReadonlySet<string>;
 
 /** A place as people name it, and the line of text there with what is to be known of it. */
 export interface Site {
@@ -60,10 +59,18 @@ export class Places {
   readonly root: string;
   readonly #sources: Sources;
 
-  /** FORBIDS returns why the file at a real path is not read, if it is not. */
-  constructor(root: string, forbids?: Bounds['forbids']) {
+  /** FORBIDS returns why the file at a real path is not read, if it is not. FEATURES returns the features of the image. */
+  constructor(
+    root: string,
+    { forbids, features = () => new Set() }: { forbids?: Bounds['forbids']; features?: () => Features } = {},
+  ) {
     this.root = root;
-    this.#sources = new Sources(forbids);
+    this.#sources = new Sources(features, forbids);
+  }
+
+  /** The features of the image, under which files are read. */
+  get features(): Features {
+    return this.#sources.features;
   }
 
   /** Returns FILE as people name it: relative to the workspace root when it is inside. */
@@ -94,25 +101,25 @@ export class Places {
     this.#sources.keepAgreed(file);
   }
 
-  /** Returns `FILE:LINE:COLUMN` for PLACE, where DEFINITION is, as far as it is known. FEATURES are the image's. */
-  locate(place: Place, features: Features, definition: Definition): string {
+  /** Returns `FILE:LINE:COLUMN` for PLACE, where DEFINITION is, as far as it is known. */
+  locate(place: Place, definition: Definition): string {
     if (place.file === undefined) return 'no source';
     const versions = this.#versions(place);
     if (versions === undefined) return noSource(this.fileName(place.file)).at;
-    const { start, now, changed, inside } = whereNow(versions, place, features, definition);
+    const { start, now, changed, inside } = whereNow(versions, place, definition);
     const text = [this.#at(place.file, now, start), changed && CHANGED, inside && INSIDE];
     return text.filter(Boolean).join(' ');
   }
 
-  /** Returns where the uses of USED are that USES tells, all in the definition DEFINITION of one file. FEATURES are the
-   *  image's. A use that can be at several places is told at each. */
-  sites(uses: readonly Place[], features: Features, used: Used, definition: Definition): Site[] {
+  /** Returns where the uses of USED are that USES tells, all in the definition DEFINITION of one file. A
+   *  use that can be at several places is told at each. */
+  sites(uses: readonly Place[], used: Used, definition: Definition): Site[] {
     const [place] = uses;
     if (place?.file === undefined) return [{ at: 'no source', text: '' }];
     const { file } = place;
     const versions = this.#versions(place);
     if (versions === undefined) return [noSource(this.fileName(file))];
-    const { start, now, changed, spots } = usesNow(versions, uses, features, used, definition);
+    const { start, now, changed, spots } = usesNow(versions, uses, used, definition);
     const note = changed && CHANGED;
     if (start === undefined) return [this.#site(file, now, undefined, note)];
     return spots.flatMap(({ starts, sure, inside }) => {
@@ -127,39 +134,37 @@ export class Places {
 
   /** Returns where the uses of USED are in its file that USES tells, as `sites` does, and where their form begins. It is the
    *  SAME form when it was not edited since it was loaded. Returns undefined without a text. */
-  spots(uses: readonly Place[], features: Features, used: Used, definition: Definition) {
+  spots(uses: readonly Place[], used: Used, definition: Definition) {
     const versions = uses[0] && this.#versions(uses[0]);
-    return versions && usesNow(versions, uses, features, used, definition);
+    return versions && usesNow(versions, uses, used, definition);
   }
 
-  /** Returns those of OTHERS, indices of FILE, that stand in the same definitions as INDICES, and are none of those. FEATURES
-   *  are the image's. */
-  beside(file: string, indices: readonly number[], others: readonly number[], features: Features): Site[] {
+  /** Returns those of OTHERS, indices of FILE, that stand in the same definitions as INDICES, and are none of those. */
+  beside(file: string, indices: readonly number[], others: readonly number[]): Site[] {
     const now = this.#sources.read(file);
     if (now === undefined) return [];
-    const forms = now.forms(features);
-    const definitions = new Set(indices.map((index) => innermost(forms, now.list(features), index)));
+    const forms = now.forms();
+    const definitions = new Set(indices.map((index) => innermost(forms, now.list(), index)));
     return others
       .filter((other) => !indices.includes(other))
-      .filter((other) => definitions.has(innermost(forms, now.list(features), other)))
+      .filter((other) => definitions.has(innermost(forms, now.list(), other)))
       .map((other) => this.#site(file, now, other));
   }
 
-  /** Returns PLACE as people name it, with the line of text there; undefined without a file. FEATURES are the image's. */
-  site(place: Place, features: Features): Site | undefined {
+  /** Returns PLACE as people name it, with the line of text there; undefined without a file. */
+  site(place: Place): Site | undefined {
     const versions = this.#versions(place);
     if (place.file === undefined) return undefined;
     if (versions === undefined) return noSource(this.fileName(place.file));
-    const { start, now, changed, inside } = whereNow(versions, place, features, { name: '' });
+    const { start, now, changed, inside } = whereNow(versions, place, { name: '' });
     return this.#site(place.file, now, start, changed && CHANGED, inside && INSIDE);
   }
 
-  /** Returns the lines around PLACE, COUNT before and after, with the one of PLACE marked; undefined when it is not found.
-   *  FEATURES are the image's. */
-  around(place: Place, features: Features, count: number): string | undefined {
+  /** Returns the lines around PLACE, COUNT before and after, with the one of PLACE marked; undefined when it is not found. */
+  around(place: Place, count: number): string | undefined {
     const versions = this.#versions(place);
     if (versions === undefined) return undefined;
-    const { start, now } = whereNow(versions, place, features, { name: '' });
+    const { start, now } = whereNow(versions, place, { name: '' });
     if (start === undefined) return undefined;
     const { line } = now.text.positionAt(start);
     const lines = now.text.text.split('\n');
@@ -170,12 +175,12 @@ export class Places {
       .join('\n');
   }
 
-  /** Returns `FILE:LINE:COLUMN` for the top-level form with NUMBER that FILE has now, under FEATURES. */
-  formNow(file: string, number: number, features: Features): string {
+  /** Returns `FILE:LINE:COLUMN` for the top-level form with NUMBER that FILE has now. */
+  formNow(file: string, number: number): string {
     const source = this.#sources.read(file);
     return source === undefined
       ? noSource(this.fileName(file)).at
-      : this.#at(file, source, source.forms(features).start(number));
+      : this.#at(file, source, source.forms().start(number));
   }
 
   /** Returns the text of FILE, or undefined when it cannot be read. */
@@ -184,34 +189,34 @@ export class Places {
   }
 
   /** Returns the text of DEFINITION, which is at PLACE, with AROUND lines of what stands around it. When it is not found
-   *  in a file that has changed, that is the text as it was loaded, if known. FEATURES are the image's. Returns undefined
+   *  in a file that has changed, that is the text as it was loaded, if known. Returns undefined
    *  when there is no text. */
-  text(place: Place, features: Features, definition: Definition, around: number): DefinitionText | undefined {
+  text(place: Place, definition: Definition, around: number): DefinitionText | undefined {
     const versions = this.#versions(place);
     if (place.file === undefined || versions === undefined) return undefined;
-    const { start, now, changed } = whereNow(versions, topOf(place), features, definition);
+    const { start, now, changed } = whereNow(versions, topOf(place), definition);
     const loaded = start === undefined ? versions.loaded : undefined;
     const source = loaded ?? now;
-    const at = start ?? (loaded && startIn(loaded, place, features));
+    const at = start ?? (loaded && startIn(loaded, place));
     const name = this.fileName(place.file);
     return at === undefined
       ? undefined
       : {
           file: name,
-          ...excerpt(source, features, at, definition, around),
+          ...excerpt(source, at, definition, around),
           changed,
           old: loaded !== undefined,
         };
   }
 
-  /** Returns the texts in FILE that define SYMBOL, a name as texts have it, under FEATURES, its methods too. A form in another
+  /** Returns the texts in FILE that define SYMBOL, a name as texts have it, its methods too. A form in another
    *  counts only when its operator says that it defines. */
-  definitionsOf(file: string, symbol: string, features: Features): NamedText[] {
+  definitionsOf(file: string, symbol: string): NamedText[] {
     const source = this.#sources.read(file);
     // Most files do not have the name, and to read their forms costs more than to look.
     const name = symbol.split(' ').at(-1) ?? symbol;
     if (!source?.text.text.toUpperCase().includes(name.toUpperCase())) return [];
-    return allNamed(source.forms(features), { name: symbol })
+    return allNamed(source.forms(), { name: symbol })
       .filter(({ start, top, operator }) => start === top || operator.startsWith('DEF'))
       .map((found) => ({
         ...linesOf(source, found),
@@ -223,20 +228,17 @@ export class Places {
       }));
   }
 
-  /** Tells whether a form of FILE, or one within it, defines what is WANTED, under FEATURES. */
-  defines(file: string, wanted: Wanted, features: Features): boolean {
+  /** Tells whether a form of FILE, or one within it, defines what is WANTED. */
+  defines(file: string, wanted: Wanted): boolean {
     const source = this.#sources.read(file);
-    return source !== undefined && targetsNamed(source.forms(features), wanted).length > 0;
+    return source !== undefined && targetsNamed(source.forms(), wanted).length > 0;
   }
 
-  /** Returns what the forms of FILE define under FEATURES, each with its line; undefined when it cannot be read. */
-  async outline(
-    file: string,
-    features: Features,
-  ): Promise<(Defined & { line: number; lastLine: number })[] | undefined> {
+  /** Returns what the forms of FILE define, each with its line; undefined when it cannot be read. */
+  async outline(file: string): Promise<(Defined & { line: number; lastLine: number })[] | undefined> {
     const source = this.#sources.read(file);
     if (source === undefined) return undefined;
-    const forms = source.forms(features);
+    const forms = source.forms();
     const lineAt = (index: number) => source.text.positionAt(index).line;
     const outline: (Defined & { line: number; lastLine: number })[] = [];
     let until = performance.now() + SLICE_MS;
@@ -252,10 +254,10 @@ export class Places {
 
   /** Returns the lambda list in the source at PLACE, where NAME, `PACKAGE::NAME`, is defined. Returns undefined when it is
    *  not known how the file was loaded, or it had no plain definition of NAME there. */
-  lambdaList(place: Place, features: Features, name: string): string | undefined {
+  lambdaList(place: Place, name: string): string | undefined {
     const loaded = this.#versions(place)?.loaded;
     if (loaded === undefined) return undefined;
-    const { start, inside } = whereNow({ now: loaded, loaded }, place, features, { name });
+    const { start, inside } = whereNow({ now: loaded, loaded }, place, { name });
     const defined = start === undefined || inside ? undefined : definedLambdaList(loaded.text.text, start);
     return defined && name.endsWith(`::${defined.name}`) ? defined.lambdaList : undefined;
   }
@@ -268,16 +270,16 @@ export class Places {
     return start === undefined ? undefined : text?.positionAt(start);
   }
 
-  /** Returns the top-level forms of FILE under FEATURES, or undefined when it cannot be read. */
-  forms(file: string, features: Features): Forms | undefined {
+  /** Returns the top-level forms of FILE, or undefined when it cannot be read. */
+  forms(file: string): Forms | undefined {
     const source = this.#sources.read(file);
     if (source === undefined) return undefined;
     return {
       text: source.text.text,
-      list: source.list(features),
+      list: source.list(),
       position: (index) => source.text.positionAt(index),
-      names: this.#sources.names(source, features),
-      defined: (form) => definedAt(source.forms(features), form.start),
+      names: this.#sources.names(source),
+      defined: (form) => definedAt(source.forms(), form.start),
     };
   }
 

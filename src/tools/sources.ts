@@ -7,6 +7,7 @@ import { answered, isNear, lookWhere, nearStats, realPathOf } from '../files/ans
 import { WHOLE } from '../files/lines.ts';
 import { type Bounds, type RegularFile, readRegular, readRegularAside } from '../files/regular.ts';
 import { decode } from '../files/text.ts';
+import type { Features } from '../source/form.ts';
 import { KeptForms } from '../source/kept-forms.ts';
 import { Names } from '../source/names.ts';
 import { TopLevelForms } from '../source/position.ts';
@@ -17,6 +18,12 @@ import { type TopLevelForm, topLevelForms } from '../source/top-level.ts';
 interface Version {
   told: string;
   settled: boolean;
+}
+
+/** What the versions of files have in common: the FEATURES that they are read under, and the forms that are KEPT of them. */
+interface Reading {
+  features: () => Features;
+  kept: KeptForms;
 }
 
 /** A version of a file, and what was found in it since. */
@@ -30,13 +37,13 @@ export class Source {
   loaded = false;
   /** Whether the image has all that it says: what it changed in a version of which that was so has been loaded. */
   agreed = false;
-  readonly #kept: KeptForms;
+  readonly #reading: Reading;
   #forms: TopLevelForms | undefined;
   #list: readonly TopLevelForm[] | undefined;
   #names: Names | undefined;
 
-  constructor(version: Version, written: number, octets: Uint8Array, kept: KeptForms) {
-    this.#kept = kept;
+  constructor(version: Version, written: number, octets: Uint8Array, reading: Reading) {
+    this.#reading = reading;
     const { text, bom, encoding } = decode(octets);
     this.version = version;
     this.written = written;
@@ -44,26 +51,27 @@ export class Source {
     this.text = new SourceText((bom ? '\ufeff' : '') + text, encoding);
   }
 
-  /** Returns its top-level forms under FEATURES. */
-  forms(features: ReadonlySet<string>): TopLevelForms {
+  /** Returns its top-level forms. */
+  forms(): TopLevelForms {
+    const features = this.#reading.features();
     if (this.#forms?.holdUnder(features)) return this.#forms;
     this.#list = undefined;
     this.#names = undefined;
-    this.#forms = new TopLevelForms(this.text, features, this.#kept);
+    this.#forms = new TopLevelForms(this.text, features, this.#reading.kept);
     return this.#forms;
   }
 
   /** Returns all of them with what they name. */
-  list(features: ReadonlySet<string>): readonly TopLevelForm[] {
-    const forms = this.forms(features);
+  list(): readonly TopLevelForm[] {
+    const forms = this.forms();
     this.#list ??= topLevelForms(forms);
     return this.#list;
   }
 
-  /** Returns where the names in it stand under FEATURES. */
-  names(features: ReadonlySet<string>): Names {
-    const list = this.list(features);
-    this.#names ??= new Names(this.text.text, list, features);
+  /** Returns where the names in it stand. */
+  names(): Names {
+    const list = this.list();
+    this.#names ??= new Names(this.text.text, list, this.#reading.features());
     return this.#names;
   }
 
@@ -92,7 +100,7 @@ const EPOCH = 2_208_988_800;
 export class Sources {
   readonly #newest = new Map<string, Source>();
   readonly #older = new Map<string, Source>();
-  readonly #kept = new KeptForms();
+  readonly #reading: Reading;
   /** What was read since the program last waited. */
   readonly #read = new Map<string, Source | undefined>();
   /** Those of which it is kept where their names stand, the last used last. */
@@ -102,8 +110,9 @@ export class Sources {
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
   readonly #bounds: Bounds;
 
-  /** FORBIDS returns why the file at a real path is not read, if it is not. */
-  constructor(forbids?: Bounds['forbids']) {
+  /** FEATURES returns those that files are read under, FORBIDS why the file at a real path is not read, if it is not. */
+  constructor(features: () => Features, forbids?: Bounds['forbids']) {
+    this.#reading = { features, kept: new KeptForms() };
     this.#bounds = { limit: WHOLE, ...(forbids && { forbids }) };
   }
 
@@ -165,7 +174,7 @@ export class Sources {
     const kept = this.#newest.get(file);
     const version = versionOf(stats);
     const written = Math.floor(stats.mtimeMs / 1000) + EPOCH;
-    const source = new Source(version, written, octets, this.#kept);
+    const source = new Source(version, written, octets, this.#reading);
     if (kept?.written === written && kept.text.text === source.text.text) {
       kept.version = version;
       return kept;
@@ -180,8 +189,13 @@ export class Sources {
     return source;
   }
 
-  /** Returns where the names in SOURCE stand under FEATURES. */
-  names(source: Source, features: ReadonlySet<string>): Names {
+  /** The features that files are read under. */
+  get features(): Features {
+    return this.#reading.features();
+  }
+
+  /** Returns where the names in SOURCE stand. */
+  names(source: Source): Names {
     this.#named.delete(source);
     this.#named.add(source);
     let size = 0;
@@ -192,7 +206,7 @@ export class Sources {
       this.#named.delete(each);
       size -= each.text.text.length;
     }
-    return source.names(features);
+    return source.names();
   }
 
   /** Keeps FILE, which was just loaded, as it is now. */

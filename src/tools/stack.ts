@@ -3,20 +3,15 @@
 import type { Frame } from '../image/wire/endings.ts';
 import type { Places } from './places.ts';
 
-/** The frames of a condition or of what was interrupted, with the features that their places are read with. */
+/** The frames of a condition or of what was interrupted. */
 export interface Stack {
   frames?: Frame[];
-  features?: string[];
 }
 
 /** Returns FRAME as a reader sees it: `FUNCTION arguments  FILE:LINE:COLUMN`, the place where PLACES can tell it. */
-export function callText(
-  frame: Extract<Frame, { call: string }>,
-  features: ReadonlySet<string>,
-  places: Places | undefined,
-): string {
+export function callText(frame: Extract<Frame, { call: string }>, places: Places | undefined): string {
   const { file, definition: name = '' } = frame;
-  const place = file === undefined ? undefined : places?.locate(frame, features, { name });
+  const place = file === undefined ? undefined : places?.locate(frame, { name });
   return place === undefined ? frame.call : `${frame.call}  ${place}`;
 }
 
@@ -28,16 +23,15 @@ export function newestCall({ frames = [] }: Stack): string | undefined {
 
 /** Returns STACK with a line for each frame, numbered where it is a call. LINES returns more of a call by its number. */
 export function stackLines<Each extends Frame>(
-  { frames = [], features = [] }: { frames?: Each[]; features?: string[] },
+  { frames = [] }: { frames?: Each[] },
   places: Places | undefined,
   lines: (frame: Extract<Each, { call: string }>, number: number) => string[] = () => [],
 ): string[] {
-  const known = new Set(features);
   let number = 0;
   return frames.flatMap((frame) => {
     if ('folded' in frame) return [`  ... ${frame.folded} frames of SBCL and its libraries`];
     const call = frame as Extract<Each, { call: string }>;
-    const line = `  ${number}: ${callText(call, known, places)}`;
+    const line = `  ${number}: ${callText(call, places)}`;
     return [line, ...lines(call, number++)];
   });
 }

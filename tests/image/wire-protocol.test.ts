@@ -55,7 +55,7 @@ test.each(EXAMPLES)('%s', async (request, lines) => {
   for (const line of lines) {
     const expected = JSON.parse(line) as Message;
     // Messages of one kind come in the order of the document; an answer can come behind later requests.
-    const kind = ['call', 'built', 'replaying'].find((member) => member in expected);
+    const kind = ['call', 'built', 'replaying', 'features'].find((member) => member in expected);
     const said = await agent.take(line, (message) =>
       kind === undefined
         ? message['id'] === expected['id']

@@ -66,6 +66,10 @@ export class AttachedImage implements Image {
     return this.#calls.jobs;
   }
 
+  get features(): ReadonlySet<string> {
+    return this.#last?.features ?? new Set();
+  }
+
   get running(): boolean {
     return this.#connecting !== undefined;
   }

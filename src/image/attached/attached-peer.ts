@@ -61,6 +61,10 @@ export class AttachedPeer implements Peer {
     return this.#channel.closed;
   }
 
+  get features(): ReadonlySet<string> {
+    return this.#channel.features;
+  }
+
   request<Name extends keyof AgentOperations>(
     name: Name,
     args: AgentOperations[Name]['args'],

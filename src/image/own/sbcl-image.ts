@@ -122,6 +122,10 @@ export class SbclImage implements Image, Replaceable {
     return this.#calls.jobs;
   }
 
+  get features(): ReadonlySet<string> {
+    return this.#lifetime.child?.features ?? new Set();
+  }
+
   get running(): boolean {
     return this.#lifetime.running;
   }

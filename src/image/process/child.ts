@@ -130,6 +130,10 @@ export class Child implements Peer {
     return this.#channel.busy;
   }
 
+  get features(): ReadonlySet<string> {
+    return this.#channel.features;
+  }
+
   request<Name extends keyof AgentOperations>(
     name: Name,
     args: AgentOperations[Name]['args'],

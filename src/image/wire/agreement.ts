@@ -39,8 +39,6 @@ export interface OutdatedUsers {
 
 /** Where the image and the files of a load differ. Each list is bounded, with how many there are. */
 export interface Agreement {
-  /** What the places of forms go by. */
-  features?: string[];
   /** Methods, at the top-level form FORM of FILE, that took the place of one at the form OTHER. */
   doubles?: (Item & { file: string; form?: number; other?: number })[];
   doublesTotal?: number;
@@ -86,7 +84,6 @@ export interface ComparisonData
   unknown?: boolean;
   empty?: boolean;
   needs?: string[];
-  features?: string[];
   files?: number;
   /** Files of which the last load did not end well. */
   unfinished?: string[];

@@ -45,6 +45,7 @@ export class Channel {
   /** What those that are pending were answered in part. */
   readonly #parts = new Map<number, unknown[]>();
   #partsCharacters = 0;
+  #features: ReadonlySet<string> = new Set();
   #nextId: number;
   #lost: string | undefined;
 
@@ -62,6 +63,11 @@ export class Channel {
   /** Whether it was closed. */
   get closed(): boolean {
     return this.#lost !== undefined;
+  }
+
+  /** The features of the image, as Image says. */
+  get features(): ReadonlySet<string> {
+    return this.#features;
   }
 
   /** Whether requests wait for an answer. */
@@ -159,6 +165,9 @@ export class Channel {
         break;
       case 'fault':
         this.#turns.broken(`its agent failed: ${message.fault.slice(0, 500).replace(/\.$/, '')}`);
+        break;
+      case 'features':
+        this.#features = new Set(message.features);
         break;
       case 'part':
         this.#keepPart(message.id, message.part);

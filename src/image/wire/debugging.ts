@@ -34,7 +34,6 @@ export interface DebugValue {
   call?: Frame;
   locals?: Local[];
   package?: string;
-  features?: string[];
   /** A restart that TAKES other values. */
   restart?: string;
   takes?: string;
@@ -52,9 +51,8 @@ export interface DebugData extends Remarks {
   values?: PrintedValue[][];
   formNumber?: number;
   unreadable?: Unreadable;
-  /** What in files new definitions replaced, and the features by which those are read. */
+  /** What in files new definitions replaced. */
   replaced?: { name: string; method?: boolean; place: Place }[];
-  features?: string[];
 }
 
 /** A thread as it is now. */
@@ -65,7 +63,6 @@ export interface ThreadData {
   silent?: boolean;
   /** The lock that it waits for, and the thread that has it. */
   waitsFor?: { name: string; owner?: string };
-  features?: string[];
   /** Names of threads, when none or several were meant: so many were FOUND. */
   threads?: string[];
   found?: number;
@@ -79,7 +76,6 @@ export interface WatchedError {
   text: string;
   frames?: Frame[];
   moreFrames?: number;
-  features?: string[];
 }
 
 export interface WatchedData {

@@ -28,8 +28,6 @@ export interface Condition {
   moreRestarts?: number;
   frames?: Frame[];
   moreFrames?: number;
-  /** What the places of its frames are read with. */
-  features?: string[];
 }
 
 /** A call on the stack and where it stands, as far as that is known, or how many of the system are not told. The name of
@@ -61,8 +59,6 @@ export interface KeptError {
   type: string;
   /** Absent when the stack was exhausted: there was no room to look at it. */
   frames?: KeptFrame[];
-  /** What the places of its frames are read with. */
-  features?: string[];
   /** Absent when making it did not come to an end. */
   condition?: Condition;
 }
@@ -85,8 +81,6 @@ export interface Interrupted {
   kind: 'interrupted';
   reason: Reason;
   frames: Frame[];
-  /** What the places of its frames are read with. */
-  features?: string[];
   /** Whether its cleanup forms were left before their end. */
   cutShort?: boolean;
   /** For how long garbage was collected meanwhile. */

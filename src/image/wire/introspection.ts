@@ -21,7 +21,6 @@ export interface ReferencesData {
   packages?: Record<string, string>;
   outside?: Caller[];
   outsideCount?: number;
-  features?: string[];
   accessibleIn?: string[];
   /** The kind is what each does with the variable: read, set or bind. */
   rows?: Caller[];
@@ -35,7 +34,6 @@ export interface ArglistData {
   /** Absent when SBCL keeps none. Then SOURCES tell where it is defined. */
   arglist?: string;
   sources?: Place[];
-  features?: string[];
   /** What the methods of a generic function accept, when that differs. */
   accepted?: string;
   type?: string;
@@ -73,7 +71,6 @@ export interface EffectiveMethodData {
   precedence?: string;
   /** What an unusual combination makes, with the number of a row in the place of each call. */
   form?: string;
-  features?: string[];
   total?: number;
   /** FROM is the number of the row whose method calls this one next. ENTERED is false when it certainly does not. */
   rows?: { method: Place; from?: number; entered: boolean }[];
@@ -98,7 +95,6 @@ export interface ImpactData {
   naming?: Place[];
   /** Source files of the code that is loaded. */
   files?: string[];
-  features?: string[];
   inline?: boolean;
   compilerMacro?: boolean;
   arglist?: string;
@@ -236,7 +232,6 @@ export interface UnusedData {
   unread?: UnreadFile[];
   /** Source files of code in which users count. */
   files?: string[];
-  features?: string[];
   rows?: UnusedRow[];
 }
 

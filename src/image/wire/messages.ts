@@ -64,6 +64,7 @@ export type AgentMessage =
   | Told
   | Upcall
   | { kind: 'fault'; fault: string }
+  | { kind: 'features'; features: string[] }
   | { kind: 'part'; id: number; part: unknown }
   | { kind: 'answer'; id: number; answer: Answer };
 
@@ -74,6 +75,7 @@ export function readMessage(message: Message): AgentMessage {
   if ('fault' in message) return { kind: 'fault', fault: textOf(message['fault']) };
   if ('written' in message) return { kind: 'written', id, output: readOutput(message['written']) };
   if (message['exiting'] === true) return { kind: 'exiting', id, output: readOutput(message['output']) };
+  if ('features' in message) return { kind: 'features', features: textsOf(message['features']) };
   if ('part' in message) return { kind: 'part', id, part: message['part'] };
   if ('built' in message) {
     return { kind: 'built', job: numberOf(message['job']), built: membersOf(message['built']) };
@@ -143,8 +145,7 @@ function readEnding({ condition, interrupted, aborted }: Message): ToldEnding {
 
 /** Returns what the member CONDITION of a message tells of a condition. */
 export function readCondition(condition: unknown): Condition {
-  const members = membersOf(condition);
-  const { type, text, near, missing, restarts, moreRestarts, frames, moreFrames, features } = members;
+  const { type, text, near, missing, restarts, moreRestarts, frames, moreFrames } = membersOf(condition);
   const offered = Array.isArray(restarts) ? restarts.map(membersOf) : [];
   return {
     type: textOf(type),
@@ -157,7 +158,6 @@ export function readCondition(condition: unknown): Condition {
     ...(typeof moreRestarts === 'number' && { moreRestarts }),
     ...(Array.isArray(frames) && { frames: framesOf(frames) }),
     ...(typeof moreFrames === 'number' && { moreFrames }),
-    ...(Array.isArray(features) && { features: textsOf(features) }),
   };
 }
 
@@ -208,7 +208,6 @@ const REASONS: readonly Reason[] = [
 function readInterrupted({
   reason,
   frames,
-  features,
   cutShort,
   collectedMilliseconds,
   notBegun,
@@ -218,7 +217,6 @@ function readInterrupted({
     kind: 'interrupted',
     reason: REASONS.find((each) => each === reason) ?? 'ended',
     frames: framesOf(frames),
-    ...(Array.isArray(features) && { features: textsOf(features) }),
     ...(cutShort === true && { cutShort }),
     ...(notBegun === true && { notBegun }),
     ...(typeof endedBy === 'string' && { endedBy: endedBy.slice(0, 100) }),

@@ -133,7 +133,6 @@ export interface Profile {
   spots?: Spot[];
   /** How many functions were running by themselves. */
   found: number;
-  features?: string[];
 }
 
 /** What a form took, in milliseconds: the median and the quartiles. Each measure was of so many TIMES. */

@@ -56,8 +56,6 @@ export interface WhoCallsData {
   /** Top-level forms, whichever rows were asked for, and how many there are when these are not all. */
   outside?: Caller[];
   outsideCount?: number;
-  /** Names of keyword features; of others PACKAGE::NAME. */
-  features?: string[];
   /** All names of the packages in which the symbol is. */
   accessibleIn?: string[];
   /** The source files of loaded code, when no user is known. */
@@ -94,7 +92,6 @@ export interface DescribeData {
   /** The package in which it was looked up. */
   in: string;
   natures?: string[];
-  features?: string[];
   things?: Thing[];
   properties?: string[];
 }
@@ -217,6 +214,7 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
   'system-files': { args: { names: string[] }; data: { value?: string[] } };
   replay: { args: { forms: object[] }; data: { failed?: ReplayRemark[] } };
   'loaded-below': { args: { folders: string[] }; data: { value?: boolean } };
+  features: { args: object; data: { value?: boolean } };
   'system-sources': { args: object; data: { value?: string[] } };
   'who-references': {
     args: { name: string; package?: string; sites?: boolean; offset: number; limit: number };

@@ -9,6 +9,8 @@ import type { Answer } from './messages.ts';
 export interface Peer {
   /** Whether it has gone, and answers no more. */
   readonly dead: boolean;
+  /** The features of the image, as Image says. */
+  readonly features: ReadonlySet<string>;
   /** Sends the request for the operation NAME, and returns its id and the promise of its answer. When the peer goes
    *  first, the answer tells of the loss. Throws a CallError when ARGS are too large or too deep. */
   request<Name extends keyof AgentOperations>(

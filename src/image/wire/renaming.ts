@@ -48,7 +48,6 @@ export interface RenameFacts {
   /** A package, a nickname that is local to it, and what that means. */
   localNicknames?: [string, string, string][];
   files?: string[];
-  features?: string[];
 }
 
 /** What became of the old definitions. */

@@ -82,7 +82,6 @@ export interface TestRunData extends Remarks {
   needs?: MissingSystem[];
   /** Which packages have tests, when none ran. */
   packages?: { package: string; tests: number }[];
-  features?: string[];
   /** Names that were to run again and that no framework has any more. */
   gone?: string[];
   /** Files below the root that have changed since the image loaded them. */

@@ -134,8 +134,7 @@ function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
 
 /** Returns the frames of CONDITION, numbered as debug takes them. With ALL it shows those of libraries too, else where
  *  they follow each other only how many they are. */
-function framesText({ frames = [], features = [] }: Condition, places: Places, all: boolean): string {
-  const known = new Set(features);
+function framesText({ frames = [] }: Condition, places: Places, all: boolean): string {
   const folds = !all && frames.some((frame) => isOwn(frame, places));
   const lines: string[] = [];
   let number = 0;
@@ -152,7 +151,7 @@ function framesText({ frames = [], features = [] }: Condition, places: Places, a
       lines.push(
         'folded' in frame
           ? `  ... ${frame.folded} frames of SBCL and its libraries`
-          : `  ${number}: ${callText(frame, known, places)}`,
+          : `  ${number}: ${callText(frame, places)}`,
       );
     }
     if ('call' in frame) number += 1;

@@ -29,12 +29,11 @@ export async function look(held: Held): Promise<Result> {
 }
 
 function frameText(value: DebugValue, call: Frame, places: Places): string {
-  const { frame, locals = [], features = [], again, why } = value;
+  const { frame, locals = [], again, why } = value;
   if (!('call' in call)) return '';
-  const known = new Set(features);
-  const source = places.around(call, known, AROUND);
+  const source = places.around(call, AROUND);
   return joinSections([
-    `${frame}: ${callText(call, known, places)}`,
+    `${frame}: ${callText(call, places)}`,
     localsText(locals),
     source,
     !again && `Note: it cannot be run again: ${why}.`,
@@ -75,11 +74,10 @@ export async function evaluate(held: Held, code: string): Promise<Result> {
 }
 
 /** Returns which files still have the old text of what was replaced. */
-function oldTexts({ replaced = [], features = [] }: DebugData, places: Places): string {
-  const known = new Set(features);
+function oldTexts({ replaced = [] }: DebugData, places: Places): string {
   return replaced
     .map(({ name, method, place }) => {
-      const at = places.locate(place, known, { name });
+      const at = places.locate(place, { name });
       return `${at} still has the old text of ${method ? `the method of ${name}` : name}.`;
     })
     .join('\n');

@@ -45,17 +45,16 @@ export function readText({ name, at, note, text, methods = [] }: ReadRow): strin
 
 /** Returns the definitions of what DESCRIBED tells of that ASKED names and are WANTED. Without sources there are none. */
 export function definitionsOf(
-  { symbol, features = [], things = [] }: DescribeData,
+  { symbol, things = [] }: DescribeData,
   places: Places,
   asked: Asked,
   wanted: WantedText,
 ): ReadRow[] {
-  const known = new Set(features);
   const told = things
     .filter(({ nature }) => isOfKind(nature, wanted.kind))
     .map((thing) => ({
       own: (thing.sources ?? []).length > 0,
-      rows: thingRows(thing, definedName(symbol, thing.nature), { places, known, asked, wanted }),
+      rows: thingRows(thing, definedName(symbol, thing.nature), { places, asked, wanted }),
     }));
   // Beside a form of that name, slots that it only is an accessor of are told by their places.
   const named = asked.methods === undefined && told.some(({ own, rows }) => own && rows.length > 0);
@@ -89,13 +88,12 @@ function definedName(symbol: string, nature: string): string {
 
 interface Reading {
   places: Places;
-  known: ReadonlySet<string>;
   asked: Asked;
   wanted: WantedText;
 }
 
 function thingRows({ nature, sources = [], methods = [] }: Thing, name: string, reading: Reading): ReadRow[] {
-  const { asked, wanted, places, known } = reading;
+  const { asked, wanted, places } = reading;
   const fitting = methods.filter(
     ({ description = '' }) => asked.methods?.includes(namesIn(description)) ?? true,
   );
@@ -107,7 +105,7 @@ function thingRows({ nature, sources = [], methods = [] }: Thing, name: string, 
   if (wantsMethods(wanted) || rows.length === 0) return [...rows, ...methods.map(methodRow)];
   const told = methods.map((method) => ({
     name: method.description ?? '',
-    at: places.locate(method, known, { name, method: method.description }),
+    at: places.locate(method, { name, method: method.description }),
   }));
   const [first, ...more] = rows;
   return first === undefined || told.length === 0 ? rows : [{ ...first, methods: told }, ...more];
@@ -135,10 +133,10 @@ function rowOf(
   name: string,
   kind: string,
   definition: { name: string; method?: string | undefined },
-  { places, known, wanted }: Reading,
+  { places, wanted }: Reading,
 ): ReadRow {
-  const found = places.text(place, known, definition, wanted.around ?? 0);
-  if (found === undefined) return { name, kind, at: places.locate(place, known, definition) };
+  const found = places.text(place, definition, wanted.around ?? 0);
+  if (found === undefined) return { name, kind, at: places.locate(place, definition) };
   const { file, line, lastLine, text, changed, old } = found;
   const note = old
     ? 'as it was loaded; the file has changed since, and this is not found in it'

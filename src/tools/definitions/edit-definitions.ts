@@ -99,10 +99,10 @@ async function carriedOut(
   { load }: EditArguments,
   context: CallContext,
 ): Promise<Result> {
-  await origins.places.prepare(plan.files.map(({ real }) => real));
-  const agreeing = plan.files.filter(({ real }) => origins.places.agrees(real));
+  await origins.places.prepare(plan.map(({ real }) => real));
+  const agreeing = plan.filter(({ real }) => origins.places.agrees(real));
   if (load) await nextSecond(plan);
-  const replacements = plan.files.map(({ path, bytes, present: { fingerprint } }) => ({
+  const replacements = plan.map(({ path, bytes, present: { fingerprint } }) => ({
     path,
     bytes,
     confirm: (now: Present) => checkApproved(now, fingerprint),
@@ -125,7 +125,7 @@ function editedResult(plan: Plan, shown: string[], loaded: Result | undefined): 
 }
 
 /** Waits until none of the files in PLAN was written in this very second: by that SBCL tells versions apart. */
-async function nextSecond({ files }: Plan): Promise<void> {
+async function nextSecond(files: Plan): Promise<void> {
   for (const { real } of files) {
     const mtimeMs = (await stat(real).catch(() => undefined))?.mtimeMs ?? 0;
     const left = 1000 * (Math.floor(mtimeMs / 1000) + 1) - Date.now();
@@ -134,7 +134,7 @@ async function nextSecond({ files }: Plan): Promise<void> {
 }
 
 /** Throws a CallError when a form that PLAN changes is in a package that the image has not. */
-function checkLoadable({ files }: Plan): void {
+function checkLoadable(files: Plan): void {
   for (const { name, missing } of files) {
     if (missing.length === 0) continue;
     throw new CallError(
@@ -144,7 +144,7 @@ function checkLoadable({ files }: Plan): void {
 }
 
 /** Whether the files of PLAN are as they were when it was made. */
-async function isStill({ files }: Plan, { workspace }: Origins, { signal }: CallContext): Promise<boolean> {
+async function isStill(files: Plan, { workspace }: Origins, { signal }: CallContext): Promise<boolean> {
   for (const { path, present } of files) {
     const { fingerprint } = await presentFile(workspace, path, signal);
     if (fingerprint !== present.fingerprint) return false;
@@ -154,15 +154,15 @@ async function isStill({ files }: Plan, { workspace }: Origins, { signal }: Call
 
 /** Returns what a human is shown of PLAN. */
 function previewOf(plan: Plan, load = false) {
-  const changes = plan.files.map(({ present, before, after }) => {
+  const changes = plan.map(({ present, before, after }) => {
     const become = { ...before, text: after };
     return present.size === undefined
       ? newFile(present.name, become)
       : changeOf(present.name, before, become);
   });
-  const names = plan.files.map(({ present }) => present.name);
+  const names = plan.map(({ present }) => present.name);
   const [place, ...otherPlaces] = names;
-  const notes = plan.files.flatMap((file) => file.notes);
+  const notes = plan.flatMap((file) => file.notes);
   const then = load ? [questionLine`Then the changed forms are compiled and run in the image.`] : [];
   const several = otherPlaces.length > 0;
   const changed = several ? filesSummary(changes) : (changes[0]?.summary ?? questionLine``);
@@ -177,7 +177,7 @@ function previewOf(plan: Plan, load = false) {
 }
 
 /** Is another one for other files, and for another content of them before or after. */
-function fingerprintOf({ files }: Plan): string {
+function fingerprintOf(files: Plan): string {
   const hash = createHash('sha256');
   for (const { present, bytes } of files)
     hash.update(JSON.stringify([present.fingerprint, bytes.toString('base64')]));

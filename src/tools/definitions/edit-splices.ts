@@ -18,21 +18,19 @@ import type { EditedFile } from './edited-files.ts';
 import type { Edit, Part } from './edits.ts';
 import type { Located } from './locate.ts';
 
-/** Returns what EDIT changes in the file of the definition that it means, when FEATURES hold. Throws a CallError when that
- *  leaves something that cannot be read. */
+/** Returns what EDIT changes in the file of the definition that it means. Throws a CallError when that leaves something that cannot be read. */
 export function splicesOf(
   { which, change }: Extract<Edit, { asked: object }>,
   { file, target }: Located,
-  features: ReadonlySet<string>,
 ): Splice[] {
   const { text } = file.source;
   switch (change.kind) {
     case 'delete':
       return [splicedOut(text, target)];
     case 'part':
-      return partSplices(which, change, { file, target }, features);
+      return partSplices(which, change, { file, target });
     default: {
-      const given = givenForms(which, change.text, features);
+      const given = givenForms(which, change.text, file);
       if (change.kind === 'replace' && !/\S/.test(withoutComments(given)))
         throw new CallError(`${which}: text has no form. op delete takes a definition out.`);
       const put = withLineEndsOf(text, target.start, target.end, given);
@@ -43,15 +41,10 @@ export function splicesOf(
   }
 }
 
-/** Returns what the edit WHICH, of a PART of FILE, changes there when FEATURES hold. Throws a CallError when that leaves
+/** Returns what the edit WHICH, of a PART of FILE, changes there. Throws a CallError when that leaves
  *  something that cannot be read. */
-export function partInFile(
-  which: string,
-  part: Part,
-  file: EditedFile,
-  features: ReadonlySet<string>,
-): Splice[] {
-  return partSplices(which, part, { file, target: { start: 0, end: file.source.text.length } }, features);
+export function partInFile(which: string, part: Part, file: EditedFile): Splice[] {
+  return partSplices(which, part, { file, target: { start: 0, end: file.source.text.length } });
 }
 
 /** A file, and what of it an edit is of: all of it, or what begins with HEAD. */
@@ -60,19 +53,14 @@ interface Edited {
   target: Pick<Target, 'start' | 'end'> & { head?: string };
 }
 
-/** Returns the splice that puts TEXT to the end of FILE, when FEATURES hold. Throws a CallError when one of both is not whole
+/** Returns the splice that puts TEXT to the end of FILE. Throws a CallError when one of both is not whole
  *  forms. */
-export function splicesAtEnd(
-  which: string,
-  text: string,
-  file: EditedFile,
-  features: ReadonlySet<string>,
-): Splice[] {
+export function splicesAtEnd(which: string, text: string, file: EditedFile): Splice[] {
   const { text: before } = file.source;
-  checkWhole(visibleName(file.present.name), before, features);
+  checkWhole(visibleName(file.present.name), before, file);
   const end = before.length;
   const eol = withLineEndsOf(before, end, end, '\n');
-  const given = withLineEndsOf(before, end, end, givenForms(which, text, features));
+  const given = withLineEndsOf(before, end, end, givenForms(which, text, file));
   const added = file.splices.filter(({ start }) => start === end).map((splice) => splice.text);
   const above = before + added.join('');
   const blank = /(?:\r?\n){0,2}$/.exec(above)?.[0] ?? '';
@@ -80,10 +68,10 @@ export function splicesAtEnd(
   return [{ start: end, end, text: eol.repeat(breaks) + given + eol }];
 }
 
-/** Returns TEXT, of the edit WHICH, without white space around it. Throws a CallError when it is not whole forms. */
-function givenForms(which: string, text: string, features: ReadonlySet<string>): string {
+/** Returns TEXT, of the edit WHICH of FILE, without white space around it. Throws a CallError when it is not whole forms. */
+function givenForms(which: string, text: string, file: EditedFile): string {
   const given = text.replaceAll('\r\n', '\n').replace(/^(?:[ \t]*\n)+|\s+$/g, '');
-  checkWhole(`${which}.text`, given, features);
+  checkWhole(`${which}.text`, given, file);
   return given;
 }
 
@@ -91,23 +79,18 @@ function withoutComments(text: string): string {
   return text.replace(/;[^\n]*/g, '');
 }
 
-/** Throws a CallError when TEXT, called NAME, is not whole forms: nothing is repaired in silence. */
-function checkWhole(name: string, text: string, features: ReadonlySet<string>): void {
+/** Throws a CallError when TEXT, called NAME and for FILE, is not whole forms: nothing is repaired in silence. */
+function checkWhole(name: string, text: string, file: EditedFile): void {
   const wrong = imbalanceWithProposal(name, text);
   if (wrong !== undefined) throw new CallError(`${wrong}\nNothing was changed. Send it again, put right.`);
-  const line = unfinishedLine(text, features);
+  const line = unfinishedLine(text, file.forms.features);
   if (line !== undefined)
     throw new CallError(
       `${name}: what begins at line ${line} does not end, so that it would take in what follows. Nothing was changed.`,
     );
 }
 
-function partSplices(
-  which: string,
-  { old, put, all }: Part,
-  { file, target }: Edited,
-  features: ReadonlySet<string>,
-): Splice[] {
+function partSplices(which: string, { old, put, all }: Part, { file, target }: Edited): Splice[] {
   const text = file.source.text.slice(target.start, target.end);
   const wanted = old.replaceAll('\r\n', '\n');
   const splices: Splice[] = [];
@@ -125,7 +108,7 @@ function partSplices(
   for (const { start, end, text: given } of splices.toReversed())
     after = after.slice(0, start - target.start) + given + after.slice(end - target.start);
   const whole = target.head === undefined ? visibleName(file.present.name) : 'the definition';
-  checkWhole(`${which}, ${whole} with new in it`, after, features);
+  checkWhole(`${which}, ${whole} with new in it`, after, file);
   return splices;
 }
 

@@ -19,13 +19,13 @@ const PLACES = 4;
 const NAME = 100;
 
 /** Returns the sections that tell what PLAN has done. */
-export function editedText({ files }: Plan): string[] {
+export function editedText(files: Plan): string[] {
   const notes = files.flatMap(({ notes }) => notes);
   return [files.map(fileText).join('\n'), ...(notes.length > 0 ? [notes.join('\n')] : [])];
 }
 
 /** Returns the same for code. */
-export function editedData({ files }: Plan): object[] {
+export function editedData(files: Plan): object[] {
   return files.map((file) => ({
     path: file.present.name,
     bytes: file.bytes.length,

@@ -18,7 +18,6 @@ const MS = 10_000;
 interface Looking {
   workspace: Workspace;
   places: Places;
-  features: ReadonlySet<string>;
   /** The package of names without one, when it was given. */
   home: string | undefined;
 }
@@ -27,7 +26,7 @@ interface Looking {
  *  whether all files were looked at. Methods of a generic function are listed, or read when they are wanted or stand
  *  alone. */
 export async function workspaceDefinitions(
-  { workspace, places, features, home }: Looking,
+  { workspace, places, home }: Looking,
   asked: Asked,
   wanted: WantedText,
   note: string,
@@ -35,7 +34,7 @@ export async function workspaceDefinitions(
   const budget = lookingBudget();
   const all: NamedText[] = [];
   for await (const path of lispFiles(workspace, places, budget))
-    all.push(...places.definitionsOf(path, asked.symbol, features));
+    all.push(...places.definitionsOf(path, asked.symbol));
   const prefix = (prefixOf(asked) ?? home)?.toUpperCase();
   const same = all.filter((each) => each.home.toUpperCase() === prefix);
   const named = same.length > 0 ? same : all;

@@ -32,7 +32,7 @@ export async function loadEdited(
   const sections: (string | undefined)[] = [];
   const data: object[] = [];
   let remarks: Remarks = {};
-  const files = await inLoadOrder(origins, plan.files, context);
+  const files = await inLoadOrder(origins, plan, context);
   for (const [index, file] of files.entries()) {
     const reply = await loadForms(origins, file, index > 0, context);
     const failed = reply.ending.kind !== 'done' || reply.data.value?.notLoaded === true;
@@ -109,16 +109,12 @@ function headline(
 }
 
 /** Returns what tells of the calls that no longer fit the functions whose lambda lists PLAN has changed. */
-async function unfitSection(
-  origins: Origins,
-  { files, features }: Plan,
-  context: CallContext,
-): Promise<string> {
+async function unfitSection(origins: Origins, plan: Plan, context: CallContext): Promise<string> {
   const texts: string[] = [];
-  for (const file of files) {
-    const before = listsOf(file.forms, goneForms(file), features);
+  for (const file of plan) {
+    const before = listsOf(file.forms, goneForms(file));
     const starts = file.changed.map(({ start }) => start);
-    for (const [name, list] of listsOf(file.now, starts, features)) {
+    for (const [name, list] of listsOf(file.now, starts)) {
       const home = file.now.packageAt(starts[0] ?? 0) ?? 'COMMON-LISP-USER';
       if (before.get(name) === undefined || before.get(name) === list) continue;
       const calls = await callsNow(origins.image, origins.places, { name, home }, context);
@@ -135,15 +131,11 @@ function goneForms({ forms, numbers }: PlannedFile): number[] {
 }
 
 /** Returns the lambda lists of the functions that the forms of FORMS at STARTS define, by their names. */
-function listsOf(
-  forms: TopLevelForms,
-  starts: readonly number[],
-  features: ReadonlySet<string>,
-): Map<string, string> {
+function listsOf(forms: TopLevelForms, starts: readonly number[]): Map<string, string> {
   const lists = new Map<string, string>();
   for (const { start, end, name, operator } of starts.flatMap((each) => definedAt(forms, each))) {
     if (/defmethod$/.test(operator)) continue;
-    const list = definitionOf(forms.source.text.slice(start, end), features)?.lambdaList;
+    const list = definitionOf(forms.source.text.slice(start, end), forms.features)?.lambdaList;
     if (list !== undefined) lists.set(name, JSON.stringify(list));
   }
   return lists;

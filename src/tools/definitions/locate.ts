@@ -37,23 +37,15 @@ const METHODS = 10_000;
 export class Locator {
   readonly #origins: Origins;
   readonly #files: EditedFiles;
-  readonly #features: ReadonlySet<string>;
   readonly #home: string | undefined;
   readonly #context: CallContext;
   /** What the image has of names: keyed by package and name. */
   readonly #described = new Map<string, DescribeData | undefined>();
 
   /** HOME is the package that names without one are of, when somebody gave it. */
-  constructor(
-    origins: Origins,
-    files: EditedFiles,
-    features: ReadonlySet<string>,
-    home: string | undefined,
-    context: CallContext,
-  ) {
+  constructor(origins: Origins, files: EditedFiles, home: string | undefined, context: CallContext) {
     this.#origins = origins;
     this.#files = files;
-    this.#features = features;
     this.#home = home;
     this.#context = context;
   }
@@ -96,18 +88,16 @@ export class Locator {
     const sources = things.flatMap((thing) => [...(thing.sources ?? []), ...(thing.methods ?? [])]);
     const files = [...new Set(sources.flatMap(({ file }) => file ?? []))];
     const wanted = wantedOf(asked);
-    const having = files.filter((file) => places.defines(file, wanted, this.#features));
+    const having = files.filter((file) => places.defines(file, wanted));
     const inside: string[] = [];
     for (const file of having) if (await workspace.holds(file)) inside.push(file);
     const outside = having.find((file) => !inside.includes(file));
     if (inside.length > 0) return { paths: inside, outside };
     const found: string[] = [];
     // A file that has others of the name is where it was looked for.
-    const naming: string[] = files.filter((file) =>
-      places.defines(file, { name: asked.symbol }, this.#features),
-    );
+    const naming: string[] = files.filter((file) => places.defines(file, { name: asked.symbol }));
     for await (const path of lispFiles(workspace, places, lookingBudget()))
-      if (found.length < LISTED && places.defines(path, wanted, this.#features)) found.push(path);
+      if (found.length < LISTED && places.defines(path, wanted)) found.push(path);
     return { paths: found.length > 0 || outside !== undefined ? found : naming, outside };
   }
 
@@ -146,7 +136,7 @@ export class Locator {
     const { places } = this.#origins;
     const sources = (known?.things ?? []).flatMap(({ sources = [] }) => sources);
     const starts = sources.flatMap((place) => {
-      const at = places.text(place, this.#features, { name: known?.symbol ?? '' }, 0);
+      const at = places.text(place, { name: known?.symbol ?? '' }, 0);
       return at === undefined || at.old ? [] : [`${at.file} ${at.line}`];
     });
     const loaded = found.filter(({ file, target }) =>
@@ -173,9 +163,8 @@ export class Locator {
     const definition = { name: known?.symbol ?? '' };
     const made = (known?.things ?? []).flatMap(({ sources = [], methods = [] }) => [...sources, ...methods]);
     for (const place of made) {
-      const at = place.file === undefined ? undefined : places.text(place, this.#features, definition, 0);
-      if (at === undefined || at.old || places.defines(place.file ?? '', { name: symbol }, this.#features))
-        continue;
+      const at = place.file === undefined ? undefined : places.text(place, definition, 0);
+      if (at === undefined || at.old || places.defines(place.file ?? '', { name: symbol })) continue;
       return `${name} is made by the form at ${visibleName(at.file)}:${at.line}, which has another name. Edit that.`;
     }
     return undefined;

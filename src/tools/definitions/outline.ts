@@ -5,7 +5,7 @@ import { beyondNote, boundLine, fittingRows, hasMore, listText, pageNote } from 
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import type { Defined } from '../../source/definitions.ts';
 import { visibleName } from '../../visible.ts';
-import { featuresOf } from '../lookup.ts';
+import { knowFeatures } from '../lookup.ts';
 import { type PageArguments, pageOf } from '../paging.ts';
 import type { Origins } from './origins.ts';
 
@@ -22,7 +22,8 @@ export async function outline(
   const { real, missing } = await workspace.locate(path, 'read');
   if (missing.length > 0) throw workspace.noFile(path);
   await places.prepare([real]);
-  const found = await places.outline(real, await featuresOf(image, context));
+  await knowFeatures(image, context);
+  const found = await places.outline(real);
   if (found === undefined)
     throw new CallError(`${visibleName(path)} cannot be read. Name a Lisp source file.`);
   const { offset, limit } = pageOf(args, context);

@@ -8,7 +8,7 @@ import { changedForms, lineAt, spliced } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { visibleName } from '../../visible.ts';
 
-import { featuresOf } from '../lookup.ts';
+import { knowFeatures } from '../lookup.ts';
 import { partInFile, splicesAtEnd, splicesOf } from './edit-splices.ts';
 import { type EditedFile, EditedFiles, type PlannedFile } from './edited-files.ts';
 import type { Edit } from './edits.ts';
@@ -16,11 +16,8 @@ import { Locator } from './locate.ts';
 import type { Origins } from './origins.ts';
 import { checkReadable } from './readable.ts';
 
-/** What a call would do. */
-export interface Plan {
-  files: PlannedFile[];
-  features: ReadonlySet<string>;
-}
+/** What a call would make of the files that it edits. */
+export type Plan = readonly PlannedFile[];
 
 /** Returns what EDITS would make of the files in which they are. HOME is the package of names without one, if somebody gave
  *  it. Throws a CallError that says why they cannot be made. */
@@ -30,36 +27,36 @@ export async function planned(
   home: string | undefined,
   context: CallContext,
 ): Promise<Plan> {
-  const features = await featuresOf(origins.image, context);
-  const files = new EditedFiles(origins.workspace, features, context);
-  const locator = new Locator(origins, files, features, home, context);
+  await knowFeatures(origins.image, context);
+  const files = new EditedFiles(origins.workspace, origins.places.features, context);
+  const locator = new Locator(origins, files, home, context);
   for (const edit of edits) {
-    const { file, splices } = await changesOf(edit, files, locator, features);
+    const { file, splices } = await changesOf(edit, files, locator);
     file.splices.push(...splices.map((splice) => ({ ...splice, which: edit.which })));
   }
   const plans = files.changed
-    .map((file) => plannedFile(file, features))
+    .map((file) => plannedFile(file))
     .filter(({ after, source }) => after !== source.text);
   if (plans.length === 0)
     throw new CallError('The files have this text already, so there is nothing to change.');
   for (const plan of plans) Object.assign(plan, await checkReadable(origins.image, plan, context));
-  return { files: plans, features };
+  return plans;
 }
 
-async function changesOf(edit: Edit, files: EditedFiles, locator: Locator, features: ReadonlySet<string>) {
+async function changesOf(edit: Edit, files: EditedFiles, locator: Locator) {
   if (edit.asked !== undefined) {
     const located = await locator.find(edit);
-    return { file: located.file, splices: splicesOf(edit, located, features) };
+    return { file: located.file, splices: splicesOf(edit, located) };
   }
   if (edit.part !== undefined) {
     const file = await files.open(edit.path);
-    return { file, splices: partInFile(edit.which, edit.part, file, features) };
+    return { file, splices: partInFile(edit.which, edit.part, file) };
   }
   const file = await files.open(edit.path, true);
-  return { file, splices: splicesAtEnd(edit.which, edit.text, file, features) };
+  return { file, splices: splicesAtEnd(edit.which, edit.text, file) };
 }
 
-function plannedFile(file: EditedFile, features: ReadonlySet<string>): PlannedFile {
+function plannedFile(file: EditedFile): PlannedFile {
   const { source, forms, before, present } = file;
   const name = visibleName(present.name);
   const splices = [...file.splices].sort((one, other) => one.start - other.start || one.end - other.end);
@@ -69,7 +66,7 @@ function plannedFile(file: EditedFile, features: ReadonlySet<string>): PlannedFi
     const which = [splices[later - 1]?.which, splices[later]?.which].sort().join(' and ');
     throw new CallError(`${which} change the same text of ${name}. Make them one edit. Nothing was changed.`);
   }
-  const now = new TopLevelForms(new SourceText(after), features);
+  const now = new TopLevelForms(new SourceText(after), forms.features);
   const difference = changedForms(forms, now, splices);
   if ('lost' in difference) {
     throw new CallError(

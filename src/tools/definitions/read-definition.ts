@@ -10,7 +10,7 @@ import {
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
-import { featuresOf, foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
+import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { LIMIT, OFFSET } from '../paging.ts';
 import { NAMES } from '../several.ts';
 import { type Asked, askedNames } from './asked-names.ts';
@@ -120,12 +120,7 @@ async function readOne(
   const inFiles = untold() && (absent || args.kind === undefined);
   const note = rows.length === 0 ? 'found by its name in the file' : 'not known to be what the image has';
   const found = inFiles
-    ? await workspaceDefinitions(
-        { workspace, places, features: await featuresOf(image, context), home: args.package },
-        asked,
-        args,
-        note,
-      )
+    ? await workspaceDefinitions({ workspace, places, home: args.package }, asked, args, note)
     : { rows: [], whole: true };
   const all = [...rows, ...found.rows];
   const remark = !found.whole && PARTLY;

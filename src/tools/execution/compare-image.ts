@@ -56,14 +56,13 @@ export function compareImage(image: Image, places: Places, workspace: Workspace)
       const scope = await scopeOf(args, workspace);
       const { limit } = pageOf(args, context, DIFFERENCES);
       const asked: Operations['compare-files']['args'] = { ...scope, limit };
-      const value = foundValue(await image.call('compare-files', asked, callOptions(context)));
-      if (isLookupFailure(value)) return lookupResult(value);
-      const { features, ...data } = value;
+      const data = foundValue(await image.call('compare-files', asked, callOptions(context)));
+      if (isLookupFailure(data)) return lookupResult(data);
       const what =
         scope.path === undefined
           ? `${Object.keys(scope)} ${Object.values(scope)}`
           : places.fileName(scope.path);
-      return { data, text: comparisonText(data, what, places, features) };
+      return { data, text: comparisonText(data, what, places) };
     },
   });
 }
@@ -80,12 +79,7 @@ async function scopeOf(
   return home ? { package: home } : { system: system ?? '' };
 }
 
-function comparisonText(
-  data: ComparisonData,
-  what: string,
-  places: Places,
-  features: readonly string[] = [],
-): string {
+function comparisonText(data: ComparisonData, what: string, places: Places): string {
   if (data.empty) return emptyText(what, data.needs ?? []);
   if (data.unknown) return `Nothing of ${what} was loaded in this image. Load it first.`;
   const {
@@ -102,9 +96,9 @@ function comparisonText(
     unloadedText(unloaded.map((file) => places.fileName(file))),
     ...oldLines(old, data.oldTotal, places),
     evaluatedSection(old.filter(({ file }) => file === undefined)),
-    differingSection(differing, data.differingTotal, places, formPlaces(places, features)),
+    differingSection(differing, data.differingTotal, places, formPlaces(places)),
     ...unsetLines(unset, data.unsetTotal),
-    ...disk.map((each) => diskSection(each, places, new Set(features))),
+    ...disk.map((each) => diskSection(each, places)),
     (data.diskTotal ?? 0) > disk.length &&
       `Files that changed besides: ${(data.diskTotal ?? 0) - disk.length}.`,
     ...outdatedLines(outdated, data.outdatedTotal),
@@ -169,17 +163,13 @@ function differingSection(
   return `Another in the image than in the file:\n${indent(rows.join('\n'), 2)}${moreText(differing.length, total)}`;
 }
 
-function diskSection(
-  { file, how, forms = [], formsTotal }: DiskDifference,
-  places: Places,
-  features: ReadonlySet<string>,
-): string {
+function diskSection({ file, how, forms = [], formsTotal }: DiskDifference, places: Places): string {
   const name = places.fileName(file);
   if (how === 'gone') return `${name} is gone from the disk since it was loaded.`;
   if (forms.length === 0) return `${name} changed on the disk since it was loaded.`;
   const words = { new: 'only in the file', differs: 'differs', gone: 'no longer in the file' };
   const rows = forms.map(({ head, how: is, form }) => {
-    const at = form === undefined ? '' : ` (${places.formNow(file, form, features)})`;
+    const at = form === undefined ? '' : ` (${places.formNow(file, form)})`;
     return `${head}: ${words[is]}${at}`;
   });
   return `${name} changed on the disk since it was loaded; load it again:\n${indent(rows.join('\n'), 2)}${moreText(forms.length, formsTotal)}`;

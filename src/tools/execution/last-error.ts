@@ -123,9 +123,8 @@ function errorText(data: LastErrorData, error: KeptError, index: number, places:
 }
 
 /** The frames of ERROR, which have no locals when there was no room to look at its stack. */
-function stackOf({ frames, features, condition }: KeptError): { frames?: KeptFrame[]; features?: string[] } {
-  if (frames === undefined) return condition ?? {};
-  return { frames, ...(features && { features }) };
+function stackOf({ frames, condition }: KeptError): { frames?: KeptFrame[] } {
+  return frames === undefined ? (condition ?? {}) : { frames };
 }
 
 function hidesLocals(error: KeptError): boolean {
@@ -148,11 +147,11 @@ function othersText({ others = [] }: LastErrorData, index: number): string | fal
 }
 
 function frameAnswer(error: KeptError, index: number, frame: number, places: Places): string {
-  const { frames: all = [], features = [] } = stackOf(error);
+  const { frames: all = [] } = stackOf(error);
   const frames = all.flatMap((each) => ('call' in each ? [each] : []));
   const wanted = frames[frame];
   if (wanted) {
-    const head = `${frame}: ${callText(wanted, new Set(features), places)}`;
+    const head = `${frame}: ${callText(wanted, places)}`;
     return [head, ...localLines(wanted, frame, { value: Number.POSITIVE_INFINITY, locals: 100 })].join('\n');
   }
   const has =

@@ -68,7 +68,6 @@ class Checks {
   readonly #callee: Checked;
   readonly #list: LambdaList | undefined;
   readonly #places: Places;
-  readonly #features: ReadonlySet<string>;
   readonly #used: Used;
   readonly #files = new Map<string, Mentions>();
   readonly #claimed = new Set<Mention>();
@@ -81,7 +80,6 @@ class Checks {
     this.#callee = callee;
     this.#list = list;
     this.#places = places;
-    this.#features = new Set(found.features);
     this.#used = usedOf(found);
   }
 
@@ -108,7 +106,7 @@ class Checks {
     const text = this.#places.sourceText(file);
     if (text === undefined) return undefined;
     const found = new Map<number, Mention[]>();
-    for (const mention of mentionsIn(text, this.#features, this.#callee)) {
+    for (const mention of mentionsIn(text, this.#places.features, this.#callee)) {
       for (const index of new Set([mention.start, mention.also ?? mention.start]))
         found.set(index, [...(found.get(index) ?? []), mention]);
     }
@@ -121,7 +119,7 @@ class Checks {
   #uses(caller: string, uses: readonly Place[]): void {
     const { file, method } = uses[0] ?? {};
     const mentions = file === undefined ? undefined : this.#mentions(file);
-    const found = this.#places.spots(uses, this.#features, this.#used, { name: caller, method });
+    const found = this.#places.spots(uses, this.#used, { name: caller, method });
     if (file === undefined || mentions === undefined || found === undefined) {
       const why = 'its source cannot be read';
       this.#tell(this.#result.unknown, { caller, at: file ?? 'no source', text: '', why });
@@ -148,7 +146,7 @@ class Checks {
   /** Tells of the function at PLACE, which has the call from what was inlined into it, unless it is KNOWN. */
   #inlined(place: Place, known: ReadonlySet<string>): void {
     const { description = '' } = place;
-    const site = known.has(description) ? undefined : this.#places.site(place, this.#features);
+    const site = known.has(description) ? undefined : this.#places.site(place);
     if (site)
       this.#tell(this.#result.unknown, { caller: description, ...site, why: 'not at a place of its own' });
   }
@@ -167,7 +165,7 @@ class Checks {
   /** Checks the calls in the top-level form of a ROW, which calls it for certain. */
   #topLevelCalls({ file, form, possible, changed }: Caller): void {
     if (file === undefined || form === undefined || possible || changed) return;
-    const top = this.#places.forms(file, this.#features)?.list[form]?.start;
+    const top = this.#places.forms(file)?.list[form]?.start;
     for (const mention of eachOf(this.#mentions(file) ?? new Map()))
       if (mention.top === top && mention.args && !this.#claimed.has(mention)) this.#check('', file, mention);
   }

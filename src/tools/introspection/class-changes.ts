@@ -66,20 +66,19 @@ export interface BrokenInstances {
 
 /** Returns where the files of FACTS make instances with what DEFINITION takes no more, or name slots that it lacks. */
 export function brokenInstances(
-  { initargs = [], slots = [], files = [], features = [] }: ImpactData,
+  { initargs = [], slots = [], files = [] }: ImpactData,
   definition: Definition | undefined,
   places: Places,
 ): BrokenInstances {
   const broken: BrokenInstances = { unfit: [], unknown: [] };
   if (definition?.slots === undefined) return broken;
-  const known = new Set(features);
   const classes = initargs.map((each) => ({
     ...each,
     gone: missing(each.initargs, definition.initargs ?? []),
   }));
   for (const { name, gone, defaults = [], place } of classes) {
     for (const key of gone.filter((each) => defaults.includes(each))) {
-      const site = places.site(place, known) ?? { at: 'no source', text: '' };
+      const site = places.site(place) ?? { at: 'no source', text: '' };
       broken.unfit.push({ caller: name, ...site, why: `:${key} is a default initarg of it` });
     }
   }
@@ -93,7 +92,7 @@ export function brokenInstances(
     classes.find(({ name }) => bareOf(name) === use.name)?.gone ?? sought.initargs;
   for (const file of files) {
     const source = places.sourceText(file);
-    for (const use of source ? instanceUsesIn(source, known, sought) : []) {
+    for (const use of source ? instanceUsesIn(source, places.features, sought) : []) {
       const position = source?.positionAt(use.start);
       const at = `${places.fileName(file)}:${position?.line}:${position?.column}`;
       tell(broken, use, goneOf(use), { at, text: position ? boundLine(position.text, position.column) : '' });

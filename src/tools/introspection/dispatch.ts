@@ -52,14 +52,10 @@ function writtenArguments(texts: readonly string[]): WrittenArgument[] {
 }
 
 /** Returns DATA with its places as people name them. */
-function withMethodPlaces(
-  { features, rows = [], perhaps = [], ...data }: EffectiveMethodData,
-  places: Places,
-) {
-  const known = new Set(features);
+function withMethodPlaces({ rows = [], perhaps = [], ...data }: EffectiveMethodData, places: Places) {
   const named = (method: Place) => ({
     name: method.description,
-    at: places.locate(method, known, { name: data.name, method: method.description }),
+    at: places.locate(method, { name: data.name, method: method.description }),
   });
   return {
     ...data,

@@ -59,8 +59,8 @@ export function functionArglist(image: Image, places: Places) {
         callOptions(context),
       );
       const offset = methods ? page.offset : undefined;
-      return lookedUp(reply, ({ features, sources, ...found }) => {
-        const data = withLambdaList({ ...found, sources }, places, new Set(features), found.name);
+      return lookedUp(reply, ({ sources, ...found }) => {
+        const data = withLambdaList({ ...found, sources }, places, found.name);
         return { data, text: arglistText(data, offset) };
       });
     },

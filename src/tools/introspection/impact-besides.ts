@@ -68,14 +68,14 @@ export function testsNaming({ places }: Origins, facts: ImpactData): NamingFile[
 }
 
 function naming(
-  { name, files = [], kind, features = [] }: ImpactData,
+  { name, files = [], kind }: ImpactData,
   homes: readonly string[],
   texts: readonly { file: string; text: SourceText }[],
   places: Places,
 ): NamingFile[] {
   const callee = { ...calleeOf(name, homes, files), macro: kind === 'MACRO' };
   return texts.flatMap(({ file, text }) => {
-    const mentions = mentionsIn(text, new Set(features), callee);
+    const mentions = mentionsIn(text, places.features, callee);
     const calls = mentions.filter(({ how }) => how !== 'as a name');
     const lines = [...new Set(calls.map(({ start }) => text.positionAt(start).line))];
     return lines.length > 0 ? [{ file: places.fileName(file), lines }] : [];

@@ -116,14 +116,12 @@ class Investigation {
   readonly #places: Places;
   readonly #facts: ImpactData;
   readonly #context: CallContext;
-  readonly #features: ReadonlySet<string>;
 
   constructor(image: Image, places: Places, facts: ImpactData, context: CallContext) {
     this.#image = image;
     this.#places = places;
     this.#facts = facts;
     this.#context = context;
-    this.#features = new Set(facts.features);
   }
 
   async of(
@@ -145,7 +143,9 @@ class Investigation {
     const list = ofType ? undefined : this.#lambdaList(args, definition);
     const ofMethod = definition?.operator === 'DEFMETHOD';
     const callers = kind === undefined ? undefined : await this.#callers(name);
-    const called = ofMethod ? calledByMethod(this.#facts, definition, args.definition) : this.#called(list);
+    const called = ofMethod
+      ? calledByMethod(this.#facts, definition, this.#places.features, args.definition)
+      : this.#called(list);
     const checked = callers && this.#checked(name, callers, called);
     return {
       ...this.#common(),
@@ -189,12 +189,12 @@ class Investigation {
       ...(instances !== undefined && { instances }),
       ...(testSystems !== undefined && { testSystems }),
       ...(testsMore && { testsMore }),
-      ...reachingTests(this.#facts, this.#places, this.#features),
+      ...reachingTests(this.#facts, this.#places),
     };
   }
 
   #site(place: object): { at: string; text: string } {
-    return this.#places.site(place, this.#features) ?? { at: 'no source', text: '' };
+    return this.#places.site(place) ?? { at: 'no source', text: '' };
   }
 
   /** Returns what the argument `definition` defines. Throws a CallError when it is not of this name. */
@@ -204,7 +204,7 @@ class Investigation {
   }: ArgumentsFor<typeof IMPACT_OF_CHANGE>): Definition | undefined {
     if (definition === undefined) return undefined;
     if (list !== undefined) throw new CallError('Give lambda_list or definition, not both.');
-    const found = definitionOf(definition, this.#features);
+    const found = definitionOf(definition, this.#places.features);
     if (found === undefined) {
       throw new CallError(
         'The definition cannot be read. Give one whole form, such as (defun name (arguments) ...), or give lambda_list.',
@@ -221,7 +221,7 @@ class Investigation {
 
   #lambdaList(args: ArgumentsFor<typeof IMPACT_OF_CHANGE>, definition: Definition | undefined) {
     if (args.lambda_list === undefined) return definition?.lambdaList;
-    const list = parsedLambdaList(args.lambda_list, this.#features, this.#facts.kind === 'MACRO');
+    const list = parsedLambdaList(args.lambda_list, this.#places.features, this.#facts.kind === 'MACRO');
     if (list === undefined) {
       throw new CallError(
         `The lambda_list ${args.lambda_list} cannot be read. Give a list such as (item &optional count &key currency), or () for none.`,

@@ -18,12 +18,11 @@ interface LambdaList extends FromSource {
 export function withLambdaList<Data extends LambdaList & { sources?: Place[] | undefined }>(
   { sources = [], ...data }: Data,
   places: Places,
-  features: ReadonlySet<string>,
   name: string,
 ): Omit<Data, 'sources'> & FromSource {
   if (data.arglist !== undefined) return data;
   for (const source of sources) {
-    const arglist = places.lambdaList(source, features, name);
+    const arglist = places.lambdaList(source, name);
     if (arglist !== undefined) return { ...data, arglist, fromSource: true };
   }
   return data;

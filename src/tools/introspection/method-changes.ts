@@ -5,16 +5,17 @@ import type { ImpactData } from '../../image/wire/introspection.ts';
 import { headOf, namesIn } from '../../source/again.ts';
 import type { Definition } from '../../source/definition.ts';
 import { disagreement, type LambdaList, parsedLambdaList } from '../../source/fits.ts';
-import { readForm } from '../../source/form.ts';
+import { type Features, readForm } from '../../source/form.ts';
 
 /** Returns what calls of the generic function of FACTS can give once DEFINITION, of a method and with TEXT, is there.
- *  Returns undefined when the method in whose place it comes takes no keyword that goes. */
+ *  The text is read under FEATURES. Returns undefined when the method in whose place it comes takes no keyword that goes. */
 export function calledByMethod(
-  { methods = [], arglist, features }: ImpactData,
+  { methods = [], arglist }: ImpactData,
   definition: Definition | undefined,
+  features: Features,
   text = '',
 ): LambdaList | undefined {
-  const form = readForm(text, 0, new Set(features));
+  const form = readForm(text, 0, features);
   const meant = form && headOf(form)?.method;
   const replaced = methods.find(({ place }) => namesIn(place.description ?? '') === meant);
   const [own, old] = [arglist, replaced?.arglist].map((each) => each && parsedLambdaList(each));

@@ -42,7 +42,6 @@ export interface Outside {
  *  else its PACKAGES are called, and whether SITES are wanted. */
 export interface Asked {
   used: string;
-  features: ReadonlySet<string>;
   packages: Readonly<Record<string, string>>;
   sites: boolean;
   variable: boolean;
@@ -76,7 +75,7 @@ export function outside(
           ...(possible ? { kind: generalKind(operator), possible } : { kind: kind ?? kindOf(operator) }),
         };
   if (file === undefined) return { name, ...(kind && { kind }), ...(possible && { possible }) };
-  const forms = places.forms(file, asked.features);
+  const forms = places.forms(file);
   const shown = places.fileName(file);
   const form = forms?.list[number];
   if (forms && form && isUse(form, caller, asked, forms)) {

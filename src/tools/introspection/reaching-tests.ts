@@ -13,8 +13,7 @@ interface Located {
 export function reachingTests(
   { tests = [], testCount = 0 }: ImpactData,
   places: Places,
-  features: ReadonlySet<string>,
 ): { tests: Located[]; testCount: number } {
-  const site = (place: Place): Located => places.site(place, features) ?? { at: 'no source', text: '' };
+  const site = (place: Place): Located => places.site(place) ?? { at: 'no source', text: '' };
   return { tests: tests.map(site), testCount };
 }

@@ -16,7 +16,7 @@ import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { unknownNotes } from './unknown-users.ts';
-import { headOf, missingNote, type User, usersOf, userText, withoutFeatures } from './users.ts';
+import { headOf, missingNote, type User, usersOf, userText, withoutOutside } from './users.ts';
 
 const WHO_REFERENCES = {
   name: 'who_references',
@@ -74,7 +74,7 @@ export async function referencesOf(
   return lookedUp(reply, (found) => {
     const users = usersOf(found, places, { page, named: found.total, sites, variable: true });
     const data = {
-      ...withoutFeatures(found),
+      ...withoutOutside(found),
       total: found.total + users.outside - users.repeated,
       rows: users.rows,
     };

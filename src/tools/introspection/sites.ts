@@ -13,7 +13,6 @@ export interface Asked {
   name: string;
   variable?: boolean;
   unrecorded?: 'macro' | 'inline' | 'slot';
-  features?: string[];
   accessibleIn?: string[];
 }
 
@@ -27,17 +26,16 @@ export interface UserSite {
 /** Returns a function that gives the places where a user uses what is ASKED about. It takes the user's name, and what the
  *  image tells of the uses. The places are in the order of the file, each once. */
 export function siteFinder(
-  { name, variable = false, unrecorded, features = [], accessibleIn }: Asked,
+  { name, variable = false, unrecorded, accessibleIn }: Asked,
   places: Places,
 ): (user: string, uses: Place[]) => UserSite[] {
   const used = usedOf({ name, variable, ...(accessibleIn && { accessibleIn }) });
-  const known = new Set(features);
   // What SETF calls is recorded each time.
-  const all = unrecorded === 'inline' && !used.setf ? withFurtherCalls(used, known, places) : undefined;
+  const all = unrecorded === 'inline' && !used.setf ? withFurtherCalls(used, places) : undefined;
   return (user, uses) => {
     const found = inOneForm(uses).flatMap((group) => {
       const method = group[0]?.method;
-      const recorded = places.sites(group, known, used, { name: user, method });
+      const recorded = places.sites(group, used, { name: user, method });
       const sites = all?.(group, recorded) ?? recorded;
       // Where any of several methods can have it, each place is told once.
       return sites.map(({ doubt, index: _, ...site }) => ({ ...site, ...(method && !doubt && { method }) }));
@@ -63,14 +61,13 @@ export function usedOf({ name, variable = false, accessibleIn }: Asked): Used {
  *  argument in its place. */
 function withFurtherCalls(
   { name, packages = new Set() }: Used,
-  features: ReadonlySet<string>,
   places: Places,
 ): (uses: readonly Place[], recorded: readonly Site[]) => readonly Site[] {
   const mentions = new Map<string, number[]>();
   const inFile = (file: string, text: SourceText) => {
     const known = mentions.get(file);
     if (known !== undefined) return known;
-    const all = mentionsIn(text, features, { name, homes: packages, setf: false });
+    const all = mentionsIn(text, places.features, { name, homes: packages, setf: false });
     const calls = all.filter(({ args, how }) => args !== undefined || how === 'as a function');
     const starts = calls.map(({ start, also }) => also ?? start);
     mentions.set(file, starts);
@@ -89,7 +86,7 @@ function withFurtherCalls(
       }),
     );
     const own = recorded.filter(({ index }) => index === undefined || !around.has(index));
-    return [...own, ...places.beside(file, indices, calls, features)];
+    return [...own, ...places.beside(file, indices, calls)];
   };
 }
 

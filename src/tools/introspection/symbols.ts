@@ -202,15 +202,14 @@ export function describeSymbol(image: Image, places: Places) {
 type Described = ReturnType<typeof withPlaces>;
 
 /** Returns DATA with its places as people name them. */
-function withPlaces({ features, things = [], ...data }: DescribeData, places: Places) {
-  const known = new Set(features);
-  const locate = (place: Place, definition: Definition) => places.locate(place, known, definition);
+function withPlaces({ things = [], ...data }: DescribeData, places: Places) {
+  const locate = (place: Place, definition: Definition) => places.locate(place, definition);
   return {
     ...data,
     things: things.map(({ sources = [], methods, ...thing }) => {
       const name = definedName(data.symbol, thing.nature);
       return {
-        ...withLambdaList({ ...thing, sources }, places, known, name),
+        ...withLambdaList({ ...thing, sources }, places, name),
         sources: sources.map((source) => locate(source, { name })),
         ...(methods && {
           methods: methods.map((method) => ({

@@ -14,14 +14,14 @@ interface Naming {
 /** Returns where the files of FACTS name their symbol, but for its definition as a type. Returns undefined when that names no
  *  type, or one that is a class. */
 export function typeUses(
-  { name, type, files = [], homes = [], features = [] }: ImpactData,
+  { name, type, files = [], homes = [] }: ImpactData,
   places: Places,
 ): Naming[] | undefined {
   if (!type) return undefined;
   const used = { name: name.replace(/^.*?::/s, ''), packages: new Set(homes) };
   return files.flatMap((file) => {
     const source = places.sourceText(file);
-    return (source ? symbolsIn(source, new Set(features), used, 'DEFTYPE') : []).map((index) => {
+    return (source ? symbolsIn(source, places.features, used, 'DEFTYPE') : []).map((index) => {
       const { line, column, text } = source?.positionAt(index) ?? { line: 0, column: 0, text: '' };
       return { at: `${places.fileName(file)}:${line}:${column}`, text: boundLine(text, column) };
     });

@@ -12,14 +12,13 @@ interface Unseen {
   name: string;
   files?: string[];
   accessibleIn?: string[];
-  features?: string[];
   natures?: string[];
 }
 
 /** Returns the top-level forms in the files of FOUND that call its name or pass it as a function, with SITES. What stands
  *  in a definition of what is TOLD, or in such a form, is left out. */
 export function unseenUsers(found: Unseen, told: readonly User[], places: Places, sites: boolean): User[] {
-  const { name, files = [], accessibleIn = [], features = [], natures = [] } = found;
+  const { name, files = [], accessibleIn = [], natures = [] } = found;
   const [, setf, symbol = ''] = /^.*?::(?:\((SETF) )?(.*?)\)?$/s.exec(name) ?? [];
   const callee = {
     name: symbol,
@@ -32,8 +31,8 @@ export function unseenUsers(found: Unseen, told: readonly User[], places: Places
   for (const file of files) {
     const text = places.sourceText(file);
     if (text === undefined) continue;
-    const forms = places.forms(file, new Set(features));
-    for (const { start, top, args, how } of mentionsIn(text, new Set(features), callee)) {
+    const forms = places.forms(file);
+    for (const { start, top, args, how } of mentionsIn(text, places.features, callee)) {
       if (args === undefined && how !== 'as a function') continue;
       const at = `${places.fileName(file)}:${text.positionAt(top).line}`;
       const name = `top-level form at ${at}`;

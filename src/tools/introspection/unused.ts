@@ -24,9 +24,9 @@ export async function unusedFunctions(
     throw new CallError('unused needs a package: give the one whose functions are asked about.');
   const args = { package: home.replace(/:+$/, ''), ...(within !== undefined && { within }) };
   const reply = await image.call('unused-functions', args, callOptions(context));
-  return lookedUp(reply, ({ files, features, rows = [], ...found }) => {
+  return lookedUp(reply, ({ files, rows = [], ...found }) => {
     // SBCL does not record where top-level forms use a macro.
-    const unused = rows.filter((row) => !row.macro || !isUsedAtTop(row, { files, features }, places));
+    const unused = rows.filter((row) => !row.macro || !isUsedAtTop(row, { files }, places));
     const groups = groupBy(unused, headerOf);
     const ordered = HEADERS.flatMap((header) => groups.get(header) ?? []);
     const shown = ordered.slice(page.offset, page.offset + page.limit).map(({ homes: _, ...row }) => row);
@@ -39,7 +39,7 @@ export async function unusedFunctions(
 /** Tells whether a form in the files of FOUND uses the macro ROW. */
 function isUsedAtTop(
   { name, homes = [] }: UnusedRow,
-  found: Pick<UnusedData, 'files' | 'features'>,
+  found: Pick<UnusedData, 'files'>,
   places: Places,
 ): boolean {
   const macro = { ...found, name, accessibleIn: homes, natures: ['MACRO'] };
@@ -53,7 +53,7 @@ function headerOf({ external, macro }: UnusedRow): string {
   return `${external ? 'Exported' : 'Internal'} ${macro ? 'macros' : 'functions'}`;
 }
 
-interface Told extends Omit<UnusedData, 'files' | 'features'> {
+interface Told extends Omit<UnusedData, 'files'> {
   total: number;
 }
 

@@ -10,7 +10,6 @@ import { siteFinder, siteText, type UserSite } from './sites.ts';
 interface Uses {
   name: string;
   unrecorded?: 'macro' | 'inline' | 'slot';
-  features?: string[];
   accessibleIn?: string[];
   packages?: Record<string, string>;
   rows?: Caller[];
@@ -75,10 +74,9 @@ export function usersOf(
 
 /** Gives what is asked about the top-level forms in DATA. */
 function askedOf(data: Uses, sites: boolean, variable: boolean): Asked {
-  const { features = [], packages = {} } = data;
+  const { packages = {} } = data;
   return {
     used: symbolIn(data.name),
-    features: new Set(features),
     packages,
     sites,
     variable,
@@ -113,10 +111,10 @@ function userOf(
 }
 
 /** Returns DATA without what only the search for places needs. */
-export function withoutFeatures<Data extends Uses>(
+export function withoutOutside<Data extends Uses>(
   data: Data,
-): Omit<Data, 'features' | 'accessibleIn' | 'packages' | 'outside' | 'outsideCount'> {
-  const { features, accessibleIn, packages, outside, outsideCount, ...rest } = data;
+): Omit<Data, 'accessibleIn' | 'packages' | 'outside' | 'outsideCount'> {
+  const { accessibleIn, packages, outside, outsideCount, ...rest } = data;
   return rest;
 }
 

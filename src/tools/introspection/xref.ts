@@ -20,7 +20,7 @@ import { referencesOf } from './references.ts';
 import { unknownNotes } from './unknown-users.ts';
 import { unseenUsers } from './unseen.ts';
 import { unusedFunctions } from './unused.ts';
-import { headOf, missingNote, type User, usersOf, userText, withoutFeatures } from './users.ts';
+import { headOf, missingNote, type User, usersOf, userText, withoutOutside } from './users.ts';
 
 const PARAMETERS = [
   { name: 'name', type: 'string', description: 'Function name to find callers of' },
@@ -121,7 +121,7 @@ async function callersOf(
     const unseen =
       certain && found.unrecorded !== 'slot' ? [] : unseenUsers(found, users.rows, places, sites);
     const from = Math.max(0, page.offset - named - users.outside - users.outsidePossible);
-    const { files, ...told } = withoutFeatures(found);
+    const { files, ...told } = withoutOutside(found);
     const data = {
       ...told,
       others: found.others + users.outside,

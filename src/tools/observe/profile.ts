@@ -21,7 +21,7 @@ export async function observeProfile(observing: Observing, mode: string): Promis
     optionsOf(observing),
   );
   const { observed, value } = reply.data;
-  const { features: _, ...seen } = observed ?? { samples: 0, found: 0 };
+  const seen = observed ?? { samples: 0, found: 0 };
   const text = observed && profileText(observed, mode, places);
   return refusal(value, places) ?? observedResult(reply, places, { seen: observed && seen, text });
 }
@@ -34,7 +34,7 @@ const WHAT: { readonly [mode: string]: string } = {
 };
 
 function profileText(profile: Profile, mode: string, places: Places): string {
-  const { samples, spots = [], found, octets, features = [] } = profile;
+  const { samples, spots = [], found, octets } = profile;
   const head = [runsText(profile), firstText(profile), `${countText(samples, 'sample')} of ${WHAT[mode]}.`]
     .filter(Boolean)
     .join(' ');
@@ -45,9 +45,8 @@ function profileText(profile: Profile, mode: string, places: Places): string {
         : 'there was too little of it';
     return `${head}\nNo function of the program was in them: ${why}.`;
   }
-  const known = new Set(features);
   const bytes = mode === 'alloc' && !profile.large && !profile.full ? octets : undefined;
-  const lines = spots.map((spot) => spotText(spot, known, places, bytes));
+  const lines = spots.map((spot) => spotText(spot, places, bytes));
   const shown = spots.filter(({ self }) => self > 0).length;
   const more = found > shown ? `\n... ${found - shown} more functions with less` : '';
   return `${head}\n   self  total\n${lines.join('\n')}${more}${notesText(profile)}`;
@@ -87,15 +86,10 @@ function cpuText(milliseconds: number, cpu: number, runs: number): string {
   return ` by the clock (CPU ${timeText(cpu)}: ${why})`;
 }
 
-function spotText(
-  spot: Spot,
-  features: ReadonlySet<string>,
-  places: Places,
-  octets: number | undefined,
-): string {
+function spotText(spot: Spot, places: Places, octets: number | undefined): string {
   const { name, self, total, place, caller, callerPart } = spot;
   const percent = (part: number) => `${part.toFixed(1)}%`.padStart(6);
-  const at = place === undefined ? '' : `  ${places.locate(place, features, { name })}`;
+  const at = place === undefined ? '' : `  ${places.locate(place, { name })}`;
   const part = callerPart === undefined ? '' : ` ${callerPart}%`;
   // What calls a function that only calls others is mostly the row before or behind it.
   const by = caller === undefined || self === 0 ? '' : `  < ${caller}${part}`;

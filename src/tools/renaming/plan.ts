@@ -81,10 +81,10 @@ const OTHER_FILE = 1024 * 1024;
 const OTHER_FILES = 64 * 1024 * 1024;
 
 /** Returns the top-level forms that define the symbol of FACTS, as parts of their texts. */
-export function definingForms({ places = [], features = [] }: RenameFacts, ground: Ground): Part[] {
+export function definingForms({ places = [] }: RenameFacts, ground: Ground): Part[] {
   return places.flatMap(([file, number]) => {
     const text = ground.places.sourceText(file)?.text;
-    const start = text && ground.places.forms(file, new Set(features))?.list[number]?.start;
+    const start = text && ground.places.forms(file)?.list[number]?.start;
     return text === undefined ? [] : treeOf(text).top.filter((form) => form.start === start);
   });
 }
@@ -106,7 +106,6 @@ class Planning {
   readonly #renamings: Renaming[];
   readonly #packages: Packages;
   readonly #callees = new Map<string, Set<string>>();
-  readonly #features: ReadonlySet<string>;
   /** The real paths of the files of loaded code. */
   readonly #loaded = new Set<string>();
   readonly #plan: RenamePlan = {
@@ -123,7 +122,6 @@ class Planning {
     this.#facts = facts;
     this.#ground = ground;
     this.#wanted = wanted;
-    this.#features = new Set(facts.features);
     this.#packages = new Packages(facts.packageNames ?? [], facts.localNicknames ?? []);
     this.#renamings = facts.renamings.map(({ from, to, packages = [], exporters = [] }) => ({
       from,
@@ -217,7 +215,7 @@ class Planning {
   }
 
   #task(file: string, text: string, renamings: Renaming[]): Task {
-    const forms = new TopLevelForms(new SourceText(text), this.#features);
+    const forms = new TopLevelForms(new SourceText(text), this.#ground.places.features);
     const begins = file.endsWith('.asd') ? 'ASDF-USER' : 'COMMON-LISP-USER';
     return {
       renamings,
@@ -261,7 +259,7 @@ class Planning {
       await this.#ground.places.prepare([file]);
       const named = await realPathOf(file);
       const change = this.#plan.changes.find(({ real }) => real === named);
-      const list = this.#ground.places.forms(file, this.#features)?.list ?? [];
+      const list = this.#ground.places.forms(file)?.list ?? [];
       const form = list[number];
       if (form === undefined) continue;
       const at = `${this.#ground.places.fileName(file)}:${this.#ground.places.sourceText(file)?.positionAt(form.start).line}`;

@@ -6,13 +6,6 @@ import { type Span, spansOf } from '../../source/paths.ts';
 import type { Forms, Places } from '../places.ts';
 import type { Recorded } from './reached.ts';
 
-/** How coverage is told: at most LIMIT definitions, with the places that PLACES tell under FEATURES. */
-interface Shown {
-  limit: number;
-  places: Places;
-  features: ReadonlySet<string>;
-}
-
 /** A definition that was measured, where it is, and the lines of it that never ran. */
 export interface Covered {
   name: string;
@@ -55,37 +48,31 @@ function together(one: MeasuredDefinition, other: MeasuredDefinition): MeasuredD
   return { ...one, never: one.never?.filter((path) => never.has(path.join())) ?? [] };
 }
 
-/** Returns DATA with places as PLACES tell them under FEATURES. */
-export function coverageOf(
-  { definitions = [], missed = 0 }: CoverageData,
-  { places, features }: Pick<Shown, 'places' | 'features'>,
-): Coverage {
+/** Returns DATA with places as PLACES tell them. */
+export function coverageOf({ definitions = [], missed = 0 }: CoverageData, places: Places): Coverage {
   const files = new Map<string, Forms | undefined>();
   const measured = definitions.map(({ name, file, form, part = [], reached = false, never = [] }) => {
-    if (!files.has(file)) files.set(file, places.forms(file, features));
+    if (!files.has(file)) files.set(file, places.forms(file));
     const forms = files.get(file);
     const start = forms?.list[form]?.start;
     const known = forms !== undefined && start !== undefined;
-    const [own = { start }] = known ? spansOf(forms.text, start, [part], features) : [];
+    const [own = { start }] = known ? spansOf(forms.text, start, [part], places.features) : [];
     const line = known ? `:${forms.position(own.start ?? start).line}` : '';
     return {
       name,
       at: `${places.fileName(file)}${line}`,
       reached,
-      never: known && reached ? linesOf(forms, spansOf(forms.text, start, never, features)) : [],
+      never: known && reached ? linesOf(forms, spansOf(forms.text, start, never, places.features)) : [],
     };
   });
   return { measured, missed };
 }
 
-/** Returns the definitions of DATA with the texts of their forms, as PLACES read them under FEATURES. */
-export function recordedOf(
-  { definitions = [] }: CoverageData,
-  { places, features }: Pick<Shown, 'places' | 'features'>,
-): Recorded[] {
+/** Returns the definitions of DATA with the texts of their forms, as PLACES read them. */
+export function recordedOf({ definitions = [] }: CoverageData, places: Places): Recorded[] {
   const files = new Map<string, Forms | undefined>();
   return definitions.map(({ name, file, form }) => {
-    if (!files.has(file)) files.set(file, places.forms(file, features));
+    if (!files.has(file)) files.set(file, places.forms(file));
     const { list = [], text = '' } = files.get(file) ?? {};
     const { start = 0, end = 0 } = list[form] ?? {};
     return { name, file, text: text.slice(start, end) };

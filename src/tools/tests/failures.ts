@@ -12,7 +12,6 @@ import type { Outcome } from './results.ts';
 export interface Shown {
   limit: number;
   places: Places;
-  features: ReadonlySet<string>;
 }
 
 /** Returns a function that returns the name of a test without the package that all NAMES have in common. */
@@ -26,13 +25,13 @@ export function shortNames(names: readonly string[]): (test: string) => string {
  *  the name of a test. */
 export function failureLines(
   tests: readonly Outcome[],
-  { limit, places, features }: Shown,
+  { limit, places }: Shown,
   short: (test: string) => string,
 ): string {
   const files = new ToldFiles();
   const lineAt = (place: Place | undefined): Line | undefined => {
     if (place?.file === undefined) return undefined;
-    const at = places.locate(place, features, { name: '' }).replace(/(:\d+):\d+/, '$1');
+    const at = places.locate(place, { name: '' }).replace(/(:\d+):\d+/, '$1');
     const [, file = at, line] = /^(.*?):(\d+)$/.exec(at) ?? [];
     return { file, line };
   };

@@ -109,14 +109,14 @@ export class Run {
   }
 
   #keepReached({ data, ending }: Reply<'test-run'>): void {
-    const { coverage, tests = [], features = [] } = data;
+    const { coverage, tests = [] } = data;
     if (coverage === undefined) {
       this.#unmeasured.push(...outcomesOf(data, ending).map(({ test }) => test));
       return;
     }
     this.#coverage.push(coverage);
     const { places, reached } = this.#grounds;
-    reached.keep(recordedOf(coverage, { places, features: new Set(features) }), tests);
+    reached.keep(recordedOf(coverage, places), tests);
   }
 
   /** Notes that the image was lost with DATA, by an ENDING, when that was between two tests. */
@@ -166,9 +166,8 @@ export class Run {
     const { systems = [], touching } = this.#asked;
     const { gone = [], unseen = [], stale = [], unset = [], needs = [] } = data;
     const difference = memory.keep(tests, ending.kind === 'done' ? systems : []);
-    const features = new Set(data.features ?? []);
     this.#keepReached(reply);
-    const covered = this.#covered(features);
+    const covered = this.#covered();
     const told: Told = {
       what: this.#what(),
       tests,
@@ -188,7 +187,7 @@ export class Run {
       ),
       behind: this.#behind(tests, reply, held),
     };
-    const text = runText(told, { limit: this.#how.limit ?? LIMIT, places, features });
+    const text = runText(told, { limit: this.#how.limit ?? LIMIT, places });
     const verdict = this.#verdict(told, covered?.data);
     return {
       ...verdict,
@@ -221,12 +220,12 @@ export class Run {
   }
 
   /** Returns what the tests ran, when that was to be told. */
-  #covered(features: ReadonlySet<string>): { data?: object; text: string } | undefined {
+  #covered(): { data?: object; text: string } | undefined {
     if (!this.#how.coverage) return undefined;
     if (this.#coverage.length === 0)
       return { text: 'Coverage is not known: the image was lost, and what the tests ran with it.' };
     const { places } = this.#grounds;
-    const coverage = coverageOf(mergedCoverage(this.#coverage), { places, features });
+    const coverage = coverageOf(mergedCoverage(this.#coverage), places);
     const text = [coverageText(coverage, this.#how.limit ?? LIMIT), lostLine(this.#unmeasured)];
     return { data: { ...coverage, lost: this.#unmeasured }, text: text.filter(Boolean).join('\n') };
   }
