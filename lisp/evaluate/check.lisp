@@ -14,24 +14,6 @@
                                    copy))
     copy))
 
-(defun bare-name-p (text name)
-  "True when TEXT, of an operator, is a symbol called NAME, in whatever package."
-  (string-equal name (subseq text (let ((colon (position #\: text :from-end t))) (if colon (1+ colon) 0)))))
-
-(defun argument-of (operator form)
-  "Return the text of the argument of OPERATOR in the text FORM. That is a call of it, or has some at top level, of which
-the last counts. Return NIL without one."
-  (let ((own (first (form-parts form 1))))
-    (cond ((null own) nil)
-          ((bare-name-p own operator) (second (form-parts form 2)))
-          ((and (some (lambda (name) (bare-name-p own name)) '("eval-when" "locally" "progn"))
-                (search operator form :test #'char-equal))
-           (loop with last = nil
-                 for part in (rest (form-parts form array-dimension-limit))
-                 for start = (form-start part 0 (length part))
-                 do (setf last (or (argument-of operator (subseq part start)) last))
-                 finally (return last))))))
-
 (defun enter-readtable (form)
   "When the text FORM calls IN-READTABLE make the readtable that it names the current one, if the image has it."
   (let* ((name (argument-of "in-readtable" form))
@@ -56,15 +38,6 @@ the last counts. Return NIL without one."
 (defun form-text (text start end)
   "Return the form that stands alone in TEXT from START to END, without what is before it."
   (subseq text (let ((*read-suppress* t)) (form-start text start end)) end))
-
-(defun package-named-by (form)
-  "Return the package that the text FORM makes the current one, or its name when there is no such package. Return NIL when
-FORM does not do that."
-  (let* ((name (argument-of "in-package" form))
-         (designator (and name (let ((*package* (find-package "KEYWORD"))) (ignore-errors (read-from-string name))))))
-    (and designator
-         (typep designator '(or string symbol character))
-         (or (find-package (string designator)) (string designator)))))
 
 (defun call-uninterning (text function)
   "Call FUNCTION, which reads TEXT, and take out of their packages the symbols that this interned."
@@ -98,7 +71,7 @@ has the names of packages that these forms are in and that there are not."
         for end in ends
         for begin = (let ((*read-suppress* t)) (form-start text start end))
         for form = (subseq text begin end)
-        for entered = (package-named-by form)
+        for entered = (package-entered form)
         when (member begin starts)
           when (if (eq known t)
                    (reader-problem text begin end)
@@ -120,9 +93,10 @@ has the names of packages that these forms are in and that there are not."
                             "problems" problems
                             "missing" missing)))))
 
-(define-operation ("check-text" :members t) (text starts)
-  "Tell where the forms of TEXT, of a file, end, and what the reader says to those that begin at STARTS. Each is read in the
+(define-operation ("check-text" :members t) (text starts file)
+  "Tell where the forms of TEXT, of FILE, end, and what the reader says to those that begin at STARTS. Each is read in the
 package that the forms before it enter. Nothing is evaluated or stays interned."
   (call-as-job-part nil (lambda ()
-                          (let ((*readtable* (checking-readtable *readtable*)) (*read-eval* nil))
+                          (let ((*readtable* (checking-readtable *readtable*)) (*read-eval* nil)
+                                (*package* (or (package-at-start file) *package*)))
                             (checked-text text starts)))))

@@ -53,12 +53,17 @@ says that it had errors; with FORGET take out of the image what FILE no longer d
                           "notLoaded" (null made)
                           "agreement" agreement))))
 
+(defun compile-source (source fasl)
+  "Compile the file SOURCE into FASL, in the readtable and the package in which it begins to be read. Return what COMPILE-FILE
+does."
+  (let* ((*readtable* (prepare-file source))
+         (*package* (or (package-at-start (sb-ext:native-namestring source)) *package*)))
+    (call-user-code (lambda () (compile-file source :output-file fasl)))))
+
 (defun compile-and-load (source fasl file forget)
   "Compile the file SOURCE, FILE or a copy of it, into FASL, load that, and return the members of the answer. With
 FORGET take out of the image what FILE no longer defines."
-  (multiple-value-bind (made warnings failed)
-      (let ((*readtable* (prepare-file source)))
-        (call-user-code (lambda () (compile-file source :output-file fasl))))
+  (multiple-value-bind (made warnings failed) (compile-source source fasl)
     (declare (ignore warnings))
     (loaded-members made failed source file forget)))
 
@@ -137,8 +142,8 @@ COMPILE-FILE does."
   (give-date copy file)
   (with-compilation-unit (:source-namestring (namestring (truename file))
                           :source-plist (list :live-lisp-date (file-write-date file)))
-    (let ((*readtable* (prepare-file copy)) (*file-of-copy* (cons (true-name copy) (true-name file))))
-      (call-user-code (lambda () (compile-file copy :output-file fasl))))))
+    (let ((*file-of-copy* (cons (true-name copy) (true-name file))))
+      (compile-source copy fasl))))
 
 (defun load-part (copy fasl file)
   "Compile COPY, which has some of the forms of FILE where that has them, into FASL as if it were FILE. Load that, and return

@@ -55,7 +55,9 @@ VISIT returns."
   "Load ASDF, or the library manager, when FILE names a package of it, so that the whole of FILE can be read."
   (let ((text (file-text file)))
     (flet ((named-p (names) (and text (some (lambda (name) (names-package-p text name)) names))))
-      (when (and (not (find-package "ASDF")) (named-p '("asdf" "uiop"))) (load-asdf))
+      (when (and (not (find-package "ASDF"))
+                 (or (equal (pathname-type file) "asd") (named-p '("asdf" "uiop"))))
+        (load-asdf))
       (when (and **library-manager-due** (named-p *manager-packages*)) (load-library-manager)))))
 
 (defun library-form-p (form)

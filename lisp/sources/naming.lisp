@@ -15,33 +15,21 @@
                ;; A suite or options can stand before the name.
                (and (eql 0 (position #\( second)) (not (eql 0 (position #\( third))) (names-p third)))))))
 
-(defun enters-package-p (form)
-  "True when the text FORM is an IN-PACKAGE."
-  (eql 0 (search "(in-package" form :test #'char-equal)))
-
-(defun package-entered (form)
-  "Return the package that the text FORM, when it is an IN-PACKAGE, names, or NIL."
-  (and (enters-package-p form)
-       (find-package (string-upcase (string-left-trim "#:'" (string-trim "\"" (second (form-parts form 2))))))))
-
-(defun package-in-force (forms number)
-  "Return the package that the last IN-PACKAGE form before the one with NUMBER in FORMS, texts, names, or NIL."
-  (let ((form (find-if #'enters-package-p forms :end number :from-end t)))
-    (and form (package-entered form))))
-
-(defun number-naming (name package text)
-  "Return the number of the form of TEXT that defines NAME, a string, in PACKAGE, or in any when that is NIL."
-  (let* ((forms (and (search name text :test #'char-equal) (forms-of text)))
-         (number (position-if (lambda (form) (names-what-p form name)) (or forms #()))))
-    (and number
-         (or (null package) (eq package (package-in-force forms number)))
-         number)))
+(defun number-naming (name package path text)
+  "Return the number of the form of TEXT, of the file PATH, that defines NAME, a string, in PACKAGE, or in any when that is
+NIL."
+  (loop with forms = (or (and (search name text :test #'char-equal) (forms-of text)) #())
+        for form across forms
+        for number from 0
+        when (and (names-what-p form name)
+                  (or (null package) (eq package (package-in-force forms number path))))
+          return number))
 
 (defun form-naming (name package more)
   "Return the path of a file and the number of its form that defines NAME, a string, in PACKAGE, or in any.
 Looked at are the files that were loaded, and MORE, pairs of a path and a text. Return NIL when there is none."
   (flet ((look (path text)
-           (let ((number (and text (number-naming name package text))))
+           (let ((number (and text (number-naming name package path text))))
              (when number (return-from form-naming (values path number))))))
     (loop for (path . text) in more do (look path text))
     (loop for file being the hash-values of **files** do (look (source-file-path file) (source-file-text file)))))

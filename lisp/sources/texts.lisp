@@ -140,15 +140,50 @@ it cannot be read without the readtable of the user."
                          (read in)
                          (string-trim " " (subseq form start (file-position in))))))))))
 
-(defun names-p (text symbol)
-  "True when TEXT, of an element of a form, names SYMBOL."
-  (string-equal (string-trim "|" (subseq text (let ((colon (position #\: text :from-end t))) (if colon (1+ colon) 0))))
-                (symbol-name symbol)))
+(defun names-p (text name)
+  "True when TEXT, of a symbol in an element of a form, has NAME, in whatever package."
+  (string-equal name (string-trim "|" (subseq text (let ((colon (position #\: text :from-end t))) (if colon (1+ colon) 0))))))
+
+(defun argument-of (operator form)
+  "Return the text of the argument of OPERATOR in the text FORM. That is a call of it, or has some at top level, of which
+the last counts. Return NIL without one."
+  (let ((own (first (form-parts form 1))))
+    (cond ((null own) nil)
+          ((names-p own operator) (second (form-parts form 2)))
+          ((and (some (lambda (name) (names-p own name)) '("eval-when" "locally" "progn"))
+                (search operator form :test #'char-equal))
+           (loop with last = nil
+                 for part in (rest (form-parts form array-dimension-limit))
+                 for start = (form-start part 0 (length part))
+                 do (setf last (or (argument-of operator (subseq part start)) last))
+                 finally (return last))))))
+
+(defun package-entered (form)
+  "Return the package that the text FORM makes the current one, or its name when there is no such package. Return NIL when
+FORM does not do that."
+  (let* ((name (argument-of "in-package" form))
+         (designator (and name (let ((*package* (find-package "KEYWORD")) (*read-eval* nil))
+                                 (ignore-errors (read-from-string name))))))
+    (and designator
+         (typep designator '(or string symbol character))
+         (or (find-package (string designator)) (string designator)))))
+
+(defun package-at-start (path)
+  "Return the package in which the file PATH, a native name, begins to be read, where that is sure, or NIL: ASDF reads
+definitions of systems in its own."
+  (let ((dot (position #\. path :from-end t)))
+    (and dot (string= ".asd" path :start2 dot) (find-package "ASDF-USER"))))
+
+(defun package-in-force (forms number path)
+  "Return the package in which the form with NUMBER in FORMS, texts of the file PATH, is read, or its name."
+  (or (loop for index from (1- number) downto 0 thereis (package-entered (aref forms index)))
+      (package-at-start path)
+      (find-package "COMMON-LISP-USER")))
 
 (defun form-value (form symbol)
   "Return the text of the value that the text FORM gives the variable SYMBOL, or all of FORM when it has another shape.
 The second value is true for the first."
   (destructuring-bind (&optional operator (name "") value) (form-parts form 3)
-    (if (and operator value (names-p name symbol))
+    (if (and operator value (names-p name (symbol-name symbol)))
         (values value t)
         (values form nil))))

@@ -80,8 +80,8 @@ The second value are the packages that it enters."
       (loop for (start . end) across bounds
             for form = (subseq text start end)
             for entered = (package-entered form)
-            for operator = (operator-of form (setf package (or entered package)))
-            do (when entered (pushnew entered packages))
+            for operator = (operator-of form (if (packagep entered) (setf package entered) package))
+            do (when (packagep entered) (pushnew entered packages))
                (cond ((can-define-p operator) (replace content form :start1 start))
                      ((assoc operator *stand-ins*) (put-stand-in form operator content start))
                      (t (setf (char content start) #\0)

@@ -1,7 +1,7 @@
 /** Decides which package a text means: by the packages of the image, and by the definitions of those that it has not. */
 
+import { SPREADING } from './current-package.ts';
 import type { Part, Tree } from './tree.ts';
-import { SPREADING } from './uses.ts';
 
 /** A symbol that gets the name TO. PACKAGES are the proper names of those in which it is, EXPORTERS of those that export
  *  it. */

@@ -1,5 +1,6 @@
 /** Decides where the top-level forms of a Lisp source file are, and which lists in them use a name. */
 
+import { packageAtStart, packageEntered, USUAL_PACKAGE } from './current-package.ts';
 import {
   elementsOf,
   type Features,
@@ -11,7 +12,7 @@ import {
 } from './form.ts';
 import { type Kept, KeptForms, type TopLevelForm } from './kept-forms.ts';
 import { lastUpTo, type SourceText } from './text.ts';
-import { isUse, packageEntered, type Used, useIn, usesIn } from './uses.ts';
+import { isUse, type Used, useIn, usesIn } from './uses.ts';
 
 /** Where a use is: at one of STARTS. They are none when an expansion has made it, so that the text does not have it. */
 export interface Spot {
@@ -39,7 +40,7 @@ export class TopLevelForms {
   readonly #leads = new Map<number, number>();
   readonly #ends = new Map<number, number>();
   /** The packages that forms enter, and where those end: each is read before it counts. */
-  readonly #entered: { ends: number[]; names: (string | undefined)[] } = { ends: [0], names: [undefined] };
+  readonly #entered: { ends: number[]; names: (string | undefined)[] };
   readonly #known = new Map<number, Kept>();
   readonly #kept: KeptForms;
 
@@ -49,6 +50,7 @@ export class TopLevelForms {
     this.#features = features;
     this.#kept = kept;
     this.#reader = newReader(source.text, 0, features);
+    this.#entered = { ends: [0], names: [packageAtStart(source.file)] };
   }
 
   /** Gives where the Nth (0-based) form begins, or undefined when there is none. */
@@ -153,7 +155,12 @@ export class TopLevelForms {
     return this.source.text.slice(start, this.at(start)?.end);
   }
 
-  /** Gives the current package at INDEX, or undefined when no form of the text has entered one. */
+  /** Gives the current package at INDEX, or the most likely one when that is not sure. */
+  homeAt(index: number): string {
+    return this.packageAt(index) ?? USUAL_PACKAGE;
+  }
+
+  /** Gives the current package at INDEX, or undefined when that is not sure: no form of the text has entered one. */
   packageAt(index: number): string | undefined {
     while ((this.#starts.at(-1) ?? -1) < index && this.start(this.#starts.length) !== undefined);
     return this.#entered.names[lastUpTo(this.#entered.ends, index)];

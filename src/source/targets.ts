@@ -25,9 +25,9 @@ export interface Target {
   operator: string;
   /** Its qualifiers and specializers, as far as it has such. */
   method: string;
-  /** How its name is written, and the package that the text is in there, when a form has entered one. */
+  /** How its name is written, and the package in which that is read. */
   written: string;
-  home?: string;
+  home: string;
   /** Its beginning: operator, name, and what tells a method from others. */
   head: string;
 }
@@ -43,9 +43,8 @@ export function targetsNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
 /** Returns all forms of FORMS that name WANTED, its methods too. */
 export function allNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
   return formsMentioning(forms, wanted.name).flatMap((top) => {
-    const home = forms.packageAt(top);
     const form = forms.at(top)?.form;
-    const place = { text: forms.source.text, top, ...(home !== undefined && { home }) };
+    const place = { text: forms.source.text, top, home: forms.homeAt(top) };
     return form ? within({ ...form, lead: forms.lead(top) }, wanted, place, 0) : [];
   });
 }
@@ -66,7 +65,7 @@ function preferred(all: Target[], { operator, methods }: Wanted): Target[] {
 interface Place {
   text: string;
   top: number;
-  home?: string;
+  home: string;
 }
 
 function within(form: Form, wanted: Wanted, place: Place, depth: number): Target[] {

@@ -15,15 +15,18 @@ const BEFORE = 100;
 /** The text of a source file. Where its lines begin is found once, so that a place costs no more far down in it. */
 export class SourceText {
   readonly text: string;
+  /** The name of the file, when it is that of one. */
+  readonly file: string | undefined;
   /** Where each line begins: UTF-16 indices, and octets of the file. In ASCII and Latin-1 they are the same. */
   readonly #starts: readonly number[];
   readonly #octets: readonly number[];
   /** Where the characters are that take two units; found when it is asked for. */
   #pairs: readonly number[] | undefined;
 
-  /** Takes TEXT with its byte order mark, as SBCL does, and how the file stores it. */
-  constructor(text: string, encoding: 'UTF-8' | 'Latin-1' = 'UTF-8') {
+  /** Takes TEXT with its byte order mark, as SBCL does, and how the FILE stores it. */
+  constructor(text: string, encoding: 'UTF-8' | 'Latin-1' = 'UTF-8', file?: string) {
     this.text = text;
+    this.file = file;
     this.#starts = lineStarts(text);
     const singleOctets = encoding === 'Latin-1' || Buffer.byteLength(text) === text.length;
     this.#octets = singleOctets ? this.#starts : lineOctets(text, this.#starts);

@@ -4,23 +4,22 @@ import { bare, MARK, nextToken } from './lexer.ts';
 import type { TopLevelForms } from './position.ts';
 
 /** A top-level form from index START up to END of its text. OPERATOR and NAME are what it begins with, as the reader
- *  takes them; a setf function is `(SETF NAME)`. HOME is the package that the text says it is read in. */
+ *  takes them; a setf function is `(SETF NAME)`. HOME is the package in which it is read. */
 export interface TopLevelForm {
   number: number;
   start: number;
   end: number;
   operator: string;
   name?: string;
-  home?: string;
+  home: string;
 }
 
 /** Returns FORMS with what they name. */
 export function topLevelForms(forms: TopLevelForms): TopLevelForm[] {
   const { text } = forms.source;
   return forms.starts().map((start, number, starts) => {
-    const home = forms.packageAt(start);
-    const form = { number, start, end: starts[number + 1] ?? text.length, ...headAt(text, start) };
-    return { ...form, ...(home !== undefined && { home }) };
+    const end = starts[number + 1] ?? text.length;
+    return { number, start, end, ...headAt(text, start), home: forms.homeAt(start) };
   });
 }
 

@@ -1,6 +1,6 @@
 /** Decides where in a form a name is used: a function as the operator, #'F or 'F, a variable wherever it stands. */
 
-import { bareName, elementsOf, type Form, resolve } from './form.ts';
+import { elementsOf, type Form, resolve } from './form.ts';
 import { nonForms } from './syntax.ts';
 
 /** A name as texts have it. */
@@ -63,24 +63,4 @@ export function isUse(list: Form, used: Used): boolean {
   if (argument?.kind === 'atom') return !used.setf && namesSymbol(argument.name, used);
   const place = resolve(resolve(argument?.cdr)?.car);
   return used.setf === true && resolve(argument?.car)?.name === 'SETF' && namesSymbol(place?.name, used);
-}
-
-/** Operators of forms of which the parts are top-level forms too. */
-export const SPREADING: readonly string[] = ['EVAL-WHEN', 'LOCALLY', 'PROGN'];
-
-/** Returns the package that FORM, a top-level form, makes the current one for what stands behind it. Returns undefined when
- *  it does not do that. */
-export function packageEntered(form: Form | undefined, text: string): string | undefined {
-  if (form?.kind !== 'cons') return undefined;
-  if (SPREADING.includes(bareName(form.car)))
-    return elementsOf(form).reduce<string | undefined>(
-      (last, part) => packageEntered(part, text) ?? last,
-      undefined,
-    );
-  if (bareName(form.car) !== 'IN-PACKAGE') return undefined;
-  const named = resolve(resolve(form.cdr)?.car);
-  if (named?.kind !== 'atom') return undefined;
-  const string = /^"((?:[^"\\]|\\.)*)"/s.exec(text.slice(named.start));
-  if (string !== null) return string[1]?.replace(/\\(.)/gs, '$1');
-  return bareName(named) || undefined;
 }

@@ -41,7 +41,7 @@ export interface Site {
 
 /** A text that defines a name, and what tells it from others. */
 export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'text'> &
-  Pick<Target, 'operator' | 'method' | 'head'> & { home: string };
+  Pick<Target, 'operator' | 'method' | 'head' | 'home'>;
 
 /** The text of a file and its top-level forms. */
 export interface Forms {
@@ -224,7 +224,7 @@ export class Places {
         operator: found.operator,
         method: found.method,
         head: found.head,
-        home: found.home ?? 'COMMON-LISP-USER',
+        home: found.home,
       }));
   }
 

@@ -42,13 +42,13 @@ export class Source {
   #list: readonly TopLevelForm[] | undefined;
   #names: Names | undefined;
 
-  constructor(version: Version, written: number, octets: Uint8Array, reading: Reading) {
+  constructor(file: string, version: Version, written: number, octets: Uint8Array, reading: Reading) {
     this.#reading = reading;
     const { text, bom, encoding } = decode(octets);
     this.version = version;
     this.written = written;
     // SBCL counts a byte order mark as a character.
-    this.text = new SourceText((bom ? '\ufeff' : '') + text, encoding);
+    this.text = new SourceText((bom ? '\ufeff' : '') + text, encoding, file);
   }
 
   /** Returns its top-level forms. */
@@ -174,7 +174,7 @@ export class Sources {
     const kept = this.#newest.get(file);
     const version = versionOf(stats);
     const written = Math.floor(stats.mtimeMs / 1000) + EPOCH;
-    const source = new Source(version, written, octets, this.#reading);
+    const source = new Source(file, version, written, octets, this.#reading);
     if (kept?.written === written && kept.text.text === source.text.text) {
       kept.version = version;
       return kept;

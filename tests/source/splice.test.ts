@@ -158,7 +158,7 @@ describe('what is found', () => {
 
   test('the package is that of the form before', () => {
     expect(found('(defun f ()) (in-package :a) (defun f ())', 'F').map(({ home }) => home)).toEqual([
-      undefined,
+      'COMMON-LISP-USER',
       'A',
     ]);
   });

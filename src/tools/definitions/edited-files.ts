@@ -77,7 +77,7 @@ export class EditedFiles {
     if (missing.length > 0 && !isNew) throw this.#workspace.noFile(path);
     const present = await presentFile(this.#workspace, path, this.#context.signal);
     const before = presentText(present);
-    const source = new SourceText(before.text);
+    const source = new SourceText(before.text, before.encoding, real);
     const forms = new TopLevelForms(source, this.#features);
     const file = { path, real, present, before, source, forms, splices: [] };
     this.#files.set(real, file);

@@ -114,10 +114,10 @@ async function unfitSection(origins: Origins, plan: Plan, context: CallContext):
   for (const file of plan) {
     const before = listsOf(file.forms, goneForms(file));
     const starts = file.changed.map(({ start }) => start);
-    for (const [name, list] of listsOf(file.now, starts)) {
-      const home = file.now.packageAt(starts[0] ?? 0) ?? 'COMMON-LISP-USER';
-      if (before.get(name) === undefined || before.get(name) === list) continue;
-      const calls = await callsNow(origins.image, origins.places, { name, home }, context);
+    for (const [key, { list, ...defined }] of listsOf(file.now, starts)) {
+      const old = before.get(key)?.list;
+      if (old === undefined || old === list) continue;
+      const calls = await callsNow(origins.image, origins.places, defined, context);
       if (calls !== undefined) texts.push(unfitText(calls));
     }
   }
@@ -130,13 +130,23 @@ function goneForms({ forms, numbers }: PlannedFile): number[] {
   return forms.starts().filter((_, number) => !kept.has(number));
 }
 
-/** Returns the lambda lists of the functions that the forms of FORMS at STARTS define, by their names. */
-function listsOf(forms: TopLevelForms, starts: readonly number[]): Map<string, string> {
-  const lists = new Map<string, string>();
-  for (const { start, end, name, operator } of starts.flatMap((each) => definedAt(forms, each))) {
-    if (/defmethod$/.test(operator)) continue;
-    const list = definitionOf(forms.source.text.slice(start, end), forms.features)?.lambdaList;
-    if (list !== undefined) lists.set(name, JSON.stringify(list));
+/** A function as a text names it, in the package HOME, and its lambda list. */
+interface Listed {
+  name: string;
+  home: string;
+  list: string;
+}
+
+/** Returns the functions that the forms of FORMS at STARTS define, by package and name. */
+function listsOf(forms: TopLevelForms, starts: readonly number[]): Map<string, Listed> {
+  const lists = new Map<string, Listed>();
+  for (const top of starts) {
+    const home = forms.homeAt(top);
+    for (const { start, end, name, operator } of definedAt(forms, top)) {
+      if (/defmethod$/.test(operator)) continue;
+      const list = definitionOf(forms.source.text.slice(start, end), forms.features)?.lambdaList;
+      if (list !== undefined) lists.set(`${home} ${name}`, { name, home, list: JSON.stringify(list) });
+    }
   }
   return lists;
 }

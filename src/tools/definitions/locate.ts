@@ -108,7 +108,7 @@ export class Locator {
     if (prefix === undefined && !defined) return found;
     const same: Located[] = [];
     for (const each of found) {
-      const { written, home = 'COMMON-LISP-USER' } = each.target;
+      const { written, home } = each.target;
       // A string is of no package.
       if (written.startsWith('"')) same.push(each);
       if (written.startsWith('"')) continue;

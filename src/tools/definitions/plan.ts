@@ -66,7 +66,7 @@ function plannedFile(file: EditedFile): PlannedFile {
     const which = [splices[later - 1]?.which, splices[later]?.which].sort().join(' and ');
     throw new CallError(`${which} change the same text of ${name}. Make them one edit. Nothing was changed.`);
   }
-  const now = new TopLevelForms(new SourceText(after), forms.features);
+  const now = new TopLevelForms(new SourceText(after, before.encoding, source.file), forms.features);
   const difference = changedForms(forms, now, splices);
   if ('lost' in difference) {
     throw new CallError(

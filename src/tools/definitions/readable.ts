@@ -20,7 +20,11 @@ export async function checkReadable(
 ): Promise<Pick<PlannedFile, 'notes' | 'missing'>> {
   const places = new CharacterPlaces(file.after);
   const starts = file.changed.map(({ start }) => places.ofIndex(start));
-  const reply = await image.call('check-text', { text: file.after, starts }, callOptions(context));
+  const reply = await image.call(
+    'check-text',
+    { text: file.after, starts, file: file.real },
+    callOptions(context),
+  );
   const checked = foundValue(reply);
   const { problems = [], missing = [] } = checked;
   const lineOf = (place: number) => lineAt(file.now.source, places.indexOf(place));

@@ -107,7 +107,7 @@ function describedForm(
   file: string,
 ): Outside {
   const line = forms.position(form.start).line;
-  const home = packages[form.home ?? ''] ?? form.home ?? 'COMMON-LISP-USER';
+  const home = packages[form.home] ?? form.home;
   const name = form.name && qualified(form.name, home);
   const defined = name && (names.find((each) => each === name || bareOf(each) === bareOf(name)) ?? name);
   const isDefinition =

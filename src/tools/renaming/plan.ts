@@ -215,12 +215,11 @@ class Planning {
   }
 
   #task(file: string, text: string, renamings: Renaming[]): Task {
-    const forms = new TopLevelForms(new SourceText(text), this.#ground.places.features);
-    const begins = file.endsWith('.asd') ? 'ASDF-USER' : 'COMMON-LISP-USER';
+    const forms = new TopLevelForms(new SourceText(text, 'UTF-8', file), this.#ground.places.features);
     return {
       renamings,
       packages: this.#packages,
-      packageAt: (index) => forms.packageAt(index) ?? begins,
+      packageAt: (index) => forms.homeAt(index),
       callees: this.#callees,
       keywords: this.#wanted.keywords,
       prose: this.#wanted.prose,

@@ -1,0 +1,31 @@
+/** Decides which package is the current one where a form of a text begins. */
+
+import { bareName, elementsOf, type Form, resolve } from './form.ts';
+
+/** The package in which files are read that enter none, unless who loads them is in another. */
+export const USUAL_PACKAGE = 'COMMON-LISP-USER';
+
+/** Operators of forms of which the parts are top-level forms too. */
+export const SPREADING: readonly string[] = ['EVAL-WHEN', 'LOCALLY', 'PROGN'];
+
+/** Returns the package in which FILE begins to be read, where that is sure: ASDF reads definitions of systems in its own. */
+export function packageAtStart(file: string | undefined): string | undefined {
+  return file?.endsWith('.asd') ? 'ASDF-USER' : undefined;
+}
+
+/** Returns the package that FORM, a top-level form, makes the current one for what stands behind it. Returns undefined when
+ *  it does not do that. */
+export function packageEntered(form: Form | undefined, text: string): string | undefined {
+  if (form?.kind !== 'cons') return undefined;
+  if (SPREADING.includes(bareName(form.car)))
+    return elementsOf(form).reduce<string | undefined>(
+      (last, part) => packageEntered(part, text) ?? last,
+      undefined,
+    );
+  if (bareName(form.car) !== 'IN-PACKAGE') return undefined;
+  const named = resolve(resolve(form.cdr)?.car);
+  if (named?.kind !== 'atom') return undefined;
+  const string = /^"((?:[^"\\]|\\.)*)"/s.exec(text.slice(named.start));
+  if (string !== null) return string[1]?.replace(/\\(.)/gs, '$1');
+  return bareName(named) || undefined;
+}
