@@ -4,6 +4,7 @@ import { bareName, elementsOf, type Form } from './form.ts';
 import { bare, nextToken } from './lexer.ts';
 import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
+import { headNameOf, partsOfName } from './qualified.ts';
 
 /** What is known of a definition without its text: NAME as `PACKAGE::NAME`, qualifiers and specializers of a METHOD. */
 export interface Definition {
@@ -50,7 +51,7 @@ function hasName({ head }: Entry, wanted: Head | undefined): boolean {
 
 /** Returns where the only form of NOW begins that defines DEFINITION, or undefined. */
 export function formDefining({ name, method }: Definition, now: TopLevelForms): number | undefined {
-  const symbol = name.replace(/^.*?::/s, '').replace(/^\((\S+ .*)\)$/s, '$1');
+  const symbol = headNameOf(name);
   const naming = formsMentioning(now, symbol)
     .flatMap((at) => entryAt(now, at) ?? [])
     .filter(({ head }) => head?.name === symbol);
@@ -62,7 +63,7 @@ export function formDefining({ name, method }: Definition, now: TopLevelForms): 
 
 /** Whether the form at START of NOW has the name of DEFINITION in it. */
 export function isNamed(start: number, { name }: Definition, now: TopLevelForms): boolean {
-  const symbol = name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1');
+  const { symbol } = partsOfName(name);
   const text = now.textAt(start);
   for (let at = 0; ; ) {
     const token = nextToken(text, at, false);

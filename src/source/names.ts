@@ -2,6 +2,7 @@
 
 import { type Features, skippedIn } from './form.ts';
 import { bare, MARK, nextToken, type Token } from './lexer.ts';
+import { canHave } from './mentioning.ts';
 import { TopLevelForms } from './position.ts';
 import type { SourceText } from './text.ts';
 import type { TopLevelForm } from './top-level.ts';
@@ -102,11 +103,11 @@ class Quotes {
 /** Returns where the symbol of USED stands in SOURCE under FEATURES, but not where the operator DEFINER defines it. */
 export function symbolsIn(source: SourceText, features: Features, used: Used, definer: string): number[] {
   const found: number[] = [];
-  if (!source.text.toUpperCase().includes(used.name)) return found;
+  if (!canHave(source.text, [used.name])) return found;
   const forms = new TopLevelForms(source, features);
   for (const start of forms.starts()) {
     const end = forms.end(start);
-    if (!source.text.slice(start, end).toUpperCase().includes(used.name)) continue;
+    if (!canHave(source.text.slice(start, end), [used.name])) continue;
     const named = { ...used, current: forms.packageAt(start) };
     let last = '';
     for (const token of tokensOf(source.text, { start, end }, features)) {

@@ -25,11 +25,16 @@ function nameOf(text: string): string {
 /** What the reader takes for something else than a symbol of that name when nothing is quoted. */
 const NOT_PLAIN = /[\s"'(),;`\\|:#]|^[+-]?\d+[./\d]*(?:[esfdl][+-]?\d+)?$|^\.+$/i;
 
+/** Returns NAME, of a symbol, between bars. */
+export function inBars(name: string): string {
+  return `|${name.replace(/[\\|]/g, '\\$&')}|`;
+}
+
 /** Returns NAME, of a symbol, as it is written in the place of BASE, the text of another without its package. It is in bars,
  *  or in upper or lower case, as that. */
 export function spelled(name: string, base: string): string {
   const plain = name !== '' && name === name.toUpperCase() && !NOT_PLAIN.test(name);
-  if (!plain || /^\|.*\|$/s.test(base)) return `|${name.replace(/[\\|]/g, '\\$&')}|`;
+  if (!plain || /^\|.*\|$/s.test(base)) return inBars(name);
   return /[A-Z]/.test(base) && !/[a-z]/.test(base) ? name : name.toLowerCase();
 }
 

@@ -58,13 +58,3 @@ function nameAt(source: string, from: number): string | undefined {
   const place = nextToken(source, inner.end, false);
   return inner.name === 'SETF' && place.kind === 'atom' ? `(SETF ${place.name})` : inner.name;
 }
-
-/** Returns NAME, as the reader takes it, as `PACKAGE::NAME`, where one without a package is of HOME. */
-export function qualified(name: string, home: string): string {
-  const setf = /^\(SETF (.*)\)$/s.exec(name)?.[1];
-  const symbol = setf ?? name;
-  const mark = symbol.indexOf(MARK);
-  const isKeyword = mark === 0 && symbol.charAt(1) !== MARK;
-  const prefix = isKeyword ? 'KEYWORD' : mark > 0 ? symbol.slice(0, mark) : home;
-  return `${prefix}::${setf === undefined ? bare(symbol) : `(SETF ${bare(symbol)})`}`;
-}

@@ -2,6 +2,7 @@
 
 import { elementsOf } from './fits.ts';
 import { type Form, readForm, resolve } from './form.ts';
+import { canHave } from './mentioning.ts';
 import { TopLevelForms } from './position.ts';
 import { nonForms } from './syntax.ts';
 import type { SourceText } from './text.ts';
@@ -22,17 +23,13 @@ export function walkSource(
   words: readonly string[],
   visitorFor: (top: number, home: string | undefined, seen: Set<Form>) => Visitor,
 ): void {
-  const names = (text: string) => {
-    const upper = text.toUpperCase();
-    return words.some((word) => upper.includes(word));
-  };
-  if (!names(source.text)) return;
+  if (!canHave(source.text, words)) return;
   const forms = new TopLevelForms(source, features);
   for (let n = 0; ; n++) {
     const top = forms.start(n);
     if (top === undefined) return;
     const end = forms.start(n + 1) ?? source.text.length;
-    if (!names(source.text.slice(top, end))) continue;
+    if (!canHave(source.text.slice(top, end), words)) continue;
     const form = readForm(source.text, top, features);
     const seen = new Set<Form>();
     if (form) walk(form, visitorFor(top, forms.packageAt(top), seen), seen, 0, false);

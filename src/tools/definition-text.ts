@@ -2,6 +2,7 @@
 
 import type { Definition } from '../source/again.ts';
 import { innermostDefining } from '../source/definitions.ts';
+import { headNameOf } from '../source/qualified.ts';
 import type { Source } from './sources.ts';
 
 /** The text of a definition: its lines of FILE. */
@@ -19,8 +20,7 @@ export interface DefinitionText {
 /** Returns the lines of SOURCE that have the definition DEFINITION in the form at AT, and AROUND lines around them. */
 export function excerpt(source: Source, at: number, { name }: Definition, around: number) {
   const { text } = source.text;
-  const symbol = name.replace(/^.*?::/s, '').replace(/^\((\S+ .*)\)$/s, '$1');
-  const found = innermostDefining(source.forms(), at, symbol) ?? { start: at, end: text.length };
+  const found = innermostDefining(source.forms(), at, headNameOf(name)) ?? { start: at, end: text.length };
   let [start, end] = [found.start, found.end];
   for (let n = 0; n < around; n++) {
     start = text.lastIndexOf('\n', text.lastIndexOf('\n', start - 1) - 1) + 1;

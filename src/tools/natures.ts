@@ -16,8 +16,3 @@ export function didYouMean(near: readonly string[] = []): string | false {
   if (last === undefined) return false;
   return `Did you mean ${near.length > 1 ? `${near.slice(0, -1).join(', ')} or ${last}` : last}?`;
 }
-
-/** Returns the name of the setf function of the function NAME, as the image writes both. */
-export function setfName(name: string): string {
-  return name.replace(/::(.*)$/s, '::(SETF $1)');
-}

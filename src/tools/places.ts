@@ -8,8 +8,10 @@ import type { Definition } from '../source/again.ts';
 import { type Defined, definedAt } from '../source/definitions.ts';
 import type { Features } from '../source/form.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
+import { canHave, symbolIn } from '../source/mentioning.ts';
 import type { Names } from '../source/names.ts';
 import { TopLevelForms } from '../source/position.ts';
+import { bareOf } from '../source/qualified.ts';
 import { allNamed, type Target, targetsNamed, type Wanted } from '../source/targets.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';
 import type { TopLevelForm } from '../source/top-level.ts';
@@ -214,8 +216,7 @@ export class Places {
   definitionsOf(file: string, symbol: string): NamedText[] {
     const source = this.#sources.read(file);
     // Most files do not have the name, and to read their forms costs more than to look.
-    const name = symbol.split(' ').at(-1) ?? symbol;
-    if (!source?.text.text.toUpperCase().includes(name.toUpperCase())) return [];
+    if (source === undefined || !canHave(source.text.text, [symbolIn(symbol)])) return [];
     return allNamed(source.forms(), { name: symbol })
       .filter(({ start, top, operator }) => start === top || operator.startsWith('DEF'))
       .map((found) => ({
@@ -259,7 +260,7 @@ export class Places {
     if (loaded === undefined) return undefined;
     const { start, inside } = whereNow({ now: loaded, loaded }, place, { name });
     const defined = start === undefined || inside ? undefined : definedLambdaList(loaded.text.text, start);
-    return defined && name.endsWith(`::${defined.name}`) ? defined.lambdaList : undefined;
+    return defined?.name === bareOf(name) ? defined.lambdaList : undefined;
   }
 
   /** Returns where the top-level form at or after OFFSET octets of FILE begins, or undefined when the file

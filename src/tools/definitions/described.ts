@@ -4,7 +4,7 @@ import type { Place } from '../../image/wire/data.ts';
 import type { DescribeData, Thing } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { namesIn } from '../../source/again.ts';
-import { setfName } from '../natures.ts';
+import { setfName } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
 import type { Asked } from './asked-names.ts';
 

@@ -2,6 +2,7 @@
 
 import type { ReplHistory } from '../../records/repl-history.ts';
 import { definitionsNamed } from '../../source/definitions.ts';
+import { canHave, symbolIn } from '../../source/mentioning.ts';
 import { TopLevelForms } from '../../source/position.ts';
 import { SourceText } from '../../source/text.ts';
 
@@ -17,7 +18,7 @@ export function evaluatedForm(
   for (const { form, time, error } of history.newestFirst()) {
     if (looked++ >= LOOKED_AT) return undefined;
     // Most name nothing of the sort, and to read costs more than to look.
-    if (error !== undefined || !form.toUpperCase().includes(symbol.split(' ').at(-1) ?? symbol)) continue;
+    if (error !== undefined || !canHave(form, [symbolIn(symbol)])) continue;
     const forms = new TopLevelForms(new SourceText(form), new Set());
     const found = definitionsNamed(forms, symbol).at(-1);
     if (found !== undefined) return { text: form.slice(found.start, found.end), time };

@@ -5,6 +5,7 @@ import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { boundLine } from '../../kernel/reply.ts';
 import { type Callee, type Mention, mentionsIn } from '../../source/calls.ts';
 import { fitOf, type LambdaList } from '../../source/fits.ts';
+import { partsOfName } from '../../source/qualified.ts';
 import type { Used } from '../../source/uses.ts';
 import type { Places } from '../places.ts';
 import { bySite, inOneForm, usedOf } from './sites.ts';
@@ -36,13 +37,8 @@ export interface Checked extends Callee {
 
 /** Returns what the text of the function name NAME, `PACKAGE::NAME` or `PACKAGE::(SETF NAME)`, says of it. */
 export function calleeOf(name: string, homes: readonly string[], files: readonly string[]): Checked {
-  const setf = /::\(SETF (.*)\)$/s.exec(name);
-  return {
-    name: setf?.[1] ?? name.replace(/^.*?::/s, ''),
-    setf: setf !== null,
-    homes: new Set(homes),
-    files,
-  };
+  const { symbol, setf } = partsOfName(name);
+  return { name: symbol, setf, homes: new Set(homes), files };
 }
 
 /** Returns which of the calls of CALLEE that FOUND tells fit LIST; without a LIST those found are only counted. */

@@ -5,6 +5,7 @@ import { boundLine } from '../../kernel/reply.ts';
 import type { Definition } from '../../source/definition.ts';
 import { type LambdaList, parsedLambdaList } from '../../source/fits.ts';
 import { type InstanceUse, instanceUsesIn } from '../../source/instances.ts';
+import { bareOf } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 
@@ -35,7 +36,7 @@ export async function changedFunctions(
   const goneSlots = missing(slots, definition.slots);
   const found: ChangedFunction[] = [];
   for (const { name, kept, slot, below, arglist } of functions) {
-    const bare = name.replace(/^.*?::/s, '');
+    const bare = bareOf(name);
     if (slot === undefined ? accessors.includes(bare) : !goneSlots.includes(slot)) continue;
     const gone = !below && !constructors?.has(bare);
     const list = below ? without(arglist, goneSlots) : constructors?.get(bare);
@@ -99,10 +100,6 @@ export function brokenInstances(
     }
   }
   return broken;
-}
-
-function bareOf(name: string): string {
-  return name.replace(/^.*?::/s, '');
 }
 
 /** Tells in BROKEN of USE, which is at ROW, when one of the initialization arguments GONE or a slot can matter to it. */

@@ -17,9 +17,9 @@ import {
   pageNote,
 } from '../../kernel/reply.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import { setfName } from '../../source/qualified.ts';
 import { callOptions } from '../calling.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
-import { setfName } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 
 const CLASS = {

@@ -7,6 +7,7 @@ import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { type ArgumentsFor, type CallContext, defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { type Definition, definitionOf } from '../../source/definition.ts';
 import { type LambdaList, parsedLambdaList } from '../../source/fits.ts';
+import { partsOfName, readableName } from '../../source/qualified.ts';
 import { callOptions } from '../calling.ts';
 import type { Origins } from '../definitions/origins.ts';
 import { foundValue, isLookupFailure, lookedUp, PACKAGE, packageOf } from '../lookup.ts';
@@ -243,12 +244,10 @@ class Investigation {
 
   async #callers(name: string): Promise<WhoCallsData | undefined> {
     // Names as the image writes them, quoted, so that each is the one that is meant.
-    const [, home = '', setf, bare = ''] = /^(.*?)::(\(SETF )?(.*)$/s.exec(name) ?? [];
-    const symbol = `|${bare.replace(/\)$/, setf ? '' : ')').replace(/[\\|]/g, '\\$&')}|`;
-    const callee = setf ? `(setf ${symbol})` : symbol;
+    const { home, ...callee } = partsOfName(name);
     const reply = await this.#image.call(
       'who-calls',
-      { name: callee, package: home, sites: true, offset: 0, limit: MOST_CALLERS },
+      { name: readableName(callee), package: home, sites: true, offset: 0, limit: MOST_CALLERS },
       callOptions(this.#context),
     );
     const found = foundValue(reply);

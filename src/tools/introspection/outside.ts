@@ -4,8 +4,9 @@ import type { Caller } from '../../image/wire/data.ts';
 import { bare } from '../../source/lexer.ts';
 import type { Mention } from '../../source/names.ts';
 import { hasParts, partAt } from '../../source/parts.ts';
+import { bareOf, qualified } from '../../source/qualified.ts';
 import type { SourcePosition } from '../../source/text.ts';
-import { qualified, type TopLevelForm } from '../../source/top-level.ts';
+import type { TopLevelForm } from '../../source/top-level.ts';
 import { type Forms, IN_EXPANSION, type Places } from '../places.ts';
 
 /** What runs outside functions when a form of the language defines something. */
@@ -52,11 +53,6 @@ const SAYING: ReadonlySet<string> = new Set([
   ...['DECLAIM', 'PROCLAIM', 'IN-PACKAGE', 'DEFPACKAGE', 'EXPORT', 'UNEXPORT', 'IMPORT', 'SHADOW'],
   ...['SHADOWING-IMPORT', 'INTERN', 'UNINTERN'],
 ]);
-
-/** Returns the symbol of NAME, `PACKAGE::NAME` or `PACKAGE::(SETF NAME)`, without its package. */
-export function symbolIn(name: string): string {
-  return name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1');
-}
 
 /** Returns how the row CALLER reads, which is code outside functions, or undefined when it is none. What only mentions the
  *  name is left out when another row has TOLD its own. */
@@ -136,10 +132,6 @@ function describedForm(
 /** Returns PLACE, of a form whose text does not have the use, with a note of that. */
 function inExpansion(place: SourcePosition): SourcePosition {
   return { ...place, text: `${place.text} ${IN_EXPANSION}` };
-}
-
-function bareOf(name: string): string {
-  return name.replace(/^.*?::/s, '');
 }
 
 function kindOf(operator: string): string {

@@ -2,6 +2,7 @@
 
 import type { Place } from '../../image/wire/data.ts';
 import { mentionsIn } from '../../source/calls.ts';
+import { partsOfName } from '../../source/qualified.ts';
 import type { SourceText } from '../../source/text.ts';
 import type { Used } from '../../source/uses.ts';
 import { groupBy } from '../grouping.ts';
@@ -47,10 +48,10 @@ export function siteFinder(
 
 /** Returns what is asked about as texts have it. */
 export function usedOf({ name, variable = false, accessibleIn }: Asked): Used {
-  const [, setf, ofSetf] = /^.*?::(\(\S+ (.*)\)$)?/s.exec(name) ?? [];
+  const { symbol, setf } = partsOfName(name);
   return {
-    name: ofSetf ?? name.replace(/^.*?::/s, ''),
-    setf: setf !== undefined,
+    name: symbol,
+    setf,
     variable,
     ...(accessibleIn && { packages: new Set(accessibleIn) }),
   };

@@ -21,9 +21,9 @@ import {
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import type { Definition } from '../../source/again.ts';
+import { setfName } from '../../source/qualified.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookedUp, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
-import { setfName } from '../natures.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { lookedUpEach, NAMES } from '../several.ts';

@@ -3,6 +3,7 @@
 import type { ImpactData } from '../../image/wire/introspection.ts';
 import { boundLine } from '../../kernel/reply.ts';
 import { symbolsIn } from '../../source/names.ts';
+import { partsOfName } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
 
 /** A place where a source names the symbol of a type. */
@@ -18,7 +19,7 @@ export function typeUses(
   places: Places,
 ): Naming[] | undefined {
   if (!type) return undefined;
-  const used = { name: name.replace(/^.*?::/s, ''), packages: new Set(homes) };
+  const used = { name: partsOfName(name).symbol, packages: new Set(homes) };
   return files.flatMap((file) => {
     const source = places.sourceText(file);
     return (source ? symbolsIn(source, places.features, used, 'DEFTYPE') : []).map((index) => {

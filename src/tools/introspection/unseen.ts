@@ -1,6 +1,7 @@
 // Decides which forms may call a function that no code of the image surely calls: what ran only when its file was compiled.
 
 import { mentionsIn } from '../../source/calls.ts';
+import { bareOf, partsOfName } from '../../source/qualified.ts';
 import type { Forms, Places } from '../places.ts';
 import type { User } from './users.ts';
 
@@ -19,15 +20,15 @@ interface Unseen {
  *  in a definition of what is TOLD, or in such a form, is left out. */
 export function unseenUsers(found: Unseen, told: readonly User[], places: Places, sites: boolean): User[] {
   const { name, files = [], accessibleIn = [], natures = [] } = found;
-  const [, setf, symbol = ''] = /^.*?::(?:\((SETF) )?(.*?)\)?$/s.exec(name) ?? [];
+  const { symbol, setf } = partsOfName(name);
   const callee = {
     name: symbol,
     homes: new Set(accessibleIn),
-    setf: setf !== undefined,
+    setf,
     macro: natures.includes('MACRO'),
   };
   const users = new Map<string, User>();
-  const names = new Set(told.map(({ name }) => name.replace(/^.*?::/s, '')));
+  const names = new Set(told.map(({ name }) => bareOf(name)));
   for (const file of files) {
     const text = places.sourceText(file);
     if (text === undefined) continue;

@@ -1,9 +1,10 @@
 // Decides how the users of a name read: one row each, with the places of its uses, and which of them a page shows.
 
 import type { Caller } from '../../image/wire/data.ts';
+import { partsOfName } from '../../source/qualified.ts';
 import { groupBy } from '../grouping.ts';
 import type { Places } from '../places.ts';
-import { type Asked, outside, symbolIn } from './outside.ts';
+import { type Asked, outside } from './outside.ts';
 import { siteFinder, siteText, type UserSite } from './sites.ts';
 
 /** What the image tells of the users of a name: the ROWS of a page, and all that are OUTSIDE functions. */
@@ -76,7 +77,7 @@ export function usersOf(
 function askedOf(data: Uses, sites: boolean, variable: boolean): Asked {
   const { packages = {} } = data;
   return {
-    used: symbolIn(data.name),
+    used: partsOfName(data.name).symbol,
     packages,
     sites,
     variable,

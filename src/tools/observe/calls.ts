@@ -8,6 +8,7 @@ import type {
 } from '../../image/wire/observing.ts';
 import { fittingRows, joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
+import { commonPrefix } from '../../source/qualified.ts';
 import { packageOf } from '../lookup.ts';
 import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
 import { typesText } from './types.ts';
@@ -47,7 +48,7 @@ function callsText(observed: ObservedCalls): string {
   const { rows = [], functions = [], total, milliseconds } = observed;
   const called = functions.filter(({ calls }) => calls > 0);
   if (total === 0) return noneText(observed);
-  const home = called.length > 1 ? commonHome(functions) : '';
+  const home = called.length > 1 ? commonPrefix(functions.map(({ name }) => name)) : '';
   // Another package can end as this one does.
   const short = (name: string) =>
     name.replaceAll(/[^ ()]+/g, (part) => (part.startsWith(home) ? part.slice(home.length) : part));
@@ -58,13 +59,6 @@ function callsText(observed: ObservedCalls): string {
   const lines = fittingRows(rows.map((row) => rowText(row, short)));
   const shown = lines.length < total ? ` The last ${lines.length}:` : '';
   return `${recordedText(observed)}${of} in ${timeText(milliseconds)}${counts}${counts && more}.${shown}\n${lines.join('\n')}`;
-}
-
-/** Returns the package of all FUNCTIONS, as it stands before their names; empty when they have several. */
-function commonHome(functions: readonly ObservedFunction[]): string {
-  const homes = new Set(functions.map(({ name }) => /^(?:\(SETF )?([^ :|]+::)/.exec(name)?.[1] ?? ''));
-  const [home = ''] = homes;
-  return homes.size === 1 ? home : '';
 }
 
 /** Returns how many calls were recorded, and of how many, where that was decided for each. */

@@ -1,6 +1,7 @@
 // Decides which other names a definition makes of a symbol's name, and what these become with it.
 
 import type { RenameFacts, StructureData } from '../../image/wire/renaming.ts';
+import { bareOf } from '../../source/qualified.ts';
 import type { Part } from '../../source/tree.ts';
 
 /** Names that follow, and functions whose calls have the symbol as a keyword. */
@@ -60,9 +61,4 @@ function madeOf(name: string, from: string, to: string): string | undefined {
 /** Returns the names of the symbols in FORM. */
 function namesWritten(form: Part): string[] {
   return form.kind === 'list' ? form.items.flatMap(namesWritten) : form.name === '' ? [] : [form.name];
-}
-
-/** Returns NAME, `PACKAGE::NAME`, without its package. */
-export function bareOf(name: string): string {
-  return name.replace(/^.*?::/s, '');
 }

@@ -6,6 +6,7 @@ import type { Item } from '../../image/wire/agreement.ts';
 import type { Reply } from '../../image/wire/call.ts';
 import type { RenameFacts, RenameFinished } from '../../image/wire/renaming.ts';
 import type { CallContext } from '../../kernel/tool.ts';
+import { bareOf, readableName } from '../../source/qualified.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
@@ -74,7 +75,7 @@ class Following {
     const files = this.#changed.filter((file) => this.#inImage.has(file));
     const { home } = this.#facts;
     const names = this.#facts.renamings.map(({ from, to }): [string, string] => [from, to]);
-    const bare = this.#facts.name.replace(/^.*?::/s, '');
+    const bare = bareOf(this.#facts.name);
     const structures = (this.#facts.structures ?? [])
       .filter(({ slots = [] }) => slots.some(([slot]) => slot === bare))
       .map(({ name }) => name);
@@ -139,9 +140,9 @@ class Following {
 
   /** Returns who calls the symbol FROM or its setf function, and in which file. */
   async #usersOf(from: string): Promise<{ user: string; file?: string }[]> {
-    const symbol = `|${from.replace(/[\\|]/g, '\\$&')}|`;
     const users = [];
-    for (const name of [symbol, `(setf ${symbol})`]) {
+    for (const setf of [false, true]) {
+      const name = readableName({ symbol: from, setf });
       const args = { name, package: this.#facts.home, sites: true, offset: 0, limit: MOST_USERS };
       const found = foundValue(await this.#image.call('who-calls', args, this.#options()));
       if (isLookupFailure(found)) continue;

@@ -11,9 +11,11 @@ import { filesBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile } from '../../files/write.ts';
 import type { RenameFacts } from '../../image/wire/renaming.ts';
+import { canHave } from '../../source/mentioning.ts';
 import { Packages, type Renaming } from '../../source/packages.ts';
 import { TopLevelForms } from '../../source/position.ts';
 import { spokenAs, spokenOf } from '../../source/prose.ts';
+import { bareOf } from '../../source/qualified.ts';
 import {
   type Edit,
   keywordCallees,
@@ -28,7 +30,7 @@ import { visibleName } from '../../visible.ts';
 import { isLispFile } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { takingTurns } from '../turns.ts';
-import { bareOf, type Following } from './derived.ts';
+import type { Following } from './derived.ts';
 
 /** What a rename changes in a file. */
 export interface FileChange {
@@ -174,8 +176,10 @@ class Planning {
     const text = this.#ground.places.sourceText(file)?.text;
     if (text === undefined) return false;
     if (!isLispFile(file) && text.includes('\0')) return false;
-    const upper = text.toUpperCase();
-    const named = [...this.#renamings].some(({ from }) => upper.includes(from.toUpperCase()));
+    const named = canHave(
+      text,
+      this.#renamings.map(({ from }) => from),
+    );
     if (!isLispFile(file)) return named;
     const [first] = this.#renamings;
     const defines = !this.#loaded.has(file) && /\bdef(?:ine-)?package\b/i.test(text);
@@ -230,7 +234,7 @@ class Planning {
   #merged(text: string): number[] {
     const [first] = this.#facts.renamings;
     const [renaming] = this.#renamings;
-    if (!first?.unnamed || renaming === undefined || !text.toUpperCase().includes(first.to)) return [];
+    if (!first?.unnamed || renaming === undefined || !canHave(text, [first.to])) return [];
     const there = { ...renaming, from: first.to };
     return scanFor(text, this.#task('', text, [there])).edits.map(({ start }) => start);
   }

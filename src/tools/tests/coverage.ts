@@ -3,6 +3,7 @@
 import type { CoverageData, MeasuredDefinition } from '../../image/wire/testing.ts';
 import { fittingRows } from '../../kernel/reply.ts';
 import { type Span, spansOf } from '../../source/paths.ts';
+import { commonPrefix } from '../../source/qualified.ts';
 import type { Forms, Places } from '../places.ts';
 import type { Recorded } from './reached.ts';
 
@@ -149,9 +150,8 @@ export function lostLine(tests: readonly string[]): string {
 
 /** Returns a function that returns the name of a definition without the package that all of MEASURED have in common. */
 function shortNames(measured: readonly Covered[]): (covered: Covered) => string {
-  const homes = new Set(measured.map(({ name }) => /^(?:\(SETF )?(.*?::)/.exec(name)?.[1] ?? ''));
-  const [home = ''] = homes;
-  return ({ name }) => (homes.size === 1 ? name.replace(home, '') : name);
+  const prefix = commonPrefix(measured.map(({ name }) => name));
+  return ({ name }) => name.replace(prefix, '');
 }
 
 /** Parts of a definition that are told. */

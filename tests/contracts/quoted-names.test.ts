@@ -1,0 +1,75 @@
+// Names that are written between bars are told, found and checked like others.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bareOf, headNameOf, partsOfName, readableName, setfName } from '../../src/source/qualified.ts';
+import { type FileSession, openWorkspace } from '../files/sessions.ts';
+
+test.each([
+  ['P::NAME', { home: 'P', symbol: 'NAME', setf: false }],
+  ['P::(SETF NAME)', { home: 'P', symbol: 'NAME', setf: true }],
+  ['(SETF P::NAME)', { home: 'P', symbol: 'NAME', setf: true }],
+  ['P::a::b', { home: 'P', symbol: 'a::b', setf: false }],
+  ['P::(SETF two words)', { home: 'P', symbol: 'two words', setf: true }],
+  ['P::two\nlines', { home: 'P', symbol: 'two\nlines', setf: false }],
+  ['P::)', { home: 'P', symbol: ')', setf: false }],
+  ['NAME', { home: '', symbol: 'NAME', setf: false }],
+])('%j is taken apart', (name, parts) => {
+  expect(partsOfName(name)).toEqual(parts);
+});
+
+test('a name is put together again', () => {
+  expect(bareOf('P::(SETF a b)')).toBe('(SETF a b)');
+  expect(headNameOf('P::(SETF a b)')).toBe('SETF a b');
+  expect(setfName('P::a b')).toBe('P::(SETF a b)');
+  expect(readableName({ symbol: 'a|b\\', setf: true })).toBe('(setf |a\\|b\\\\|)');
+});
+
+const NAMES = ['two words', 'a::b', 'semi;colon', 'bar|in', 'back\\slash', 'small', 'paren)', 'größe'];
+const barred = (name: string) => `|${name.replace(/[\\|]/g, '\\$&')}|`;
+
+let at: FileSession;
+beforeAll(async () => {
+  at = await openWorkspace();
+  const forms = NAMES.map(barred).flatMap((name, index) => [
+    `(defun ${name} (x) x)`,
+    `(defun user-${index} () (${name} 1))`,
+    `(defun (setf ${name}) (new x) (list new x))`,
+    `(defun setter-${index} () (setf (${name} 1) 2))`,
+    `(defmacro ${name.replace(/\|$/, ' macro|')} (x) x)`,
+    `(defun macro-user-${index} () (${name.replace(/\|$/, ' macro|')} 1))`,
+  ]);
+  at.put('quoted.lisp', ['(defpackage :qn (:use :cl))', '(in-package :qn)', ...forms].join('\n'));
+  await at.answer('load_file', { path: 'quoted.lisp' });
+});
+afterAll(() => at.close());
+
+describe.each(NAMES.map((name, index) => [name, index] as const))('%j', (name, index) => {
+  const line = 3 + index * 6;
+
+  test('has the places of its calls', async () => {
+    const calls = (asked: string) => at.answer('who_calls', { name: asked, package: 'qn', sites: true });
+    expect(await calls(barred(name))).toContain(`QN::USER-${index}\n    quoted.lisp:${line + 1}:`);
+    expect(await calls(`(setf ${barred(name)})`)).toContain(
+      `QN::SETTER-${index}\n    quoted.lisp:${line + 3}:`,
+    );
+  });
+
+  test.each(['', 'setf'])('has its calls checked: %s', async (setf) => {
+    const asked = setf ? `(setf ${barred(name)})` : barred(name);
+    const told = await at.answer('impact_of_change', { name: asked, package: 'qn', lambda_list: '(x y z)' });
+    expect(told).toContain('No longer fit (1 of 1 call):');
+    expect(told).toContain(`QN::${setf ? 'SETTER' : 'USER'}-${index}  quoted.lisp:${line + (setf ? 3 : 1)}:`);
+  });
+
+  test('has the uses of a macro checked', async () => {
+    const asked = barred(`${name} macro`);
+    const told = await at.answer('impact_of_change', { name: asked, package: 'qn', lambda_list: '(x y z)' });
+    expect(told).toContain(`QN::MACRO-USER-${index}  quoted.lisp:${line + 5}:`);
+    expect(told).not.toContain('in an expansion');
+  });
+
+  test('is read from its file', async () => {
+    const told = await at.answer('read_definition', { name: barred(name), package: 'qn' });
+    expect(told).toContain(`quoted.lisp:${line}  QN::${name} [FUNCTION]\n\n(defun ${barred(name)} (x) x)`);
+  });
+});
