@@ -15,6 +15,7 @@ import type { Image, ImageTools } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
 import { libraryManager } from './image/process/libraries.ts';
 import { LoadedFiles } from './image/recovery/digests.ts';
+import type { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
 import type { Times } from './image/wire/times.ts';
@@ -37,10 +38,13 @@ import { LispTools } from './tools/lisp.ts';
 import { namedFiles } from './tools/named-files.ts';
 import { noticeText } from './tools/notice-text.ts';
 import { Places } from './tools/places.ts';
-import { refusedBySandbox } from './tools/sandbox-text.ts';
+import { newcomerText, refusedBySandbox } from './tools/sandbox-text.ts';
 
-/** Returns the options of the image that CONFIG asks for. */
-export function imageOptions(config: Config): SbclOptions {
+/** Returns the options of the image that CONFIG asks for, in SANDBOX if there is to be one. */
+export function imageOptions(
+  config: Config,
+  sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config),
+): SbclOptions {
   return {
     sbcl: config.sbcl,
     lispFolder: join(HOME, 'lisp'),
@@ -51,7 +55,7 @@ export function imageOptions(config: Config): SbclOptions {
     trees: config.roots,
     startFiles: () => startFiles(config),
     libraries: () => ({ ...libraryManager(config), initFile: initFileNotLoaded(config.init) }),
-    ...(config.sandbox !== 'off' && { sandbox: sandboxOf(config) }),
+    ...(sandbox && { sandbox }),
   };
 }
 
@@ -123,9 +127,10 @@ export function assembleParts(
 ): Assembly {
   const holds = new HeldCalls<Result>(config.holdSeconds);
   const forbids = (real: string) => workspace.forbids(real);
+  const sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config);
   const image: SbclImage = new SbclImage({
     ...{
-      ...imageOptions(config),
+      ...imageOptions(config, sandbox),
       ...journalOf(config),
       ...(times && { times }),
       ...(without && { without }),
@@ -136,7 +141,7 @@ export function assembleParts(
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => grounds),
   });
-  const workspace = workspaceOf(config, image);
+  const workspace = workspaceOf(config, image, sandbox);
   const { log, history, intents } = recordsOf(config);
   if (config.unboxed !== undefined) notices.push(`Note: ${sandboxText(config)}`);
   const memory = memoryOf(config, catalog);
@@ -146,8 +151,13 @@ export function assembleParts(
     standing: standingApprovals(config, workspace),
     audit: log,
     ready: takeBackUnfinished(workspace, intents).then((told) => void notices.push(...told)),
-    ...(config.sandbox !== 'off' && { remark: refusals(config) }),
-    takeNotices: () => [...notices.splice(0), ...image.takeNotices().map(noticeText), ...history.takeNotes()],
+    ...(sandbox && { remark: refusals(config.root, sandbox) }),
+    takeNotices: () => [
+      ...notices.splice(0),
+      ...image.takeNotices().map(noticeText),
+      ...history.takeNotes(),
+      ...(sandbox?.takeNewcomers() ?? []).map(newcomerText),
+    ],
   });
   const questions = new OpenQuestions(config.answerSeconds);
   const grounds: Grounds = {
@@ -166,10 +176,12 @@ export function assembleParts(
   return { image, registry, catalog, executor, grounds, questions };
 }
 
-/** Returns what tells a model that the sandbox of CONFIG refused something. */
-function refusals(config: Config): (text: string) => Promise<string | undefined> {
-  const { writable, strict } = sandboxOf(config);
-  const limits = { root: config.root, writable, strict, isInside };
+/** Returns what tells a model that SANDBOX refused something to code that runs in ROOT. */
+function refusals(
+  root: string,
+  { writable, strict }: Sandbox,
+): (text: string) => Promise<string | undefined> {
+  const limits = { root, writable, strict, isInside };
   return (text) => refusedBySandbox(text, limits);
 }
 
@@ -212,10 +224,12 @@ function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => Grounds
 }
 
 /** Returns the files that tools may reach: what CONFIG names, and the sources of the systems that IMAGE has loaded. Code
- *  in the image decides what it tells as sources, so none of them can be everything, or what a sandbox hides. */
-function workspaceOf(config: Config, image: Image): Workspace {
-  const { roots, root, readRoots } = config;
-  const sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config);
+ *  in the image decides what it tells as sources, so none of them can be everything, or what SANDBOX hides. */
+function workspaceOf(
+  { roots, root, readRoots }: Config,
+  image: Image,
+  sandbox: Sandbox | undefined,
+): Workspace {
   const hides = (real: string) => sandbox?.hides(real) === true;
   const home = realPath(homeFolder() ?? '/');
   const sources = async () => {

@@ -35,6 +35,11 @@ export async function refusedBySandbox(text: string, limits: SandboxLimits): Pro
   return undefined;
 }
 
+/** Returns the notice that FILE, which programs outside of the sandbox obey, has appeared in the workspace. */
+export function newcomerText(file: string): string {
+  return `Note: ${visibleName(file)} is new. Programs outside of the sandbox obey it, and code in the sandbox can have made it. Unless you made it with your own tools, have the user look at it before anything else runs there.`;
+}
+
 /** A path in quotes, or a word before a colon. */
 const PATH = /["'‘]([^"'’\n]+)["'’]|([^\s"'‘]+)(?=:(?:\s|$))/g;
 

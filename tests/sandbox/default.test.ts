@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Session } from '../harness.ts';
+import { until } from '../server/processes.ts';
 import { Listener, lispString, outsideFolder, shell, startSandboxed, workspace } from './cell.ts';
 import { sandboxTest as test } from './namespaces.ts';
 
@@ -133,6 +134,13 @@ describe('what programs outside obey cannot be changed', () => {
     'mkdir .idea/runConfigurations',
     'mkdir .github/workflows',
     'echo x > .hg/hgrc',
+    'mkdir .opencode/agent',
+    'mkdir .agents/skills',
+    'echo x > .cursor/mcp.json',
+    'echo x > .windsurf/rules',
+    'echo x > .zed/settings.json',
+    'echo x > .husky/pre-commit',
+    'echo x > .devcontainer/devcontainer.json',
     'echo x > .envrc',
     'rm -f .envrc',
     'mv evil/config .envrc',
@@ -201,6 +209,47 @@ describe('what programs outside obey cannot be changed', () => {
     expect(readdirSync(root)).toEqual(['.git']);
     expect(readdirSync(join(root, '.git'))).toContain('HEAD');
     remove();
+  });
+});
+
+describe('a file that programs outside obey', () => {
+  const fresh = workspace();
+  let other: Session;
+  beforeAll(async () => {
+    put(join(fresh.root, '.envrc'), 'true\n');
+    other = await startSandboxed(fresh.root, { args: [], env: { XDG_CACHE_HOME: fresh.cache } });
+    await other.eval('1');
+  });
+  afterAll(async () => {
+    await other.close();
+    fresh.remove();
+  });
+
+  /** Evaluates FORM, and 1 until an answer has notices, which can be the first one. Returns these. */
+  async function noticesOf(form: string): Promise<string[]> {
+    const first = await other.call('eval_form', { form });
+    if (first.notices.length > 0) return first.notices;
+    return until('a notice', 10_000, async () => {
+      const { notices } = await other.call('eval_form', { form: '1' });
+      return notices.length > 0 && notices;
+    });
+  }
+
+  test.each(['.npmrc', '.mcp.json', 'opencode.json', 'opencode.jsonc', '.pre-commit-config.yaml'])(
+    'is told of when it appears, once: %s',
+    async (file) => {
+      const make = (name: string) => `(with-open-file (s "${name}" :direction :output) (print 1 s))`;
+      expect(await noticesOf(`${make(`ordinary${file}`)} ${make(file)}`)).toEqual([
+        `Note: ${join(fresh.root, file)} is new. Programs outside of the sandbox obey it, and code in the sandbox can have made it. Unless you made it with your own tools, have the user look at it before anything else runs there.`,
+      ]);
+      expect((await other.call('eval_form', { form: '1' })).notices).toEqual([]);
+    },
+  );
+
+  test('cannot be changed where it was there, or by the next image', async () => {
+    expect(await shell(other, 'echo x > .envrc')).toMatch(/Read-only file system/);
+    await other.eval('(sb-ext:exit :abort t)');
+    expect(await shell(other, 'echo y > .npmrc')).toMatch(/Read-only file system/);
   });
 });
 

@@ -20,17 +20,6 @@ export const NEVER_MADE = [
   '.vscode',
   '.idea',
   '.github',
-] as const;
-
-/** The names that are only read where they are there. */
-const ONLY_READ = [
-  ...NEVER_MADE,
-  ...REPOSITORIES,
-  '.envrc',
-  '.npmrc',
-  '.mcp.json',
-  'opencode.json',
-  'opencode.jsonc',
   '.opencode',
   '.agents',
   '.cursor',
@@ -38,8 +27,20 @@ const ONLY_READ = [
   '.zed',
   '.husky',
   '.devcontainer',
+] as const;
+
+/** The names of files in a workspace that are noticed when they appear. */
+export const NOTICED = [
+  '.envrc',
+  '.npmrc',
+  '.mcp.json',
+  'opencode.json',
+  'opencode.jsonc',
   '.pre-commit-config.yaml',
-];
+] as const;
+
+/** The names that are only read where they are there. */
+const ONLY_READ = [...NEVER_MADE, ...NOTICED, ...REPOSITORIES];
 
 /** Folders that are searched for repositories at most, and how deep. */
 const SEARCHED = 1000;

@@ -29,8 +29,9 @@ import {
   serviceFolders,
   temporaryFolders,
 } from './mounts.ts';
+import { Newcomers } from './newcomers.ts';
 import { Placeholders } from './placeholders.ts';
-import { existingPaths, NEVER_MADE, protectedPaths, repositoryPaths } from './protected.ts';
+import { existingPaths, NEVER_MADE, NOTICED, protectedPaths, repositoryPaths } from './protected.ts';
 import { secretPaths } from './secrets.ts';
 import { systemCallFilter } from './system-calls.ts';
 
@@ -86,6 +87,7 @@ export class Sandbox implements Cell {
   readonly #hidden: readonly string[];
   readonly #shown: readonly string[];
   readonly #placeholders: Placeholders;
+  readonly #newcomers = new Newcomers();
   /** What was hidden as an image was locked in last. */
   #secrets: readonly string[] = [];
 
@@ -115,6 +117,11 @@ export class Sandbox implements Cell {
   /** Whether it has no network. */
   get strict(): boolean {
     return this.#options.strict;
+  }
+
+  /** Returns, once, the files that programs outside obey and that have appeared since an image was locked in. */
+  takeNewcomers(): string[] {
+    return this.#newcomers.take();
   }
 
   /** Returns why no image can be locked in here, if none can; found out by locking in a program that only looks. This waits
@@ -198,6 +205,7 @@ export class Sandbox implements Cell {
     await this.#placeholders.hold(
       this.#workspace.flatMap((root) => NEVER_MADE.map((name) => join(root, name))),
     );
+    for (const root of this.#workspace) await this.#newcomers.watch(root, NOTICED);
     const own = [...this.#workspace, ...this.#libraries];
     // A home in a folder for temporary files is no temporary file.
     const sealed = isIn(this.#temporary, realPath(home)) ? [realPath(home)] : [];
