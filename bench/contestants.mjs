@@ -52,9 +52,7 @@ export async function setStage() {
     floor: { script: join(stage, 'dist', 'floor.js'), folder },
     ours,
     warm,
-    sandboxed: hasBubblewrap()
-      ? withCache({ ...ours, args: ['--sandbox', 'on'] }, join(stage, 'cache'))
-      : undefined,
+    sandboxed: hasBubblewrap() ? withCache(ours, join(stage, 'cache')) : undefined,
     newer,
     cold: () => {
       const cache = mkdtempSync(join(stage, 'cold-'));

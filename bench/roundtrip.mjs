@@ -19,11 +19,11 @@ const ECHOES = [
   { id: 'echo.long', args: { text: '(+ 1 2)', times: 960 } },
 ];
 
+/** @type {Trip} */
+const EVALUATION = { id: 'eval', tool: 'eval_form', args: { form: '(+ 1 2)' } };
+
 /** @type {Trip[]} */
-const PLAIN = [
-  { id: 'eval', tool: 'eval_form', args: { form: '(+ 1 2)' } },
-  { id: 'describe', tool: 'describe_symbol', args: { symbol: 'mapcar' } },
-];
+const PLAIN = [EVALUATION, { id: 'describe', tool: 'describe_symbol', args: { symbol: 'mapcar' } }];
 
 /** @type {Trip[]} */
 const LARGE = [
@@ -47,6 +47,13 @@ const MEASURES = [
       missed:
         'a call passes four pipes and the floor’s two. Their streams take the largest part of its CPU time, as the table of its parts shows; a thread for each call takes a tenth.',
     },
+  },
+  {
+    id: 'eval.sandboxed',
+    title: 'the same in the sandbox',
+    unit: 'ms',
+    baseline: 'eval',
+    goal: { of: 'ratio', atMost: 1.07 },
   },
   {
     id: 'describe',
@@ -116,14 +123,19 @@ const LARGE_MEASURES = [
  */
 export async function measureRoundTrips(stage, size) {
   const ours = await connect(stage.warm);
+  const sandboxed = stage.sandboxed && (await connect(stage.sandboxed));
+  const boxed = sandboxed ? [{ client: sandboxed, ...EVALUATION, id: 'eval.sandboxed' }] : [];
   try {
+    const trips = [...PLAIN.map((trip) => ({ client: ours, ...trip })), ...boxed];
+    const measures = MEASURES.filter(({ id }) => sandboxed || id !== 'eval.sandboxed');
     return {
       title: 'Round trips, bare image',
       note: `Calls one after the other in blocks of ${size.count}, which alternate between the contestants.`,
-      ...compare(MEASURES, await timeTrips(stage, ours, PLAIN, size)),
+      ...compare(measures, await timeTrips(stage, trips, size)),
     };
   } finally {
     await ours.close();
+    await sandboxed?.close();
   }
 }
 
@@ -138,25 +150,31 @@ export async function measureSearches(stage, client, size) {
   return {
     title: 'Round trips, image with libraries',
     note: 'The same in the image of the section before.',
-    ...compare(LARGE_MEASURES, await timeTrips(stage, client, LARGE, size)),
+    ...compare(
+      LARGE_MEASURES,
+      await timeTrips(
+        stage,
+        LARGE.map((trip) => ({ client, ...trip })),
+        size,
+      ),
+    ),
   };
 }
 
 /**
  * @param {import('./contestants.mjs').Stage} stage
- * @param {Client} ours
- * @param {Trip[]} trips
+ * @param {(Trip & { client: Client })[]} trips with whom each is asked
  * @param {{ rounds: number, count: number }} size
  */
-async function timeTrips(stage, ours, trips, { rounds, count }) {
+async function timeTrips(stage, trips, { rounds, count }) {
   const floor = await connect(stage.floor);
   try {
     return await runRounds(rounds, [
       ...ECHOES.map(({ id, args }) => async () => ({
         [id]: await timeCalls(count, () => floor.call('echo', args)),
       })),
-      ...trips.map(({ id, tool, args }) => async () => ({
-        [id]: await timeCalls(count, () => ours.call(tool, args)),
+      ...trips.map(({ client, id, tool, args }) => async () => ({
+        [id]: await timeCalls(count, () => client.call(tool, args)),
       })),
     ]);
   } finally {

@@ -17,7 +17,7 @@ import { SCRIPT_NAME, trustedLaunch } from './install/entry.ts';
 import type { ClientName } from './install/names.ts';
 import type { Launch } from './install/settings.ts';
 import { homeFolder } from './paths.ts';
-import { HOME, sandboxOf, withSandbox } from './sandboxing.ts';
+import { HOME, sandboxOf, withSandboxAside } from './sandboxing.ts';
 import { removeTemporaryFolders } from './temporary-folder.ts';
 import { visible } from './visible.ts';
 
@@ -150,7 +150,10 @@ async function work(
   { config: usable, notices, remarks }: UsableFolders,
   { waits, onWarm = () => {} }: ProgramOptions,
 ): Promise<number> {
-  const config = withSandbox(usable);
+  const trying = withSandboxAside(usable);
+  // What it is served with is loaded meanwhile.
+  if (usable.command === 'serve') await import('./server/stdio.ts');
+  const config = await trying;
   const parts = assemble(config, { ...waits, notices: [...notices] });
   const { image, registry, executor } = parts;
   /** Resolves when the tools that the start file registers are there, also those that were lost with an image. */

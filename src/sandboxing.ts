@@ -5,6 +5,7 @@ import type { Config } from './config.ts';
 import { UsageError } from './errors.ts';
 import { libraryFolders, libraryManager } from './image/process/libraries.ts';
 import { findSbcl } from './image/process/sbcl.ts';
+import type { Obstacle } from './image/sandbox/bubblewrap.ts';
 import { Sandbox } from './image/sandbox/sandbox.ts';
 import { homeFolder, makeFolder, realPath } from './paths.ts';
 
@@ -57,15 +58,31 @@ function programOf({ sbcl }: Config): string[] {
 /** Returns CONFIG with a decision where it leaves that to us: images are locked in where that works. Where it does not,
  *  the sentences that say so are in `unboxed`. */
 export function withSandbox(config: Readonly<Config>): Readonly<Config> {
-  const decided = config.sandbox === 'auto' ? decidedFor(config) : config;
-  checkAudit(decided);
-  return Object.freeze(decided);
+  return decided(config, config.sandbox === 'auto' ? sandboxOf(config).obstacle() : undefined);
 }
 
-function decidedFor(config: Readonly<Config>): Config {
-  const obstacle = sandboxOf(config).obstacle();
-  if (obstacle === undefined) return { ...config, sandbox: 'on' };
-  return { ...config, sandbox: 'off', unboxed: `${obstacle.why}. ${obstacle.remedy}` };
+/** Returns what withSandbox does, while this process does something else. */
+export async function withSandboxAside(config: Readonly<Config>): Promise<Readonly<Config>> {
+  if (config.sandbox !== 'auto') return decided(config, undefined);
+  // Where a file system does not answer nothing is known: no image starts without a sandbox then.
+  return decided(
+    config,
+    await sandboxOf(config)
+      .obstacleAside()
+      .catch(() => undefined),
+  );
+}
+
+/** Returns CONFIG with the decision that follows from OBSTACLE, what is in the way. */
+function decided(config: Readonly<Config>, obstacle: Obstacle | undefined): Readonly<Config> {
+  const tried: Config =
+    config.sandbox !== 'auto'
+      ? config
+      : obstacle === undefined
+        ? { ...config, sandbox: 'on' }
+        : { ...config, sandbox: 'off', unboxed: `${obstacle.why}. ${obstacle.remedy}` };
+  checkAudit(tried);
+  return Object.freeze(tried);
 }
 
 /** Returns the sentences that say what holds the code in images of CONFIG, for a model and a person. */
