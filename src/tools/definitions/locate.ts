@@ -123,7 +123,7 @@ export class Locator {
   /** Returns those of FOUND that are of the kind which the new text of an edit defines; all when none are. */
   #ofSameKind(found: Located[], { asked, change }: Edit & { asked: Asked }): Located[] {
     if (change.kind !== 'replace') return found;
-    const forms = new TopLevelForms(new SourceText(change.text), this.#features);
+    const forms = new TopLevelForms(new SourceText(change.text), this.#origins.places.features);
     const [defined] = targetsNamed(forms, { name: asked.symbol });
     const same = found.filter(
       ({ target }) => target.operator === defined?.operator && target.method === defined.method,
