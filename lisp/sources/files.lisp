@@ -9,6 +9,8 @@ the debugger knows of the code of the last load."
   path (serial 0) (failed nil) (text nil) (date nil) (sources '()) (definitions (make-hash-table :test 'equal)))
 
 (sb-ext:defglobal **files** (make-hash-table :test 'equal :synchronized t) "The files that were loaded, by path.")
+(sb-ext:defglobal **unnoted-texts** (make-hash-table :test 'equal :synchronized t)
+  "The texts, as they were loaded, of files of which no load was noted, by path.")
 (sb-ext:defglobal **serial** 0 "The number of the load that was noted last.")
 (sb-ext:defglobal **lock** (sb-thread:make-mutex :name "live-lisp sources") "Held while a load is noted.")
 
@@ -31,6 +33,15 @@ and the definition.")
   "Return what is known of the file PATH, a native true name, anew when there is nothing yet."
   (or (gethash path **files**)
       (setf (gethash path **files**) (make-source-file path))))
+
+(defun known-text (path)
+  "Return the text of the file PATH, a native true name, as it was loaded, or NIL when that is not known."
+  (let ((file (gethash path **files**)))
+    (or (and file (source-file-text file)) (gethash path **unnoted-texts**))))
+
+(defun keep-text (path)
+  "Keep that the file PATH, a native true name, was loaded as it is now, though no load of it was noted."
+  (setf (gethash path **unnoted-texts**) (read-text (sb-ext:parse-native-namestring path))))
 
 (defun loaded-paths ()
   "Return the paths of the files that were loaded and whose text is known."

@@ -162,6 +162,7 @@ load of PATH, which can be PATH. Without PATH a form that begins BY made it, unl
             (source-file-text file) text
             (source-file-date file) date
             (source-file-sources file) sources)
+      (remhash (source-file-path file) **unnoted-texts**)
       (drop-replaced-methods file)
       (keep-conditional file old-text text old-serial)
       (push file (noted-files noted))

@@ -25,19 +25,14 @@ NIL."
                   (or (null package) (eq package (package-in-force forms number path))))
           return number))
 
-(defun form-naming (name package more)
-  "Return the path of a file and the number of its form that defines NAME, a string, in PACKAGE, or in any.
-Looked at are the files that were loaded, and MORE, pairs of a path and a text. Return NIL when there is none."
+(defun form-naming (name package)
+  "Return the path of a file and the number of its form that defines NAME, a string, in PACKAGE, or in any. Looked at are
+the files of which it is known how they were loaded. Return NIL when there is none."
   (flet ((look (path text)
            (let ((number (and text (number-naming name package path text))))
              (when number (return-from form-naming (values path number))))))
-    (loop for (path . text) in more do (look path text))
+    (maphash #'look **unnoted-texts**)
     (loop for file being the hash-values of **files** do (look (source-file-path file) (source-file-text file)))))
-
-(defun known-text (path)
-  "Return the text of the file PATH, a native true name, as it was loaded, or NIL when that is not known."
-  (let ((file (gethash path **files**)))
-    (and file (source-file-text file))))
 
 (defun loaded-path-p (path)
   "True when something is known of a load of the file PATH, a native true name."

@@ -4,10 +4,6 @@
 
 ;;; Files
 
-(defun loaded-text (path)
-  "Return the text of the file PATH, a native true name, as it was loaded, or NIL when that is not known."
-  (or (known-text path) (gethash path **texts**)))
-
 (defun below-p (path folders)
   "True when PATH is below one of FOLDERS, native names."
   (some (lambda (folder) (eql 0 (search folder path))) folders))
@@ -144,7 +140,7 @@ compiled, NUMBER that of this file."
   "Have the definitions of the files PATHS be measured. FOLDER is the native name of a directory for what is compiled."
   (let ((contents '()) (*inline-names* '()))
     (dolist (path paths)
-      (multiple-value-bind (content packages) (let ((text (loaded-text path))) (and text (definitions-only text)))
+      (multiple-value-bind (content packages) (let ((text (known-text path))) (and text (definitions-only text)))
         (if content (push (cons path content) contents) (note-missed))
         (setf *inline-names* (union (inline-names packages) *inline-names* :test #'equal))))
     (loop for (path . content) in (reverse contents)

@@ -54,9 +54,6 @@
 
 ;;; What ASDF takes for unchanged, because it goes by seconds
 
-(sb-ext:defglobal **texts** (make-hash-table :test 'equal :synchronized t)
-  "The texts of the files of the systems that were tested, as they were loaded, by native true name.")
-
 (defun seems-unchanged-p (component)
   "True when the source of COMPONENT is no newer than its fasl, in seconds. The second value is true when both are of the
 same second."
@@ -74,7 +71,7 @@ systems that it needs."
 (defun unnoticed-p (system)
   "True when the image or the fasls can lack what was changed in SYSTEM, and ASDF would not notice."
   (loop for (component . path) in (source-components system)
-        for text = (or (known-text path) (gethash path **texts**))
+        for text = (known-text path)
           thereis (multiple-value-bind (unchanged same-second) (seems-unchanged-p component)
                     (if text
                         (and unchanged (other-text-p path text))
@@ -83,10 +80,9 @@ systems that it needs."
 (defun keep-texts (system loads)
   "Keep the texts of the files of SYSTEM: what LOADS, when that is true, else what was loaded, as far as it is sure."
   (loop for (component . path) in (source-components system)
-        do (when (or loads
-                     (and (not (gethash path **texts**))
-                          (equal '(t nil) (multiple-value-list (seems-unchanged-p component)))))
-             (setf (gethash path **texts**) (read-text (sb-ext:parse-native-namestring path))))))
+        unless (known-text path)
+          do (when (or loads (equal '(t nil) (multiple-value-list (seems-unchanged-p component))))
+               (keep-text path))))
 
 (defun changed-paths (root)
   "Return the files below ROOT, the native name of a directory, that have another text than the image has loaded."

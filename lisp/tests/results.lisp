@@ -157,15 +157,10 @@ has the same ones alone, and behind others."
       (symbol-package name)
       (let ((end (and (stringp name) (search "::" name)))) (and end (find-package (subseq name 0 end))))))
 
-(defun loaded-texts ()
-  "Return the paths of the files of the systems that were tested, with their texts, in pairs."
-  (loop for path being the hash-keys of **texts** using (hash-value text) collect (cons path text)))
-
 (defun definition-of (result)
   "Return where the test of RESULT is defined as a JSON object, or NIL. One without a package could be any form of that name."
   (let ((home (package-of (result-name result))))
-    (multiple-value-bind (path number) (and home (ignore-errors (form-naming (bare-text (result-name result)) home
-                                                                             (loaded-texts))))
+    (multiple-value-bind (path number) (and home (ignore-errors (form-naming (bare-text (result-name result)) home)))
       (and path (object "file" path "form" number)))))
 
 (defun results-data (run)

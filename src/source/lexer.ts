@@ -139,6 +139,6 @@ function scanSymbol(source: string, start: number): { end: number; name: string 
 }
 
 /** Gives NAME as the reader takes what is not quoted. To normalize costs much, and does nothing to ASCII. */
-function upperCase(name: string): string {
+export function upperCase(name: string): string {
   return (NOT_ASCII.test(name) ? name.normalize('NFKC') : name).toUpperCase();
 }

@@ -113,8 +113,8 @@ export class Places {
     return text.filter(Boolean).join(' ');
   }
 
-  /** Returns where the uses of USED are that USES tells, all in the definition DEFINITION of one file. A
-   *  use that can be at several places is told at each. */
+  /** Returns where the uses of USED are that USES tells, all in the definition DEFINITION of one file. A use that can be at
+   *  several places is told at each. */
   sites(uses: readonly Place[], used: Used, definition: Definition): Site[] {
     const [place] = uses;
     if (place?.file === undefined) return [{ at: 'no source', text: '' }];

@@ -117,6 +117,6 @@ describe.each(ENTERING)('%s', (form, entered) => {
 });
 
 test('a definition is found behind one of the same name that is in another package', async () => {
-  const code = `(nth-value 1 (live-lisp.sources::form-naming "total" (find-package :pf-two) (list (cons "/nowhere.lisp" ${lispString(TWO)}))))`;
+  const code = `(live-lisp.sources::number-naming "total" (find-package :pf-two) "/nowhere.lisp" ${lispString(TWO)})`;
   expect(await at.answer('eval_form', { form: code })).toBe('6');
 });

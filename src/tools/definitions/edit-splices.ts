@@ -18,7 +18,8 @@ import type { EditedFile } from './edited-files.ts';
 import type { Edit, Part } from './edits.ts';
 import type { Located } from './locate.ts';
 
-/** Returns what EDIT changes in the file of the definition that it means. Throws a CallError when that leaves something that cannot be read. */
+/** Returns what EDIT changes in the file of the definition that it means. Throws a CallError when that leaves
+ *  something that cannot be read. */
 export function splicesOf(
   { which, change }: Extract<Edit, { asked: object }>,
   { file, target }: Located,
