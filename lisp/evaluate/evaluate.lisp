@@ -104,7 +104,8 @@ ends the call with a text that says what is wrong and where (S2.16). The symbols
                    (throw *unreadable*
                      (object "text" (reader-text condition)
                              "near" (near-condition condition)
-                             "missing" (missing-name-p condition)
+                             "missing" (and (missing-name-p condition) (not (lacks-manager-p condition)))
+                             "withoutManager" (lacks-manager-p condition)
                              "number" *form-number* "line" line "column" column
                              "atLine" at-line "atColumn" at-column))))))))
       (call-user-code

@@ -64,11 +64,24 @@ without one."
   '("QL" "QL-DIST" "QL-SETUP" "QUICKLISP" "QUICKLISP-CLIENT" "QLOT" "OCICL-RUNTIME")
   "Names of packages that library managers bring.")
 
+(defun missing-package (condition)
+  "Return the name of the package that CONDITION, of the reader, misses, or NIL."
+  (let ((package (and (typep condition 'reader-error)
+                      (typep condition 'package-error)
+                      (package-error-package condition))))
+    (and (stringp package) package)))
+
+(defun lacks-manager-p (condition)
+  "True when CONDITION, of the reader, misses a package of library managers, and none is set up."
+  (and (null **library-manager**)
+       (member (missing-package condition) *manager-packages* :test #'equal)
+       t))
+
 (defun package-loader (condition)
   "Return the function that loads what has the package that CONDITION, of the reader, misses. Return NIL when it misses
 none, or nothing that can be loaded has it."
-  (let ((package (and (typep condition 'reader-error) (package-error-package condition))))
-    (cond ((not (stringp package)) nil)
+  (let ((package (missing-package condition)))
+    (cond ((null package) nil)
           ((and (asdf-package-p package) (not (find-package "ASDF"))) #'load-asdf)
           ((and **library-manager-due** (member package *manager-packages* :test #'string=)) #'load-library-manager))))
 

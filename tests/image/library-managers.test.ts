@@ -253,8 +253,9 @@ test('without a library manager the answer says that none is used', async () => 
     expect((await session.call('load_system', { system: 'mine' })).text).toBe(
       `System mine was not loaded: mine needs serapeum, which ASDF does not find. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. ${UNUSED}`,
     );
-    expect((await session.call('eval_form', { form: '(ql:quickload "x")' })).text).toContain(
-      'Package QL does not exist',
+    expect(await session.eval('(ql:quickload "x")')).toBe(
+      `Error: form 1 cannot be read: Package QL does not exist.\n${UNUSED}\nIt begins at line 1, column 1; reading stopped at line 1, column 14. Nothing was evaluated.`,
     );
+    expect(await session.eval('(quux:load "x")')).not.toContain(UNUSED);
   });
 });

@@ -136,6 +136,19 @@ test('a system is loaded again, and told when a file of it has changed', async (
   expect(second.told).toContain('  system sys: a file of it has changed since; it was loaded as it is now');
 });
 
+test.each([
+  ['was not found', '("no-such-system")', 'no-such-name'],
+  ['needs one that was not found', '("no-such-system")', 'needing'],
+])('a system that %s was not loaded, and is not told to be lost', async (_, needs, system) => {
+  put('needing/needing.asd', `(asdf:defsystem "needing" :depends-on ${needs})\n`);
+  const session = await open();
+  expect((await session.call('load_system', { system })).isError).toBe(true);
+  await session.eval('(defun one () 1)');
+  await killImage(session);
+  const loss = await afterLoss(session, '(one)');
+  expect([loss.text, loss.told]).toEqual(['1', told(built('1 form'))]);
+});
+
 describe('the journal on the disk', () => {
   test('is private, and a folder a server', async () => {
     const session = await open();

@@ -187,6 +187,7 @@ export class Journal {
         const entry =
           ending.kind === 'done' &&
           value?.system !== undefined &&
+          value.missing === undefined &&
           this.#loadedSystem(value.system, value.loaded);
         if (entry) loaded(entry, value?.loaded?.length ? value.loaded : [entry.name]);
       };

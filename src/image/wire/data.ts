@@ -103,6 +103,8 @@ export interface Unreadable {
   near?: string[];
   /** Whether a package or a symbol of one is not there. */
   missing?: true;
+  /** Whether it names a package of library managers, and none is set up. */
+  withoutManager?: true;
   number: number;
   line: number;
   column: number;

@@ -25,6 +25,7 @@ import { indentationText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { readtableSection, redefinedSection, warningSection } from '../remarks.ts';
 import { evaluationOf } from './history.ts';
+import { NO_MANAGER } from './loading.ts';
 
 const PARAMETERS = [
   { name: 'form', type: 'string', description: 'Lisp form to evaluate, or several' },
@@ -142,13 +143,14 @@ export function failureText(
   { code, places, done = 'evaluated' }: { code: string; places: Places; done?: 'evaluated' | 'compiled' },
 ): string | undefined {
   if (typeof unreadable?.text === 'string') {
-    const { text, number, line, column, atLine, atColumn } = unreadable;
+    const { text, number, line, column, atLine, atColumn, withoutManager } = unreadable;
     const near = didYouMean(unreadable.near);
     const place = `It begins at line ${line}, column ${column}; reading stopped at line ${atLine}, column ${atColumn}.`;
     const indentation = line === atLine ? undefined : indentationText(code);
     return [
       `Error: form ${number} cannot be read: ${text}`,
       near,
+      withoutManager && NO_MANAGER,
       `${place} ${indentation ? `${indentation} ` : ''}${doneBefore(number, done)}`,
     ]
       .filter(Boolean)

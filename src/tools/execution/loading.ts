@@ -276,6 +276,9 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
   return { ...loadResult(quiet, missingText({ ...value, missing }), places), failed: true, unfound: true };
 }
 
+/** Says that images have no library manager, and which ones they use. */
+export const NO_MANAGER = 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.';
+
 /** Returns the sentences that ASDF does not find the system MISSING, which another one may need: where it looks, and what
  *  can install it. What needs it was to be DONE. */
 export function missingText(
@@ -292,9 +295,7 @@ export function missingText(
   const where =
     "It looks in the workspace, the distribution's Lisp libraries and the user's source registry.";
   const managed =
-    manager === undefined
-      ? 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.'
-      : (managerFailure ?? `${manager} has no system of that name either.`);
+    manager === undefined ? NO_MANAGER : (managerFailure ?? `${manager} has no system of that name either.`);
   const unloaded =
     initFile === undefined
       ? ''
