@@ -15,7 +15,6 @@ import { spawn } from 'node:child_process';
 const EXIT_LIMIT_MS = 5000;
 const INITIALIZE = {
   protocolVersion: '2025-11-25',
-  capabilities: {},
   clientInfo: { name: 'live-lisp-bench', version: '1.0.0' },
 };
 
@@ -52,9 +51,12 @@ export class Client {
     return this.#process.pid ?? -1;
   }
 
-  /** Sends the first request and returns its result. */
-  async initialize() {
-    const result = await this.request('initialize', INITIALIZE);
+  /**
+   * Sends the first request and returns its result. CAPABILITIES are what the client says that it can do.
+   * @param {object} [capabilities]
+   */
+  async initialize(capabilities = {}) {
+    const result = await this.request('initialize', { ...INITIALIZE, capabilities });
     this.#send({ method: 'notifications/initialized' });
     return result;
   }
@@ -112,8 +114,10 @@ export class Client {
     for (const line of lines) this.#answer(JSON.parse(line));
   }
 
-  /** @param {{ id?: number, result?: any, error?: { message: string } }} message */
-  #answer({ id = 0, result, error }) {
+  /** @param {{ id?: number, method?: string, result?: any, error?: { message: string } }} message */
+  #answer({ id = -1, method, result, error }) {
+    // Only a question to a human is a request of the server: they decline.
+    if (method === 'elicitation/create') return this.#send({ id, result: { action: 'decline' } });
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (error) waiting?.reject(new Error(error.message));

@@ -17,25 +17,29 @@ export interface Kept {
 
 /** Characters of the forms that are kept; what is read of one takes about thirty times as much. */
 const KEPT = 256 * 1024;
-/** What each takes besides. It bounds their number: the more are forgotten, the longer takes the way to the oldest. */
+/** What each takes besides. */
 const EACH = 100;
 
-/** Keeps the forms of several texts that were asked for last. */
+/** Keeps the forms of several texts that were asked for last. A list from which the oldest is taken each time would not do:
+ *  a Set passes over all that were deleted before it. */
 export class KeptForms {
-  readonly #forms = new Set<Kept>();
+  #young = new Set<Kept>();
+  #old = new Set<Kept>();
+  /** What the young ones take. */
   #size = 0;
 
-  /** Keeps KEPT, for which there is room when those are forgotten that nobody asked for longest. */
+  /** Keeps KEPT. When there is half of what there is room for since that was done last, all that nobody asked for since are
+   *  forgotten. */
   use(kept: Kept): void {
-    if (this.#forms.delete(kept)) this.#size -= sizeOf(kept);
-    this.#forms.add(kept);
+    if (this.#young.has(kept)) return;
+    this.#old.delete(kept);
+    this.#young.add(kept);
     this.#size += sizeOf(kept);
-    for (const each of this.#forms) {
-      if (this.#size <= KEPT || each === kept) return;
-      each.forget();
-      this.#forms.delete(each);
-      this.#size -= sizeOf(each);
-    }
+    if (this.#size <= KEPT / 2) return;
+    for (const each of this.#old) each.forget();
+    this.#old = this.#young;
+    this.#young = new Set();
+    this.#size = 0;
   }
 }
 

@@ -27,8 +27,8 @@ function callsOf(text: string, file: string): [string, object][] {
   return [
     ['write_file', { path: `${text.slice(0, 200).replaceAll('/', '-')}.lisp`, content: '1' }],
     ['write_file', { path: 'asked-new.lisp', content: text }],
-    ['propose_file_edit', { path: file, old_text: '1', new_text: text }],
-    ['propose_file_edit', { path: file, old_text: '1', new_text: '2', description: text }],
+    ['propose_file_edit', { path: file, original: '1', modified: text }],
+    ['propose_file_edit', { path: file, original: '1', modified: '2', description: text }],
     ['edit_definitions', { edits: [{ path: file, definition: 'asked-one', text: `${source} ; ${text}` }] }],
     ['rename_symbol', { name: 'asked-one', to: `|${text}|` }],
     ['restart_image', { rebuild: text }],

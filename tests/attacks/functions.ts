@@ -1,5 +1,9 @@
 // The functions that look at texts from outside.
 
+import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OpenCatalog } from '../../src/catalog/open-catalog.ts';
 import { words } from '../../src/catalog/terms.ts';
 import { changeOf, diffHunks, wholeContent } from '../../src/files/diff.ts';
 import { hunksBetween } from '../../src/files/line-changes.ts';
@@ -13,6 +17,7 @@ import { boundLines, boundText, fittingRows, indent, listText } from '../../src/
 import { printable } from '../../src/kernel/schema.ts';
 import { argumentsPreview, shownText } from '../../src/kernel/shown.ts';
 import { questionLine } from '../../src/question-line.ts';
+import { linesBackwards } from '../../src/records/backwards.ts';
 import { cut, parseLine } from '../../src/records/shorten.ts';
 import { LineReader } from '../../src/server/line-reader.ts';
 import { formDefining } from '../../src/source/again.ts';
@@ -21,6 +26,9 @@ import { mentionsIn } from '../../src/source/calls.ts';
 import { brokenCall, codeFinder, topLevelLists, withoutProse } from '../../src/source/code-search.ts';
 import { definitionOf } from '../../src/source/definition.ts';
 import { definitionsIn, definitionsNamed } from '../../src/source/definitions.ts';
+import { argumentOf, disagreement, elementsOf, fitOf, parsedLambdaList } from '../../src/source/fits.ts';
+import { readForm } from '../../src/source/form.ts';
+import { instanceUsesIn } from '../../src/source/instances.ts';
 import { definedLambdaList } from '../../src/source/lambda-list.ts';
 import { Names, symbolsIn } from '../../src/source/names.ts';
 import { Packages } from '../../src/source/packages.ts';
@@ -33,6 +41,7 @@ import { allNamed, targetsNamed } from '../../src/source/targets.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { topLevelForms } from '../../src/source/top-level.ts';
 import { treeOf } from '../../src/source/tree.ts';
+import { walkSource } from '../../src/source/walk.ts';
 import { nearestText } from '../../src/tools/exact-text.ts';
 import { occurrences } from '../../src/tools/match.ts';
 import { namedFiles } from '../../src/tools/named-files.ts';
@@ -54,6 +63,31 @@ function rename(name: string, text: string): void {
   const packageAt = (index: number) => all.packageAt(index) ?? 'P';
   const task = { renamings: [renaming], packages, packageAt, callees, keywords: true, prose: true };
   withEdits(text, scanFor(text, task).edits);
+}
+
+const catalog = new OpenCatalog();
+catalog.add({ name: 'eval_form', description: 'Evaluate Lisp forms in the image' });
+
+/** Reads the lines of a file with TEXT from its end. */
+function readBackwards(text: string): void {
+  const folder = mkdtempSync(join(tmpdir(), 'live-lisp-test-'));
+  try {
+    writeFileSync(join(folder, 'lines'), text);
+    for (const _ of linesBackwards(openSync(join(folder, 'lines'), 'r'), { octets: 0 }));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Takes the first form of TEXT as a lambda list, of a function and of a macro, and as its own arguments. */
+function fit(text: string): void {
+  const args = (elementsOf(readForm(text, 0, FEATURES)) ?? []).map(argumentOf);
+  for (const macro of [false, true]) {
+    const list = parsedLambdaList(text, FEATURES, macro);
+    if (list === undefined) continue;
+    fitOf(list, args);
+    disagreement(list, list);
+  }
 }
 
 /** Each takes a text. What it returns counts for nothing. */
@@ -82,6 +116,23 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
       .starts()
       .map((start) => all.spots(start, { at: [start], whole: true, inside: 1 }, { name: 'FOO' }));
   },
+  uses: (text) => {
+    const all = forms(text);
+    for (const name of ['FOO', 'A', 'X']) {
+      for (const start of all.starts()) all.uses(start, { name });
+      for (const start of all.starts()) all.uses(start, { name, variable: true });
+    }
+  },
+  instances: (text) =>
+    instanceUsesIn(new SourceText(text), FEATURES, {
+      classes: [{ name: 'FOO', homes: new Set(['P']) }],
+      initargs: ['K1', 'A'],
+      slots: ['X', 'K1'],
+    }),
+  walk: (text) => walkSource(new SourceText(text), FEATURES, ['A', 'F', '#'], () => ({ visit: () => {} })),
+  fits: fit,
+  readRequest: (text) => catalog.ranking.rank(text, { most: 10, shown: 5 }),
+  linesBackwards: readBackwards,
   targetsNamed: (text) => targetsNamed(forms(text), { name: 'FOO' }),
   allNamed: (text) => allNamed(forms(text), { name: 'FOO' }),
   formDefining: (text) => formDefining({ name: 'P::FOO' }, forms(text)),

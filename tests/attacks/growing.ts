@@ -14,7 +14,7 @@ export function growingAttacks(at: FileSession): Attack[] {
     const text = shape(SIZE);
     at.put(file, text);
     const calls: [string, object][] = [
-      ['propose_file_edit', { path: file, old_text: text.slice(0, 40), new_text: 'x' }],
+      ['propose_file_edit', { path: file, original: text.slice(0, 40), modified: 'x' }],
       ['write_file', { path: 'new.lisp', content: text }],
       ['read_definition', { path: file }],
       ['search_in_buffer', { buffer: file, pattern: text.slice(0, 300), code: true }],

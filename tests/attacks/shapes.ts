@@ -57,6 +57,10 @@ export const SHAPES: { readonly [name: string]: (size: number) => string } = {
   'one name in all forms': (size) => repeated('(defun foo (x) (foo x))\n', size),
   'many methods': (size) => counted((n) => `(defmethod foo ((x c${n}) (y (eql '${n}))) (foo y x))\n`, size),
   'a long lambda list': (size) => `(defun foo (${counted((n) => `a${n} `, size)}) 1)`,
+  'a list of keywords': (size) => `(&key ${counted((n) => `:k${n} `, size)})`,
+  'a list of lists': (size) => `(${counted((n) => `(a${n} b) `, size)})`,
+  'instances in a list': (size) =>
+    `(defun f () (list ${counted((n) => `(make-instance 'foo :k${n} (slot-value x 'k${n})) `, size)}))`,
   'many slots': (size) => `(defclass c () (${counted((n) => `(s${n} :accessor s${n})`, size)}))`,
   'a long documentation': (size) => `(defun foo () "${repeated("foo FOO `foo' ", size)}" 1)`,
   'astral characters': (size) => repeated('𝄞', size),
