@@ -49,20 +49,8 @@ export async function measureBlocks({ warm }, { every }) {
     const { tools } = await client.request('tools/list', {});
     /** @type {Sample[]} */
     const samples = [];
-    for (const call of [...fileCalls(folder, shapes), ...argumentCalls(tools, shapes)]) {
-      const t = performance.now();
+    for (const call of [...fileCalls(folder, shapes), ...argumentCalls(tools, shapes)])
       samples.push({ call, ms: await longest(client, call) });
-      const ms = samples.at(-1).ms;
-      if (process.env.LOUD && (ms > 60 || performance.now() - t > 3000))
-        console.log(
-          ms.toFixed(0).padStart(6),
-          ((performance.now() - t) / 1000).toFixed(1).padStart(6) + 's',
-          call.tool,
-          call.what,
-          call.shape,
-          call.what === 'a file' ? JSON.stringify(call.args).slice(0, 120) : '',
-        );
-    }
     return section(samples);
   } finally {
     await client.close();

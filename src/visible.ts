@@ -6,7 +6,25 @@
 /** Returns TEXT with what SHOW gives for characters that control, are invisible or blank, or are no characters; all but
  *  the space. */
 function withHidden(text: string, show: (char: string) => string): string {
-  return text.replace(/(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu, show);
+  // A run at a time: to look for the next costs more than to show it, and a text can be nothing else.
+  return text.replace(
+    /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\p{Default_Ignorable_Code_Point}\u2800]+/gu,
+    (run) => each(run, show),
+  );
+}
+
+/** Returns RUN with what SHOW gives for each of its characters, which is always the same for one. */
+function each(run: string, show: (char: string) => string): string {
+  const parts: string[] = [];
+  for (let at = 0; at < run.length; ) {
+    const code = run.codePointAt(at) ?? 0;
+    const units = code > 0xffff ? 2 : 1;
+    let count = 1;
+    while (run.codePointAt(at + count * units) === code) count += 1;
+    parts.push(show(String.fromCodePoint(code)).repeat(count));
+    at += count * units;
+  }
+  return parts.join('');
 }
 
 /** Returns TEXT, which may have several lines, with such characters as `<U+202E>`; line ends and tabs stay. */
@@ -22,7 +40,11 @@ export function visibleLine(text: string, kept = ''): string {
 /** Returns LINE, which has no hidden characters, with marks from the third on as codes, and with words that are written from
  *  right to left isolated: they reorder nothing beside them then. */
 export function apart(line: string): string {
-  const stacked = line.replace(/(?<=\p{M}\p{M})\p{M}+/gu, codesOf);
+  if (/^[ -~\t]*$/.test(line)) return line;
+  const stacked = line.replace(
+    /(\p{M}\p{M})(\p{M}+)/gu,
+    (_, kept: string, more: string) => kept + codesOf(more),
+  );
   const leftwards =
     /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}][\p{M}\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]*/gu;
   return stacked.replace(leftwards, '\u2066$&\u2069');
@@ -99,7 +121,7 @@ export function visibleJson(json: string): string {
 }
 
 function codesOf(chars: string): string {
-  return [...chars].map(codeOf).join('');
+  return each(chars, codeOf);
 }
 
 function codeOf(char: string): string {

@@ -64,14 +64,15 @@ export function changeOf(name: string, before: FileText, after: FileText): Chang
   const notes = [
     storageChange(before, after),
     hunks.length === 0 ? questionLine`The lines stay the same.` : undefined,
-    outOfSight(hunks.flatMap(addedLines)),
+    sightNote(hunks.flatMap(addedOutOfSight)),
   ].filter((note) => note !== undefined);
   const summary = summaryOf(hunks);
+  const lines = hunkLines(hunks);
   return {
     summary,
     counts: countsOf(hunks),
-    lines: [...notes, ...changedLines(hunks)],
-    text: [questionLine`File ${name}, ${summary}:`, ...notes, ...hunkLines(hunks)],
+    lines: notes.concat(changedLines(lines)),
+    text: [questionLine`File ${name}, ${summary}:`, ...notes].concat(lines),
   };
 }
 
@@ -110,11 +111,11 @@ function countsText({ added, removed }: LineCounts): QuestionLine {
   return questionLine`+${added} \u2212${removed}`;
 }
 
-/** Returns the lines of HUNKS from the first that changes to the last. What stands between tells which is where. */
-function changedLines(hunks: readonly Hunk[]): QuestionLine[] {
+/** Returns what is in LINES, those of hunks, from the first line that changes to the last. What stands between tells which is
+ *  where. */
+function changedLines(lines: readonly QuestionLine[]): QuestionLine[] {
   const changes = ({ text }: QuestionLine) => !text.startsWith(' ');
-  const lines = hunkLines(hunks).slice(1);
-  const first = lines.findIndex(changes);
+  const first = lines.findIndex((line, index) => index > 0 && changes(line));
   return lines.slice(first, lines.findLastIndex(changes) + 1);
 }
 
@@ -129,24 +130,33 @@ function markedLine(line: string): QuestionLine {
   return marked(line.startsWith('+') ? '+' : line.startsWith('-') ? '-' : ' ', line.slice(1));
 }
 
-function addedLines({ newStart, lines }: Hunk): [number: number, line: string][] {
-  return lines
-    .filter((line) => /^[ +]/.test(line))
-    .map((line, index): [number, string] => [newStart + index, line])
-    .filter(([, line]) => line.startsWith('+'))
-    .map(([number, line]) => [number, line.slice(1)]);
+/** Returns the numbers of the lines that HUNK adds and that may hold more than is seen. */
+function addedOutOfSight({ newStart, lines }: Hunk): number[] {
+  const numbers: number[] = [];
+  let number = newStart;
+  for (const line of lines) {
+    if (line.startsWith('+') && isOutOfSight(line.slice(1))) numbers.push(number);
+    if (line.startsWith('+') || line.startsWith(' ')) number += 1;
+  }
+  return numbers;
 }
 
-/** Returns the sentence that points to those of LINES, with their numbers, that may hold more than is seen. */
-function outOfSight(lines: readonly [number: number, line: string][]): QuestionLine | undefined {
-  const numbers = lines
-    .filter(([, line]) => line.replaceAll('\t', TAB).length > LONG || /[ \t]\r?$/.test(line))
-    .map(([number]) => questionLine`${number}`);
+/** Returns whether LINE may hold more than is seen. */
+function isOutOfSight(line: string): boolean {
+  return (
+    (line.length > LONG / TAB.length && line.replaceAll('\t', TAB).length > LONG) || /[ \t]\r?$/.test(line)
+  );
+}
+
+/** Returns the sentence that points to the lines OUT_OF_SIGHT, by their numbers. */
+function sightNote(outOfSight: readonly number[]): QuestionLine | undefined {
+  const numbers = outOfSight.slice(0, TOLD).map((number) => questionLine`${number}`);
   if (numbers.length === 0) return undefined;
   if (numbers.length === 1)
     return questionLine`Note: line ${numbers} is longer than ${LONG} characters or ends in white space.`;
-  const more = numbers.length > TOLD ? questionLine` and ${numbers.length - TOLD} more` : questionLine``;
-  return questionLine`Note: lines ${numbers.slice(0, TOLD)}${more} are longer than ${LONG} characters or end in white space.`;
+  const left = outOfSight.length - numbers.length;
+  const more = left > 0 ? questionLine` and ${left} more` : questionLine``;
+  return questionLine`Note: lines ${numbers}${more} are longer than ${LONG} characters or end in white space.`;
 }
 
 /** Returns the change that makes the file NAME with the text AFTER. */
@@ -163,15 +173,15 @@ export function wholeContent(head: QuestionLine, after: FileText): Change {
   const count = lines.length === 1 ? questionLine`1 line` : questionLine`${lines.length} lines`;
   const unusual = unusualStorage(after, lineEnds(text), text === '' || text.endsWith('\n')).map(ownWords);
   const about = [count, ...unusual];
-  const note = outOfSight(lines.map((line, index) => [index + 1, line]));
+  const note = sightNote(lines.flatMap((line, index) => (isOutOfSight(line) ? index + 1 : [])));
   const notes = note === undefined ? [] : [note];
   const content = lines.map((line) => marked('+', line));
   const counts = { added: lines.length, removed: 0 };
   return {
     summary: countsText(counts),
     counts,
-    lines: [...notes, ...(unusual.length > 0 ? [questionLine`It has ${about}.`] : []), ...content],
-    text: [questionLine`${[head, ...about]}:`, ...notes, ...content],
+    lines: [...notes, ...(unusual.length > 0 ? [questionLine`It has ${about}.`] : [])].concat(content),
+    text: [questionLine`${[head, ...about]}:`, ...notes].concat(content),
   };
 }
 

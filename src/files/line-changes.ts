@@ -105,19 +105,23 @@ function changedRuns(
 
 /** Returns indices of lines that stand once in OLD and once in YOUNG: the most that are in the same order in both. */
 function anchorsOf(old: readonly string[], young: readonly string[]): [number, number][] {
-  const inYoung = singlesOf(young);
-  const pairs = [...singlesOf(old)].flatMap(([line, index]): [number, number][] => {
-    const other = inYoung.get(line);
-    return other === undefined ? [] : [[index, other]];
-  });
+  const inYoung = placesIn(young);
+  const pairs: [number, number][] = [];
+  for (const [line, index] of placesIn(old)) {
+    const other = index === SEVERAL ? undefined : inYoung.get(line);
+    if (other !== undefined && other !== SEVERAL) pairs.push([index, other]);
+  }
   return longestAscending(pairs);
 }
 
-/** Returns the lines that stand once in LINES, with their indices. */
-function singlesOf(lines: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
-  return new Map(lines.flatMap((line, index) => (counts.get(line) === 1 ? [[line, index]] : [])));
+/** What stands for the index of a line that there is more than once. */
+const SEVERAL = -1;
+
+/** Returns the index of each of LINES, the first of which comes first. */
+function placesIn(lines: readonly string[]): Map<string, number> {
+  const places = new Map<string, number>();
+  for (const [index, line] of lines.entries()) places.set(line, places.has(line) ? SEVERAL : index);
+  return places;
 }
 
 /** Returns the most of PAIRS, which ascend by their first number, that ascend by the second too. */

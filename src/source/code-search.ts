@@ -2,13 +2,12 @@
 
 import { bare, MARK, nextToken, type Token } from './lexer.ts';
 
-/** Returns the tokens of TEXT, as far as it can be read. */
-function tokensOf(text: string): Token[] {
-  const tokens: Token[] = [];
+/** Gives the tokens of TEXT, as far as it can be read: one at a time, as a text can have a million. */
+function* tokensOf(text: string): Generator<Token> {
   for (let at = 0; ; ) {
     const token = nextToken(text, at, false);
-    if (token.kind === 'end') return tokens;
-    tokens.push(token);
+    if (token.kind === 'end') return;
+    yield token;
     at = token.end;
   }
 }
@@ -16,26 +15,33 @@ function tokensOf(text: string): Token[] {
 /** Where code that was looked for begins and ends: indices of a text. */
 export type Occurrence = [start: number, end: number];
 
+/** Tokens after which whoever searches can let all else have its turn. */
+const SLICE = 4096;
+
 /** Returns what finds PATTERN, one or more tokens of Lisp, in a text: the same tokens in a row, however they are laid out.
- *  A symbol without package means those of all packages. Returns undefined when PATTERN has no token. */
-export function codeFinder(pattern: string): ((text: string) => Occurrence[]) | undefined {
-  const wanted = tokensOf(pattern);
+ *  A symbol without package means those of all packages. It gives undefined between, after so many tokens that somebody else
+ *  can have the turn. Returns undefined when PATTERN has no token. */
+export function codeFinder(
+  pattern: string,
+): ((text: string) => Generator<Occurrence | undefined>) | undefined {
+  const wanted = [...tokensOf(pattern)];
   if (wanted.length === 0) return undefined;
   const bitsOf = bitsIn(wanted, pattern);
-  return (text) => {
-    const tokens = tokensOf(text);
+  return function* (text) {
+    // Where the last tokens began, as many as the pattern has.
+    const starts = new Uint32Array(wanted.length);
     // Each word has a bit for each of so many tokens of the pattern: whether these end at the token that was read last.
-    const words = new Uint32Array(Math.ceil(wanted.length / BITS));
+    const words = new Int32Array(Math.ceil(wanted.length / BITS));
     const last = 1 << ((wanted.length - 1) % BITS);
-    const found: Occurrence[] = [];
-    for (let index = 0; index < tokens.length; index++) {
-      const token = tokens[index] as Token;
+    let index = 0;
+    for (const token of tokensOf(text)) {
+      starts[index % wanted.length] = token.start;
+      index += 1;
       const bits = bitsOf(token, text);
       if (bits === undefined) words.fill(0);
-      else if (readOn(words, bits, last))
-        found.push([tokens[index - wanted.length + 1]?.start ?? token.start, token.end]);
+      else if (readOn(words, bits, last)) yield [starts[index % wanted.length] ?? token.start, token.end];
+      if (index % SLICE === 0) yield undefined;
     }
-    return found;
   };
 }
 
@@ -44,12 +50,12 @@ const BITS = 31;
 const MASK = 0x7fffffff;
 
 /** Changes WORDS for a further token, which is those of the pattern that BITS tells. Returns whether the LAST is. */
-function readOn(words: Uint32Array, bits: Uint32Array, last: number): boolean {
+function readOn(words: Int32Array, bits: Int32Array, last: number): boolean {
   let carried = 1;
   for (let at = 0; at < words.length; at++) {
-    const word = words[at] ?? 0;
-    words[at] = ((word << 1) | carried) & MASK & (bits[at] ?? 0);
-    carried = (word >>> (BITS - 1)) & 1;
+    const word = words[at] as number;
+    words[at] = ((word << 1) | carried) & MASK & (bits[at] as number);
+    carried = (word >> (BITS - 1)) & 1;
   }
   return ((words[words.length - 1] ?? 0) & last) !== 0;
 }
@@ -57,11 +63,11 @@ function readOn(words: Uint32Array, bits: Uint32Array, last: number): boolean {
 /** Returns what gives the bits of the tokens of PATTERN, which are WANTED, that a token of a text is; undefined when it is
  *  none of them. */
 function bitsIn(wanted: readonly Token[], pattern: string) {
-  const [exact, bareOnes] = [new Map<string, Uint32Array>(), new Map<string, Uint32Array>()];
+  const [exact, bareOnes] = [new Map<string, Int32Array>(), new Map<string, Int32Array>()];
   for (const [index, token] of wanted.entries()) {
     const known = isWhole(token) ? exact : bareOnes;
     const key = keyOf(token, pattern, !isWhole(token));
-    const words = known.get(key) ?? new Uint32Array(Math.ceil(wanted.length / BITS));
+    const words = known.get(key) ?? new Int32Array(Math.ceil(wanted.length / BITS));
     known.set(key, words);
     const at = Math.floor(index / BITS);
     words[at] = (words[at] ?? 0) | (1 << (index % BITS));

@@ -96,8 +96,8 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   withoutProse,
   topLevelLists,
   treeOf,
-  'codeFinder, in the text': (text) => codeFinder('(foo')?.(text),
-  'codeFinder, for the text': (text) => codeFinder(text.slice(0, 300))?.(text),
+  'codeFinder, in the text': (text) => [...(codeFinder('(foo')?.(text) ?? [])],
+  'codeFinder, for the text': (text) => [...(codeFinder(text.slice(0, 300))?.(text) ?? [])],
   brokenCall: (text) => brokenCall(text, 0),
   'positionAt, at many places': (text) => {
     const source = new SourceText(text);

@@ -14,8 +14,9 @@ import { brokenCall, codeFinder, withoutProse } from '../../source/code-search.t
 import { visibleLine } from '../../visible.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 import { isLispFile } from '../parentheses.ts';
+import { takingTurns } from '../turns.ts';
 import { type BufferSource, searchBudget, type TextBuffer } from './buffers.ts';
-import { Searcher, searchPattern } from './pattern-search.ts';
+import { type Matches, Searcher, searchPattern } from './pattern-search.ts';
 import { type Found, type Match, searchResult } from './search-text.ts';
 
 const SEARCH_IN_BUFFER = {
@@ -144,8 +145,16 @@ function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: nu
     );
   }
   return within(async (text, skip, limit) => {
-    const places = find(text);
-    return { count: places.length, found: places.slice(skip, skip + limit) };
+    const turn = takingTurns();
+    const matches: Matches = { count: 0, found: [] };
+    for (const place of find(text)) {
+      if (place === undefined) await turn();
+      else {
+        if (matches.count >= skip && matches.found.length < limit) matches.found.push(place);
+        matches.count += 1;
+      }
+    }
+    return matches;
   });
 }
 
