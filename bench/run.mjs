@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { measureBlocks } from './blocks.mjs';
 import { measureCallers } from './callers.mjs';
 import { setStage } from './contestants.mjs';
 import { measureMemory, measureSizes } from './footprint.mjs';
@@ -35,6 +36,7 @@ const FULL = {
   heap: 9,
   callers: 5,
   observe: 7,
+  blocks: { every: 8 },
   ranking: { rounds: 20, every: 1 },
 };
 const QUICK = {
@@ -49,6 +51,7 @@ const QUICK = {
   heap: 1,
   callers: 1,
   observe: 1,
+  blocks: { every: 50 },
   ranking: { rounds: 2, every: 10 },
 };
 
@@ -76,6 +79,7 @@ const SECTIONS = {
   heap: (stage, { heap }) => measureHeap(stage, heap),
   callers: (stage, { callers }) => measureCallers(stage, callers),
   observe: (stage, { observe }) => measureObserving(stage, observe),
+  blocks: (stage, { blocks }) => measureBlocks(stage, blocks),
   newer: (stage, { starts, trips }) => measureNewer(stage, starts, trips),
   ranking: (stage, { ranking }) => measureSearch(stage, ranking),
   sizes: (stage, { ranking }) => measureSizes(stage, ranking.every),

@@ -61,7 +61,8 @@ export function lambdaListOf(form: Form | undefined, macro = false): LambdaList 
     } else if (name.startsWith('&')) mode = name === '&OPTIONAL' ? 'optional' : 'aux';
     else if (mode === 'required') {
       const inner = macro && element?.kind === 'cons' ? lambdaListOf(element, true) : undefined;
-      if (inner) list.inner = new Map([...(list.inner ?? []), [list.required, inner]]);
+      list.inner ??= inner && new Map();
+      if (inner) list.inner?.set(list.required, inner);
       list.required++;
     } else if (mode === 'optional') list.optional++;
     else if (mode === 'keys') list.keys?.push(keyOf(element));
@@ -131,8 +132,9 @@ function innerFit({ inner = new Map<number, LambdaList>() }: LambdaList, args: r
 function keysFit({ keys = [], otherKeys }: LambdaList, args: readonly Argument[]): Fit {
   if (args.length % 2 === 1) return 'an odd number of keyword arguments';
   const given = args.filter((_, index) => index % 2 === 0);
+  const known = new Set(keys);
   if (otherKeys || given.some(({ keyword }) => keyword === 'ALLOW-OTHER-KEYS')) return true;
-  const strange = given.find(({ keyword }) => keyword !== undefined && !keys.includes(keyword));
+  const strange = given.find(({ keyword }) => keyword !== undefined && !known.has(keyword));
   if (strange) return `:${strange.keyword} is not one of its keywords`;
   return given.every(({ keyword }) => keyword !== undefined) ? true : undefined;
 }
@@ -153,6 +155,7 @@ export function disagreement(list: LambdaList, method: LambdaList): string | und
     return open ? 'takes neither &rest nor &key' : 'takes &rest or &key, which the generic function does not';
   }
   if (method.keys === undefined || method.otherKeys) return undefined;
-  const missing = (list.keys ?? []).filter((key) => !method.keys?.includes(key));
+  const taken = new Set(method.keys);
+  const missing = (list.keys ?? []).filter((key) => !taken.has(key));
   return missing.length > 0 ? `does not take ${missing.map((key) => `:${key}`).join(', ')}` : undefined;
 }

@@ -31,6 +31,9 @@ export interface KnownUses {
   inside: number;
 }
 
+/** Forms that are read in a row. */
+const FORMS = 50;
+
 /** The top-level forms of a text under FEATURES. They are read as far as somebody asks for one. */
 export class TopLevelForms {
   readonly source: SourceText;
@@ -68,6 +71,11 @@ export class TopLevelForms {
       this.#starts.push(form.start);
     }
     return this.#starts[n];
+  }
+
+  /** Finds where each form begins, and waits for TURN between some of them: there can be many. */
+  async readAhead(turn: () => Promise<void>): Promise<void> {
+    for (let n = 0; this.start(n) !== undefined; n += FORMS) await turn();
   }
 
   /** Gives where each form begins. */

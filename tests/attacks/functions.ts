@@ -117,10 +117,9 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
       .map((start) => all.spots(start, { at: [start], whole: true, inside: 1 }, { name: 'FOO' }));
   },
   uses: (text) => {
-    const all = forms(text);
-    for (const name of ['FOO', 'A', 'X']) {
-      for (const start of all.starts()) all.uses(start, { name });
-      for (const start of all.starts()) all.uses(start, { name, variable: true });
+    for (const used of [{ name: 'FOO' }, { name: 'A', variable: true }]) {
+      const all = forms(text);
+      for (const start of all.starts()) all.uses(start, used);
     }
   },
   instances: (text) =>

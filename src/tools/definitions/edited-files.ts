@@ -10,6 +10,7 @@ import { TopLevelForms } from '../../source/position.ts';
 import type { Changed, Splice } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { presentText } from '../approved.ts';
+import { takingTurns } from '../turns.ts';
 
 /** A splice, and which edit it is of. */
 export interface EditSplice extends Splice {
@@ -79,6 +80,7 @@ export class EditedFiles {
     const before = presentText(present);
     const source = new SourceText(before.text, before.encoding, real);
     const forms = new TopLevelForms(source, this.#features);
+    await forms.readAhead(takingTurns());
     const file = { path, real, present, before, source, forms, splices: [] };
     this.#files.set(real, file);
     return file;
