@@ -37,14 +37,14 @@ export function visibleLine(text: string, kept = ''): string {
   return withHidden(text, (char) => (kept.includes(char) ? char : codeOf(char)));
 }
 
-/** Returns LINE, which has no hidden characters, with marks from the third on as codes, and with words that are written from
- *  right to left isolated: they reorder nothing beside them then. */
+/** Returns LINE, which has no hidden characters, with codes for marks at its beginning, which would be drawn on what stands
+ *  before it, and for marks from the third on. Words that are written from right to left are isolated: they reorder nothing
+ *  beside them then. */
 export function apart(line: string): string {
   if (/^[ -~\t]*$/.test(line)) return line;
-  const stacked = line.replace(
-    /(\p{M}\p{M})(\p{M}+)/gu,
-    (_, kept: string, more: string) => kept + codesOf(more),
-  );
+  const stacked = line
+    .replace(/^\p{M}+/u, codesOf)
+    .replace(/(\p{M}\p{M})(\p{M}+)/gu, (_, kept: string, more: string) => kept + codesOf(more));
   const leftwards =
     /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}][\p{M}\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]*/gu;
   return stacked.replace(leftwards, '\u2066$&\u2069');

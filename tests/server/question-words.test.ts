@@ -37,6 +37,16 @@ All of it: FILE`,
   ]);
 });
 
+test('marks at the beginning of a line do not make its sign another one', async () => {
+  at.put('marks.lisp', '\u030d\u0329(check-rights)\n\u0336(keep)\n');
+  await at.answer('write_file', { path: 'marks.lisp', content: '\u0336(keep)\n' });
+  expect(at.questions).toEqual([
+    `Approve write_file (dangerous)? line 1, +0 \u22121, in marks.lisp
+-<U+030D><U+0329>(check-rights)
+All of it: FILE`,
+  ]);
+});
+
 test('of a file that changes as a whole, all lines are told as replaced', () => {
   const text = (word: string) =>
     decode(
