@@ -45,11 +45,12 @@ export function makeFolder(folder: string, mode = 0o777): void {
   mkdirSync(folder, { mode });
 }
 
-/** Returns the programs NAME in the folders of PATH, in their order. */
+/** Returns the programs NAME in the folders of PATH, in their order. A relative one is passed over: it would be whatever the
+ *  project has that the server was started in. */
 export function programsOf(name: string, path: string = process.env['PATH'] ?? ''): string[] {
   return path
     .split(delimiter)
-    .filter((folder) => folder !== '')
+    .filter(isAbsolute)
     .map((folder) => join(folder, name))
     .filter(isExecutable);
 }

@@ -51,7 +51,7 @@ the same second as what it needs seems to be new enough."
 (defun file-text (file)
   "Return the octets of FILE as characters, of a large file none, or NIL when it cannot be read."
   (ignore-errors
-   (with-open-file (in file :external-format :latin-1)
+   (with-open-file (in (regular-file (sb-ext:native-namestring file)) :external-format :latin-1)
      (let ((text (make-string (if (< (file-length in) 1000000) (file-length in) 0))))
        (subseq text 0 (read-sequence text in))))))
 

@@ -63,11 +63,15 @@ find it there and keep it."
                  (*package* (enter (eval form)))
                  (*readtable* (setf *readtable* (readtable-without-evaluation (eval form)))))))))
 
+(defparameter *read-limit* (* 16 1024 1024) "Octets of the largest file that is read.")
+
 (defun regular-file (file)
-  "Return the true name of FILE, a native name. Signal an error unless FILE is a regular file: to read a FIFO would wait for
-a writer."
+  "Return the true name of FILE, a native name. Signal an error unless FILE is a regular file of *READ-LIMIT* octets at most:
+to read a FIFO would wait for a writer."
   (let ((true (truename (sb-ext:parse-native-namestring file))))
     (unless (eq :file (file-kind (sb-ext:native-namestring true))) (error "it is not a regular file"))
+    (with-open-file (in true :element-type '(unsigned-byte 8))
+      (when (> (file-length in) *read-limit*) (error "it is larger than 16 MB")))
     true))
 
 (defun read-forms (visit file &rest version)

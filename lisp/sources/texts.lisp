@@ -5,9 +5,9 @@
 (defparameter *text-limit* 4000000 "Octets of a file of which the text is kept.")
 
 (defun read-text (path)
-  "Return the octets of the file PATH, of any bounded size, as a string; NIL when it cannot be read."
+  "Return the octets of the file PATH as a string; NIL when it cannot be read, or is large."
   (ignore-errors
-   (with-open-file (in path :element-type '(unsigned-byte 8))
+   (with-open-file (in (regular-file (sb-ext:native-namestring path)) :element-type '(unsigned-byte 8))
      (let ((length (file-length in)))
        (when (<= length *text-limit*)
          (let ((octets (make-array length :element-type '(unsigned-byte 8)))

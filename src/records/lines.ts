@@ -29,7 +29,7 @@ const UNPROVEN_LIMIT = 64 * 1024;
 const NEWLINE = 10;
 
 /** O_NONBLOCK: where a FIFO stands in the place of a file, nothing waits for who reads or writes it. */
-const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 
 export class LineFile {
   readonly path: string;
@@ -135,7 +135,7 @@ export class LineFile {
 
   #openFile(): number {
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
-    const descriptor = openSync(this.path, O_APPEND | O_CREAT | O_NONBLOCK | O_RDWR, 0o600);
+    const descriptor = openRegular(this.path, O_APPEND | O_CREAT | O_RDWR);
     this.#inode = fstatSync(descriptor).ino;
     return descriptor;
   }
@@ -183,9 +183,17 @@ export class LineFile {
   }
 }
 
+/** Opens FILE with FLAGS. Throws an error unless it is a regular file: records go through no link, and into no device. */
+function openRegular(file: string, flags: number): number {
+  const descriptor = openSync(file, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  if (fstatSync(descriptor).isFile()) return descriptor;
+  closeSync(descriptor);
+  throw new Error(`${file} is no regular file`);
+}
+
 function openToRead(file: string): number | undefined {
   try {
-    return openSync(file, O_NONBLOCK | O_RDONLY);
+    return openRegular(file, O_RDONLY);
   } catch {
     return undefined; // Nothing was written yet, or it was rotated away.
   }

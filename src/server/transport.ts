@@ -132,6 +132,7 @@ export class StdioTransport implements Transport {
       this.#options.complain(
         `A line of ${line.passedOver} octets was passed over; the limit is ${LINE_LIMIT}.`,
       );
+      this.#refuseLong(line.passedOver, idAtEnd(line.ends));
       return;
     }
     const text = line.octets.toString('utf8').trim();
@@ -166,6 +167,13 @@ export class StdioTransport implements Transport {
     this.onmessage?.(message);
   }
 
+  /** Refuses the request ID, which had too many OCTETS to be read. */
+  #refuseLong(octets: number, id: string | number | undefined): void {
+    if (id === undefined || this.#unanswered.has(id)) return;
+    const message = `Invalid request: it has ${octets} octets, and can have ${LINE_LIMIT}, so nothing was done. Send less at a time.`;
+    void this.send({ jsonrpc: '2.0', id, error: { code: ProtocolErrorCode.InvalidRequest, message } });
+  }
+
   /** Refuses a request of the number ID, under which another one waits: an answer could be that of either. */
   #refuseAgain(id: string | number): void {
     const message = `Invalid request: the request ${JSON.stringify(id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
@@ -195,6 +203,18 @@ function isPlainCall(message: unknown): message is JSONRPCRequest {
     Object(params)._meta === undefined &&
     Object.keys(more).length === 0
   );
+}
+
+/** Returns the id of a request of which only the beginning and the end are known: clients write it first or last. */
+function idAtEnd([first, last]: readonly [string, string]): string | number | undefined {
+  if (!first.includes('"method"')) return undefined;
+  const id = '"id"\\s*:\\s*(-?\\d+|"(?:[^"\\\\]|\\\\.)*")\\s*';
+  const version = '"jsonrpc"\\s*:\\s*"2\\.0"\\s*';
+  const [, found] =
+    new RegExp(`^\\s*\\{\\s*(?:${version},\\s*)?${id}[,}]`).exec(first) ??
+    new RegExp(`,\\s*${id}(?:,\\s*${version})?\\}\\s*$`).exec(last) ??
+    [];
+  return found === undefined ? undefined : (JSON.parse(found) as string | number);
 }
 
 /** Returns the id of the request that LINE was meant to be, when it has one that an answer can have. */

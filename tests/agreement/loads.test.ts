@@ -1,6 +1,7 @@
 // What an answer says after a load of where the image and the file differ, and what forgetting does about it.
 
-import { existsSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { compare, FORGET, load, loaded, put, root, session, withPackageP } from './package-p.ts';
@@ -222,6 +223,16 @@ describe('a variable', () => {
     await session.eval('(setf p::*count* 5 p::*p* 2)');
     expect(await load('e.lisp')).toBe('Loaded e.lisp');
   });
+});
+
+test('a file that became a FIFO or very large since is not read for a comparison', async () => {
+  await loaded('e.lisp', '(defun f () 1)');
+  await loaded('large.lisp', '(defun g () 1)');
+  rmSync(join(root.path, 'e.lisp'));
+  execFileSync('mkfifo', [join(root.path, 'e.lisp')]);
+  truncateSync(join(root.path, 'large.lisp'), 2 ** 40);
+  expect(await session.text('compare_image', { package: 'p' })).toBe('The image and package p agree.');
+  for (const name of ['e.lisp', 'large.lisp']) rmSync(join(root.path, name));
 });
 
 describe('forgetting', () => {

@@ -1,7 +1,7 @@
 // What depends on the machine, as pure functions: ASDF's registry, the hint how to install, the managers.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { sourceRegistry } from '../../src/image/process/agent.ts';
@@ -157,6 +157,8 @@ describe('findSbcl', () => {
     write('four/sbcl', 0o755);
     const path = ['one', 'two', '', 'three', 'four'].map((name) => name && join(folder.path, name)).join(':');
     expect(findSbcl(undefined, path)).toBe(third);
+    const fromHere = relative(process.cwd(), join(folder.path, 'three'));
+    expect(() => findSbcl(undefined, fromHere, () => [])).toThrow(installHint());
   });
 
   test('says how to install one when there is none, and what is wrong with a wish', () => {

@@ -1,7 +1,15 @@
 // A file of lines that several processes append to, that begins anew when it is full, and that a crash may cut.
 
-import { execFile } from 'node:child_process';
-import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
@@ -53,6 +61,21 @@ test('a line that another server left torn gets its end before the next, also wh
   expect(readFileSync(path, 'utf8')).toBe('one\ntorn\ntwo\n');
 });
 
+test('nothing is written or read through a link, or in what is no file', () => {
+  mkdirSync(join(path, '..'), { recursive: true });
+  const other = join(folder.path, 'other');
+  writeFileSync(other, 'theirs\n');
+  symlinkSync(other, path);
+  const lines = new LineFile(path, LARGE);
+  expect(() => lines.append('one')).toThrow('ELOOP');
+  expect([...lines.newestFirst()]).toEqual([]);
+  expect(readFileSync(other, 'utf8')).toBe('theirs\n');
+  const pipe = join(folder.path, 'pipe.jsonl');
+  execFileSync('mkfifo', [pipe]);
+  expect(() => new LineFile(pipe, LARGE).append('one')).toThrow(`${pipe} is no regular file`);
+  expect([...new LineFile(pipe, LARGE).newestFirst()]).toEqual([]);
+});
+
 test('a full file is kept under another name, the oldest of those go', () => {
   const lines = new LineFile(path, { limit: 100, kept: 2 });
   const texts = Array.from({ length: 60 }, (_, index) => `line ${String(index).padStart(4, '0')}`);
@@ -88,7 +111,7 @@ test('where nothing can be written, appending throws and reading finds nothing',
   const lines = new LineFile('/dev/null/log.jsonl', LARGE);
   expect(() => lines.append('one')).toThrow(/EEXIST|ENOTDIR/);
   expect([...lines.newestFirst()]).toEqual([]);
-  expect(() => new LineFile('/dev/full', LARGE).append('one')).toThrow(/ENOSPC/);
+  expect(() => new LineFile('/dev/full', LARGE).append('one')).toThrow('/dev/full is no regular file');
 });
 
 test('several processes that append and begin files anew lose and mix no line', async () => {

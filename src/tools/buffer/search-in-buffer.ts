@@ -122,6 +122,7 @@ type SearchArguments = ArgumentsFor<typeof SEARCH_IN_BUFFER>;
 /** Returns what searches as ARGS ask. Throws a CallError when the pattern is none. */
 function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: number | undefined): Finder {
   const { pattern, regex = false, case_sensitive = false, code = false } = args;
+  const find = code && !regex ? findsCode(pattern) : undefined;
   const searcher = new Searcher(searchPattern(pattern, regex, case_sensitive), signal, matchMs);
   const within = (search: Finder['search']): Finder => ({
     search,
@@ -132,18 +133,8 @@ function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: nu
     code: true,
   });
   if (!code) return searcher;
-  if (regex) return within((text, skip, limit) => searcher.search(withoutProse(text), skip, limit));
-  if (pattern.length > CODE_LIMIT) {
-    throw new CallError(
-      `With code: true, pattern can have ${CODE_LIMIT} characters, not more. Give the beginning of the form.`,
-    );
-  }
-  const find = codeFinder(pattern);
-  if (find === undefined) {
-    throw new CallError(
-      'With code: true, pattern must be Lisp: a symbol, or the beginning of a form such as (setf (car. Leave code out to find any text.',
-    );
-  }
+  if (find === undefined)
+    return within((text, skip, limit) => searcher.search(withoutProse(text), skip, limit));
   return within(async (text, skip, limit) => {
     const turn = takingTurns();
     const matches: Matches = { count: 0, found: [] };
@@ -156,6 +147,20 @@ function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: nu
     }
     return matches;
   });
+}
+
+/** Returns what finds the code PATTERN in a text. Throws a CallError when it is too long, or no code. */
+function findsCode(pattern: string): NonNullable<ReturnType<typeof codeFinder>> {
+  if (pattern.length > CODE_LIMIT) {
+    throw new CallError(
+      `With code: true, pattern can have ${CODE_LIMIT} characters, not more. Give the beginning of the form.`,
+    );
+  }
+  const find = codeFinder(pattern);
+  if (find !== undefined) return find;
+  throw new CallError(
+    'With code: true, pattern must be Lisp: a symbol, or the beginning of a form such as (setf (car. Leave code out to find any text.',
+  );
 }
 
 /** Returns those of BUFFERS that are files with Lisp source. */

@@ -16,8 +16,15 @@ export interface Asked {
   operator?: string;
 }
 
-/** Returns what TEXT names. Throws a CallError when that is nothing, or not to be read. */
+/** Characters of the names of one call. */
+const LIMIT = 20_000;
+
+/** Returns what TEXT names. Throws a CallError when that is nothing, too much, or not to be read. */
 export function askedNames(text: string): Asked[] {
+  if (text.length > LIMIT)
+    throw new CallError(
+      `name has ${text.length} characters, and can have ${LIMIT}. Give names, not the text of definitions.`,
+    );
   const forms = new TopLevelForms(new SourceText(text), new Set());
   const asked = forms.starts().map((start) => askedAt(forms, start));
   if (asked.length > 0) return asked;
