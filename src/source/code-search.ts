@@ -2,7 +2,7 @@
 
 import { bare, MARK, nextToken, type Token } from './lexer.ts';
 
-/** Gives the tokens of TEXT, as far as it can be read: one at a time, as a text can have a million. */
+/** Yields the tokens of TEXT, up to its end or to the first that cannot be read. An array of a million would be too large. */
 function* tokensOf(text: string): Generator<Token> {
   for (let at = 0; ; ) {
     const token = nextToken(text, at, false);
@@ -15,12 +15,12 @@ function* tokensOf(text: string): Generator<Token> {
 /** Where code that was looked for begins and ends: indices of a text. */
 export type Occurrence = [start: number, end: number];
 
-/** Tokens after which whoever searches can let all else have its turn. */
+/** Tokens after which a search pauses, so that other requests can run. */
 const SLICE = 4096;
 
 /** Returns what finds PATTERN, one or more tokens of Lisp, in a text: the same tokens in a row, however they are laid out.
- *  A symbol without package means those of all packages. It gives undefined between, after so many tokens that somebody else
- *  can have the turn. Returns undefined when PATTERN has no token. */
+ *  A symbol without a package prefix matches that symbol of any package. The generator yields undefined after every SLICE
+ *  tokens: the caller can let other requests run then. Returns undefined when PATTERN has no token. */
 export function codeFinder(
   pattern: string,
 ): ((text: string) => Generator<Occurrence | undefined>) | undefined {

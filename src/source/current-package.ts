@@ -1,4 +1,4 @@
-/** Decides which package is the current one where a form of a text begins. */
+// Finds the value that *PACKAGE* has where a form of a file begins.
 
 import { bareName, elementsOf, type Form, resolve } from './form.ts';
 

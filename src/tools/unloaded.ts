@@ -1,5 +1,5 @@
-// Decides what is said besides when an answer has found nothing and nothing of the workspace is loaded: which systems it
-// has, or where the nearest .asd file is.
+// The note on an answer that found nothing while nothing of the workspace is loaded: it names the systems of the workspace,
+// or the nearest .asd file.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -59,7 +59,8 @@ async function unloadedNote({ image, workspace, places }: Grounds, context: Call
   return `Note: the workspace ${visibleName(root)} has no .asd file, and ${visibleName(above)} is one folder up. Start the client in ${folder}, or the server with --root ${folder}.`;
 }
 
-/** Returns the note that what WHERE says has the systems of FILES; empty when these have none. */
+/** Returns the note that nothing of the workspace is loaded, and which systems the .asd FILES define; '' when they define
+ *  none. WHERE is the beginning of that clause, such as `it has`. */
 async function systemsNote(where: string, files: readonly string[], places: Places): Promise<string> {
   const read = files.slice(0, FILES);
   await places.prepare(read);

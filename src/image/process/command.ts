@@ -13,8 +13,8 @@ export interface Command {
   tellsSignals?: boolean;
 }
 
-/** What images are locked in, where they are. Each function throws a SetupError that says why it cannot, such as that a file
- *  system does not answer. */
+/** The sandbox that images run in, if there is one. Each function throws a SetupError with the reason when it fails, for
+ *  example because a file system hangs. */
 export interface Cell {
   /** Returns how COMMAND is run in it. */
   lockIn(command: Command): Promise<Command>;

@@ -13,7 +13,7 @@ export interface Obstacle {
   remedy: string;
 }
 
-/** The server waits for the trial before it starts an image. */
+/** Time limit of the test run of bubblewrap; no image starts before it has ended. */
 const TRIAL_LIMIT_MS = 5000;
 /** The exit code of a trial that found a folder it cannot write. */
 const CANNOT_WRITE = 9;

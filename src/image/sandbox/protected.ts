@@ -55,7 +55,8 @@ export async function protectedPaths(root: string): Promise<string[]> {
   return withRepositories([...own, ...(await repositoriesIn(root))]);
 }
 
-/** Returns the real paths of the repositories in FOLDER, and of what they are kept in. Throws as protectedPaths does. */
+/** Returns the real paths of the REPOSITORIES below FOLDER, and of the folders that their links and worktree files
+ *  lead to. Throws an UnansweredError when a file system does not answer. */
 export async function repositoryPaths(folder: string): Promise<string[]> {
   return withRepositories(await repositoriesIn(folder));
 }

@@ -54,8 +54,7 @@ interface Edited {
   target: Pick<Target, 'start' | 'end'> & { head?: string };
 }
 
-/** Returns the splice that puts TEXT to the end of FILE. Throws a CallError when one of both is not whole
- *  forms. */
+/** Returns the splice that appends TEXT to FILE. Throws a CallError when TEXT or FILE has an unfinished form. */
 export function splicesAtEnd(which: string, text: string, file: EditedFile): Splice[] {
   const { text: before } = file.source;
   checkWhole(visibleName(file.present.name), before, file);

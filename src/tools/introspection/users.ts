@@ -129,7 +129,8 @@ export function userText({ sites = [] }: User, head: string): string {
   return [head, ...sites.map((site) => `    ${siteText(site)}`)].join('\n');
 }
 
-/** Returns the note that the list lacks users of kind WHAT, because SBCL was built to keep none (S3.12). */
+/** Returns the note that a list of WHAT, callers or references, can be incomplete: this SBCL was built without cross
+ *  references to its own symbols (S3.12). */
 export function missingNote(what: string): string {
   return `Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so ${what} can be missing here.`;
 }

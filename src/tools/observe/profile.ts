@@ -91,7 +91,7 @@ function spotText(spot: Spot, places: Places, octets: number | undefined): strin
   const percent = (part: number) => `${part.toFixed(1)}%`.padStart(6);
   const at = place === undefined ? '' : `  ${places.locate(place, { name })}`;
   const part = callerPart === undefined ? '' : ` ${callerPart}%`;
-  // What calls a function that only calls others is mostly the row before or behind it.
+  // A function without time of its own is there to show the way to the others; its caller is usually the next row.
   const by = caller === undefined || self === 0 ? '' : `  < ${caller}${part}`;
   const bytes = octets === undefined || self === 0 ? '' : `  ${sizeText((octets * self) / 100)}`;
   return ` ${percent(self)} ${percent(total)}  ${name}${at}${bytes}${by}`;
