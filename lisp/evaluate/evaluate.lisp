@@ -223,7 +223,7 @@ careless value does not fill an answer. User code never runs with them."
   "Return VALUE printed as by ~S in as much room as there is, and whether it was cut. One that contains itself has labels.
 Where line breaks make most of that blank, there are none."
   (flet ((printed () (bounded-string (min *value-limit* *value-budget*) (lambda (stream) (prin1 value stream)))))
-    (let ((*print-circle* (or *print-circle* (circular-p value))))
+    (let ((*print-circle* (or *print-circle* (and (not (typep value '(or number string symbol))) (circular-p value)))))
       (multiple-value-bind (text cut) (printed)
         (if (and *print-pretty* (not (stringp value)) (mostly-blank-p text))
             (let ((*print-pretty* nil)) (printed))

@@ -52,7 +52,8 @@ Return :UNREADABLE when that cannot be told."
            (and (source-file-date file) (/= date (source-file-date file)) (object "file" path "how" "changed")))
           (t (let* ((new (read-text pathname))
                     (forms (and new (not (string= old new)) (changed-forms old new))))
-               (cond ((eq forms :unreadable) (object "file" path "how" "changed"))
+               (cond ((null new) (object "file" path "how" "unreadable"))
+                     ((eq forms :unreadable) (object "file" path "how" "changed"))
                      (forms (make-json-object
                              (list* "file" path "how" "changed" (bounded-members "forms" forms))))))))))
 

@@ -72,7 +72,7 @@ export interface Difference extends Item {
 /** How a file on the disk is another than what was loaded: which forms, when that can be told. */
 export interface DiskDifference {
   file: string;
-  how: 'gone' | 'changed';
+  how: 'gone' | 'changed' | 'unreadable';
   forms?: { head: string; how: 'new' | 'differs' | 'gone'; form?: number }[];
   formsTotal?: number;
 }

@@ -166,6 +166,8 @@ function differingSection(
 function diskSection({ file, how, forms = [], formsTotal }: DiskDifference, places: Places): string {
   const name = places.fileName(file);
   if (how === 'gone') return `${name} is gone from the disk since it was loaded.`;
+  if (how === 'unreadable')
+    return `${name} cannot be read now, or has over 4 MB, so it was not compared with what was loaded; read_file says why.`;
   if (forms.length === 0) return `${name} changed on the disk since it was loaded.`;
   const words = { new: 'only in the file', differs: 'differs', gone: 'no longer in the file' };
   const rows = forms.map(({ head, how: is, form }) => {
