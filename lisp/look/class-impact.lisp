@@ -17,19 +17,24 @@
   (or (place-data (introspect "FIND-DEFINITION-SOURCE" class) (class-text class))
       (object "description" (class-text class))))
 
+(defun prototypes (class)
+  "Return a table of the prototypes of CLASS and the classes below it: instances that nobody made."
+  (let ((table (make-hash-table :test 'eq)))
+    (dolist (each (cons class (classes-below class)) table)
+      (when (sb-mop:class-finalized-p each)
+        (setf (gethash (ignore-errors (sb-mop:class-prototype each)) table) t)))))
+
 (defun instance-count (class)
   "Return how many instances of CLASS and its subclasses there are, those that are garbage too, but for the prototypes of
 the classes. Return NIL in a large heap."
-  (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")) (count 0)
-        (prototypes (loop for each in (cons class (classes-below class))
-                          when (sb-mop:class-finalized-p each) collect (ignore-errors (sb-mop:class-prototype each)))))
+  (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")) (count 0) (prototypes (prototypes class)))
     (when (and function (< (heap-usage) *searched-heap*))
       (funcall function
                (lambda (object type size)
                  (declare (ignore type size))
                  (when (and (typep object '(or standard-object structure-object condition))
                             (typep object class)
-                            (not (member object prototypes :test #'eq)))
+                            (not (gethash object prototypes)))
                    (incf count)))
                :dynamic)
       count)))

@@ -6,8 +6,8 @@
   "What a file defined: NAME as a KIND. IDENTITY tells it from the next of its name. Of a method, an export and a package
 it is the method or the package, and LOCATION is where the latter two are from. SERIAL is the number of the load. BASELINE
 is the form that made it, or the text of a variable's value, once the file says something else. Of one that was not set
-again SAYS is the text of the value in the file, or T, and KEPT a weak pointer to the value that it kept. FORM is the number of its form, when others before that came or
-went since. INLINED is true when callers had its code compiled in once."
+again SAYS is the text of the value in the file, or T, and KEPT a weak pointer to the value that it kept. FORM is the number
+of its form, when others before that came or went since. INLINED is true when callers had its code compiled in once."
   kind name identity serial (location nil) (baseline nil) (says nil) (kept nil) (form nil) (inlined nil))
 
 (defun definition-number (definition)

@@ -9,8 +9,8 @@ that a load touched, and FUNCTIONS the function names that were set. LOG has the
 and for a method a pair of the name of its generic function and the method. FAILED has those of loads that did not end
 well, and packages. EXPORTS are lists of a package, where its definition is from, and symbols that it is told to export. VALUES has by
 symbol what a variable was before its first definition came, itself a TOUCHED when it was unbound. SLOTS has by class the names of
-the slots that it defined. MAKERS has by symbol,
-package and method the true names of the files that were loaded or compiled when it was touched."
+the slots that it defined. MAKERS has by symbol, package and method the true names of the files that were loaded or compiled
+when it was touched."
   (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq)) (functions (make-hash-table :test 'equal))
   (log '()) (failed '()) (exports '())
   (values (make-hash-table :test 'eq)) (slots (make-hash-table :test 'eq)) (makers (make-hash-table :test 'eq)))

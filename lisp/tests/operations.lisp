@@ -117,9 +117,8 @@ FOLDER, the native name of a directory for what is compiled to be measured: file
 (define-operation ("test-run" :members t) (systems name again others package skip seed folder root)
   "Test SYSTEMS, names, by ASDF, or run the test or suite NAME, those that have the names AGAIN, or the tests of PACKAGE.
 With OTHERS tell the names that are not AGAIN. SKIP are names of tests that are left out. Random numbers follow from SEED,
-if it is given. Tell what came of each test, which files below ROOT have changed since they were loaded, and which of their variables were
-not set again. With FOLDER tell what the tests
-ran, as CALL-MEASURING does with ROOT."
+if it is given. Tell what came of each test, which files below ROOT have changed since they were loaded, and which of their
+variables were not set again. With FOLDER tell what the tests ran, as CALL-MEASURING does with ROOT."
   (let* ((*run* (make-run skip seed))
          (entries (and (or name again others package) (all-entries)))
          (all entries)
