@@ -14,7 +14,7 @@ import type { Upcalls } from '../wire/upcalls.ts';
 import { Begun } from './begun.ts';
 import { collectorOf } from './collecting.ts';
 import type { Command } from './command.ts';
-import { endDescendants, innermost, MARK } from './descendants.ts';
+import { endDescendants, MARK, withInner } from './descendants.ts';
 import { RawOutput } from './raw-output.ts';
 import { deniedTo } from './starving.ts';
 
@@ -174,10 +174,14 @@ export class Child implements Peer {
 
   /** Lets SBCL go on when a signal has stopped it: then it can neither be interrupted nor tell that it lives. */
   wake(): void {
-    try {
-      if (this.#lisp !== undefined) process.kill(this.#wraps ? innermost(this.#lisp) : this.#lisp, 'SIGCONT');
-    } catch {
-      // It has ended.
+    if (this.#lisp === undefined) return;
+    // What locks it in can be stopped as well, while SBCL waits for it.
+    for (const pid of this.#wraps ? withInner(this.#lisp) : [this.#lisp]) {
+      try {
+        process.kill(pid, 'SIGCONT');
+      } catch {
+        // It has ended.
+      }
     }
   }
 
@@ -216,7 +220,7 @@ export class Child implements Peer {
   }
 
   #greeted(hello: Hello): void {
-    if (this.#wraps && this.#lisp !== undefined) this.#lisp = innermost(this.#lisp);
+    if (this.#wraps && this.#lisp !== undefined) this.#lisp = withInner(this.#lisp).at(-1);
     this.#wraps = false;
     this.#hello = hello;
     this.#readable = this.collector()() !== undefined;

@@ -18,10 +18,11 @@ export function endDescendants(pid: number, mark: string): void {
   }
 }
 
-/** Returns the process that PID, a program that only locks in another, runs; PID where that cannot be seen. */
-export function innermost(pid: number): number {
+/** Returns PID, a program that only locks in another, and what it runs, the innermost last; only PID where that cannot be
+ *  seen. */
+export function withInner(pid: number): number[] {
   const [child] = childrenOf(pid);
-  return child === undefined ? pid : innermost(child);
+  return child === undefined ? [pid] : [pid, ...withInner(child)];
 }
 
 function childrenOf(pid: number): number[] {
