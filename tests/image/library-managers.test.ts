@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
@@ -17,6 +17,7 @@ beforeEach(() => {
   home = join(folder.path, `home-${count}`);
   root = join(folder.path, `root-${count}`);
   for (const each of [home, root]) mkdirSync(each);
+  warmCache(join(home, '.cache'));
 });
 
 function write(base: string, path: string, text: string): string {
