@@ -9,7 +9,7 @@ import { agentCommand } from '../../src/image/process/agent.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
-import { imageContract, LIMIT_MS } from '../image-contract.ts';
+import { imageContract } from '../image-contract.ts';
 import { until } from '../server/processes.ts';
 
 const folder = temporaryFolder();
@@ -43,7 +43,7 @@ afterAll(() => {
   folder.remove();
 });
 
-imageContract(async (connections) => new AttachedImage({ socket, limitMs: LIMIT_MS, ...connections }));
+imageContract(async (connections) => new AttachedImage({ socket, limitMs: 60_000, ...connections }));
 
 describe('besides', () => {
   const attach = () => new AttachedImage({ socket, limitMs: 60_000 });

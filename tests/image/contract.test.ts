@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SbclImage } from '../../src/image/own/sbcl-image.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { PROJECT } from '../harness.ts';
-import { imageContract, LIMIT_MS } from '../image-contract.ts';
+import { imageContract } from '../image-contract.ts';
 
 imageContract(
   async (connections) =>
@@ -15,7 +15,7 @@ imageContract(
       root: PROJECT,
       heapMb: 1024,
       trees: [],
-      limitMs: LIMIT_MS,
+      limitMs: 60_000,
       startFiles: () => [],
       ...connections,
     }),
