@@ -42,9 +42,11 @@ export class UnansweredError extends UnreadableFile {
 }
 
 /** Returns what STEP gives, which uses a file of FOLDER. On a disk of this machine it takes what it takes. Else this throws an
- *  UnansweredError when the file system has not answered in time, and at once while it has not answered an earlier step. */
+ *  UnansweredError when the file system has not answered in time, and at once while it has not answered an earlier step. When the
+ *  process is about to exit it begins nothing, and never resolves. */
 export async function answered<Value>(folder: string, step: () => Promise<Value>): Promise<Value> {
   if (near.has(folder)) return step();
+  if (ending) return new Promise(() => {});
   const given = silent.includes(folder) ? folder : silent.length >= SILENT ? silent[0] : undefined;
   if (given !== undefined) throw new UnansweredError(given, folder);
   const answer = step();
@@ -105,13 +107,19 @@ export async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** Milliseconds that steps under way have to be answered before the process exits. */
-const LAST_ANSWERS_MS = 200;
+/** Milliseconds between two looks at the steps under way before the process exits, and how many looks there are. */
+const LAST_LOOK_MS = 20;
+const LAST_LOOKS = 10;
 
-/** Waits shortly for the steps under way, and returns whether some are not answered. Then nothing but an exit ends the
- *  process, and at that it kills itself: Node waits there for its threads, and one of them for the file system. */
+/** Whether the process is about to exit. */
+let ending = false;
+
+/** Waits shortly for the steps under way, begins no others, and returns whether some are not answered. Then nothing but an
+ *  exit ends the process, and at that it kills itself: Node waits there for its threads, and one of them for the file
+ *  system. */
 export async function beforeExit(): Promise<boolean> {
-  if (underway.size > 0) await Promise.race([Promise.allSettled(underway), pause(LAST_ANSWERS_MS)]);
+  for (let looks = 0; underway.size > 0 && looks < LAST_LOOKS; looks++) await pause(LAST_LOOK_MS);
+  ending = true;
   process.once('exit', () => {
     if (underway.size > 0) process.kill(process.pid, 'SIGKILL');
   });
