@@ -29,7 +29,7 @@ describe.each(ERAS)('in the %s era', (era) => {
   });
   afterAll(() => at.close());
   beforeEach(() => {
-    rmSync(at.root, { recursive: true });
+    rmSync(at.root, { recursive: true, maxRetries: 5 });
     mkdirSync(at.root);
     at.questions.length = 0;
     at.human = () => APPROVE;

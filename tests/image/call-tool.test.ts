@@ -128,10 +128,10 @@ describe('nesting', () => {
     for (const name of ['within', 'calling']) {
       writeFileSync(join(root.path, `${name}.asd`), `(defsystem "${name}" :components ((:file "${name}")))`);
     }
-    expect(await session.text('load_file', { path: 'calling.lisp', timeout: 20 })).toMatch(
+    expect(await session.text('load_file', { path: 'calling.lisp', timeout: 120 })).toMatch(
       /^Loaded calling\.lisp/,
     );
-    expect(await session.text('load_system', { system: 'calling', timeout: 20 })).toMatch(
+    expect(await session.text('load_system', { system: 'calling', timeout: 120 })).toMatch(
       /^Loaded system calling/,
     );
   });

@@ -34,8 +34,8 @@ export const TESTS: Group = {
   cases: [
     testing({ name: 'a test that loops', form: '(loop)', says: CUT }),
     testing(
-      { name: 'a test that loops, with its lines counted', form: '(loop)', says: CUT, seconds: 3 },
-      { coverage: true, timeout: 3 },
+      { name: 'a test that loops, with its lines counted', form: '(loop)', says: CUT, seconds: 8 },
+      { coverage: true, timeout: 8 },
     ),
     testing({
       name: 'a test that takes every condition and loops',
