@@ -3,7 +3,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { temporaryFolder } from '../harness.ts';
+import { type Session, temporaryFolder } from '../harness.ts';
 import { within } from '../load.ts';
 import { imageOf, imagesOf, killChild, until } from '../server/processes.ts';
 import { afterLoss, built, killImage, sessions, told } from './losses.ts';
@@ -12,6 +12,11 @@ const start = sessions();
 const folder = temporaryFolder();
 afterAll(folder.remove);
 const mark = join(folder.path, 'mark');
+
+/** Resolves with the process of an image of SESSION that is not BEFORE. */
+function another(session: Session, before: number): Promise<number> {
+  return until('another image', 5000, () => imagesOf(session.pid).find((pid) => pid !== before));
+}
 
 test('what fails is skipped and told, and the rest is built', async () => {
   const session = await start();
@@ -48,7 +53,7 @@ test('an image that a signal stops while it starts is let go on', async () => {
   await session.eval('(defun f () 1)');
   const before = await imageOf(session.pid);
   process.kill(before, 'SIGKILL');
-  const next = await until('the next', 5000, () => imagesOf(session.pid).find((pid) => pid !== before));
+  const next = await another(session, before);
   process.kill(next, 'SIGSTOP');
   expect(await within(10_000, () => session.eval('(f)'))).toBe('1');
   expect(imagesOf(session.pid)).toEqual([next]);
@@ -140,8 +145,10 @@ test('an image that is lost before anybody uses it is not built again and again'
        (loop until (probe-file "${goOn}") do (sleep 0.01)) (when (probe-file "${mark}") (sb-ext:exit :abort t)))))`,
   );
   writeFileSync(mark, '');
-  await killImage(session);
-  await until('the next', 5000, async () => (await session.text('image_status')).includes(' is ready, '));
+  const before = await imageOf(session.pid);
+  await killChild(before);
+  await another(session, before);
+  await until('the rebuild', 5000, async () => (await session.text('image_status')).includes(' is ready, '));
   writeFileSync(goOn, '');
   // One is built at once, for its tools; the next waits for somebody who needs it.
   await until('the loss of the one that nobody used', 5000, async () =>
