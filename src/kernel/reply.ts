@@ -34,14 +34,33 @@ function wellFormed(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
 }
 
-/** Returns as many of ROWS as one answer has room for; there is always room for the first. */
-export function fittingRows(rows: string[]): string[] {
-  let left = LIST_LIMIT;
+/** Returns as many of ROWS as one answer, or ROOM characters, have room for; there is always room for the first. */
+export function fittingRows(rows: string[], room = LIST_LIMIT): string[] {
+  let left = room;
   const end = rows.findIndex((row, index) => {
-    left -= row.length + 3;
+    left -= lengthInList(row);
     return left < 0 && index > 0;
   });
   return end === -1 ? rows : rows.slice(0, end);
+}
+
+/** Returns of each of LISTS as many rows as one answer has room for beside OTHERS characters. What the short lists leave is for
+ *  the long ones. */
+export function fittingLists(lists: readonly string[][], others: number): string[][] {
+  const sizes = new Map(lists.map((rows) => [rows, rows.reduce((sum, row) => sum + lengthInList(row), 0)]));
+  const shortFirst = [...lists].sort((one, other) => (sizes.get(one) ?? 0) - (sizes.get(other) ?? 0));
+  let left = LIST_LIMIT - others;
+  const shown = new Map<string[], string[]>();
+  for (const [index, rows] of shortFirst.entries()) {
+    const fitting = fittingRows(rows, left / (shortFirst.length - index));
+    shown.set(rows, fitting);
+    left -= fitting.reduce((sum, row) => sum + lengthInList(row), 0);
+  }
+  return lists.map((rows) => shown.get(rows) ?? []);
+}
+
+function lengthInList(row: string): number {
+  return row.length + 3;
 }
 
 /** Returns TEXT, or as many of its first lines as LIMIT and one answer have room for, and how many more there are. */

@@ -79,14 +79,22 @@ describe('a function', () => {
   test('without a change: who is concerned', async () => {
     expect(await impact('price')).toEqual([
       'IMPACT::PRICE [FUNCTION] (ITEM COUNT &KEY CURRENCY)',
-      '6 calls with known arguments. Give lambda_list or definition to check.',
+      [
+        'Calls that its removal would break (6):',
+        row('IMPACT::BY-FUNCALL', 'by-funcall', '(funcall'),
+        row('IMPACT::COMPUTED', 'computed', '(price'),
+        row('IMPACT::CONDITIONAL', 'conditional', '(price'),
+        row('IMPACT::KEYED', 'keyed', '(price'),
+        row('IMPACT::TWO', 'two ()', '(price'),
+        row('', '*first*', '(price'),
+      ].join('\n'),
       ['Cannot be told (6):', ...UNKNOWN].join('\n'),
       NO_TESTS,
     ]);
   });
 
   test('that is inline, and a macro: who must be compiled again', async () => {
-    expect((await impact('twice'))[2]).toBe('To compile again, as it is inline (1):\n  IMPACT::DOUBLED');
+    expect((await impact('twice'))[2]).toBe('To compile again, as it is inline (1): IMPACT::DOUBLED');
     const why = '1 argument, at least 2 needed';
     expect((await impact('twice', { lambda_list: '(x factor)' }))[1]).toBe(
       [
@@ -100,7 +108,7 @@ describe('a function', () => {
       ...(await impact('with-price', { lambda_list: '((name item) first &body body)' })),
     ];
     expect(fits).toBe('1 call with known arguments: all fit.');
-    expect(again).toBe('To compile again, as it is a macro (1):\n  IMPACT::IN-EXPANSION');
+    expect(again).toBe('To compile again, as it is a macro (1): IMPACT::IN-EXPANSION');
   });
 
   test('that sets a place', async () => {
@@ -119,8 +127,39 @@ describe('a function', () => {
 
   test('lists as many of each kind as asked for', async () => {
     const [, unfit, unknown] = await impact('price', { lambda_list: '()', limit: 1 });
-    expect(unfit?.split('\n').slice(2)).toEqual(['  ...']);
+    expect(unfit?.split('\n').slice(2)).toEqual(['  ... 5 more']);
     expect(unknown?.split('\n')).toHaveLength(3);
+  });
+
+  test('with more calls than an answer has room for: each list tells how many more it has', async () => {
+    const calls = (operator: string, count: number, more: string) =>
+      Array.from({ length: count }, (_, n) => `(defun ${operator}-${n} () (${operator} '(${more})))`);
+    const long = 'a '.repeat(90);
+    const folder = temporaryFolder();
+    writeFileSync(
+      join(folder.path, 'room.lisp'),
+      [
+        '(in-package :cl-user) (defun many (x) x)',
+        ...calls('many', 400, long),
+        "(defun passed () (mapcar #'many '(1)))",
+        ...Array.from({ length: 400 }, (_, n) => `(defun as-function-${n} () (mapcar #'many '(${long})))`),
+      ].join('\n'),
+    );
+    const other = await startSession({ cwd: folder.path });
+    await other.text('load_file', { path: 'room.lisp' });
+    const text = await other.text('impact_of_change', { name: 'many', lambda_list: '()', limit: 1000 });
+    const [, unfit = '', unknown = '', tests] = text.split('\n\n');
+    const shown = (list: string) => list.split('\n').length - 2;
+    expect(text).not.toContain('characters left out');
+    expect(unfit).toMatch(
+      new RegExp(`^No longer fit \\(400 of 400 calls\\):\n[^]*\n  \\.\\.\\. ${400 - shown(unfit)} more$`),
+    );
+    expect(unknown).toMatch(
+      new RegExp(`^Cannot be told \\(401\\):\n[^]*\n  \\.\\.\\. ${401 - shown(unknown)} more$`),
+    );
+    expect(tests).toBe(NO_TESTS);
+    await other.close();
+    folder.remove();
   });
 
   test('in a file that changed since it was loaded is told by what the file has now', async () => {

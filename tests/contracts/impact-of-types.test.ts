@@ -79,7 +79,7 @@ test('that is a function too, which stays', async () => {
   ];
   expect((await impact('amount')).split('\n\n').slice(0, 4)).toEqual([
     'TYPES::AMOUNT [FUNCTION] (X)',
-    '1 call with known arguments. Give lambda_list or definition to check.',
+    `Calls that its removal would break (1):\n${row(11, '(amount').replace('types.lisp', 'TYPES::FINDS  types.lisp')}`,
     ...named,
   ]);
   const definition = '(deftype amount (most) (list 0 most))';

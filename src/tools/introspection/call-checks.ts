@@ -21,6 +21,8 @@ export interface CheckedCall {
 export interface CheckedCalls {
   /** How many calls were found with their arguments. */
   calls: number;
+  /** The calls themselves, where there is no lambda list that they are checked against. */
+  unchecked: CheckedCall[];
   unfit: CheckedCall[];
   /** Uses of which it cannot be told. */
   unknown: CheckedCall[];
@@ -70,7 +72,7 @@ class Checks {
   /** Whose calls each top-level form has, by its file and place. */
   readonly #callers = new Map<string, Set<string>>();
   readonly #told = new Set<string>();
-  readonly #result: CheckedCalls = { calls: 0, unfit: [], unknown: [], perhaps: [] };
+  readonly #result: CheckedCalls = { calls: 0, unchecked: [], unfit: [], unknown: [], perhaps: [] };
 
   constructor(callee: Checked, list: LambdaList | undefined, places: Places, found: WhoCallsData) {
     this.#callee = callee;
@@ -89,6 +91,7 @@ class Checks {
     for (const [file, mentions] of this.#files) {
       for (const mention of eachOf(mentions)) if (!this.#claimed.has(mention)) this.#unclaimed(file, mention);
     }
+    inOrder(this.#result.unchecked);
     inOrder(this.#result.unfit);
     // What somebody can look at comes first.
     this.#result.unknown.sort((one, other) => Number(one.text === '') - Number(other.text === ''));
@@ -197,6 +200,7 @@ class Checks {
       return;
     }
     this.#result.calls++;
+    if (this.#list === undefined) this.#tell(this.#result.unchecked, row);
     if (fits === undefined) this.#tell(this.#result.unknown, { ...row, why: 'its arguments are computed' });
     else if (fits !== true) this.#tell(this.#result.unfit, { ...row, why: fits });
   }

@@ -1,6 +1,6 @@
 // Decides how it reads what a change of a definition would break.
 
-import { fittingRows, joinSections, listText } from '../../kernel/reply.ts';
+import { fittingLists, joinSections, listText } from '../../kernel/reply.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { type BrokenInstances, type ChangedFunction, usesOf } from './class-changes.ts';
 import type { NamingFile } from './impact-besides.ts';
@@ -50,28 +50,70 @@ const NO_TYPE_USES =
 /** Tests that are told unless more are asked for. */
 const TESTS = 5;
 
+/** A list in an answer: its header without the number of its rows, and the number as it is told where it is not theirs. */
+interface Section {
+  header: string;
+  rows: string[];
+  of?: string | number;
+}
+
 /** Returns how IMPACT reads, with at most LIMIT rows of each kind. ASKED is the limit that was given, which holds for tests
  *  too. */
 export function impactText(impact: Impact, limit: number, asked = TESTS): string {
   const { name, kind, lambdaList, recompile } = impact;
-  const section = (header: string, rows: string[], total: number | string = rows.length) =>
-    rows.length > 0 && `${header} (${total}):\n${boundList(rows, limit, parseInt(String(total), 10))}`;
-  return joinSections([
-    `${name} [${kind ?? impact.class ?? 'TYPE'}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`,
-    ...callSections(impact, section),
-    section(`To compile again, as ${recompile.why}`, recompile.names),
-    section('Methods that would not agree with the generic function', impact.methods.map(locatedText)),
-    ...impact.accessors.flatMap((each) => accessorSection(each, section)),
-    section('Instances made with what is gone', impact.made.unfit.map(callText)),
-    section('Cannot be told of instances', impact.made.unknown.map(callText)),
-    typeText(impact, section),
-    classText(impact),
-    section('Subclasses', (impact.subclasses ?? []).map(locatedText), impact.subclassCount ?? 0),
-    testSection(impact, asked),
-    recordedText(impact.recorded, asked),
-    unloadedText(impact.unloaded, limit),
-    ...impact.texts,
-  ]);
+  return laidOut(
+    [
+      `${name} [${kind ?? impact.class ?? 'TYPE'}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`,
+      ...callSections(impact),
+      {
+        header: 'Methods that would not agree with the generic function',
+        rows: impact.methods.map(locatedText),
+      },
+      ...impact.accessors.map(accessorSection),
+      { header: 'Instances made with what is gone', rows: impact.made.unfit.map(callText) },
+      { header: 'Cannot be told of instances', rows: impact.made.unknown.map(callText) },
+      ...typeSections(impact),
+      classText(impact),
+      {
+        header: 'Subclasses',
+        rows: (impact.subclasses ?? []).map(locatedText),
+        of: impact.subclassCount ?? 0,
+      },
+      recompileText(recompile, limit),
+      testSection(impact, asked),
+      recordedText(impact.recorded, asked),
+      unloadedText(impact.unloaded, limit),
+      ...impact.texts,
+    ],
+    limit,
+  );
+}
+
+/** Returns SECTIONS as one text, with at most LIMIT rows of each list, and as many as there is room for. A list without rows
+ *  is left out; one that is cut says how many more it has. */
+function laidOut(sections: (Section | string | false)[], limit: number): string {
+  const isList = (each: Section | string | false): each is Section => typeof each === 'object';
+  const lists = sections.filter(isList);
+  const others = sections.reduce((sum, each) => sum + (typeof each === 'string' ? each.length + 2 : 0), 0);
+  const shown = fittingLists(
+    lists.map(({ rows }) => rows.slice(0, limit)),
+    others,
+  );
+  const texts = new Map(lists.map((list, index) => [list, sectionText(list, shown[index] ?? [])]));
+  return joinSections(sections.map((each) => (isList(each) ? texts.get(each) : each)));
+}
+
+function sectionText({ header, rows, of = rows.length }: Section, shown: string[]): string {
+  if (rows.length === 0) return '';
+  const more = (typeof of === 'number' ? of : rows.length) - shown.length;
+  return `${header} (${of}):\n${listText([...shown, ...(more > 0 ? [`... ${more} more`] : [])], false)}`;
+}
+
+/** Returns what is to be compiled again, in a line of LIMIT names. */
+function recompileText({ why, names }: Impact['recompile'], limit: number): string | false {
+  if (names.length === 0) return false;
+  const more = names.length > limit ? ` and ${names.length - limit} more` : '';
+  return `To compile again, as ${why} (${names.length}): ${names.slice(0, limit).join(', ')}${more}`;
 }
 
 /** Calls of one function that are told when it has changed. */
@@ -79,49 +121,69 @@ const UNFIT = 20;
 
 /** Returns which CALLS of a function no longer fit it, or nothing when all do. */
 export function unfitText({ name, calls, unfit, perhaps }: { name: string } & CheckedCalls): string {
-  const section = (header: string, rows: CheckedCall[], of = '') =>
-    rows.length > 0 &&
-    `${header} (${rows.length}${of}):\n${boundList(rows.map(callText), UNFIT, rows.length)}`;
-  return joinSections([
-    section(`Calls that no longer fit ${name}`, unfit, ` of ${calls}`),
-    section(`What would not fit ${name}, if it is a call`, perhaps),
-  ]);
+  return laidOut(
+    [
+      {
+        header: `Calls that no longer fit ${name}`,
+        rows: unfit.map(callText),
+        of: `${unfit.length} of ${calls}`,
+      },
+      { header: `What would not fit ${name}, if it is a call`, rows: perhaps.map(callText) },
+    ],
+    UNFIT,
+  );
 }
 
-type Section = (header: string, rows: string[], total?: number | string) => string | false;
-
-function callSections(impact: Impact, section: Section): (string | false)[] {
-  const { kind, checked, ofMethod, calls = 0, unfit = [], unknown = [], perhaps = [] } = impact;
+function callSections(impact: Impact): (Section | string | false)[] {
+  const { kind, checked, ofMethod, calls = 0, unchecked = [], unfit = [], unknown = [], perhaps = [] } = impact;
   if (kind === undefined) return [];
-  if (ofMethod)
-    return [
-      `Calls go by the lambda list of the generic function, which stays: ${counted(calls)}.`,
-      checked && section('No longer fit', unfit.map(callText), `${unfit.length} of ${counted(calls)}`),
-      checked && section('Cannot be told', unknown.map(callText)),
-    ];
+  const noLonger = {
+    header: 'No longer fit',
+    rows: unfit.map(callText),
+    of: `${unfit.length} of ${counted(calls)}`,
+  };
+  const untold = { header: 'Cannot be told', rows: unknown.map(callText) };
+  if (ofMethod) {
+    const stays = `Calls go by the lambda list of the generic function, which stays: ${counted(calls)}.`;
+    return checked ? [stays, noLonger, untold] : [stays];
+  }
   const uses = calls + unknown.length;
   if (uses + perhaps.length === 0) return ['No calls are known.'];
   return [
-    !checked && `${counted(calls)} with known arguments. Give lambda_list or definition to check.`,
+    !checked && {
+      header: 'Calls that its removal would break',
+      rows: unchecked.map(callText),
+    },
     checked && calls > 0 && unfit.length === 0 && `${counted(calls)} with known arguments: all fit.`,
-    section('No longer fit', unfit.map(callText), `${unfit.length} of ${counted(calls)}`),
-    section('Cannot be told', unknown.map(callText)),
-    section("Would not fit, if it is a call: not in SBCL's cross references", perhaps.map(callText)),
+    noLonger,
+    untold,
+    {
+      header: "Would not fit, if it is a call: not in SBCL's cross references",
+      rows: perhaps.map(callText),
+    },
   ];
 }
 
-function accessorSection(each: ChangedFunction, section: Section) {
+function accessorSection(each: ChangedFunction): Section | string {
   const { name, gone, kept, unfit, calls } = each;
-  if (!gone)
-    return [section(`No longer fit ${name}`, unfit.map(callText), `${unfit.length} of ${counted(calls)}`)];
+  if (!gone) {
+    const of = `${unfit.length} of ${counted(calls)}`;
+    return { header: `No longer fit ${name}`, rows: unfit.map(callText), of };
+  }
   const loss = kept ? `${name} would no longer take instances of it` : `${name} would be gone`;
-  return [section(`${loss}. Its uses`, usesOf(each).map(callText)) || `${loss}; nobody is known to call it.`];
+  const rows = usesOf(each).map(callText);
+  return rows.length > 0 ? { header: `${loss}. Its uses`, rows } : `${loss}; nobody is known to call it.`;
 }
 
-function typeText({ typeUses }: Impact, section: Section): string | false {
-  if (typeUses === undefined) return false;
-  const places = section('The sources name it, as a type or otherwise', typeUses.map(locatedText));
-  return [NO_TYPE_USES, places || 'The sources that are loaded do not name it elsewhere.'].join('\n\n');
+function typeSections({ typeUses }: Impact): (Section | string)[] {
+  if (typeUses === undefined) return [];
+  const rows = typeUses.map(locatedText);
+  return [
+    NO_TYPE_USES,
+    rows.length > 0
+      ? { header: 'The sources name it, as a type or otherwise', rows }
+      : 'The sources that are loaded do not name it elsewhere.',
+  ];
 }
 
 function classText({ class: kind, slots, instances }: Impact): string | false {
@@ -139,7 +201,8 @@ function testSection(impact: Impact, limit: number): string | false {
   const more = testsMore ? '\nNote: it has too many callers to follow all of them.' : '';
   if (testCount === 0 && impact.testsNaming.length > 0)
     return `Tests that name it: ${filesText(impact.testsNaming, limit)}${more}`;
-  if (testCount === 0) return `No test reaches it.${more}`;
+  if (testCount === 0)
+    return `${impact.unloaded.length > 0 ? 'No test that is loaded' : 'No test'} reaches it.${more}`;
   const lines = listText(tests.slice(0, limit).map(locatedText), false);
   const rest = testCount - Math.min(limit, tests.length);
   return `Tests that reach it (${testCount}):\n${lines}${rest > 0 ? `\n  ... ${rest} more; limit tells them` : ''}${more}`;
@@ -171,11 +234,6 @@ const LINES = 10;
 
 function counted(calls: number): string {
   return `${calls} ${calls === 1 ? 'call' : 'calls'}`;
-}
-
-function boundList(rows: string[], limit: number, total: number): string {
-  const lines = fittingRows(rows.slice(0, limit));
-  return listText(lines, lines.length < total);
 }
 
 function callText({ caller, at, text, why }: CheckedCall): string {
