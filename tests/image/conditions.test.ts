@@ -197,6 +197,16 @@ describe('half way', () => {
     expect(await session.eval("(list (kept-one) (fboundp 'never))")).toBe('(1 NIL)');
   });
 
+  test('a form that was compiled with an error is told before one that fails for it', async () => {
+    const text = await session.eval(
+      '(defun fits () 1)\n(defun malformed (x) (let ((y x x)) y))\n(list (fits) (malformed 2))',
+    );
+    expect(text).toMatch(
+      /^Error: form 2, \(DEFUN MALFORMED\), was compiled with an error: The LET binding spec \(Y X X\) is malformed\.\nThen form 3 failed: Execution of a form compiled with errors\.\n/,
+    );
+    expect(text).toContain('\nIn: form 3\n');
+  });
+
   test('a condition that a cleanup form signals is told, and get_last_error has both', async () => {
     expect(await failure('(unwind-protect (error "first") (error "second"))')).toMatch(
       /^Error: second\nType: COMMON-LISP::SIMPLE-ERROR$/,

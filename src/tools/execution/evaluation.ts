@@ -99,7 +99,7 @@ function evaluationResult(
   keep: (seen: { values?: string; error?: string }) => string | undefined,
 ): Result {
   const failed = ending.kind !== 'done' || data.unreadable !== undefined;
-  const error = failureText(ending, data, { code, places });
+  const error = causeFirst(failureText(ending, data, { code, places }), data);
   const values = valuesText(data, failed);
   const text = joinSections([
     error,
@@ -121,6 +121,17 @@ function evaluationResult(
     unfound,
     ...(note !== '' && { note }),
   };
+}
+
+/** Returns ERROR, why the last of several forms failed, behind the first error with which a form before it was compiled: what
+ *  fails later is most often its consequence. */
+function causeFirst(error: string | undefined, { warnings = [], formNumber = 1 }: EvaluateData) {
+  const cause = warnings.find(
+    ({ severity, formNumber: at = formNumber }) => severity === 'error' && at < formNumber,
+  );
+  if (cause === undefined || error === undefined) return error;
+  const where = cause.definition === undefined ? '' : `, (${cause.definition}),`;
+  return `Error: form ${cause.formNumber}${where} was compiled with an error: ${cause.text.trim()}\nThen form ${formNumber} failed: ${error.replace(/^Error: /, '')}`;
 }
 
 /** Returns the note that names are read in the current package, which another caller can have set; false where that is
