@@ -33,6 +33,7 @@ import { ReplHistory, workspaceFile } from './records/repl-history.ts';
 import { SearchRecords } from './records/search-records.ts';
 import { HOME, sandboxOf, sandboxText } from './sandboxing.ts';
 import type { Holds } from './tools/debug/hold.ts';
+import { LongCalls } from './tools/execution/long-calls.ts';
 import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
 import { LispTools } from './tools/lisp.ts';
 import { namedFiles } from './tools/named-files.ts';
@@ -142,6 +143,7 @@ export function assembleParts(
     tools: imageTools(registry, holds, () => grounds),
   });
   const workspace = workspaceOf(config, image, sandbox);
+  const longCalls = new LongCalls(image.jobs);
   const { log, history, intents } = recordsOf(config);
   if (config.unboxed !== undefined) notices.push(`Note: ${sandboxText(config)}`);
   const memory = memoryOf(config, catalog);
@@ -155,6 +157,7 @@ export function assembleParts(
     takeNotices: () => [
       ...notices.splice(0),
       ...image.takeNotices().map(noticeText),
+      ...longCalls.takeNotes(),
       ...history.takeNotes(),
       ...(sandbox?.takeNewcomers() ?? []).map(newcomerText),
     ],

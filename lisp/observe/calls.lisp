@@ -6,7 +6,7 @@
 (defparameter *argument-characters* 80 "Characters of each, where there are not many.")
 (defparameter *least-characters* 12 "Characters of each, where there are many.")
 (defparameter *shown-characters* 2000 "Characters of the arguments and values of all calls together from which on each has fewer.")
-(defparameter *method-limit* 3 "How many methods of a call are shown.")
+(defparameter *method-limit* 5 "How many methods of a call are shown.")
 
 (defun object-text (object)
   "Return OBJECT, an argument or a value, printed without code of the user."
@@ -51,13 +51,23 @@ is told before it."
         ((and (typep name '(cons (eql setf) (cons symbol null)))) (name-text name))
         (t (printing-plainly (print-safely 100 name)))))
 
+(defun running-order (methods)
+  "Return METHODS, the most specific first, in the order in which the standard combination runs them."
+  (flet ((that (qualifiers) (remove qualifiers methods :key #'method-qualifiers :test-not #'equal)))
+    (let ((around (that '(:around))) (before (that '(:before))) (after (that '(:after))))
+      (append around before
+              (remove-if (lambda (method) (or (member method around) (member method before) (member method after))) methods)
+              (reverse after)))))
+
 (defun method-texts (call)
-  "Return the methods that CALL of a generic function runs, the first ones first, as text."
+  "Return the methods that CALL of a generic function runs, the first ones first, as text, and how many there are more."
   (let* ((name (probe-name (call-probe call))) (function (and (fboundp name) (plain-definition name))))
     (when (and (typep function 'generic-function) (notany #'gone-object-p (call-arguments call)))
       (ignore-errors
-       (let ((methods (compute-applicable-methods function (call-arguments call))))
-         (mapcar #'method-arglist (page methods 0 *method-limit*)))))))
+       (let* ((methods (running-order (compute-applicable-methods function (call-arguments call))))
+              (more (- (length methods) *method-limit*)))
+         (append (mapcar #'method-arglist (page methods 0 *method-limit*))
+                 (and (plusp more) (list (format nil "and ~D more" more)))))))))
 
 ;;; Rows
 

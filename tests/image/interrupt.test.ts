@@ -253,3 +253,19 @@ test('an image in which a call cannot be ended is replaced, and both are told', 
   expect((await call).text).toBe(`Error: ${how}\n\nOutput:\n1`);
   await lost.close();
 });
+
+test('what runs on for long is told with the next answer, once', async () => {
+  const { calls, numbers } = await begin('(works 9)');
+  const [number] = numbers;
+  const about = new RegExp(
+    `^Note: still under way, call ${number} \\(eval_form \\(works 9\\), 1\\d\\.\\d s\\)\\. interrupt ends what nobody waits for\\.$`,
+  );
+  const notices = await until('the note', 30_000, async () => {
+    const { notices } = await session.call('eval_form', { form: '1' });
+    return notices.length > 0 && notices;
+  });
+  expect(notices).toEqual([expect.stringMatching(about)]);
+  expect((await session.call('eval_form', { form: '2' })).notices).toEqual([]);
+  await session.call('interrupt');
+  await Promise.all(calls);
+});

@@ -22,6 +22,9 @@ const PROGRAM = `(defpackage :app (:use :cl))
 (defun keep (vector) (length vector))
 (defun replaced (x) (list :old x))
 (defun removed (x) x)
+(defgeneric stow (x) (:method (x) (list x)) (:method ((x number)) (call-next-method)) (:method ((x integer)) (call-next-method))
+  (:method :after (x)) (:method :after ((x integer))) (:method :before (x)) (:method :before ((x integer)))
+  (:method :around ((x number)) (call-next-method)))
 (defgeneric area (shape) (:method ((shape integer)) (* shape shape)) (:method ((shape string)) (length shape)))
 (defclass noisy () ((name :initform "n")))
 (defmethod print-object ((object noisy) stream) (error "No printing."))
@@ -81,6 +84,13 @@ describe('calls', () => {
       ':HANDLED',
     ],
     ['(area "abc")', 'area', '(AREA "abc") => 3  N, methods ((SHAPE COMMON-LISP::STRING))', '3'],
+    [
+      '(stow 1)',
+      'stow',
+      'methods :AROUND ((X COMMON-LISP::NUMBER)) :BEFORE ((X COMMON-LISP::INTEGER)) :BEFORE (X) ((X COMMON-LISP::INTEGER)) ((X COMMON-LISP::NUMBER)) and 3 more',
+      '(1)',
+    ],
+    ['(stow "1")', 'stow', 'methods :BEFORE (X) (X) :AFTER (X)', '("1")'],
     ["(mapcar 'small '(1))", 'small', '(SMALL 1) => 2', '(2)'],
     ["(let ((f #'area)) (funcall f 3))", 'area', '(AREA 3) => 9', '9'],
   ])('%s', async (form, name, call, value) => {
