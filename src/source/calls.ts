@@ -47,7 +47,9 @@ interface Walk extends Callee, Wanted {
 /** Returns the mentions of CALLEE in SOURCE under FEATURES. */
 export function mentionsIn(source: SourceText, features: ReadonlySet<string>, callee: Callee): Mention[] {
   const found: Mention[] = [];
+  const tops: number[] = [];
   walkSource(source, features, [callee.name], (top, home, seen) => {
+    tops.push(top);
     const bare = home === undefined || callee.homes.has(home);
     const state = { ...callee, bare, top, found, seen };
     return {
@@ -55,7 +57,22 @@ export function mentionsIn(source: SourceText, features: ReadonlySet<string>, ca
       within: (elements, data) => withoutPlaces(elements, unshadowed(elements, state, data), state),
     };
   });
+  if (!callee.setf) found.push(...formatMentions(source.text, callee, tops));
   return found;
+}
+
+/** Gives where TEXT, whose top-level forms with its name begin at TOPS, has the directive ~/NAME/ of FORMAT that calls the
+ *  function NAME. Without a package that is a name in CL-USER. */
+function formatMentions(text: string, { name, homes }: Callee, tops: readonly number[]): Mention[] {
+  const quoted = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const directive = new RegExp(`~[^~/"\\s]{0,40}/(?:([^\\s/:"]{1,200})::?)?${quoted}/`, 'gi');
+  let form = -1;
+  return [...text.matchAll(directive)].flatMap(({ 1: home = 'common-lisp-user', index }) => {
+    while ((tops[form + 1] ?? Number.POSITIVE_INFINITY) <= index) form++;
+    const top = tops[form];
+    const isCallee = top !== undefined && homes.has(home.toUpperCase());
+    return isCallee ? [{ start: index, top, how: 'called by FORMAT' }] : [];
+  });
 }
 
 /** Gives those of ELEMENTS, of a form, in which the name can be the callee. What a local function or macro of that name

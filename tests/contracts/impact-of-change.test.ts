@@ -131,6 +131,27 @@ describe('a function', () => {
     expect(unknown?.split('\n')).toHaveLength(3);
   });
 
+  test('that FORMAT calls by a name in its control string', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(
+      join(folder.path, 'fmt.lisp'),
+      `(defpackage fmt (:use :cl))
+(in-package fmt)
+(defun money (stream item &rest more) (declare (ignore more)) (princ item stream))
+(defvar *control* "Costs ~6,2:@/fmt::money/.")
+(defvar *other* "~/money/ and ~/cl-user:money/ and a/money/b")
+`,
+    );
+    const other = await startSession({ cwd: folder.path });
+    await other.text('load_file', { path: 'fmt.lisp' });
+    const text = await other.text('impact_of_change', { name: 'fmt::money', lambda_list: '(x)' });
+    expect(text.split('\n\n')[1]).toBe(
+      `Cannot be told (1):\n  fmt.lisp:4:26  (defvar *control* "Costs ~6,2:@/fmt::money/.")  [called by FORMAT]`,
+    );
+    await other.close();
+    folder.remove();
+  });
+
   test('with more calls than an answer has room for: each list tells how many more it has', async () => {
     const calls = (operator: string, count: number, more: string) =>
       Array.from({ length: count }, (_, n) => `(defun ${operator}-${n} () (${operator} '(${more})))`);
