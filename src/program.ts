@@ -218,6 +218,7 @@ async function serveImage(
       setTimeout(onWarm, WARM_MS).unref();
       setTimeout(() => void tidy(config), WARM_MS).unref();
     },
+    starting: () => image.jobs.list().some(({ phase }) => phase.kind === 'starting'),
     onEnd: async () => {
       questions.endAll();
       await image.end().finally(() => warmed());

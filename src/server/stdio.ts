@@ -7,6 +7,8 @@ import { StdioTransport } from './transport.ts';
 export interface StdioLife extends ServerOptions {
   /** Called once the client has its first answer. */
   onReady: () => void;
+  /** Returns whether calls wait for an image to start. */
+  starting: () => boolean;
   /** Called before the process exits, which waits until what runs was interrupted. */
   onEnd: () => Promise<void>;
 }
@@ -31,6 +33,7 @@ export function serve(life: StdioLife): void {
     stdout: process.stdout,
     complain,
     onFirstAnswer: life.onReady,
+    starting: life.starting,
     onLate: life.onEnd,
   });
   serveStdio(() => createServer(life), {

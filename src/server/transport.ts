@@ -19,8 +19,9 @@ import { LINE_LIMIT, type Line, LineReader } from './line-reader.ts';
 const HELD_LIMIT = 128 * 1024 * 1024;
 /** Octets that the client has not read yet, above which it is told of nothing that it has not asked for. */
 const UNASKED_LIMIT = 1024 * 1024;
-/** How long calls may still be answered after stdin ended. */
+/** How long calls may still be answered after stdin ended, and how many times as long while they wait for an image to start. */
 const LAST_ANSWERS_MS = 600;
+const STARTING_ROUNDS = 8;
 /** How long the answers of those that were ended then may take to be written. */
 const WRITTEN_MS = 100;
 
@@ -31,6 +32,8 @@ export interface StdioOptions {
   complain: (line: string) => void;
   /** Called once, after the first answer was written. */
   onFirstAnswer: () => void;
+  /** Returns whether calls wait for an image to start. */
+  starting: () => boolean;
   /** Called when stdin has ended and calls go on: it ends them, so that they are answered. */
   onLate: () => Promise<void>;
 }
@@ -96,7 +99,16 @@ export class StdioTransport implements Transport {
     if (this.#ended) return;
     this.#ended = true;
     if (this.#unanswered.size === 0) void this.close();
-    else setTimeout(() => void this.#endLate(), LAST_ANSWERS_MS);
+    else this.#waitForAnswers(STARTING_ROUNDS);
+  }
+
+  /** Ends what is not answered in time. A time in which calls waited for an image is followed by ROUNDS more at most. */
+  #waitForAnswers(rounds: number): void {
+    const waited = this.#options.starting();
+    setTimeout(() => {
+      if (rounds > 0 && (waited || this.#options.starting())) this.#waitForAnswers(rounds - 1);
+      else void this.#endLate();
+    }, LAST_ANSWERS_MS);
   }
 
   async #endLate(): Promise<void> {

@@ -96,6 +96,7 @@ describe('a transport whose client does not read', () => {
       stdout,
       complain: () => {},
       onFirstAnswer: () => {},
+      starting: () => false,
       onLate: async () => {},
     });
     const received: JSONRPCMessage[] = [];

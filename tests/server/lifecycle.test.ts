@@ -114,6 +114,17 @@ describe('stdin ends', () => {
     expect((await server.exited).code).toBe(0);
   });
 
+  test('a call that was piped with it waits for an image that starts slowly', async () => {
+    const init = join(folder.path, 'slow.lisp');
+    writeFileSync(init, '(sleep 2)');
+    const server = start({ args: ['--init', init] });
+    const call = server.callLine('eval_form', { form: '(* 6 7)' });
+    server.write(server.greeting().line + call.line);
+    server.end();
+    expect(textOf(await server.answer(call.id))).toBe('42');
+    expect((await server.exited).code).toBe(0);
+  });
+
   test('a call that goes on is ended, and answered with that', async () => {
     const server = start();
     const call = server.callLine('eval_form', { form: '(sleep 1000)', timeout: 2000 });
