@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FIXTURES, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
 import { withoutFile } from '../said.ts';
+import { until } from '../server/processes.ts';
 import { CASES, IMAGE_CALLS } from './calls.ts';
 import { FILE_CALLS } from './file-calls.ts';
 
@@ -65,6 +66,10 @@ function stable(text: string): string {
 
 test.each(Object.entries({ ...IMAGE_CALLS, ...FILE_CALLS }))('%s', async (name, calls) => {
   const parts: string[] = [];
+  // On a busy machine an image does not tell its status in the time that it has for that.
+  await until('an image that reacts', 30_000, async () =>
+    (await session.text('image_status')).includes(' is ready, '),
+  );
   for (const kind of CASES) {
     for (const args of calls[kind]) {
       const { text, notices, isError } = await session.call(name, args);

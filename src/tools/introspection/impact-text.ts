@@ -135,7 +135,16 @@ export function unfitText({ name, calls, unfit, perhaps }: { name: string } & Ch
 }
 
 function callSections(impact: Impact): (Section | string | false)[] {
-  const { kind, checked, ofMethod, calls = 0, unchecked = [], unfit = [], unknown = [], perhaps = [] } = impact;
+  const {
+    kind,
+    checked,
+    ofMethod,
+    calls = 0,
+    unchecked = [],
+    unfit = [],
+    unknown = [],
+    perhaps = [],
+  } = impact;
   if (kind === undefined) return [];
   const noLonger = {
     header: 'No longer fit',
