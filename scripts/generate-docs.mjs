@@ -79,17 +79,17 @@ function readPage(file) {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }
 
-/** Returns the text that each generated file should have, where demoAnswers gives ANSWERED. */
-async function freshPages(answered) {
+/** Returns the text that each generated file should have. demoAnswers gives ANSWERED, the tutorial TOLD, and the short session
+ *  the TRANSCRIPT. */
+function freshPages(answered, told, transcript) {
   const tools = output('tools');
-  const told = await tutorial();
   const pages = new Map([
     ...manifests(),
     ['docs/tools.md', toolsPage(tools, answered)],
     ['docs/session.svg', picture(told)],
   ]);
   const parts = {
-    transcript: fenced(await withDemo(shortTranscript)),
+    transcript: fenced(transcript),
     web: fenced(readFileSync(WEB, 'utf8').trimEnd()),
     help: fenced(output('--help')),
     levels: levelTable(tools),
@@ -109,8 +109,12 @@ async function freshPages(answered) {
 
 async function main() {
   const check = process.argv.includes('--check');
-  const answered = await demoAnswers();
-  const stale = [...(await freshPages(answered))].filter(([file, text]) => readPage(file) !== text);
+  const [told, answered, transcript] = await Promise.all([
+    tutorial(),
+    demoAnswers(),
+    withDemo(shortTranscript),
+  ]);
+  const stale = [...freshPages(answered, told, transcript)].filter(([file, text]) => readPage(file) !== text);
   for (const [file, text] of stale) {
     console.log(check ? `${file} is stale; npm run build && npm run docs writes it.` : `Wrote ${file}`);
     if (check) continue;

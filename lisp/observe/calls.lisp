@@ -52,7 +52,7 @@ is told before it."
         (t (printing-plainly (print-safely 100 name)))))
 
 (defun running-order (methods)
-  "Return METHODS, the most specific first, in the order in which the standard combination runs them."
+  "Return METHODS in the order in which the standard method combination calls them. METHODS begins with the most specific."
   (flet ((that (qualifiers) (remove qualifiers methods :key #'method-qualifiers :test-not #'equal)))
     (let ((around (that '(:around))) (before (that '(:before))) (after (that '(:after))))
       (append around before
@@ -60,7 +60,7 @@ is told before it."
               (reverse after)))))
 
 (defun method-texts (call)
-  "Return the methods that CALL of a generic function runs, the first ones first, as text, and how many there are more."
+  "Return texts of the first methods that CALL of a generic function runs, in that order, and a text with the number of others."
   (let* ((name (probe-name (call-probe call))) (function (and (fboundp name) (plain-definition name))))
     (when (and (typep function 'generic-function) (notany #'gone-object-p (call-arguments call)))
       (ignore-errors

@@ -107,16 +107,16 @@ export async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** Milliseconds between two looks at the steps under way before the process exits, and how many looks there are. */
+/** Before the process exits it looks LAST_LOOKS times, LAST_LOOK_MS milliseconds apart, whether all steps have been answered. */
 const LAST_LOOK_MS = 20;
 const LAST_LOOKS = 10;
 
 /** Whether the process is about to exit. */
 let ending = false;
 
-/** Waits shortly for the steps under way, begins no others, and returns whether some are not answered. Then nothing but an
- *  exit ends the process, and at that it kills itself: Node waits there for its threads, and one of them for the file
- *  system. */
+/** Waits shortly for the steps that have begun, and prevents new ones. Returns whether some are still not answered. Such a
+ *  process ends only by process.exit(), and kills itself there: Node would wait for its threads, and one of those waits for
+ *  the file system. */
 export async function beforeExit(): Promise<boolean> {
   for (let looks = 0; underway.size > 0 && looks < LAST_LOOKS; looks++) await pause(LAST_LOOK_MS);
   ending = true;

@@ -19,7 +19,8 @@ import { LINE_LIMIT, type Line, LineReader } from './line-reader.ts';
 const HELD_LIMIT = 128 * 1024 * 1024;
 /** Octets that the client has not read yet, above which it is told of nothing that it has not asked for. */
 const UNASKED_LIMIT = 1024 * 1024;
-/** How long calls may still be answered after stdin ended, and how many times as long while they wait for an image to start. */
+/** Milliseconds that calls have to be answered after stdin ended. Calls that wait for an image to start get as many of these
+ *  periods more. */
 const LAST_ANSWERS_MS = 600;
 const STARTING_ROUNDS = 8;
 /** How long the answers of those that were ended then may take to be written. */
@@ -102,7 +103,8 @@ export class StdioTransport implements Transport {
     else this.#waitForAnswers(STARTING_ROUNDS);
   }
 
-  /** Ends what is not answered in time. A time in which calls waited for an image is followed by ROUNDS more at most. */
+  /** Ends the calls that are not answered within LAST_ANSWERS_MS. While calls wait for an image to start, waits as long again, up
+   *  to ROUNDS times. */
   #waitForAnswers(rounds: number): void {
     const waited = this.#options.starting();
     setTimeout(() => {

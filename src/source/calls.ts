@@ -61,8 +61,8 @@ export function mentionsIn(source: SourceText, features: ReadonlySet<string>, ca
   return found;
 }
 
-/** Gives where TEXT, whose top-level forms with its name begin at TOPS, has the directive ~/NAME/ of FORMAT that calls the
- *  function NAME. Without a package that is a name in CL-USER. */
+/** Returns the places in TEXT where a FORMAT directive ~/NAME/ calls the function NAME. FORMAT looks a name without a package
+ *  up in CL-USER. TOPS are the starts of the top-level forms that contain the name. */
 function formatMentions(text: string, { name, homes }: Callee, tops: readonly number[]): Mention[] {
   const quoted = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const directive = new RegExp(`~[^~/"\\s]{0,40}/(?:([^\\s/:"]{1,200})::?)?${quoted}/`, 'gi');

@@ -18,9 +18,9 @@ export type Occurrence = [start: number, end: number];
 /** Tokens after which a search pauses, so that other requests can run. */
 const SLICE = 4096;
 
-/** Returns what finds PATTERN, one or more tokens of Lisp, in a text: the same tokens in a row, however they are laid out.
- *  A symbol without a package prefix matches that symbol of any package. The generator yields undefined after every SLICE
- *  tokens: the caller can let other requests run then. Returns undefined when PATTERN has no token. */
+/** Returns a function that finds PATTERN, one or more tokens of Lisp, in a text. It finds the same tokens in the same order,
+ *  whatever white space is between them. A symbol without a package prefix matches the symbols of that name in all
+ *  packages. The generator yields undefined after every SLICE tokens, so that its caller can let other requests run. Returns undefined when PATTERN has no token. */
 export function codeFinder(
   pattern: string,
 ): ((text: string) => Generator<Occurrence | undefined>) | undefined {

@@ -59,8 +59,8 @@ async function unloadedNote({ image, workspace, places }: Grounds, context: Call
   return `Note: the workspace ${visibleName(root)} has no .asd file, and ${visibleName(above)} is one folder up. Start the client in ${folder}, or the server with --root ${folder}.`;
 }
 
-/** Returns the note that nothing of the workspace is loaded, and which systems the .asd FILES define; '' when they define
- *  none. WHERE is the beginning of that clause, such as `it has`. */
+/** Returns the note that nothing of the workspace is loaded, with the names of the systems that the .asd FILES define. Returns
+ *  '' when they define none. WHERE begins the second half of the sentence, for example `it has`. */
 async function systemsNote(where: string, files: readonly string[], places: Places): Promise<string> {
   const read = files.slice(0, FILES);
   await places.prepare(read);

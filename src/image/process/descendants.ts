@@ -18,8 +18,8 @@ export function endDescendants(pid: number, mark: string): void {
   }
 }
 
-/** Returns PID, a program that only locks in another, and what it runs, the innermost last; only PID where that cannot be
- *  seen. */
+/** Returns the process PID, its first child, the first child of that, and so on: bubblewrap's processes and then SBCL. Returns
+ *  only PID where the system does not list children. */
 export function withInner(pid: number): number[] {
   const [child] = childrenOf(pid);
   return child === undefined ? [pid] : [pid, ...withInner(child)];

@@ -13,7 +13,7 @@ export interface Obstacle {
   remedy: string;
 }
 
-/** Time limit of the test run of bubblewrap; no image starts before it has ended. */
+/** Milliseconds that the trial of bubblewrap may take. Images start only after it. */
 const TRIAL_LIMIT_MS = 5000;
 /** The exit code of a trial that found a folder it cannot write. */
 const CANNOT_WRITE = 9;

@@ -1,30 +1,28 @@
-// Decides which calls are told to run on: a client can give one up without a word, and then nobody waits for it.
+// Decides which calls an answer mentions because they still run: a client can give up a call without cancelling it.
 
 import type { Job, Jobs } from '../../image/session/jobs.ts';
 import { choicesText } from './call-names.ts';
 
-/** Milliseconds after which a call is told to run on. */
+/** Milliseconds after which a call that still runs is mentioned. */
 const LONG_MS = 10_000;
 
-/** The calls that run long, each of which is told once. */
+/** The calls that have run for long; each is mentioned once. */
 export class LongCalls {
   readonly #jobs: Jobs;
-  readonly #afterMs: number;
-  readonly #told = new WeakSet<Job>();
+  readonly #mentioned = new WeakSet<Job>();
 
-  /** They are among JOBS, and long after AFTER_MS milliseconds. */
-  constructor(jobs: Jobs, afterMs = LONG_MS) {
+  /** JOBS has all calls that are running. */
+  constructor(jobs: Jobs) {
     this.#jobs = jobs;
-    this.#afterMs = afterMs;
   }
 
-  /** Returns the notes about those that were not told yet: one or none. */
+  /** Returns one note that names the long calls that no earlier note has named, or an empty list. */
   takeNotes(): string[] {
     const long = this.#jobs
       .list()
-      .filter(({ parent, milliseconds }) => parent === undefined && milliseconds >= this.#afterMs)
-      .filter((job) => !this.#told.has(job));
-    for (const job of long) this.#told.add(job);
+      .filter(({ parent, milliseconds }) => parent === undefined && milliseconds >= LONG_MS)
+      .filter((job) => !this.#mentioned.has(job));
+    for (const job of long) this.#mentioned.add(job);
     if (long.length === 0) return [];
     return [`Note: still under way, call ${choicesText(long)}. interrupt ends what nobody waits for.`];
   }

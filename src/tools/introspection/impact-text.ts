@@ -1,6 +1,6 @@
 // Decides how it reads what a change of a definition would break.
 
-import { fittingLists, joinSections, listText } from '../../kernel/reply.ts';
+import { fittingLists, fittingRows, joinSections, listText } from '../../kernel/reply.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { type BrokenInstances, type ChangedFunction, usesOf } from './class-changes.ts';
 import type { NamingFile } from './impact-besides.ts';
@@ -50,7 +50,7 @@ const NO_TYPE_USES =
 /** Tests that are told unless more are asked for. */
 const TESTS = 5;
 
-/** A list in an answer: its header without the number of its rows, and the number as it is told where it is not theirs. */
+/** A list in an answer. Its header is followed by OF in parentheses, or by the number of its rows. */
 interface Section {
   header: string;
   rows: string[];
@@ -109,11 +109,16 @@ function sectionText({ header, rows, of = rows.length }: Section, shown: string[
   return `${header} (${of}):\n${listText([...shown, ...(more > 0 ? [`... ${more} more`] : [])], false)}`;
 }
 
-/** Returns what is to be compiled again, in a line of LIMIT names. */
+/** Characters for the names of what must be compiled again. */
+const RECOMPILE_ROOM = 4000;
+
+/** Returns a line that names what must be compiled again, at most LIMIT of it. */
 function recompileText({ why, names }: Impact['recompile'], limit: number): string | false {
   if (names.length === 0) return false;
-  const more = names.length > limit ? ` and ${names.length - limit} more` : '';
-  return `To compile again, as ${why} (${names.length}): ${names.slice(0, limit).join(', ')}${more}`;
+  const shown = fittingRows(names.slice(0, limit), RECOMPILE_ROOM);
+  const left = names.length - shown.length;
+  const more = left > 0 ? ` and ${left} more` : '';
+  return `To compile again, as ${why} (${names.length}): ${shown.join(', ')}${more}`;
 }
 
 /** Calls of one function that are told when it has changed. */
