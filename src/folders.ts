@@ -4,7 +4,7 @@ import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, inState } from './config.ts';
-import { makeFolder } from './paths.ts';
+import { makeFolder, recordsIn } from './paths.ts';
 
 /** Returns why nothing can be written in FOLDER, which is made when it is not there; undefined when it can. */
 export function obstacleToWriting(folder: string): string | undefined {
@@ -20,7 +20,7 @@ export function obstacleToWriting(folder: string): string | undefined {
 /** Returns a folder in TEMPORARY that only this user can reach, which is made when it is not there; undefined where
  *  there can be none. Others can make one of that name before, so it is looked at. */
 function ownTemporaryFolder(temporary: string): string | undefined {
-  const folder = join(temporary, `live-lisp-${process.geteuid?.()}`);
+  const folder = recordsIn(temporary);
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch {

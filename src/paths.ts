@@ -36,6 +36,12 @@ export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): strin
   return join(homeFolder() ?? tmpdir(), '.cache', 'live-lisp');
 }
 
+/** Returns the folder in TEMPORARY, a folder for temporary files, where this user's servers keep their records when they
+ *  cannot write in the home. */
+export function recordsIn(temporary: string): string {
+  return join(temporary, `live-lisp-${process.geteuid?.()}`);
+}
+
 /** Makes FOLDER with its parents, and with MODE where they are not there. Not by `recursive`, which never returns where the system says ENOENT for
  *  a folder whose parent exists, as below /proc. */
 export function makeFolder(folder: string, mode = 0o777): void {

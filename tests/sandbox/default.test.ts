@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { recordsIn } from '../../src/paths.ts';
 import type { Session } from '../harness.ts';
 import { until } from '../server/processes.ts';
 import { Listener, lispString, outsideFolder, shell, startSandboxed, workspace } from './cell.ts';
@@ -35,7 +36,19 @@ const SECRETS = [
   '.local/share/keyrings/login.keyring',
   '.mozilla/firefox/logins.json',
   '.claude/.credentials.json',
+  '.bash_history',
+  '.cache/huggingface/token',
+  'moved/config/gh/hosts.yml',
+  'moved/codex/auth.json',
+  'named/kubeconfig',
 ];
+/** Variables by which programs find their secrets elsewhere, and one that says that there are none. */
+const ELSEWHERE = {
+  XDG_CONFIG_HOME: join(home.path, 'moved', 'config'),
+  CODEX_HOME: join(home.path, 'moved', 'codex'),
+  KUBECONFIG: `/nowhere:${join(home.path, 'named', 'kubeconfig')}`,
+  PIP_CONFIG_FILE: '/dev/null',
+};
 const SECRET = 'what-nobody-may-know';
 
 /** Returns what the file at PATH holds after it was written with its folders. */
@@ -93,7 +106,7 @@ beforeAll(async () => {
   listeners.push(await Listener.open(socket), await Listener.open(`\0${mark}`));
   session = await startSandboxed(place.root, {
     args: [],
-    env: { XDG_CACHE_HOME: place.cache, HOME: home.path },
+    env: { XDG_CACHE_HOME: place.cache, HOME: home.path, ...ELSEWHERE },
   });
   await session.eval('(require :sb-bsd-sockets)');
   listeners.push(await Listener.open(later));
@@ -193,6 +206,15 @@ describe('what programs outside obey cannot be changed', () => {
     expect(existsSync(join(base, 'live-lisp', 'planted'))).toBe(false);
   });
 
+  test('nor what servers that cannot write in a home keep among the temporary files', async () => {
+    const records = recordsIn(tmpdir());
+    expect(statSync(records).mode & 0o777).toBe(0o700);
+    expect(await shell(session, `echo x > ${records}/planted; mv ${records} ${records}-taken`)).toMatch(
+      /planted: Read-only file system[\s\S]*(?:Read-only file system|busy)/,
+    );
+    expect(existsSync(records)).toBe(true);
+  });
+
   test('and nothing stays of the names that were taken', async () => {
     const names = ['.claude', '.codex', '.gemini', '.vscode', '.idea', '.github', '.hg'];
     const { root, cache, remove } = workspace();
@@ -260,6 +282,10 @@ describe('keys, tokens and passwords of the home are not there', () => {
     );
     const answer = await session.call('read_file', { path: join(home.path, path) });
     expect(JSON.stringify(answer)).not.toContain(SECRET);
+  });
+
+  test('and a device that stands for none is a device', async () => {
+    expect(await shell(session, 'echo x > /dev/null')).toBe('0');
   });
 
   test('and no search finds one', async () => {

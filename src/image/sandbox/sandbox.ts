@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SetupError } from '../../errors.ts';
 import { checkAnswering, orNotAnswering } from '../../files/answering.ts';
-import { realPath } from '../../paths.ts';
+import { realPath, recordsIn } from '../../paths.ts';
 import { cacheUsable, outputTranslations } from '../process/agent.ts';
 import type { Cell, Command } from '../process/command.ts';
 import {
@@ -206,11 +206,14 @@ export class Sandbox implements Cell {
       this.#workspace.flatMap((root) => NEVER_MADE.map((name) => join(root, name))),
     );
     for (const root of this.#workspace) await this.#newcomers.watch(root, NOTICED);
+    // Servers keep their records there when they cannot write in the home, and two can have different TMPDIRs.
+    const records = this.#temporary.map(recordsIn);
+    await this.#placeholders.hold(records, 0o700);
     const own = [...this.#workspace, ...this.#libraries];
     // A home in a folder for temporary files is no temporary file.
     const sealed = isIn(this.#temporary, realPath(home)) ? [realPath(home)] : [];
     const open = (path: string) => isIn(own, path) || !isIn(sealed, path);
-    const kept = await existingPaths([...trusted, cacheFolder]);
+    const kept = await existingPaths([...trusted, ...records, cacheFolder]);
     for (const root of this.#workspace) kept.push(...(await protectedPaths(root)));
     for (const folder of libraries) kept.push(...(await repositoryPaths(folder)));
     return [

@@ -1,16 +1,23 @@
 // Decides which files and folders of a home have keys, tokens and passwords, which code in the sandbox does not see.
 
-import { join } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { isInside } from '../../paths.ts';
 
 /** Paths from the home, by what has them there. */
 const SECRETS: { readonly [owner: string]: readonly string[] } = {
-  keys: ['.ssh', '.gnupg', '.age', '.config/age', '.config/sops', '.password-store'],
+  keys: ['.ssh', '.putty', '.gnupg', '.age', '.config/age', '.config/sops', '.password-store', '.pki'],
   keyrings: [
     '.local/share/keyrings',
     '.local/share/kwalletd',
+    '.local/share/pass',
     '.config/1Password',
     '.config/op',
     '.config/Bitwarden',
+    '.config/Bitwarden CLI',
+    '.config/keepassxc',
+    '.config/KeePass',
+    '.config/keybase',
+    '.local/share/keybase',
     '.vault-token',
   ],
   clouds: [
@@ -19,15 +26,32 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
     '.config/gcloud',
     '.oci',
     '.bluemix',
+    '.aliyun',
     '.config/doctl',
     '.config/hcloud',
+    '.config/scw',
+    '.config/linode-cli',
     '.config/rclone',
     '.fly',
+    '.railway',
     '.config/heroku',
+    '.config/netlify',
+    '.local/share/com.vercel.cli',
+    '.config/.wrangler',
+    '.wrangler',
+    '.cloudflared',
+    '.config/ngrok',
+    '.ngrok2',
     '.s3cfg',
     '.boto',
     '.terraform.d/credentials.tfrc.json',
     '.terraformrc',
+    '.pulumi/credentials.json',
+    '.databrickscfg',
+    '.snowsql',
+    '.snowflake',
+    '.config/snowflake',
+    '.tsh',
     '.kube',
     '.docker',
     '.config/containers',
@@ -43,13 +67,21 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
     '.config/glab-cli',
     '.config/hub',
     '.config/tea',
+    '.sentryclirc',
   ],
   registries: [
     '.npmrc',
+    '.yarnrc',
     '.yarnrc.yml',
+    '.config/configstore',
     '.pypirc',
     '.config/pip',
+    '.pip',
+    '.config/pypoetry',
+    '.condarc',
     '.gem/credentials',
+    '.local/share/gem/credentials',
+    '.bundle/config',
     '.cargo/credentials',
     '.cargo/credentials.toml',
     '.m2/settings.xml',
@@ -58,9 +90,11 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
     '.composer/auth.json',
     '.config/composer/auth.json',
     '.nuget/NuGet/NuGet.Config',
+    '.hex/hex.config',
+    '.config/hub-tool',
   ],
-  databases: ['.pgpass', '.my.cnf', '.mylogin.cnf'],
-  agents: [
+  databases: ['.pgpass', '.my.cnf', '.mylogin.cnf', '.mongorc.js', '.dbshell', '.config/pgcli'],
+  models: [
     '.claude.json',
     '.claude/.credentials.json',
     '.codex/auth.json',
@@ -68,16 +102,66 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
     '.gemini/.env',
     '.local/share/opencode/auth.json',
     '.config/github-copilot',
+    '.copilot',
+    '.config/openai',
+    '.config/io.datasette.llm',
+    '.cache/huggingface/token',
+    '.cache/huggingface/stored_tokens',
+    '.huggingface',
+    '.kaggle',
+  ],
+  mail: [
+    '.msmtprc',
+    '.config/msmtp',
+    '.mbsyncrc',
+    '.config/isyncrc',
+    '.offlineimaprc',
+    '.config/offlineimap',
+    '.fetchmailrc',
+    '.config/evolution',
+    '.config/neomutt',
+    '.muttrc',
+    '.mutt',
+  ],
+  chats: [
+    '.config/Slack',
+    '.config/discord',
+    '.config/Signal',
+    '.config/Element',
+    '.local/share/TelegramDesktop',
+    '.config/weechat',
+    '.irssi',
+  ],
+  editors: [
+    '.config/Code/User/globalStorage',
+    '.config/Cursor/User/globalStorage',
+    '.config/VSCodium/User/globalStorage',
+  ],
+  wallets: ['.bitcoin', '.ethereum', '.electrum', '.config/solana', '.monero'],
+  histories: [
+    '.bash_history',
+    '.zsh_history',
+    '.local/share/fish/fish_history',
+    '.psql_history',
+    '.mysql_history',
   ],
   browsers: [
     '.mozilla',
+    '.config/mozilla',
+    '.librewolf',
     '.thunderbird',
     '.config/google-chrome',
+    '.config/google-chrome-beta',
+    '.config/google-chrome-unstable',
     '.config/chromium',
     '.config/BraveSoftware',
     '.config/microsoft-edge',
     '.config/vivaldi',
     '.config/opera',
+    '.config/epiphany',
+    '.local/share/epiphany',
+    '.config/qutebrowser',
+    '.local/share/qutebrowser',
     '.var/app',
     'snap/firefox',
     'snap/chromium',
@@ -85,26 +169,53 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
   ],
 };
 
-/** Folders that programs are told of by a variable, when they are not where they usually are. */
+/** Folders that a variable puts elsewhere, with all that programs have in them. */
+const MOVED: { readonly [folder: string]: string } = {
+  '.config/': 'XDG_CONFIG_HOME',
+  '.local/share/': 'XDG_DATA_HOME',
+  '.cache/': 'XDG_CACHE_HOME',
+  '.cargo/': 'CARGO_HOME',
+  '.gradle/': 'GRADLE_USER_HOME',
+  '.composer/': 'COMPOSER_HOME',
+  '.bundle/': 'BUNDLE_USER_HOME',
+  '.claude/': 'CLAUDE_CONFIG_DIR',
+  '.codex/': 'CODEX_HOME',
+  '.cache/huggingface/': 'HF_HOME',
+};
+
+/** Files and folders of secrets that programs are told of by a variable, when they are not where they usually are. */
 const NAMED = [
   'GNUPGHOME',
   'PASSWORD_STORE_DIR',
+  'SOPS_AGE_KEY_FILE',
   'KUBECONFIG',
   'DOCKER_CONFIG',
+  'REGISTRY_AUTH_FILE',
   'AWS_SHARED_CREDENTIALS_FILE',
   'AWS_CONFIG_FILE',
+  'AZURE_CONFIG_DIR',
   'CLOUDSDK_CONFIG',
+  'GH_CONFIG_DIR',
+  'RCLONE_CONFIG',
   'NETRC',
   'PGPASSFILE',
   'NPM_CONFIG_USERCONFIG',
+  'PIP_CONFIG_FILE',
   'GOOGLE_APPLICATION_CREDENTIALS',
+  'KAGGLE_CONFIG_DIR',
+  'HISTFILE',
 ];
 
 /** Returns the paths of all that can be there, for the user whose home is HOME, with ENVIRONMENT. */
 export function secretPaths(home: string, environment: NodeJS.ProcessEnv = process.env): string[] {
-  const named = NAMED.map((name) => environment[name] ?? '').filter((path) => path.startsWith('/'));
-  const usual = Object.values(SECRETS)
-    .flat()
-    .map((path) => join(home, path));
-  return [...usual, ...named];
+  const usual = Object.values(SECRETS).flat();
+  const moved = Object.entries(MOVED).flatMap(([folder, variable]) =>
+    usual
+      .filter((path) => path.startsWith(folder))
+      .map((path) => join(environment[variable] ?? '', path.slice(folder.length))),
+  );
+  const named = NAMED.flatMap((name) => (environment[name] ?? '').split(delimiter));
+  // A device such as /dev/null says that there is none.
+  const elsewhere = [...moved, ...named].filter((path) => isAbsolute(path) && !isInside('/dev', path));
+  return [...usual.map((path) => join(home, path)), ...elsewhere];
 }
