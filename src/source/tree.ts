@@ -9,7 +9,7 @@ export interface Part {
   end: number;
   name: string;
   /** The elements of a list, without feature expressions. */
-  items: Part[];
+  items: readonly Part[];
   /** The list around it, which of its items this is, and the lambda list keyword that stands before. */
   around: Part | undefined;
   index: number;
@@ -32,6 +32,9 @@ export interface Tree {
 /** A list nested deeper is taken for one that does not end, lest it overflow the stack. */
 const MAX_DEPTH = 1000;
 
+/** What all parts without items, and all without marks, have: a list for each would take most of the time. */
+const NONE: readonly never[] = [];
+
 /** What takes a form behind it, and is no part of its own. */
 const MARKS = new Set(["'", "#'", '`', ',', ',@', ',.', '#.', '#=']);
 
@@ -41,7 +44,7 @@ export function treeOf(text: string): Tree {
   const top: Part[] = [];
   for (;;) {
     const token = next(reader);
-    const found = token.kind === 'end' ? 'cut' : partAt(reader, token, undefined, []);
+    const found = token.kind === 'end' ? 'cut' : partAt(reader, token, undefined, NONE);
     if (found === 'cut') {
       const { atoms, gaps, stopped } = reader;
       return { top, atoms, gaps, ...(stopped !== undefined && { cut: stopped }) };
@@ -82,17 +85,22 @@ function partAt(
     if (marks.length > MAX_DEPTH) return stop(reader, start);
     return partAt(reader, next(reader), around, [...marks, kind]);
   }
-  const part: Part = { kind: 'other', start, end, name: '', items: [], around, index: 0, section: '', marks };
+  const part: Part = { kind: 'other', start, end, name: '', items: NONE, around, index: 0, section: '', marks };
   if (kind === '(' || kind.endsWith('(')) return listAt(reader, part);
   if (kind !== 'atom') return part;
   if (reader.text[start] === '"') part.kind = 'string';
-  else if (token.name !== '') Object.assign(part, { kind: 'symbol', name: bare(token.name) });
+  else if (token.name !== '') {
+    part.kind = 'symbol';
+    part.name = bare(token.name);
+  }
   reader.atoms.push(part);
   return part;
 }
 
 function listAt(reader: Reader, list: Part): Part | 'cut' {
+  const items: Part[] = [];
   list.kind = 'list';
+  list.items = items;
   if (reader.depth >= MAX_DEPTH) return stop(reader, list.start);
   reader.depth++;
   let section = '';
@@ -103,10 +111,10 @@ function listAt(reader: Reader, list: Part): Part | 'cut' {
       list.end = token.end;
       return list;
     }
-    const part = partAt(reader, token, list, []);
+    const part = partAt(reader, token, list, NONE);
     if (part === 'cut') return 'cut';
     if (part === undefined) continue;
-    part.index = list.items.push(part) - 1;
+    part.index = items.push(part) - 1;
     part.section = section;
     if (part.name.startsWith('&')) section = part.name;
   }
@@ -121,7 +129,7 @@ function stop(reader: Reader, at: number): 'cut' {
 function skipFeature(reader: Reader): undefined | 'cut' {
   const { atoms } = reader;
   reader.atoms = [];
-  const found = partAt(reader, next(reader), undefined, []);
+  const found = partAt(reader, next(reader), undefined, NONE);
   reader.atoms = atoms;
   return found === 'cut' ? 'cut' : undefined;
 }
