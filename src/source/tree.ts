@@ -85,7 +85,17 @@ function partAt(
     if (marks.length > MAX_DEPTH) return stop(reader, start);
     return partAt(reader, next(reader), around, [...marks, kind]);
   }
-  const part: Part = { kind: 'other', start, end, name: '', items: NONE, around, index: 0, section: '', marks };
+  const part: Part = {
+    kind: 'other',
+    start,
+    end,
+    name: '',
+    items: NONE,
+    around,
+    index: 0,
+    section: '',
+    marks,
+  };
   if (kind === '(' || kind.endsWith('(')) return listAt(reader, part);
   if (kind !== 'atom') return part;
   if (reader.text[start] === '"') part.kind = 'string';

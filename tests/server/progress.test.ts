@@ -227,10 +227,8 @@ test('loading a system tells the start of the image, and the file it is at, comp
     expect(messages[0]).toMatch(/^\d+\.\d s, waiting for the Lisp image to start$/);
     const kinds = [
       /^\d+\.\d s, waiting for the Lisp image to start$/,
-      // Between two files it is at none.
-      /^\d+\.\d s(, \d\.\d s of it collecting garbage)?(, \/\S+\.(lisp|fasl|asd))?$/,
-      // On a busy machine.
-      /^\d+\.\d s, the image has not reacted for \d+\.\d s; it may be collecting garbage$/,
+      // Between two files it is at none. On a busy machine it can have no time to react.
+      /^\d+\.\d s(, \d\.\d s of it collecting garbage)?(, the image has not reacted for \d+\.\d s; it may be collecting garbage)?(, \/\S+\.(lisp|fasl|asd))?$/,
     ];
     for (const message of messages)
       expect(

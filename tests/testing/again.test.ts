@@ -1,6 +1,6 @@
 // What a run of tests says again, when an edit has compiled much that it did not change.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { write } from './workspaces.ts';
 
@@ -104,7 +104,65 @@ test('a variable that a load did not set again is told by each run until it is s
   base('(+ 1 10)');
   const stale = 'Not set again, because bound: AGAIN::*RATE* is 1, the file says (+ 1 10).';
   expect((await session.call('run_tests')).text).toContain(stale);
-  expect(await said()).toContain(stale);
+  expect(await said()).toContain(
+    `${stale}\nTo set it before the tests, call run_tests with reset: ["AGAIN::*RATE*"].`,
+  );
   await session.eval('(setf again::*rate* 11)');
   expect((await session.call('run_tests')).text).not.toContain('*RATE*');
+});
+
+describe('reset', () => {
+  const base = (text: string) =>
+    put({ 'base.lisp': `(defpackage again (:use cl))\n(in-package again)\n${text}\n` });
+  const reset = async (...names: string[]) => (await session.call('run_tests', { reset: names })).text;
+
+  test('gives variables the values of their files before the tests, however they are named', async () => {
+    user(RUN);
+    base("(defvar *table* '(1 2))\n(defparameter *size* 1)");
+    await session.call('run_tests');
+    base(
+      '(defun twice (x) (* 2 x))\n(defvar *table* ; comment\n  #+sbcl (list (twice 5) "é")\n  #-sbcl nil\n  "A docstring.")\n(defparameter *size* (twice 1))',
+    );
+    await session.eval('(setf again::*size* :other)');
+    expect(await reset('*table*', 'AGAIN::*SIZE*')).toContain(
+      'Set as the files say: AGAIN::*TABLE*, AGAIN::*SIZE*.',
+    );
+    expect(await session.eval('(list again::*table* again::*size*)')).toBe('((10 "é") 2)');
+    expect((await session.call('run_tests')).text).not.toContain('*TABLE*');
+  });
+
+  test('sets nothing, and runs nothing, when it is not known what a variable is to be', async () => {
+    base('(defvar *table* 1)\n(defvar *empty*)\n(defun twice (x) x)\n(defvar *broken* 1)');
+    user(RUN);
+    await session.call('run_tests');
+    await session.eval('(progn (setf again::*table* :mine))');
+    const nothing = 'No variable was set, and no tests ran.';
+    for (const [name, why] of [
+      [
+        '*empty*',
+        'No file has a DEFVAR or DEFPARAMETER that gives AGAIN::*EMPTY* a value. Set it with eval_form, and leave it out of reset.',
+      ],
+      [
+        'again::twice',
+        'again::twice names no variable. Give reset names of variables with their packages, such as app::*table*.',
+      ],
+      [
+        '*nowhere*',
+        '*nowhere* names no variable. Give reset names of variables with their packages, such as app::*table*.',
+      ],
+    ] as const)
+      expect(await reset('*table*', name)).toBe(`${why} ${nothing}`);
+    expect(await session.eval('again::*table*')).toBe(':MINE');
+    base('(defvar *table* 1)\n(defvar *empty*)\n(defun twice (x) x)\n(defvar *broken* (error "No value"))');
+    expect(await reset('again::*broken*')).toMatch(
+      /^No tests ran, because AGAIN::\*BROKEN\* could not be set to what its file says\.\n\nError: No value\n/,
+    );
+  });
+
+  test('asks which is meant where several packages have such a variable', async () => {
+    await session.eval('(defvar again::*two* 1) (defpackage again-too (:use)) (defvar again-too::*two* 2)');
+    expect(await reset('*two*')).toBe(
+      '*two* names several variables: AGAIN::*TWO*, AGAIN-TOO::*TWO*. Give reset the one that is meant. No variable was set, and no tests ran.',
+    );
+  });
 });

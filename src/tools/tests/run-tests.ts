@@ -20,6 +20,7 @@ import { ON_ERROR, RESTARTS } from '../debug/hold.ts';
 import type { Grounds } from './grounds.ts';
 import { TestMemory } from './memory.ts';
 import { nothingToRun, prepare } from './preparation.ts';
+import { resetVariables } from './reset.ts';
 import { type Asked, Run } from './run.ts';
 
 const RUN_TESTS = {
@@ -45,6 +46,12 @@ const RUN_TESTS = {
     },
     { name: 'seed', type: 'integer', description: 'Makes random numbers repeat', minimum: 0 },
     { name: 'limit', type: 'integer', description: 'Failures at most (default 20)', minimum: 1 },
+    {
+      name: 'reset',
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Variables to set first to what their definitions say',
+    },
     {
       name: 'edits',
       type: 'array',
@@ -110,7 +117,7 @@ export function runTests(
     handler: async (args, context) => {
       const chosen = await chosenTests(grounds, args);
       const edited = args.edits && toResult(await editing.handler({ edits: args.edits }, context));
-      const ran = await perform(grounds, args, chosen, context).catch((error: unknown) => {
+      const ran = await perform(grounds, evaluating, args, chosen, context).catch((error: unknown) => {
         // What was edited is told in any case, and the forms are evaluated.
         if (edited === undefined && args.then === undefined) throw error;
         return { data: {}, text: messageOf(error), failed: true };
@@ -160,6 +167,7 @@ function together(ran: Result, edited: Result | undefined, evaluated: Result | u
 
 async function perform(
   grounds: Grounds,
+  evaluating: Tool,
   args: Arguments,
   chosen: Chosen | undefined,
   context: CallContext,
@@ -175,13 +183,15 @@ async function perform(
   if ('failed' in prepared) return prepared.failed;
   const { systems, said } = prepared;
   if (chosen === undefined && systems.length === 0) return nothingToRun();
+  const reset = await resetVariables(grounds, evaluating, args.reset ?? [], context);
+  if ('failed' in reset) return reset.failed;
   const asked: Asked = {
     ...(chosen ?? { systems }),
     ...(args.seed !== undefined && { seed: args.seed }),
   };
   // Of an error in a test no restart is taken: it fails.
-  const { restarts: _, ...how } = args;
-  return new Run(grounds, how, asked, said).perform(context);
+  const { restarts: _, reset: __, ...how } = args;
+  return new Run(grounds, how, asked, joinSections([said, reset.said])).perform(context);
 }
 
 /** Returns which tests ARGS choose, or undefined when it is whole systems. Throws a CallError when they contradict. */

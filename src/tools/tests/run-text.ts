@@ -135,7 +135,7 @@ export function runText(told: Told, shown: Shown): string {
     goneLine(gone),
     unseenLine(unseen),
     staleLine(stale),
-    ...unsetLines(told.unset, told.unsetTotal),
+    ...unsetText(told.unset, told.unsetTotal),
     namesLine('Run too, since what they reached has changed', changed, short),
     unrecordedLine(unrecorded),
     behindText(tests, ending, told.behind),
@@ -166,6 +166,14 @@ function unseenLine(systems: readonly string[]): string {
 function staleLine(files: readonly string[]): string {
   const line = namesLine('Changed, but of no system that was tested, so not loaded', files, (name) => name);
   return line && `${line}. load_file loads it.`;
+}
+
+/** Returns the lines that tell of the variables UNSET, of TOTAL such, and how a run sets them first. */
+export function unsetText(unset: readonly UnsetVariable[], total?: number): string[] {
+  if (unset.length === 0) return [];
+  const names = unset.slice(0, NAMES).map(({ name }) => JSON.stringify(name));
+  const remedy = `To set ${unset.length === 1 ? 'it' : 'them'} before the tests, call run_tests with reset: [${names.join(', ')}].`;
+  return [...unsetLines(unset, total), remedy];
 }
 
 /** Returns what is told of how a run of TESTS ended. BEHIND is told when one of them did not end. */

@@ -7,7 +7,6 @@ import type { CoverageData } from '../../image/wire/testing.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
-import { unsetLines } from '../agreement.ts';
 import { callOptions, limitOption } from '../calling.ts';
 import { errorOptions, heldOr } from '../debug/hold.ts';
 import { isLookupFailure, lookupResult } from '../lookup.ts';
@@ -15,7 +14,7 @@ import { coverageOf, coverageText, lostLine, mergedCoverage, recordedOf } from '
 import type { Grounds } from './grounds.ts';
 import { prepare } from './preparation.ts';
 import { type Outcome, outcomesOf } from './results.ts';
-import { countsOf, runText, type Told, uncheckedOf } from './run-text.ts';
+import { countsOf, runText, type Told, uncheckedOf, unsetText } from './run-text.ts';
 import { nameResult, needsText, noTestsResult, nothingReached } from './without-results.ts';
 
 /** What a run is asked for: systems as a whole, or tests. */
@@ -150,8 +149,8 @@ export class Run {
     const unrecorded = (data.others ?? []).filter((test) => !reached.has(test));
     if (tests.length > 0) return this.#toldResult(reply, tests, { unrecorded, held });
     if (touching && ending.kind === 'done') return nothingReached(touching.name, gone, unrecorded);
-    const unset = unsetLines(data.unset ?? [], data.unsetTotal);
-    return noTestsResult(this.#what(), reply, joinSections([...unset, this.#said]), places);
+    const unset = unsetText(data.unset ?? [], data.unsetTotal);
+    return noTestsResult(this.#what(), reply, joinSections([unset.join('\n'), this.#said]), places);
   }
 
   /** Returns what is told of REPLY and of what came of TESTS. UNRECORDED are others of which it is not known what they
