@@ -70,9 +70,28 @@ gives a text that says so."
 (sb-ext:defglobal **pretty-printers** (copy-pprint-dispatch nil)
   "The pretty printers of a fresh SBCL: those of the session can fail or never end.")
 
+(defparameter *digit-limit* 100 "Digits of a number that a report has whole.")
+
+(defun without-middle-digits (text)
+  "Return TEXT with dots in the middle of each number of more than *DIGIT-LIMIT* digits, and how many it has. Of one that
+is cut there only its first are left."
+  (flet ((end-of-digits (start)
+           (or (position-if-not (lambda (char) (char<= #\0 char #\9)) text :start start) (length text))))
+    (with-output-to-string (out)
+      (loop with index = 0
+            for start = (position-if (lambda (char) (char<= #\0 char #\9)) text :start index)
+            for end = (and start (end-of-digits start))
+            do (write-string text out :start index :end (or start (length text)))
+               (when (null start) (return))
+               (cond ((<= (- end start) *digit-limit*) (write-string text out :start start :end end))
+                     ((string= "..." text :start2 end) (write-string text out :start start :end (+ start 20)))
+                     (t (format out "~A...~A (~D digits)"
+                                (subseq text start (+ start 20)) (subseq text (- end 10) end) (- end start))))
+               (setf index end)))))
+
 (defun report-text (limit condition)
   "Return what CONDITION reports in at most LIMIT characters, without references to
-manuals: on one line where only the pretty printer broke it into several."
+manuals: on one line where only the pretty printer broke it into several. Long numbers have dots in their middle."
   (let ((*package* (usable-package *package*))
         (*print-length* 50) (*print-level* 10) (*print-circle* nil) (*print-readably* nil)
         (*print-case* :upcase) (*print-base* 10) (*print-radix* nil) (*print-array* t)
@@ -83,4 +102,4 @@ manuals: on one line where only the pretty printer broke it into several."
                (progv (and +print-references+ (list +print-references+)) '(nil)
                  (print-safely limit condition "~A")))))
       (let ((plain (report nil)))
-        (if (find #\Newline plain) plain (on-one-line (report t)))))))
+        (without-middle-digits (if (find #\Newline plain) plain (on-one-line (report t))))))))

@@ -38,12 +38,20 @@ looked at, or is NIL."
   (multiple-value-bind (told more) (told-restarts restarts)
     (values (loop for (nil name report) in told collect (object "name" name "report" report)) more)))
 
+(defun unbound-name (condition)
+  "Return the variable that CONDITION says is unbound as text with its package, which the report leaves out for that of the
+session; NIL for other conditions."
+  (and (typep condition 'unbound-variable)
+       (symbolp (cell-error-name condition))
+       (symbol-text (cell-error-name condition))))
+
 (defun condition-data (condition calls &optional more)
   "Return CONDITION, signalled below CALLS and MORE others, as a JSON object: type, text, restarts, frames."
   (multiple-value-bind (restarts more-restarts) (restarts-data (active-restarts condition))
     (let ((type (type-of condition)))
       (object "type" (if (symbolp type) (symbol-text type) (print-safely 200 type))
               "text" (report-text 4000 condition)
+              "variable" (unbound-name condition)
               "near" (near-condition condition)
               "missing" (missing-name-p condition)
               "restarts" restarts

@@ -131,21 +131,24 @@ far its package is. What is further than the nearest is left out, unless both ar
   '("SB-EXT" "SB-THREAD" "SB-MOP" "SB-GRAY" "SB-POSIX" "SB-BSD-SOCKETS" "SB-CLTL2" "SB-INTROSPECT")
   "The packages of SBCL in which a name is looked for that is not where it was expected.")
 
-(defun exporting-symbols (name)
-  "Return the symbols NAME that packages export, but for those that SBCL does not document."
-  (remove-duplicates
-   (loop for package in (list-all-packages)
-         for called = (package-name package)
-         for (symbol status) = (and called
-                                    (or (not (eql 0 (search "SB-" called)))
-                                        (member called *documented-packages* :test #'string=))
-                                    (not (own-package-p package))
-                                    (multiple-value-list (find-symbol name package)))
-         when (and (eq status :external) (not (keywordp symbol))) collect symbol)))
+(defun namesakes (name)
+  "Return the symbols NAME of all packages, those that are exported first, but for those that SBCL does not document. The
+second value is those that are not exported."
+  (let ((exported '()) (internal '()))
+    (dolist (package (list-all-packages) (values exported (set-difference internal exported)))
+      (let* ((called (package-name package))
+             (documented (member called *documented-packages* :test #'string=)))
+        (when (and called
+                   (or documented (not (eql 0 (search "SB-" called))))
+                   (not (own-package-p package)))
+          (multiple-value-bind (symbol status) (find-symbol name package)
+            (cond ((keywordp symbol))
+                  ((eq status :external) (pushnew symbol exported))
+                  ((and (eq status :internal) (not documented)) (pushnew symbol internal)))))))))
 
 (defun nearer-p (symbol far beside entry)
-  "True when SYMBOL comes before ENTRY. It is FAR slips away, and BESIDE is 0 when it is of the package asked for, else 1.
-ENTRY is a list of the text, the same two numbers and the symbol of another."
+  "True when SYMBOL comes before ENTRY. It is FAR slips away. BESIDE is 0 when it is of the package asked for, 1 when it is
+exported or accessible there, else 2. ENTRY is a list of the text, the same two numbers and the symbol of another."
   (destructuring-bind (text other-far other-beside other) entry
     (cond ((/= far other-far) (< far other-far))
           ((/= beside other-beside) (< beside other-beside))
@@ -155,11 +158,11 @@ ENTRY is a list of the text, the same two numbers and the symbol of another."
 
 (defun near-symbols (name package wanted)
   "Return at most three symbols near the string NAME, as texts, the nearest first. They are accessible in PACKAGE, or
-another package exports them under that very name. WANTED is a function that is true of symbols that come into question."
+have that very name in another. WANTED is a function that is true of symbols that come into question."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most))) (found '()) (bound 10))
     (declare (type (integer 0 10) bound))
-    (flet ((note (symbol far)
-             (let ((beside (if (eq package (symbol-package symbol)) 0 1)))
+    (flet ((note (symbol far &optional (away 1))
+             (let ((beside (if (eq package (symbol-package symbol)) 0 away)))
                ;; WANTED costs more than all else, so it is asked only about what would be told.
                (when (and (symbol-package symbol)
                           (or (null (cddr found)) (nearer-p symbol far beside (third found)))
@@ -172,7 +175,9 @@ another package exports them under that very name. WANTED is a function that is 
                                    (append found (list entry)))
                          found (subseq found 0 (min 3 (length found)))
                          bound (max 1 (second (first found)))))))))
-      (dolist (symbol (exporting-symbols name)) (note symbol 0))
+      (multiple-value-bind (exported internal) (namesakes name)
+        (dolist (symbol exported) (note symbol 0))
+        (dolist (symbol internal) (note symbol 0 2)))
       (when slips
         (map-accessible (lambda (symbol)
                           (let ((far (funcall slips (symbol-name symbol) bound)))

@@ -228,13 +228,21 @@ declaimed before there is a function."
                   (thing (eq :alien (known :variable :kind symbol)) "ALIEN VARIABLE" :variable)
                   (thing (member (known :alien-type :kind symbol) '(:primitive :defined)) "ALIEN TYPE" :alien-type)))))
 
+(defun things (symbol offset limit)
+  "Return all that SYMBOL names, as JSON objects; of a generic function LIMIT methods from OFFSET on."
+  (append (remove nil (list (callable-data symbol offset limit) (setf-data symbol offset limit)
+                            (class-data symbol) (variable-data symbol)))
+          (further-data symbol)
+          (remove nil (list (named-package-data symbol)))))
+
 (define-operation "describe" (name package offset limit)
-  "Tell all that the symbol NAME of PACKAGE names; of a generic function LIMIT methods from OFFSET on."
+  "Tell all that the symbol NAME of PACKAGE names; of a generic function LIMIT methods from OFFSET on. When it names nothing
+tell what is near: a form that named what is not there has made the symbol."
   (multiple-value-bind (symbol status setf in) (named-symbol name package)
     (declare (ignore setf))
     (let ((home (symbol-package symbol)) (*package* (session-package)))
       (call-user-code
-       (lambda ()
+       (lambda (&aux (things (things symbol offset limit)))
          (object "symbol" (symbol-text symbol)
                  "label" (label symbol)
                  "status" (string-downcase (symbol-name status))
@@ -242,10 +250,8 @@ declaimed before there is a function."
                  "home" (and home (package-name home))
                  "in" (package-name in)
                  "natures" (natures symbol)
-                 "things" (append (remove nil (list (callable-data symbol offset limit) (setf-data symbol offset limit)
-                                                    (class-data symbol) (variable-data symbol)))
-                                  (further-data symbol)
-                                  (remove nil (list (named-package-data symbol))))
+                 "things" things
+                 "near" (and (null things) home (near-symbols (symbol-name symbol) home #'names-something-p))
                  "properties" (loop for (key) on (symbol-plist symbol) by #'cddr
                                     ;; It can be circular.
                                     repeat 1000 collect (plain-text 100 key))))))))

@@ -75,12 +75,16 @@ function collectedText({ collectedMilliseconds = 0, afterMs }: Interruption): st
     : '';
 }
 
+/** Returns the lines that say what CONDITION is. */
+export function headOf({ text, type, variable }: Condition): string[] {
+  return [`Error: ${text}`, `Type: ${type}`, ...(variable === undefined ? [] : [`Variable: ${variable}`])];
+}
+
 /** Returns CONDITION as text: message first, then type, restarts and frames, which PLACES tell the places of (S2.16). */
 export function conditionText(condition: Condition, places: Places, where?: string): string {
   const restarts = condition.restarts ?? [];
-  const near = didYouMean(condition.near);
   return joinSections([
-    `Error: ${condition.text}\nType: ${condition.type}${where ? `\nIn: ${where}` : ''}${near ? `\n${near}` : ''}`,
+    [...headOf(condition), where && `In: ${where}`, didYouMean(condition.near)].filter(Boolean).join('\n'),
     restarts.length > 0 &&
       `Restarts (none was invoked; the call was ended):\n${restarts.map(({ name, report }) => `  ${name}: ${report}`).join('\n')}${moreRestarts(condition)}`,
     framesText('Frames:', condition, places, moreFrames(condition)),

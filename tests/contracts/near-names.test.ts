@@ -12,7 +12,8 @@ beforeAll(async () => {
     `(defpackage :mill (:use :cl) (:nicknames :grinder) (:export #:grind #:grinds #:coarse #:*flour*))
      (defpackage :mill.other (:use :cl) (:export #:sift))
      (defun mill:grind (x) x) (defun mill:grinds (x) x) (defun mill::grin (x) x) (defun mill::grand (x) x)
-     (defun mill.other:sift (x) x)
+     (defun mill.other:sift (x) x) (defun mill.other::within (x) x) (defun mill.other::grind (x) x)
+     (defvar mill.other::*kept* 1)
      (defvar mill:*flour* 1)
      (defclass mill::wheel () ())
      (deftype mill::grain (n) (list 'integer 0 n))
@@ -34,6 +35,7 @@ describe('a look-up', () => {
     ['grind-nothin', undefined],
     ['grn', undefined],
     ['sift', 'MILL.OTHER::SIFT'],
+    ['within', 'MILL.OTHER::WITHIN'],
     ['nonexistent', undefined],
     ['mapcarr', 'COMMON-LISP::MAPCAR'],
   ])('S3.5 of %s tells what is near and names something: %s', async (name, near) => {
@@ -82,13 +84,31 @@ describe('an error', () => {
   test.each([
     ['(mill::grnd 1)', 'MILL::GRAND or MILL::GRIND'],
     ['(sift 1)', 'MILL.OTHER::SIFT'],
-    ['(print mill::*flor*)', 'MILL::*FLOUR*'],
+    ['(within 1)', 'MILL.OTHER::WITHIN'],
     ["(make-instance 'mill::whele)", 'MILL::WHEEL'],
     ['(intern "X" "MLIL")', 'MILL'],
   ])('S2.16 of %s tells what is near behind its type', async (form, near) => {
     const [type, question] = await lines(form, 1, 3);
     expect(type).toMatch(/^Type: /);
     expect(question).toBe(`Did you mean ${near}?`);
+  });
+
+  test.each([
+    ['mill::*flor*', 'MILL::*FLOR*', 'MILL::*FLOUR*'],
+    ['*kept*', 'COMMON-LISP-USER::*KEPT*', 'MILL.OTHER::*KEPT*'],
+  ])('of the unbound variable %s tells its package too', async (form, name, near) => {
+    expect(await lines(form, 1, 4)).toEqual([
+      'Type: COMMON-LISP::UNBOUND-VARIABLE',
+      `Variable: ${name}`,
+      `Did you mean ${near}?`,
+    ]);
+  });
+
+  test('of a name leaves a symbol, of which it is told what is near', async () => {
+    await session.call('eval_form', { form: '*kept*' });
+    expect(await session.text('describe_symbol', { symbol: '*kept*' })).toContain(
+      '\n\nIt names nothing: no function, macro, variable, class or type. Did you mean MILL.OTHER::*KEPT*?',
+    );
   });
 
   test.each([

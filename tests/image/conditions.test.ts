@@ -42,7 +42,7 @@ describe('the whole text', () => {
     [
       '*unbound-here*',
       'Error: The variable *UNBOUND-HERE* is unbound.\n' +
-        `Type: COMMON-LISP::UNBOUND-VARIABLE${RESTARTS}` +
+        `Type: COMMON-LISP::UNBOUND-VARIABLE\nVariable: COMMON-LISP-USER::*UNBOUND-HERE*${RESTARTS}` +
         '  CONTINUE: Retry using *UNBOUND-HERE*.\n' +
         '  USE-VALUE: Use specified value.\n' +
         '  STORE-VALUE: Set specified value and use it.',
@@ -50,6 +50,10 @@ describe('the whole text', () => {
     [
       '(cerror "Go on ~a." "stop ~a" 1)',
       `Error: stop 1\nType: COMMON-LISP::SIMPLE-ERROR${RESTARTS}  CONTINUE: Go on 1.`,
+    ],
+    [
+      '(error "~D, ~D and ~A" (1- (expt 10 100)) (expt 7 700) (expt 10 20000))',
+      `Error: ${'9'.repeat(100)}, 37036335534589881919...4096420001 (592 digits) and 10000000000000000000...\nType: COMMON-LISP::SIMPLE-ERROR`,
     ],
     ['(abort)', 'Error: The call was ended by its ABORT restart before it had a value.'],
     ["(invoke-restart 'abort)", 'Error: The call was ended by its ABORT restart before it had a value.'],

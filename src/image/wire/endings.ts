@@ -19,6 +19,8 @@ export function wholeText({ text, omitted, tail }: Output): string {
 export interface Condition {
   type: string;
   text: string;
+  /** The variable that is unbound, `PACKAGE::NAME`. */
+  variable?: string;
   /** Names near the one that is not there. */
   near?: string[];
   /** Whether it says that a name is not there. */

@@ -145,11 +145,13 @@ function readEnding({ condition, interrupted, aborted }: Message): ToldEnding {
 
 /** Returns what the member CONDITION of a message tells of a condition. */
 export function readCondition(condition: unknown): Condition {
-  const { type, text, near, missing, restarts, moreRestarts, frames, moreFrames } = membersOf(condition);
+  const { type, text, variable, near, missing, restarts, moreRestarts, frames, moreFrames } =
+    membersOf(condition);
   const offered = Array.isArray(restarts) ? restarts.map(membersOf) : [];
   return {
     type: textOf(type),
     text: textOf(text),
+    ...(typeof variable === 'string' && { variable }),
     ...(Array.isArray(near) && { near: textsOf(near) }),
     ...(missing === true && { missing }),
     ...(offered.length > 0 && {

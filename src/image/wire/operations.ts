@@ -93,6 +93,8 @@ export interface DescribeData {
   in: string;
   natures?: string[];
   things?: Thing[];
+  /** Names near it when it names nothing. */
+  near?: string[];
   properties?: string[];
 }
 

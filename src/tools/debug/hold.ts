@@ -8,7 +8,7 @@ import type { Operations } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import type { KeepFolder } from '../../temporary-folder.ts';
-import { outputSection } from '../endings.ts';
+import { headOf, outputSection } from '../endings.ts';
 import { didYouMean } from '../natures.ts';
 import type { Places } from '../places.ts';
 import { callText } from '../stack.ts';
@@ -108,9 +108,9 @@ function heldText(
   places: Places,
   { output, all, holding }: { output: Output | undefined; all: boolean; holding: Holding },
 ): string {
-  const near = didYouMean(condition.near);
+  const head = [...headOf(condition), didYouMean(condition.near)].filter(Boolean).join('\n');
   return joinSections([
-    `Error: ${condition.text}\nType: ${condition.type}${near ? `\n${near}` : ''}${slotsText(held)}\n${whereText(held)}`,
+    `${head}${slotsText(held)}\n${whereText(held)}`,
     framesText(condition, places, all),
     restartsText(condition, held),
     outputSection(output),

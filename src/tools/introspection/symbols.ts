@@ -24,6 +24,7 @@ import type { Definition } from '../../source/again.ts';
 import { setfName } from '../../source/qualified.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookedUp, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
+import { didYouMean } from '../natures.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { lookedUpEach, NAMES } from '../several.ts';
@@ -232,9 +233,14 @@ function describeText(data: Described, offset: number): string {
   return joinSections([
     `${data.symbol} [${data.natures?.join(', ') || data.label}]\n${statusLine(data)}`,
     ...things.map((thing) => thingText(thing, offset)),
-    things.length === 0 && 'It names nothing: no function, macro, variable, class or type.',
+    things.length === 0 && nothingText(data.near),
     data.properties && `Property list keys: ${data.properties.join(', ')}`,
   ]);
+}
+
+function nothingText(near: readonly string[] | undefined): string {
+  const nothing = 'It names nothing: no function, macro, variable, class or type.';
+  return [nothing, didYouMean(near)].filter(Boolean).join(' ');
 }
 
 function statusLine({ home, status, homeStatus, in: where }: Described): string {
