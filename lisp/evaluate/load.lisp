@@ -242,10 +242,12 @@ system is not found, else NIL."
                             (operate name t))))))
     (if needed
         (missing-data (first needed) name (second needed))
-        (object "system" name
-                "already" (and (member name before :test #'string=) (not force))
-                "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)
-                "agreement" (make-json-object (agreement))))))
+        (let ((loaded (sort (set-difference (loaded-systems) before :test #'string=) #'string<)))
+          (object "system" name
+                  "already" (and (member name before :test #'string=) (not force))
+                  "loaded" loaded
+                  "twins" (twins-data loaded)
+                  "agreement" (make-json-object (agreement)))))))
 
 (defun system-members (name force)
   "Load the system NAME, again when FORCE is true, and return the members of the answer."

@@ -118,6 +118,52 @@ searches stays: a library manager that it loads adds one."
             (setf (symbol-value searches) left)))
         (funcall function))))
 
+(sb-ext:defglobal **asd-files** nil
+  "A table of lists of all .asd files below the folders in which ASDF looks, by name, as they were at the first look.")
+(sb-ext:defglobal **told-twins** '() "The names of systems of which it was told that there is another of the name.")
+
+(defun asd-files (name)
+  "Return the .asd files NAME below the folders in which ASDF looks. It takes as long as to look for systems the first time."
+  (unless **asd-files**
+    (let ((files (make-hash-table :test 'equal)))
+      (loop for (directory . options) in (asdf-call "FLATTEN-SOURCE-REGISTRY")
+            do (apply #'asdf-call "REGISTER-ASD-DIRECTORY" directory
+                      :collect (lambda (file) (push file (gethash (pathname-name file) files)))
+                      options))
+      (setf **asd-files** files)))
+  (gethash name **asd-files**))
+
+(defun files-found (name)
+  "Return the .asd files that the functions by which ASDF searches find for the system NAME, each by itself."
+  (loop for search in (symbol-value (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*"))
+        for found = (and (not (member search (list #'primary-system #'defining-file)))
+                         (ignore-errors (funcall search name)))
+        when (pathnamep found) collect found))
+
+(defun twin-file (name)
+  "Return the .asd file of another system NAME than the one below the current folder that ASDF has. The second value is the
+file of that. Return NIL without another."
+  (let* ((system (asdf-call "REGISTERED-SYSTEM" name)) (file (and system (asdf-call "SYSTEM-SOURCE-FILE" system)))
+         (own (and file (string-equal name (pathname-name file)) (ignore-errors (truename file)))))
+    (when (and own (eql 0 (search (namestring (truename *default-pathname-defaults*)) (namestring own))))
+      (loop for other in (append (files-found name) (asd-files name))
+            for place = (ignore-errors (truename other))
+            when (and place (not (equal place own)))
+              return (values place own)))))
+
+(defun twins-data (names)
+  "Return as JSON objects which of the systems NAMES, which were just loaded from below the current folder, ASDF could also
+load from elsewhere. Each is told once."
+  (call-user-code
+   (lambda ()
+     (loop for name in names
+           for (other own) = (and (not (member name **told-twins** :test #'string=)) (multiple-value-list (twin-file name)))
+           when other
+             do (push name **told-twins**)
+             and collect (object "name" name
+                                 "file" (sb-ext:native-namestring own)
+                                 "other" (sb-ext:native-namestring other))))))
+
 (defun names-meant (name)
   "Return what a system that a person calls NAME can be called: as ASDF knows it in this case or another, or in lower case."
   (let ((known (remove name (append (asdf-call "REGISTERED-SYSTEMS") (known-systems)) :test-not #'string-equal)))

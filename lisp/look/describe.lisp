@@ -68,15 +68,40 @@ DESCRIPTION, or NIL without a file."
     (or (place-data (introspect "FIND-DEFINITION-SOURCE" method) description)
         (object "description" description))))
 
+(defun variable-holding (object packages)
+  "Return the first variable, by name, of PACKAGES whose value is OBJECT, or NIL."
+  (let ((found '()))
+    (dolist (package packages (first (sort found #'string<)))
+      (with-package-iterator (next package :internal :external)
+        (loop
+          (multiple-value-bind (more symbol) (next)
+            (unless more (return))
+            (when (and (eq package (symbol-package symbol)) (boundp symbol) (eq object (symbol-value symbol)))
+              (push symbol found))))))))
+
+(defun specializer-packages (specializer)
+  "Return the packages in whose variables the object of SPECIALIZER, an EQL one, can be expected: that of its class, and
+those of the generic functions that have methods for it."
+  (let ((names (list* (class-name (class-of (sb-mop:eql-specializer-object specializer)))
+                      (loop for method in (sb-mop:specializer-direct-methods specializer)
+                            for function = (sb-mop:method-generic-function method)
+                            for name = (and function (sb-mop:generic-function-name function))
+                            collect (if (consp name) (second name) name)))))
+    (remove-duplicates (loop for name in names
+                             when (and name (symbolp name) (symbol-package name)) collect (symbol-package name)))))
+
 (defun specializer-text (specializer)
-  "Return SPECIALIZER as in a DEFMETHOD form, with packages. Of an object with a print method
-of its own, which can fail or never end, only the class is told."
+  "Return SPECIALIZER as in a DEFMETHOD form, with packages. An object is told by a variable that holds it, of the packages
+of its class and of the methods' function. Without one only its class is told: its print method can fail or never end."
   (if (typep specializer 'class)
       (class-text specializer)
       (let ((object (sb-mop:eql-specializer-object specializer)))
         (if (typep object '(or symbol number character string))
             (plain-text 100 (list 'eql object))
-            (format nil "(EQL #<~A>)" (class-text (class-of object)))))))
+            (let ((variable (variable-holding object (specializer-packages specializer))))
+              (if variable
+                  (format nil "(EQL ~A)" (symbol-text variable))
+                  (format nil "(EQL #<~A>)" (class-text (class-of object)))))))))
 
 (defun doc-text (name type)
   "Return the documentation of NAME as TYPE, at most 4000 characters, or NIL."

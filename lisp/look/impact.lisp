@@ -123,6 +123,29 @@ places. What is inlined into a function, it calls without a cross reference."
           collect (object "description" (shown-name user) "file" file "offset" offset "form" form
                           "changed" (changed-p file created)))))
 
+(defun functions-finding-names (index packages)
+  "Return the functions with names of PACKAGES, names of packages, that look for symbols by INTERN or FIND-SYMBOL in INDEX.
+Each can call what no cross reference shows. What a macro makes so is in the code that uses it."
+  (let ((found '()))
+    (dolist (finder '(intern find-symbol) found)
+      (map-uses (lambda (user kind)
+                  (declare (ignore kind))
+                  (let* ((name (name-of user)) (symbol (if (consp name) (second name) name)))
+                    (when (and symbol (symbolp symbol) (symbol-package symbol)
+                               (not (and (symbolp name) (macro-function name)))
+                               (member (package-name (symbol-package symbol)) packages :test #'string=)
+                               (reached-p user))
+                      (pushnew user found :key #'name-of :test #'equal))))
+                index finder))))
+
+(defun finding-data (index symbol limit)
+  "Return the functions in the packages of SYMBOL that can call it by a name that they make, LIMIT of them, as JSON objects."
+  (loop for user in (functions-finding-names index (packages-with symbol))
+        repeat limit
+        for (file offset form created) = (function-place (user-function user))
+        collect (object "description" (shown-name user) "file" file "offset" offset "form" form
+                        "changed" (changed-p file created))))
+
 (defun method-lambda-data (method)
   "Return where METHOD is as a JSON object, with its lambda list."
   (object "place" (method-data method) "arglist" (arglist-text (sb-mop:method-lambda-list method))))
@@ -148,6 +171,7 @@ places. What is inlined into a function, it calls without a cross reference."
                        "methodCount" (and methods (length methods))
                        "methods" (mapcar #'method-lambda-data (page methods 0 2000)))
                  (and kind (name-arglist-members target))
-                 (and kind (list "naming" (naming-data index target 2000)))
+                 (and kind (list "naming" (naming-data index target 2000)
+                                 "finding" (finding-data index symbol limit)))
                  (and kind (test-data index target limit))
                  (and class (not (forward-referenced-p class)) (class-members class limit))))))))

@@ -162,4 +162,5 @@ PACKAGE, or in that of NAME. Leaves the operation when the form cannot be compil
                (known :function :source-transform name)
                (known :function :info name))
            "inline")
+          ((compiler-macro-function name) "compiler-macro")
           ((and (typep function 'simple-function) (rest (code-names (function-code function)))) "block"))))

@@ -53,16 +53,6 @@ of its form, when others before that came or went since. INLINED is true when ca
 
 ;;; How it reads
 
-(defun specializer-name (specializer)
-  "Return SPECIALIZER as in a DEFMETHOD form, without code of the user."
-  (if (typep specializer 'class)
-      (class-text specializer)
-      (let ((object (sb-mop:eql-specializer-object specializer)))
-        (typecase object
-          (symbol (format nil "(EQL ~A)" (symbol-text object)))
-          ((or number character string) (printing-plainly (print-safely 100 object "(EQL ~S)")))
-          (t (format nil "(EQL #<~A>)" (class-text (class-of object))))))))
-
 (defun function-name-text (name)
   "Return NAME, of a function, as text."
   (cond ((symbolp name) (symbol-text name))
@@ -73,7 +63,7 @@ of its form, when others before that came or went since. INLINED is true when ca
   "Return how METHOD of the generic function NAME reads."
   (format nil "~A~{ ~A~} (~{~A~^ ~})" (function-name-text name)
           (mapcar (lambda (qualifier) (printing-plainly (print-safely 50 qualifier))) (method-qualifiers method))
-          (mapcar #'specializer-name (sb-mop:method-specializers method))))
+          (mapcar #'specializer-text (sb-mop:method-specializers method))))
 
 (defun class-kind (symbol)
   "Return the word for what kind of class SYMBOL names."

@@ -40,6 +40,21 @@ describe('besides', () => {
     );
   });
 
+  test('functions that look for symbols by their names, but not macros that do, or functions of other packages', async () => {
+    write(
+      'finding.lisp',
+      '(in-package own)\n(defun dispatch (name)\n  (funcall (intern (format nil "DO-~a" name) :own)))\n(defun (setf found) (v n) (setf (symbol-value (find-symbol n)) v))\n(defmacro made (name) `(defun ,(intern (format nil "MADE-~a" name)) ()))\n(defun do-pack () :packed)\n',
+    );
+    await other.text('load_file', { path: 'finding.lisp' });
+    await other.text('eval_form', {
+      form: '(defpackage elsewhere (:use cl)) (defun elsewhere::find-it (x) (find-symbol x))',
+    });
+    expect(await told({ name: 'do-pack' })).toContain(
+      'No calls are known.\n\nLook for symbols by INTERN or FIND-SYMBOL, so they may call it unseen (2):\n  OWN::(SETF FOUND)  finding.lisp:4:1  (defun (setf found) (v n) (setf (symbol-value (find-symbol n)) v))\n  OWN::DISPATCH  finding.lisp:2:1  (defun dispatch (name)\n\n',
+    );
+    expect(await told({ name: 'mapcar', package: 'elsewhere' })).not.toContain('DISPATCH');
+  });
+
   test('files that are not loaded and call it', async () => {
     expect(await told({ name: 'twice' })).toContain(
       '\n\nNot loaded, so not checked; they name it: test.lisp:3  user.lisp:2,3,4\n\n',

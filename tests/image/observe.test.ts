@@ -32,6 +32,9 @@ const PROGRAM = `(defpackage :app (:use :cl))
 (defmethod print-object ((object quiet) stream) (write-string "quiet" stream))
 (defun look (object) object)
 (declaim (inline small)) (defun small (x) (1+ x))
+(defun replaced-by-macro (x) x) (define-compiler-macro replaced-by-macro (x) x) (defun replaces () (replaced-by-macro 3))
+(defvar *quiet* (make-instance 'quiet))
+(defgeneric hush (x) (:method ((x (eql *quiet*))) (call-next-method)) (:method ((x quiet)) :hushed))
 (defun work (n) (let ((sum 0)) (dotimes (i n sum) (setf sum (mod (+ sum (* i i)) 1000003)))))
 (defun middle (n) (1+ (work n)))
 (defun make-lists (n) (let ((all '())) (dotimes (i n all) (push (make-list 20) all))))
@@ -98,6 +101,27 @@ describe('calls', () => {
     expect(text).toContain(call);
     expect(text).toContain(`Value: ${value}`);
     expect(await left(name)).toBe('NIL');
+  });
+
+  test('of a function with a compiler macro that replaced them are told so', async () => {
+    expect(await observe({ form: '(replaces)', functions: ['replaced-by-macro'] })).toBe(
+      'No call of REPLACED-BY-MACRO was seen.\n\nNote: Calls of REPLACED-BY-MACRO that a compiler macro replaced are not seen.\n\nValue: 3',
+    );
+  });
+
+  test.each(['(defmethod hush ((x quiet)))', '(defgeneric hush (x))', 'app::hush'])(
+    'of what %s names, with its methods by the variables that their specializers are values of',
+    async (name) => {
+      expect(await observe({ form: '(hush *quiet*)', functions: [name] })).toContain(
+        '=> :HUSHED  N, methods ((X (EQL *QUIET*))) ((X QUIET))',
+      );
+    },
+  );
+
+  test('of a form that names nothing are refused', async () => {
+    expect(await observe({ form: '1', functions: ['(defmethod)'] })).toBe(
+      '(defmethod) names no definition. Give a symbol, (setf area), or (defmethod area (circle)).',
+    );
   });
 
   test('of many calls the last are shown, and a package is observed whole', async () => {

@@ -60,6 +60,7 @@ describe('a system', () => {
   system('again', { again: '(defun again () :old)\n' });
   system('forced', { forced: '(defvar *times* 0)\n(incf *times*)\n' });
   system('cased', { cased: '(defvar *cased* t)\n' });
+  system('vendored', { vendored: '(defvar *vendored* :copy)\n' });
   write(
     'prim/prim.asd',
     '(asdf:defsystem "prim" :components ())\n(asdf:defsystem "prim/tests" :components ((:file "tests")))\n',
@@ -92,6 +93,21 @@ describe('a system', () => {
   test.each(['CASED', 'Cased'])('may be named %s, in other case', async (name) => {
     expect(await load(name)).toMatchObject({ isError: false });
     expect(await session.eval('*cased*')).toBe('T');
+  });
+
+  test('that is loaded from the workspace, while another of its name is found, is told once', async () => {
+    const elsewhere = temporaryFolder();
+    writeFileSync(join(elsewhere.path, 'vendored.asd'), '(asdf:defsystem "vendored" :components ())\n');
+    const search = `(lambda (name) (and (string= name "vendored") #p"${elsewhere.path}/vendored.asd"))`;
+    const functions = 'asdf:*system-definition-search-functions*';
+    await session.eval(`(setf ${functions} (append ${functions} (list ${search})))`);
+    await session.eval(`(asdf:load-asd "${root.path}/vendored/vendored.asd")`);
+    const { text } = await load('vendored');
+    expect(text).toBe(
+      `Loaded system vendored\n\nNote: vendored was loaded from vendored/vendored.asd; the other vendored, in ${elsewhere.path}/vendored.asd, is not used.`,
+    );
+    expect((await load('vendored', { force: true })).text).toBe('Loaded system vendored');
+    elsewhere.remove();
   });
 
   test('of the distribution is found', async () => {

@@ -93,6 +93,8 @@ export interface ImpactData {
   homes?: string[];
   /** Functions whose code names it, described by their names. */
   naming?: Place[];
+  /** Functions of those packages that look for symbols by names, described by their own. */
+  finding?: Place[];
   /** Source files of the code that is loaded. */
   files?: string[];
   inline?: boolean;

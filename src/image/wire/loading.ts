@@ -22,6 +22,8 @@ export interface LoadSystemData extends Remarks {
     system?: string;
     already?: boolean;
     loaded?: string[];
+    /** Those that were loaded from FILE while ASDF can also find an OTHER of the name; each is told once. */
+    twins?: { name: string; file: string; other: string }[];
     agreement?: Agreement;
   } & Partial<MissingSystem>;
 }

@@ -32,7 +32,7 @@ export interface ObservedFunction {
   /** Of so many calls one was recorded, when they were too many. */
   every?: number;
   /** Why some of its calls are not seen. */
-  unseen?: 'inline' | 'block';
+  unseen?: 'inline' | 'compiler-macro' | 'block';
   /** It is no function any more. */
   gone?: boolean;
   /** For how many calls the condition on arguments signalled, and what. */

@@ -13,7 +13,7 @@ import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
 import type { CallOptions, Reply } from '../../image/wire/call.ts';
 import type { Remarks, Warning } from '../../image/wire/data.ts';
-import type { MissingSystem } from '../../image/wire/loading.ts';
+import type { LoadSystemData, MissingSystem } from '../../image/wire/loading.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {
@@ -242,7 +242,7 @@ async function loadNamedSystem(
     const { kept, left } = withoutStyleOfLibraries(ended.data, own, places);
     told.keep(kept.warnings);
     const result = systemResult({ ...ended, data: kept }, system, places);
-    return { ...result, text: joinSections([result.text, left]) };
+    return { ...result, text: joinSections([result.text, left, twinsText(ended.data, places)]) };
   });
 }
 
@@ -301,6 +301,16 @@ export function missingText(
       ? ''
       : ` Images do not load ${initFile}, which may name more places: start live-lisp with --init ${initFile} for that.`;
   return `${headline} ${hint} ${where} ${managed}${unloaded}`;
+}
+
+/** Returns the notes on systems that were loaded while there is another of the same name; empty without any. */
+export function twinsText({ value: { twins = [] } = {} }: LoadSystemData, places: Places): string {
+  return twins
+    .map(
+      ({ name, file, other }) =>
+        `Note: ${name} was loaded from ${places.fileName(file)}; the other ${name}, in ${places.fileName(other)}, is not used.`,
+    )
+    .join('\n');
 }
 
 function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): string {

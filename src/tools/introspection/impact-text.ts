@@ -22,6 +22,8 @@ export interface Impact extends Partial<CheckedCalls> {
   /** Whether the new definition is of a method. */
   ofMethod: boolean;
   recompile: { why: string; names: string[] };
+  /** Functions that can call it by a name which they make. */
+  finding: Located[];
   methods: Located[];
   accessors: ChangedFunction[];
   made: BrokenInstances;
@@ -65,6 +67,10 @@ export function impactText(impact: Impact, limit: number, asked = TESTS): string
     [
       `${name} [${kind ?? impact.class ?? 'TYPE'}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`,
       ...callSections(impact),
+      {
+        header: 'Look for symbols by INTERN or FIND-SYMBOL, so they may call it unseen',
+        rows: impact.finding.map(locatedText),
+      },
       {
         header: 'Methods that would not agree with the generic function',
         rows: impact.methods.map(locatedText),

@@ -174,8 +174,8 @@ class Investigation {
   }
 
   #common() {
-    const { name, kind, arglist, testSystems, testsMore, slots, subclassCount, subclasses, instances } =
-      this.#facts;
+    const { name, kind, arglist, finding = [], testSystems, testsMore } = this.#facts;
+    const { slots, subclassCount, subclasses, instances } = this.#facts;
     const locate = (place: { description?: string }) => ({
       ...(place.description && { name: place.description }),
       ...this.#site(place),
@@ -185,6 +185,7 @@ class Investigation {
       ...(kind && { kind }),
       ...(this.#facts.class && { class: this.#facts.class }),
       ...(arglist !== undefined && { lambdaList: arglist }),
+      finding: finding.map(locate),
       ...(slots && { slots }),
       ...(subclassCount !== undefined && { subclassCount, subclasses: (subclasses ?? []).map(locate) }),
       ...(instances !== undefined && { instances }),

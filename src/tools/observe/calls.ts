@@ -9,6 +9,7 @@ import type {
 import { fittingRows, joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { commonPrefix } from '../../source/qualified.ts';
+import { askedNames } from '../definitions/asked-names.ts';
 import { packageOf } from '../lookup.ts';
 import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
 import { typesText } from './types.ts';
@@ -28,7 +29,7 @@ export async function observeCalls(
   const reply = await image.call(
     'observe-calls',
     {
-      functions,
+      functions: functions.map(functionNamed),
       limit,
       ...packageOf(args),
       ...(form === undefined ? { seconds: seconds ?? 0 } : { code: form }),
@@ -42,6 +43,13 @@ export async function observeCalls(
   const text = observed && (types ? typesText(observed) : callsText(observed));
   const told = joinSections([text, observed && notesText(observed), comparedText(observed?.compared)]);
   return refusal(value, places) ?? observedResult(reply, places, { seen: observed, text: told });
+}
+
+/** Returns the name of the function that TEXT means: itself, or what a form such as `(defmethod area (circle))` defines. The
+ *  methods of a call are told with it. Throws a CallError when the form defines nothing. */
+function functionNamed(text: string): string {
+  const [form, ...others] = text.startsWith('(') ? askedNames(text) : [];
+  return form?.operator === undefined || others.length > 0 ? text : form.name;
 }
 
 function callsText(observed: ObservedCalls): string {
@@ -109,6 +117,7 @@ const SLOWER = 1.2;
 function notesText({ functions = [], shrunk, slower = 1, total, kept, milliseconds }: ObservedCalls): string {
   const with_ = (chosen: (each: ObservedFunction) => unknown) => functions.filter(chosen);
   const inline = with_(({ unseen }) => unseen === 'inline');
+  const replaced = with_(({ unseen }) => unseen === 'compiler-macro');
   const block = with_(({ unseen }) => unseen === 'block');
   const gone = with_(({ gone }) => gone);
   const notes = [
@@ -120,6 +129,7 @@ function notesText({ functions = [], shrunk, slower = 1, total, kept, millisecon
         `where signalled ${failure} for ${countText(failed, 'call')} of ${name}, not recorded.`,
     ),
     inline.length > 0 && `Calls of ${namesText(inline)} that were compiled in line are not seen.`,
+    replaced.length > 0 && `Calls of ${namesText(replaced)} that a compiler macro replaced are not seen.`,
     block.length > 0 && `Calls of ${namesText(block)} from code compiled together with it are not seen.`,
     gone.length > 0 && `${namesText(gone)}: not a function any more.`,
     shrunk && `Only ${kept} of ${total} calls were kept, because what they held filled the heap.`,
