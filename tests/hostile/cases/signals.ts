@@ -49,9 +49,10 @@ export const SIGNALS: Group = {
       image: 'either',
     },
     {
+      // The system chooses the thread. That can be one that only starts or ends, of which newer SBCLs say another thing.
       name: 'SIGILL',
       form: signalled('sb-unix:sigill'),
-      says: lost('its runtime gave up: Unhandled SIGILL'),
+      says: lost("its runtime gave up: (?:Unhandled SIGILL|Can't handle sig4 in non-lisp thread)"),
       ...KILLED,
     },
     { name: 'SIGABRT', form: signalled('6'), says: lost('its runtime gave up: SIGABRT received'), ...KILLED },
