@@ -99,9 +99,16 @@ Methods in the order in which they are entered (4):
 Method combination: DISPATCH::COUNTED
 
 The method combination orders them by code that can do more (DISPATCH::*EXPANDED*), so it was not run. The applicable methods (1), most specific first:
-  1. (DISPATCH::SHAPE)  ${at('count-up')}`,
+  1. (DISPATCH::SHAPE)  ${at('count-up')}
+
+eval_form runs that code, and gives the form that a call evaluates, of this with values for ARGUMENTS:
+  (let ((f #'DISPATCH::COUNT-UP)) (sb-mop:compute-effective-method f (sb-mop:generic-function-method-combination f) (compute-applicable-methods f (list ARGUMENTS))))`,
     );
     expect(await session.eval('dispatch::*expanded*')).toBe('0');
+    const [form = ''] = (await order('count-up', 'circle')).split('\n').slice(-1);
+    const given = form.replace('ARGUMENTS', "(make-instance 'dispatch::circle)");
+    expect(await session.eval(given)).toMatch(/\(CALL-METHOD\s+#<STANDARD-METHOD DISPATCH::COUNT-UP/);
+    await session.eval('(setf dispatch::*expanded* 0)');
   });
 
   test('can be read in parts', async () => {
