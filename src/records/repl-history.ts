@@ -1,5 +1,6 @@
 // Decides what is kept of evaluations in one workspace, for this server, those beside it and those after it.
 
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
@@ -22,6 +23,8 @@ const MEMORY_LIMIT = 200;
 export interface Evaluation {
   /** When it ended. */
   time: string;
+  /** Which server asked for it; absent of servers that did not note that. */
+  server?: string;
   /** The session's package after it, or the one that was asked for. */
   package?: string;
   form: string;
@@ -33,8 +36,12 @@ export interface Evaluation {
   milliseconds: number;
 }
 
+/** What is known of an evaluation when it is added. */
+type Added = Omit<Evaluation, 'time' | 'server'>;
+
 const SHAPE = shapeOf({
   time: 'string',
+  server: 'string?',
   package: 'string?',
   form: 'string',
   values: 'string?',
@@ -52,7 +59,8 @@ export class ReplHistory {
   readonly #lines: LineFile | undefined;
   /** The newest evaluations where there is no file, as lines. */
   #memory: string[] = [];
-  #waiting: { at: number; evaluation: Omit<Evaluation, 'time'> }[] = [];
+  readonly #server = randomUUID().slice(0, 8);
+  #waiting: { at: number; evaluation: Added }[] = [];
   #waitingLength = 0;
   readonly #later = new Later(() => this.#write());
   /** Whether something was written, or it is known that nothing can be. */
@@ -70,8 +78,13 @@ export class ReplHistory {
     return this.#lines?.path;
   }
 
+  /** Returns whether another server asked for EVALUATION, in an image of its own. */
+  isOfAnother({ server }: Evaluation): boolean {
+    return server !== this.#server;
+  }
+
   /** Keeps EVALUATION, which ends now. */
-  add(evaluation: Omit<Evaluation, 'time'>): void {
+  add(evaluation: Added): void {
     this.#waiting.push({ at: Date.now(), evaluation });
     const { form, values = '', output = '', error } = evaluation;
     this.#waitingLength += form.length + values.length + output.length;
@@ -97,7 +110,7 @@ export class ReplHistory {
     this.#waiting = [];
     this.#waitingLength = 0;
     this.#tried = true;
-    const lines = waiting.map(lineOf);
+    const lines = waiting.map((each) => lineOf(each, this.#server));
     if (this.#lines === undefined) {
       this.#memory = [...this.#memory, ...lines].slice(-MEMORY_LIMIT);
       return;
@@ -124,11 +137,11 @@ export class ReplHistory {
   }
 }
 
-/** Returns the line of EVALUATION, which ended at AT. */
-function lineOf({ at, evaluation }: { at: number; evaluation: Omit<Evaluation, 'time'> }): string {
+/** Returns the line of EVALUATION, which ended at AT and SERVER asked for. */
+function lineOf({ at, evaluation }: { at: number; evaluation: Added }, server: string): string {
   const texts = Object.entries(evaluation).map(([key, value]) => [
     key,
     typeof value === 'string' ? cut(value, TEXT_LIMIT) : value,
   ]);
-  return JSON.stringify({ time: timeText(at), ...Object.fromEntries(texts) });
+  return JSON.stringify({ time: timeText(at), server, ...Object.fromEntries(texts) });
 }

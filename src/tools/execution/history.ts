@@ -58,7 +58,9 @@ async function readHistory(
   const { rows: evaluations, offset, total, atLeast } = newest;
   const what = containing === undefined ? '' : ` with ${JSON.stringify(args.containing)} in the input`;
   const rows = fittingRows(
-    evaluations.map((each) => visible(evaluationText(each)).replace(/\n(?=.)/g, '\n  ')),
+    evaluations.map((each) =>
+      visible(evaluationText(each, history.isOfAnother(each))).replace(/\n(?=.)/g, '\n  '),
+    ),
   );
   const page = { offset, shown: rows.length, total };
   const text = joinSections([
@@ -68,9 +70,13 @@ async function readHistory(
   return { data: { total, ...(atLeast && { atLeast }), evaluations }, text };
 }
 
-function evaluationText({ time, milliseconds, form, values, output, error, ...more }: Evaluation): string {
+/** Returns how an evaluation reads. OTHER says that another server asked for it. */
+function evaluationText(
+  { time, milliseconds, form, values, output, error, ...more }: Evaluation,
+  other: boolean,
+): string {
   return [
-    `${time}${more.package === undefined ? '' : ` in ${more.package}`}, ${milliseconds} ms`,
+    `${time}${more.package === undefined ? '' : ` in ${more.package}`}, ${milliseconds} ms${other ? ', in the image of another server' : ''}`,
     indent(form.trim(), 2),
     values !== undefined && indent(`=> ${values.replace(/\n/g, '\n   ')}`, 2),
     output !== undefined && `  Output:\n${indent(output.replace(/^\n+/, '').trimEnd(), 4)}`,
@@ -86,7 +92,7 @@ export function evaluationOf(
   { form, package: asked, values, error }: Partial<Evaluation> & { form: string },
   { output, data }: Reply<'evaluate'>,
   milliseconds: number,
-): Omit<Evaluation, 'time'> {
+): Omit<Evaluation, 'time' | 'server'> {
   const home = data.package ?? asked;
   return {
     ...(home !== undefined && { package: home }),

@@ -174,7 +174,7 @@ const DESCRIBE_SYMBOL = {
     'docstring',
     'where is it defined',
     'function signature',
-    'arglist',
+    'which methods run in which order',
     'what does this function do',
   ],
   // Claude Code's own search does not find it for the documentation of a function.
