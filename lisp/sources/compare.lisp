@@ -8,6 +8,8 @@
        (list key (page items 0 *told-limit*)
              (concatenate 'string key "Total") (length items))))
 
+(defparameter *says-limit* 300 "Characters of the value that a file gives a variable, of which the end can be what changed.")
+
 (defun unset-data (definition)
   "Return what is told of the variable of DEFINITION, which was not set again; NIL when somebody has set it by now."
   (let ((symbol (definition-name definition)) (says (definition-says definition)))
@@ -15,7 +17,7 @@
       (object "name" (symbol-text symbol)
               "value" (printing-plainly
                         (let ((*print-length* 5) (*print-level* 3)) (print-safely 60 (symbol-value symbol))))
-              "says" (and (stringp says) (shortened 60 says))))))
+              "says" (and (stringp says) (shortened *says-limit* says))))))
 
 (defun old-data (files &optional (wanted (constantly t)))
   "Return what the image has of FILES and their last loads did not define, those that are WANTED, as JSON objects."

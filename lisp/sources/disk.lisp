@@ -15,8 +15,8 @@
   "Return how the text FORM begins: its operator and its name, or its beginning."
   (destructuring-bind (&optional operator name) (form-parts form 2)
     (cond ((and operator name (not (find #\Space name)))
-           (shortened 80 (concatenate 'string "(" operator " " name ")")))
-          (t (shortened 40 form)))))
+           (shortened 80 (decoded (concatenate 'string "(" operator " " name ")"))))
+          (t (shortened 40 (decoded form))))))
 
 (defun without-same (forms others)
   "Return those of FORMS, pairs of a form and its number, that are not in OTHERS too."

@@ -180,10 +180,18 @@ definitions of systems in its own."
       (package-at-start path)
       (find-package "COMMON-LISP-USER")))
 
+(defun decoded (text)
+  "Return TEXT, a part of what READ-TEXT returns, as characters: the octets are UTF-8, or each is one."
+  (if (every (lambda (char) (< (char-code char) 128)) text)
+      text
+      (handler-case (sb-ext:octets-to-string (map '(vector (unsigned-byte 8)) #'char-code text)
+                                             :external-format :utf-8)
+        (error () text))))
+
 (defun form-value (form symbol)
   "Return the text of the value that the text FORM gives the variable SYMBOL, or all of FORM when it has another shape.
 The second value is true for the first."
   (destructuring-bind (&optional operator (name "") value) (form-parts form 3)
     (if (and operator value (names-p name (symbol-name symbol)))
-        (values value t)
-        (values form nil))))
+        (values (decoded value) t)
+        (values (decoded form) nil))))
