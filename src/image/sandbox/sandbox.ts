@@ -201,7 +201,7 @@ export class Sandbox implements Cell {
    *  that is only read. Throws an UnansweredError when a file system does not answer. */
   async #changed(): Promise<Mounts> {
     const { home, libraries, trusted, cacheFolder } = this.#options;
-    this.#secrets = await existingPaths(secretPaths(home));
+    this.#secrets = await secretPaths(home);
     await this.#placeholders.hold(
       this.#workspace.flatMap((root) => NEVER_MADE.map((name) => join(root, name))),
     );

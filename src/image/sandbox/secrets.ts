@@ -1,7 +1,10 @@
 // Decides which files and folders of a home have keys, tokens and passwords, which code in the sandbox does not see.
 
+import { readdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { answered, UnansweredError } from '../../files/answering.ts';
 import { isInside } from '../../paths.ts';
+import { existingPaths } from './protected.ts';
 
 /** Paths from the home, by what has them there. */
 const SECRETS: { readonly [owner: string]: readonly string[] } = {
@@ -206,8 +209,12 @@ const NAMED = [
   'HISTFILE',
 ];
 
-/** Returns the paths of all that can be there, for the user whose home is HOME, with ENVIRONMENT. */
-export function secretPaths(home: string, environment: NodeJS.ProcessEnv = process.env): string[] {
+/** Returns the real paths of the secrets that are there, of the user whose home is HOME, with ENVIRONMENT. Throws an
+ *  UnansweredError when a file system does not answer. */
+export async function secretPaths(
+  home: string,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<string[]> {
   const usual = Object.values(SECRETS).flat();
   const moved = Object.entries(MOVED).flatMap(([folder, variable]) =>
     usual
@@ -217,5 +224,34 @@ export function secretPaths(home: string, environment: NodeJS.ProcessEnv = proce
   const named = NAMED.flatMap((name) => (environment[name] ?? '').split(delimiter));
   // A device such as /dev/null says that there is none.
   const elsewhere = [...moved, ...named].filter((path) => isAbsolute(path) && !isInside('/dev', path));
-  return [...usual.map((path) => join(home, path)), ...elsewhere];
+  return existingPaths([...(await pathsBelow(home, usual)), ...elsewhere]);
+}
+
+/** Returns the paths of FOLDER and each of WAYS, without those of which a folder on the way lacks the next name: to list a few
+ *  folders takes less time than to ask for each path. */
+async function pathsBelow(folder: string, ways: readonly string[]): Promise<string[]> {
+  const names = await namesIn(folder);
+  const rests = new Map<string, string[]>();
+  for (const way of ways) {
+    const [name = '', ...rest] = way.split('/');
+    if (names?.has(name) ?? true) rests.set(name, [...(rests.get(name) ?? []), rest.join('/')]);
+  }
+  const found: string[] = [];
+  for (const [name, more] of rests) {
+    const path = join(folder, name);
+    if (more.includes('')) found.push(path);
+    else found.push(...(await pathsBelow(path, more)));
+  }
+  return found;
+}
+
+/** Returns the names in FOLDER; undefined where they cannot be listed, though what has one of them can be there. */
+async function namesIn(folder: string): Promise<Set<string> | undefined> {
+  try {
+    return new Set(await answered(folder, () => readdir(folder)));
+  } catch (error) {
+    if (error instanceof UnansweredError) throw error;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    return ['ENOENT', 'ENOTDIR'].includes(code) ? new Set() : undefined;
+  }
 }
