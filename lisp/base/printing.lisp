@@ -85,8 +85,10 @@ is cut there only its first are left."
                (when (null start) (return))
                (cond ((<= (- end start) *digit-limit*) (write-string text out :start start :end end))
                      ((string= "..." text :start2 end) (write-string text out :start start :end (+ start 20)))
-                     (t (format out "~A...~A (~D digits)"
-                                (subseq text start (+ start 20)) (subseq text (- end 10) end) (- end start))))
+                     (t (write-string text out :start start :end (+ start 20))
+                        (write-string "..." out)
+                        (write-string text out :start (- end 10) :end end)
+                        (format out " (~D digits)" (- end start))))
                (setf index end)))))
 
 (defun report-text (limit condition)

@@ -72,16 +72,17 @@ the same second as what it needs seems to be new enough."
 
 (defvar *passed-over* :unasked "The .asd files that ASDF passes over, since it took another of that name; :UNASKED at first.")
 
+(defun map-asd-files (visit)
+  "Call VISIT with each .asd file below the folders of ASDF's source registry. That takes as long as to look for systems."
+  (loop for (directory . options) in (asdf-call "FLATTEN-SOURCE-REGISTRY")
+        do (apply #'asdf-call "REGISTER-ASD-DIRECTORY" directory :collect visit options)))
+
 (defun passed-over-files ()
-  "Return the .asd files that ASDF passes over. To look for them takes as long as to look for systems, so it is done once
-in a load."
+  "Return the .asd files that ASDF passes over. They are looked for once in a load."
   (when (eq *passed-over* :unasked)
     (setf *passed-over* '())
-    (loop for (directory . options) in (asdf-call "FLATTEN-SOURCE-REGISTRY")
-          do (apply #'asdf-call "REGISTER-ASD-DIRECTORY" directory
-                    :collect (lambda (file)
-                               (unless (equal file (gethash (pathname-name file) (registry))) (push file *passed-over*)))
-                    options)))
+    (map-asd-files (lambda (file)
+                     (unless (equal file (gethash (pathname-name file) (registry))) (push file *passed-over*)))))
   *passed-over*)
 
 (defun defining-file (name)
@@ -123,30 +124,22 @@ searches stays: a library manager that it loads adds one."
 (sb-ext:defglobal **told-twins** '() "The names of systems of which it was told that there is another of the name.")
 
 (defun asd-files (name)
-  "Return the .asd files NAME below the folders in which ASDF looks. It takes as long as to look for systems the first time."
+  "Return the .asd files NAME below the folders in which ASDF looks, as they were when this was first asked. Other functions by
+which ASDF searches are not called: some install what they find."
   (unless **asd-files**
     (let ((files (make-hash-table :test 'equal)))
-      (loop for (directory . options) in (asdf-call "FLATTEN-SOURCE-REGISTRY")
-            do (apply #'asdf-call "REGISTER-ASD-DIRECTORY" directory
-                      :collect (lambda (file) (push file (gethash (pathname-name file) files)))
-                      options))
+      (map-asd-files (lambda (file) (push file (gethash (pathname-name file) files))))
       (setf **asd-files** files)))
   (gethash name **asd-files**))
-
-(defun files-found (name)
-  "Return the .asd files that the functions by which ASDF searches find for the system NAME, each by itself."
-  (loop for search in (symbol-value (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*"))
-        for found = (and (not (member search (list #'primary-system #'defining-file)))
-                         (ignore-errors (funcall search name)))
-        when (pathnamep found) collect found))
 
 (defun twin-file (name)
   "Return the .asd file of another system NAME than the one below the current folder that ASDF has. The second value is the
 file of that. Return NIL without another."
   (let* ((system (asdf-call "REGISTERED-SYSTEM" name)) (file (and system (asdf-call "SYSTEM-SOURCE-FILE" system)))
-         (own (and file (string-equal name (pathname-name file)) (ignore-errors (truename file)))))
-    (when (and own (eql 0 (search (namestring (truename *default-pathname-defaults*)) (namestring own))))
-      (loop for other in (append (files-found name) (asd-files name))
+         (own (and file (string-equal name (pathname-name file)) (ignore-errors (truename file))))
+         (folder (and own (ignore-errors (truename *default-pathname-defaults*)))))
+    (when (and folder (eql 0 (search (namestring folder) (namestring own))))
+      (loop for other in (asd-files name)
             for place = (ignore-errors (truename other))
             when (and place (not (equal place own)))
               return (values place own)))))

@@ -68,7 +68,7 @@ without one."
   "Return the name of the package that CONDITION, of the reader, misses, or NIL."
   (let ((package (and (typep condition 'reader-error)
                       (typep condition 'package-error)
-                      (package-error-package condition))))
+                      (ignore-errors (package-error-package condition)))))
     (and (stringp package) package)))
 
 (defun lacks-manager-p (condition)

@@ -41,9 +41,9 @@ looked at, or is NIL."
 (defun unbound-name (condition)
   "Return the variable that CONDITION says is unbound as text with its package, which the report leaves out for that of the
 session; NIL for other conditions."
-  (and (typep condition 'unbound-variable)
-       (symbolp (cell-error-name condition))
-       (symbol-text (cell-error-name condition))))
+  ;; It can lack its name.
+  (let ((name (and (typep condition 'unbound-variable) (ignore-errors (cell-error-name condition)))))
+    (and name (symbolp name) (symbol-text name))))
 
 (defun condition-data (condition calls &optional more)
   "Return CONDITION, signalled below CALLS and MORE others, as a JSON object: type, text, restarts, frames."

@@ -210,7 +210,8 @@ the server replaces the image."
 (defun damage-p (condition)
   "True when CONDITION says that a function or variable of the agent is gone: evaluated code took it away."
   (and (typep condition 'cell-error)
-       (ours-p (cell-error-name condition))))
+       ;; A program can make one without a name.
+       (ours-p (ignore-errors (cell-error-name condition)))))
 
 (defun thread-name-for (operation)
   "Return the name of the thread of a job for OPERATION."
@@ -226,6 +227,23 @@ the server replaces the image."
                       (member (job-thread job) (list thread nil))
                       (equal name (thread-name-for (job-operation job))))
               return job))))
+
+(defun call-leaving-on-failure (job condition function)
+  "Call FUNCTION. When it signals what nobody handles, leave JOB by CONDITION: SBCL has no hook while it runs one, so its
+debugger would wait for a person."
+  (let ((sb-ext:*invoke-debugger-hook* (lambda (failure hook)
+                                         (declare (ignore failure hook))
+                                         (leave-by-condition job condition))))
+    (funcall function)))
+
+(defun go-on-otherwise (condition)
+  "Do what can be done about CONDITION, which nobody handled in a job, but to leave it: try again, take the restart that was
+chosen, or hold it."
+  (retry-replaced condition)
+  (retry-with-libraries condition)
+  (load-manager-for-file condition)
+  (take-chosen-restart condition)
+  (when *hold* (setf (job-unheld *job*) (funcall **holder** condition *job*))))
 
 (defun debugger-hook (condition hook)
   "The global *INVOKE-DEBUGGER-HOOK*: in a job the CONDITION becomes its answer, any other
@@ -249,11 +267,7 @@ asked first."
                (if job (fail-job job condition) (end-thread condition))))
             ((and (job-interruptible *job*) (not (damage-p condition)))
              (unless (job-looking *job*)
-               (retry-replaced condition)
-               (retry-with-libraries condition)
-               (load-manager-for-file condition)
-               (take-chosen-restart condition)
-               (when *hold* (setf (job-unheld *job*) (funcall **holder** condition *job*))))
+               (call-leaving-on-failure *job* condition (lambda () (go-on-otherwise condition))))
              (leave-by-condition *job* condition))
             (t (fail-job *job* condition))))))
 

@@ -68,16 +68,29 @@ DESCRIPTION, or NIL without a file."
     (or (place-data (introspect "FIND-DEFINITION-SOURCE" method) description)
         (object "description" description))))
 
+(defvar *holders* nil
+  "For an answer with many methods: a table of the tables from VARIABLES-BY-VALUE, by package; else NIL.")
+
+(defun variables-by-value (package)
+  "Return a table of the variables of PACKAGE, by value; of several with the same the first by name."
+  (let ((table (make-hash-table :test 'eq)))
+    (with-package-iterator (next package :internal :external)
+      (loop
+        (multiple-value-bind (more symbol) (next)
+          (unless more (return table))
+          ;; Another thread can make it unbound meanwhile.
+          (let ((value (and (eq package (symbol-package symbol)) (boundp symbol) (ignore-errors (symbol-value symbol)))))
+            (when (and value (not (typep value '(or symbol number character))))
+              (let ((other (gethash value table)))
+                (when (or (null other) (string< symbol other)) (setf (gethash value table) symbol))))))))))
+
 (defun variable-holding (object packages)
-  "Return the first variable, by name, of PACKAGES whose value is OBJECT, or NIL."
-  (let ((found '()))
-    (dolist (package packages (first (sort found #'string<)))
-      (with-package-iterator (next package :internal :external)
-        (loop
-          (multiple-value-bind (more symbol) (next)
-            (unless more (return))
-            (when (and (eq package (symbol-package symbol)) (boundp symbol) (eq object (symbol-value symbol)))
-              (push symbol found))))))))
+  "Return a variable of PACKAGES whose value is OBJECT, or NIL."
+  (loop for package in packages
+          thereis (gethash object (if *holders*
+                                      (or (gethash package *holders*)
+                                          (setf (gethash package *holders*) (variables-by-value package)))
+                                      (variables-by-value package)))))
 
 (defun specializer-packages (specializer)
   "Return the packages in whose variables the object of SPECIALIZER, an EQL one, can be expected: that of its class, and
@@ -118,7 +131,8 @@ of its class and of the methods' function. Without one only its class is told: i
 (defun methods-members (function offset limit)
   "Return the members of an answer that tell the methods of FUNCTION, LIMIT of them from OFFSET on; none of an ordinary
 one."
-  (let ((methods (and (typep function 'generic-function) (sb-mop:generic-function-methods function))))
+  (let ((methods (and (typep function 'generic-function) (sb-mop:generic-function-methods function)))
+        (*holders* (make-hash-table :test 'eq)))
     (list "methodCount" (and methods (length methods))
           "methods" (mapcar #'method-data (page methods offset limit)))))
 

@@ -138,13 +138,16 @@ Each can call what no cross reference shows. What a macro makes so is in the cod
                       (pushnew user found :key #'name-of :test #'equal))))
                 index finder))))
 
-(defun finding-data (index symbol limit)
-  "Return the functions in the packages of SYMBOL that can call it by a name that they make, LIMIT of them, as JSON objects."
-  (loop for user in (functions-finding-names index (packages-with symbol))
-        repeat limit
-        for (file offset form created) = (function-place (user-function user))
-        collect (object "description" (shown-name user) "file" file "offset" offset "form" form
-                        "changed" (changed-p file created))))
+(defun finding-members (index symbol limit)
+  "Return the members that tell of the functions in the packages of SYMBOL that can call it by a name that they make: LIMIT of
+them, by name, and how many there are."
+  (let ((users (sort (functions-finding-names index (packages-with symbol)) #'string< :key #'shown-name)))
+    (list "finding" (loop for user in users
+                          repeat limit
+                          for (file offset form created) = (function-place (user-function user))
+                          collect (object "description" (shown-name user) "file" file "offset" offset "form" form
+                                          "changed" (changed-p file created)))
+          "findingCount" (length users))))
 
 (defun method-lambda-data (method)
   "Return where METHOD is as a JSON object, with its lambda list."
@@ -171,7 +174,7 @@ Each can call what no cross reference shows. What a macro makes so is in the cod
                        "methodCount" (and methods (length methods))
                        "methods" (mapcar #'method-lambda-data (page methods 0 2000)))
                  (and kind (name-arglist-members target))
-                 (and kind (list "naming" (naming-data index target 2000)
-                                 "finding" (finding-data index symbol limit)))
+                 (and kind (list "naming" (naming-data index target 2000)))
+                 (and kind (finding-members index symbol limit))
                  (and kind (test-data index target limit))
                  (and class (not (forward-referenced-p class)) (class-members class limit))))))))

@@ -78,7 +78,7 @@ export class ReplHistory {
     return this.#lines?.path;
   }
 
-  /** Returns whether another server asked for EVALUATION, in an image of its own. */
+  /** Returns whether another server asked for EVALUATION, one beside this or an earlier one; those have images of their own. */
   isOfAnother({ server }: Evaluation): boolean {
     return server !== this.#server;
   }

@@ -1,7 +1,7 @@
 /** Decides how the image writes names, and what they consist of: `PACKAGE::NAME`, of a setf function `PACKAGE::(SETF NAME)`. */
 
 import { bare, MARK } from './lexer.ts';
-import { inBars } from './symbol-text.ts';
+import { inBars, spelled } from './symbol-text.ts';
 
 /** What a name consists of: its package, '' when it has none, and its symbol without that. */
 export interface QualifiedName {
@@ -33,6 +33,13 @@ export function headNameOf(name: string): string {
 export function setfName(name: string): string {
   const { home, symbol } = partsOfName(name);
   return `${home}::(SETF ${symbol})`;
+}
+
+/** Returns NAME, which has a package, as code has it, with bars where it needs them. */
+export function codeName(name: string): string {
+  const { home, symbol, setf } = partsOfName(name);
+  const written = [home, symbol].map((part) => spelled(part, 'A')).join('::');
+  return setf ? `(setf ${written})` : written;
 }
 
 /** Returns NAME without its package as the reader takes it for that very symbol. */

@@ -43,7 +43,10 @@ export interface Site {
 
 /** A text that defines a name, and what tells it from others. */
 export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'text'> &
-  Pick<Target, 'operator' | 'method' | 'head' | 'home'>;
+  Pick<Target, 'operator' | 'method' | 'head' | 'home'> & {
+    /** Whether it stands in another form. */
+    nested: boolean;
+  };
 
 /** The text of a file and its top-level forms. */
 export interface Forms {
@@ -226,6 +229,7 @@ export class Places {
         method: found.method,
         head: found.head,
         home: found.home,
+        nested: found.start !== found.top,
       }));
   }
 

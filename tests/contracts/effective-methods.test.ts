@@ -101,7 +101,7 @@ Method combination: DISPATCH::COUNTED
 The method combination orders them by code that can do more (DISPATCH::*EXPANDED*), so it was not run. The applicable methods (1), most specific first:
   1. (DISPATCH::SHAPE)  ${at('count-up')}
 
-eval_form runs that code, and gives the form that a call evaluates, of this with values for ARGUMENTS:
+To run that code, put the arguments of the call in the place of ARGUMENTS and evaluate this. Its value is the effective method, as a form:
   (let ((f #'DISPATCH::COUNT-UP)) (sb-mop:compute-effective-method f (sb-mop:generic-function-method-combination f) (compute-applicable-methods f (list ARGUMENTS))))`,
     );
     expect(await session.eval('dispatch::*expanded*')).toBe('0');

@@ -58,7 +58,7 @@ test('it survives a restart of the server, and a line that a crash cut', async (
   expect(text).toMatch(/^4 evaluations in this workspace, newest first:/);
   expect(text).toContain('\n    (* 6 7)\n    => 42\n');
   expect(await history(session, { containing: 'DEFUN' })).toBe(
-    `1 evaluation in this workspace with "DEFUN" in the input, newest first:\n\n${FIRST.replace('N ms', 'N ms, in the image of another server')}`,
+    `1 evaluation in this workspace with "DEFUN" in the input, newest first:\n\n${FIRST.replace('N ms', 'N ms, by another server, or an earlier one')}`,
   );
   expect(await history(session, { limit: 1, offset: 1 })).toMatch(
     /\n {2}TIME .*\n {4}\(\* 6 7\)\n {4}=> 42\n {2}\.\.\.$/,
@@ -105,7 +105,7 @@ test('servers side by side over one root share it, other roots do not', async ()
   for (const each of [one, two]) {
     const text = await history(each, { containing: ':side' });
     expect(text).toMatch(/^2 evaluations /);
-    expect(text.match(/, in the image of another server$/gm)).toHaveLength(1);
+    expect(text.match(/, by another server, or an earlier one$/gm)).toHaveLength(1);
   }
   expect(await history(apart)).toBe('0 evaluations in this workspace.');
   await Promise.all([one, two, apart].map((each) => each.close()));

@@ -60,6 +60,28 @@ describe('the whole text', () => {
   ])('of %s', async (form, text) => {
     expect(await failure(form)).toBe(text);
   });
+
+  // Each is without what its report and our look at it need.
+  test.each([
+    'COMMON-LISP::UNBOUND-VARIABLE',
+    'COMMON-LISP::UNDEFINED-FUNCTION',
+    'COMMON-LISP::UNBOUND-SLOT',
+    'COMMON-LISP::TYPE-ERROR',
+    'COMMON-LISP::FILE-ERROR',
+    'SB-INT::SIMPLE-READER-PACKAGE-ERROR',
+  ])('of a %s without a slot', async (type) => {
+    const name = type.replace(/^.*::/, '');
+    expect(await failure(`(error '${type})`)).toBe(
+      `Error: #<${name}: printing it signalled SIMPLE-ERROR>\nType: ${type}`,
+    );
+  });
+
+  test('of a restart that was chosen for it and that fails itself', async () => {
+    const form = '(restart-bind ((continue (lambda () (error "In the restart.")))) (error "The first."))';
+    expect((await session.call('eval_form', { form, restarts: ['CONTINUE'] })).text).toMatch(
+      /^Error: The first\.\nType: COMMON-LISP::SIMPLE-ERROR\n/,
+    );
+  });
 });
 
 describe('the beginning of the text', () => {

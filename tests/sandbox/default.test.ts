@@ -2,7 +2,17 @@
 // programs. The network and the folders for temporary files are shared.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
@@ -17,6 +27,8 @@ const place = workspace();
 const home = outsideFolder();
 const mark = `live-lisp-test-${process.pid}`;
 const [socket, later] = [join(tmpdir(), `${mark}-socket`), join(tmpdir(), `${mark}-later`)];
+/** A folder for temporary files in the one that all share. */
+const nested = mkdtempSync(join('/tmp', 'live-lisp-test-'));
 const listeners: Listener[] = [];
 let session: Session;
 
@@ -48,6 +60,7 @@ const ELSEWHERE = {
   CODEX_HOME: join(home.path, 'moved', 'codex'),
   KUBECONFIG: `/nowhere:${join(home.path, 'named', 'kubeconfig')}`,
   PIP_CONFIG_FILE: '/dev/null',
+  AZURE_CONFIG_DIR: home.path,
 };
 const SECRET = 'what-nobody-may-know';
 
@@ -103,10 +116,11 @@ beforeAll(async () => {
   put(join(place.root, 'evil', 'config'), '[core]\nfsmonitor = ./evil.sh\n');
   put(join(home.path, '.bashrc'), 'true\n');
   for (const path of SECRETS) put(join(home.path, path), SECRET);
+  symlinkSync('/dev/null', join(home.path, '.mysql_history'));
   listeners.push(await Listener.open(socket), await Listener.open(`\0${mark}`));
   session = await startSandboxed(place.root, {
     args: [],
-    env: { XDG_CACHE_HOME: place.cache, HOME: home.path, ...ELSEWHERE },
+    env: { XDG_CACHE_HOME: place.cache, HOME: home.path, TMPDIR: nested, ...ELSEWHERE },
   });
   await session.eval('(require :sb-bsd-sockets)');
   listeners.push(await Listener.open(later));
@@ -116,6 +130,7 @@ afterAll(async () => {
   await session.close();
   for (const listener of listeners) listener.close();
   home.remove();
+  rmSync(nested, { recursive: true, force: true });
   place.remove();
 });
 
@@ -206,14 +221,17 @@ describe('what programs outside obey cannot be changed', () => {
     expect(existsSync(join(base, 'live-lisp', 'planted'))).toBe(false);
   });
 
-  test('nor what servers that cannot write in a home keep among the temporary files', async () => {
-    const records = recordsIn(tmpdir());
-    expect(statSync(records).mode & 0o777).toBe(0o700);
-    expect(await shell(session, `echo x > ${records}/planted; mv ${records} ${records}-taken`)).toMatch(
-      /planted: Read-only file system[\s\S]*(?:Read-only file system|busy)/,
-    );
-    expect(existsSync(records)).toBe(true);
-  });
+  test.each(['/tmp', nested])(
+    'nor what servers that cannot write in a home keep in %s',
+    async (temporary) => {
+      const records = recordsIn(temporary);
+      expect(statSync(records).mode & 0o777).toBe(0o700);
+      expect(await shell(session, `echo x > ${records}/planted; mv ${records} ${records}-taken`)).toMatch(
+        /planted: Read-only file system[\s\S]*(?:Read-only file system|busy)/,
+      );
+      expect(existsSync(records)).toBe(true);
+    },
+  );
 
   test('and nothing stays of the names that were taken', async () => {
     const names = ['.claude', '.codex', '.gemini', '.vscode', '.idea', '.github', '.hg'];

@@ -131,6 +131,32 @@ describe('reset', () => {
     expect((await session.call('run_tests')).text).not.toContain('*TABLE*');
   });
 
+  test('lets Lisp read the definition: names in bars, #p, features, several definitions, the file', async () => {
+    user(RUN);
+    base('(defvar |*Foo*| 1) (defvar *foo* :other)');
+    await session.call('run_tests');
+    base(
+      '(defvar |*Foo*| #p"data/")\n(defvar *foo* :other)\n(sb-ext:defglobal *here* (or *compile-file-truename* *load-truename*))\n(defvar *text* #+sbcl "a" #-sbcl "b")\n(defvar *later*) (defparameter *later* 3)',
+    );
+    await session.eval('(setf again::*foo* :mine)');
+    expect(await reset('again::|*Foo*|', 'again::*here*', '*text*', '*later*')).toContain(
+      'Set as the files say: AGAIN::*Foo*, AGAIN::*HERE*, AGAIN::*TEXT*, AGAIN::*LATER*.',
+    );
+    expect(
+      await session.eval(
+        '(list again::|*Foo*| again::*foo* (file-namestring again::*here*) again::*text* again::*later*)',
+      ),
+    ).toBe('(#P"data/" :MINE "base.lisp" "a" 3)');
+  });
+
+  test('loads what the tests need that are asked for by name', async () => {
+    base('(defvar *fresh* 1)');
+    await session.call('restart_image');
+    expect(
+      await session.text('run_tests', { failed: false, package: 'again', reset: ['again::*fresh*'] }),
+    ).not.toContain('names no variable');
+  });
+
   test('sets nothing, and runs nothing, when it is not known what a variable is to be', async () => {
     base('(defvar *table* 1)\n(defvar *empty*)\n(defun twice (x) x)\n(defvar *broken* 1)');
     user(RUN);
@@ -153,9 +179,14 @@ describe('reset', () => {
     ] as const)
       expect(await reset('*table*', name)).toBe(`${why} ${nothing}`);
     expect(await session.eval('again::*table*')).toBe(':MINE');
-    base('(defvar *table* 1)\n(defvar *empty*)\n(defun twice (x) x)\n(defvar *broken* (error "No value"))');
-    expect(await reset('again::*broken*')).toMatch(
-      /^No tests ran, because AGAIN::\*BROKEN\* could not be set to what its file says\.\n\nError: No value\n/,
+    base(
+      '(defvar *table* 1)\n(defvar *empty*)\n(defun twice (x) x)\n(let ((x 1)) (defvar *within* x))\n(defvar *broken* (error "No value"))',
+    );
+    expect(await reset('*table*', 'again::*broken*')).toMatch(
+      /^No tests ran, because AGAIN::\*BROKEN\* could not be set to what its file says\. Set before: AGAIN::\*TABLE\*\.\n\nError: No value\n/,
+    );
+    expect(await reset('*within*')).toBe(
+      `Only a form within another has a DEFVAR or DEFPARAMETER that gives AGAIN::*WITHIN* a value. Set it with eval_form, and leave it out of reset. ${nothing}`,
     );
   });
 

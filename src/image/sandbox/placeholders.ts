@@ -19,17 +19,16 @@ const REMOVING_MS = 1000;
  *  same one, so each notes in a folder of ours that it does. */
 export class Placeholders {
   readonly #notes: string;
-  /** The permissions of each that this server needs. */
-  readonly #held = new Map<string, number>();
+  readonly #held = new Set<string>();
 
   /** The notes are in FOLDER, which code in a sandbox cannot change. */
   constructor(folder: string) {
     this.#notes = folder;
   }
 
-  /** Makes those of PATHS that are not there, with the permissions MODE, and keeps them until this process ends. Where
-   *  none can be made, code can make none either. Throws an UnansweredError when a file system does not answer. */
-  async hold(paths: readonly string[], mode = 0o777): Promise<void> {
+  /** Makes those of PATHS that are not there, and keeps them until this process ends. Where none can be made, code can
+   *  make none either. Throws an UnansweredError when a file system does not answer. */
+  async hold(paths: readonly string[]): Promise<void> {
     const wanted: string[] = [];
     for (const path of paths) {
       if (existsSync(this.#noteOf(path)) || !(await isThere(path))) wanted.push(path);
@@ -37,26 +36,25 @@ export class Placeholders {
     if (wanted.length === 0) return;
     if (this.#held.size === 0) process.once('exit', () => this.#release());
     // Another server removes none that is noted, so they are made without the lock, which no file system may hold up.
-    this.#alone(() => wanted.forEach((path) => void this.#note(path, mode)));
-    for (const [path, permissions] of this.#held) {
-      if (await isThere(path)) continue;
-      await answered(dirname(path), () => mkdir(path, permissions).catch(() => {}));
+    this.#alone(() => wanted.forEach((path) => void this.#note(path)));
+    for (const path of this.#held) {
+      if (!(await isThere(path))) await answered(dirname(path), () => mkdir(path).catch(() => {}));
     }
   }
 
-  /** Notes that this server needs PATH, with the permissions MODE, where that can be noted. */
-  #note(path: string, mode: number): void {
+  /** Notes that this server needs PATH, where that can be noted. */
+  #note(path: string): void {
     const note = this.#noteOf(path);
     try {
       makeFolder(note, 0o700);
       writeFileSync(join(note, String(process.pid)), '');
-      this.#held.set(path, mode);
+      this.#held.add(path);
     } catch {}
   }
 
   /** Removes those that no server needs any more and that are empty still. */
   #release(): void {
-    this.#alone(() => removeEmpty([...this.#held.keys()].filter((path) => this.#leave(path))));
+    this.#alone(() => removeEmpty([...this.#held].filter((path) => this.#leave(path))));
   }
 
   /** Takes back that this server needs PATH, and returns whether no other does. */

@@ -2,10 +2,11 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SetupError } from '../../errors.ts';
-import { checkAnswering, orNotAnswering } from '../../files/answering.ts';
+import { answered, checkAnswering, orNotAnswering } from '../../files/answering.ts';
 import { realPath, recordsIn } from '../../paths.ts';
 import { cacheUsable, outputTranslations } from '../process/agent.ts';
 import type { Cell, Command } from '../process/command.ts';
@@ -206,9 +207,7 @@ export class Sandbox implements Cell {
       this.#workspace.flatMap((root) => NEVER_MADE.map((name) => join(root, name))),
     );
     for (const root of this.#workspace) await this.#newcomers.watch(root, NOTICED);
-    // Servers keep their records there when they cannot write in the home, and two can have different TMPDIRs.
-    const records = this.#temporary.map(recordsIn);
-    await this.#placeholders.hold(records, 0o700);
+    const records = await this.#takenRecords();
     const own = [...this.#workspace, ...this.#libraries];
     // A home in a folder for temporary files is no temporary file.
     const sealed = isIn(this.#temporary, realPath(home)) ? [realPath(home)] : [];
@@ -223,6 +222,17 @@ export class Sandbox implements Cell {
       ...own.map((path) => ['changed', path] as const),
       ...onlyRead(kept.filter(open), [...own, ...this.#temporary]),
     ];
+  }
+
+  /** Returns the folders for the records of servers that cannot write in the home, which are made, so that code cannot make
+   *  them. They stay: another server can go by them, too. */
+  async #takenRecords(): Promise<string[]> {
+    if (this.#temporary.length === 0) return [];
+    const folders = [...new Set(['/tmp', tmpdir()].map((folder) => recordsIn(realPath(folder))))];
+    for (const folder of folders) {
+      await answered(dirname(folder), () => mkdir(folder, 0o700).catch(() => {}));
+    }
+    return folders;
   }
 
   /** Returns whether an image that is locked in here does not see the file at REAL, a real path. */

@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { answered, UnansweredError } from '../../files/answering.ts';
-import { isInside } from '../../paths.ts';
+import { isInside, realPath } from '../../paths.ts';
 import { existingPaths } from './protected.ts';
 
 /** Paths from the home, by what has them there. */
@@ -100,6 +100,7 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
   models: [
     '.claude.json',
     '.claude/.credentials.json',
+    '.claude/.claude.json',
     '.codex/auth.json',
     '.gemini/oauth_creds.json',
     '.gemini/.env',
@@ -111,7 +112,7 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
     '.cache/huggingface/token',
     '.cache/huggingface/stored_tokens',
     '.huggingface',
-    '.kaggle',
+    '.kaggle/kaggle.json',
   ],
   mail: [
     '.msmtprc',
@@ -184,6 +185,7 @@ const MOVED: { readonly [folder: string]: string } = {
   '.claude/': 'CLAUDE_CONFIG_DIR',
   '.codex/': 'CODEX_HOME',
   '.cache/huggingface/': 'HF_HOME',
+  '.kaggle/': 'KAGGLE_CONFIG_DIR',
 };
 
 /** Files and folders of secrets that programs are told of by a variable, when they are not where they usually are. */
@@ -191,7 +193,6 @@ const NAMED = [
   'GNUPGHOME',
   'PASSWORD_STORE_DIR',
   'SOPS_AGE_KEY_FILE',
-  'KUBECONFIG',
   'DOCKER_CONFIG',
   'REGISTRY_AUTH_FILE',
   'AWS_SHARED_CREDENTIALS_FILE',
@@ -205,7 +206,6 @@ const NAMED = [
   'NPM_CONFIG_USERCONFIG',
   'PIP_CONFIG_FILE',
   'GOOGLE_APPLICATION_CREDENTIALS',
-  'KAGGLE_CONFIG_DIR',
   'HISTFILE',
 ];
 
@@ -221,10 +221,12 @@ export async function secretPaths(
       .filter((path) => path.startsWith(folder))
       .map((path) => join(environment[variable] ?? '', path.slice(folder.length))),
   );
-  const named = NAMED.flatMap((name) => (environment[name] ?? '').split(delimiter));
-  // A device such as /dev/null says that there is none.
-  const elsewhere = [...moved, ...named].filter((path) => isAbsolute(path) && !isInside('/dev', path));
-  return existingPaths([...(await pathsBelow(home, usual)), ...elsewhere]);
+  const named = NAMED.map((name) => environment[name] ?? '');
+  const listed = (environment['KUBECONFIG'] ?? '').split(delimiter);
+  const elsewhere = [...moved, ...named, ...listed].filter(isAbsolute);
+  const found = await existingPaths([...(await pathsBelow(home, usual)), ...elsewhere]);
+  // A device such as /dev/null stands for none, and without the home nothing works.
+  return found.filter((path) => !isInside('/dev', path) && !isInside(path, realPath(home)));
 }
 
 /** Returns the paths of FOLDER and each of WAYS, without those of which a folder on the way lacks the next name: to list a few

@@ -93,8 +93,9 @@ export interface ImpactData {
   homes?: string[];
   /** Functions whose code names it, described by their names. */
   naming?: Place[];
-  /** Functions of those packages that look for symbols by names, described by their own. */
+  /** Functions of those packages that look for symbols by names, described by their own, and how many there are. */
   finding?: Place[];
+  findingCount?: number;
   /** Source files of the code that is loaded. */
   files?: string[];
   inline?: boolean;

@@ -76,7 +76,7 @@ function evaluationText(
   other: boolean,
 ): string {
   return [
-    `${time}${more.package === undefined ? '' : ` in ${more.package}`}, ${milliseconds} ms${other ? ', in the image of another server' : ''}`,
+    `${time}${more.package === undefined ? '' : ` in ${more.package}`}, ${milliseconds} ms${other ? ', by another server, or an earlier one' : ''}`,
     indent(form.trim(), 2),
     values !== undefined && indent(`=> ${values.replace(/\n/g, '\n   ')}`, 2),
     output !== undefined && `  Output:\n${indent(output.replace(/^\n+/, '').trimEnd(), 4)}`,

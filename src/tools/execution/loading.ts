@@ -303,14 +303,20 @@ export function missingText(
   return `${headline} ${hint} ${where} ${managed}${unloaded}`;
 }
 
+/** Systems that are told of which there is another. */
+const TWINS = 5;
+
 /** Returns the notes on systems that were loaded while there is another of the same name; empty without any. */
 export function twinsText({ value: { twins = [] } = {} }: LoadSystemData, places: Places): string {
-  return twins
+  const notes = twins
+    .slice(0, TWINS)
     .map(
       ({ name, file, other }) =>
         `Note: ${name} was loaded from ${places.fileName(file)}; the other ${name}, in ${places.fileName(other)}, is not used.`,
-    )
-    .join('\n');
+    );
+  const rest = twins.slice(TWINS).map(({ name }) => name);
+  const more = rest.length > 0 ? [`Note: of ${rest.join(', ')} there are others, too.`] : [];
+  return [...notes, ...more].join('\n');
 }
 
 function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): string {

@@ -6,7 +6,7 @@ import type { Place } from '../../image/wire/data.ts';
 import type { EffectiveMethodData, WrittenArgument } from '../../image/wire/introspection.ts';
 import { fittingRows, hasMore, joinSections, listText, pageNote } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
-import { partsOfName } from '../../source/qualified.ts';
+import { codeName } from '../../source/qualified.ts';
 import { callOptions } from '../calling.ts';
 import { lookedUp, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
@@ -90,10 +90,8 @@ function dispatchText(data: Dispatch, offset: number, written: readonly string[]
 /** Returns the form that has the method combination order the methods, when its code is not run here. */
 function runText({ name, problem }: Dispatch): string | false {
   if (problem !== 'code' && problem !== 'combination') return false;
-  const { home, symbol, setf } = partsOfName(name);
-  const callee = setf ? `(setf ${home}::${symbol})` : name;
   const order = `(sb-mop:compute-effective-method f (sb-mop:generic-function-method-combination f) (compute-applicable-methods f (list ARGUMENTS)))`;
-  return `eval_form runs that code, and gives the form that a call evaluates, of this with values for ARGUMENTS:\n  (let ((f #'${callee})) ${order})`;
+  return `To run that code, put the arguments of the call in the place of ARGUMENTS and evaluate this. Its value is the effective method, as a form:\n  (let ((f #'${codeName(name)})) ${order})`;
 }
 
 /** Returns why nothing can be told of DATA, or undefined when something can. */

@@ -22,8 +22,9 @@ export interface Impact extends Partial<CheckedCalls> {
   /** Whether the new definition is of a method. */
   ofMethod: boolean;
   recompile: { why: string; names: string[] };
-  /** Functions that can call it by a name which they make. */
+  /** Functions that can call it by a name which they make, and how many there are. */
   finding: Located[];
+  findingCount: number;
   methods: Located[];
   accessors: ChangedFunction[];
   made: BrokenInstances;
@@ -70,6 +71,7 @@ export function impactText(impact: Impact, limit: number, asked = TESTS): string
       {
         header: 'Look for symbols by INTERN or FIND-SYMBOL, so they may call it unseen',
         rows: impact.finding.map(locatedText),
+        of: impact.findingCount,
       },
       {
         header: 'Methods that would not agree with the generic function',

@@ -174,7 +174,7 @@ class Investigation {
   }
 
   #common() {
-    const { name, kind, arglist, finding = [], testSystems, testsMore } = this.#facts;
+    const { name, kind, arglist, finding = [], findingCount = 0, testSystems, testsMore } = this.#facts;
     const { slots, subclassCount, subclasses, instances } = this.#facts;
     const locate = (place: { description?: string }) => ({
       ...(place.description && { name: place.description }),
@@ -186,6 +186,7 @@ class Investigation {
       ...(this.#facts.class && { class: this.#facts.class }),
       ...(arglist !== undefined && { lambdaList: arglist }),
       finding: finding.map(locate),
+      findingCount,
       ...(slots && { slots }),
       ...(subclassCount !== undefined && { subclassCount, subclasses: (subclasses ?? []).map(locate) }),
       ...(instances !== undefined && { instances }),

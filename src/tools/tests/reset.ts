@@ -5,13 +5,14 @@ import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import { toResult } from '../../kernel/outcome.ts';
 import type { CallContext, Result, Tool } from '../../kernel/tool.ts';
-import { bareOf, partsOfName } from '../../source/qualified.ts';
+import { bare } from '../../source/lexer.ts';
+import { bareOf, codeName, partsOfName } from '../../source/qualified.ts';
 import { treeOf } from '../../source/tree.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { Grounds } from './grounds.ts';
 
-/** What has the value of a variable behind its name. */
+/** What has the value of a variable behind its name, without packages. */
 const DEFINERS: readonly string[] = ['DEFVAR', 'DEFPARAMETER', 'DEFGLOBAL'];
 
 /** Variables with a name like the one that is asked for that are looked through. */
@@ -20,58 +21,77 @@ const SIMILAR = 500;
 /** What is said besides when a variable cannot be set. */
 const NOTHING_DONE = 'No variable was set, and no tests ran.';
 
-/** A variable, and the text of the value that its definition gives it, which is read in the package HOME. */
+/** A variable, and the form that gives it its value, which is read in the package HOME. */
 interface Setting {
   name: string;
   home: string;
-  value: string;
+  form: string;
 }
 
 /** Gives each variable of NAMES its value by EVALUATING, a tool, so that it is recorded as evaluated forms are. Returns what is
- *  told of that, or the result of a form that failed. Throws a CallError when it is not known how one is defined. */
+ *  told of that, or the result of a form that failed. Throws a CallError when it is not known how one is defined: then none is
+ *  set. */
 export async function resetVariables(
   grounds: Grounds,
   evaluating: Tool,
   names: readonly string[],
   context: CallContext,
 ): Promise<{ said: string } | { failed: Result }> {
+  if (names.length === 0) return { said: '' };
   const settings: Setting[] = [];
   for (const name of names) settings.push(await settingOf(grounds, name, context));
-  for (const { name, home, value } of settings) {
-    const args = { form: `(setf ${name} ${value}\n)`, package: home };
-    const result = toResult(await evaluating.handler(args, context));
-    if (!result.failed) continue;
-    const text = `No tests ran, because ${name} could not be set to what its file says.\n\n${result.text}`;
-    return { failed: { ...result, text } };
+  const set: string[] = [];
+  for (const { name, home, form } of settings) {
+    const result = toResult(await evaluating.handler({ form, package: home }, context));
+    if (result.failed) return { failed: { ...result, text: failureText(name, set, result.text) } };
+    set.push(name);
   }
-  if (settings.length === 0) return { said: '' };
-  return { said: `Set as the files say: ${settings.map(({ name }) => name).join(', ')}.` };
+  return { said: `Set as the files say: ${set.join(', ')}.` };
+}
+
+function failureText(name: string, set: readonly string[], why: string): string {
+  const before = set.length > 0 ? ` Set before: ${set.join(', ')}.` : '';
+  return `No tests ran, because ${name} could not be set to what its file says.${before}\n\n${why}`;
 }
 
 /** Returns how the variable that ASKED names is set. Throws a CallError when that is not known. */
 async function settingOf({ image, places }: Grounds, asked: string, context: CallContext): Promise<Setting> {
   const { symbol, files } = await variableNamed(image, places.root, asked, context);
   await places.prepare(files);
-  const found = files
-    .flatMap((file) => places.definitionsOf(file, bareOf(symbol)))
-    .filter(({ operator }) => DEFINERS.includes(operator));
+  const found = files.flatMap((file) =>
+    places
+      .definitionsOf(file, bareOf(symbol))
+      .filter(({ operator, text }) => DEFINERS.includes(bare(operator)) && hasValue(text))
+      .map((definition) => ({ ...definition, path: file })),
+  );
   const own = found.filter(({ home }) => home === partsOfName(symbol).home);
-  const [definition] = own.length > 0 ? own : found;
-  const value = valueText(definition?.text ?? '');
-  if (definition !== undefined && value !== undefined) return { name: symbol, home: definition.home, value };
+  // What a file says last holds.
+  const definition = (own.length > 0 ? own : found).at(-1);
+  if (definition !== undefined && !definition.nested)
+    return { name: symbol, home: definition.home, form: settingForm(symbol, definition) };
+  const why = definition === undefined ? `No file has` : 'Only a form within another has';
   throw new CallError(
-    `No file has a DEFVAR or DEFPARAMETER that gives ${symbol} a value. Set it with eval_form, and leave it out of reset. ${NOTHING_DONE}`,
+    `${why} a DEFVAR or DEFPARAMETER that gives ${symbol} a value. Set it with eval_form, and leave it out of reset. ${NOTHING_DONE}`,
   );
 }
 
-/** Returns the text of the value in TEXT, a definition of a variable; undefined when there is none. Several parts under feature
- *  expressions are all of it. */
-function valueText(text: string): string | undefined {
-  const form = treeOf(text).top.at(-1);
-  const [, name, ...rest] = form?.items ?? [];
-  if (form === undefined || name === undefined || rest.length === 0) return undefined;
-  const last = rest.length > 1 ? rest.at(-1) : undefined;
-  return text.slice(name.end, last?.kind === 'string' ? last.start : form.end - 1).trim();
+/** Returns whether TEXT, a definition of a variable, has something behind the name. */
+function hasValue(text: string): boolean {
+  return (treeOf(text).top.at(-1)?.items.length ?? 0) > 2;
+}
+
+/** Returns the form that sets SYMBOL as TEXT, its definition in the file at PATH, says. The reader of the image takes the
+ *  definition apart. */
+function settingForm(symbol: string, { text, path }: { text: string; path: string }): string {
+  const name = codeName(symbol);
+  const file = JSON.stringify(path);
+  return `(setf ${name}
+      (let* ((*load-truename* (sb-ext:parse-native-namestring ${file})) (*load-pathname* *load-truename*)
+             (definition '${text}
+             ))
+        (if (and (eq (second definition) '${name}) (cddr definition))
+            (eval (third definition))
+            (error "This definition gives it no value: ~S" definition))))`;
 }
 
 /** A variable, and the files that define it. */
@@ -125,5 +145,5 @@ async function variablesElsewhere(
   const search = { pattern, type: 'VARIABLE', roots: [root], offset: 0, limit: SIMILAR };
   const found = foundValue(await image.call('ranked-apropos', search, callOptions(context)));
   const rows = isLookupFailure(found) ? [] : (found.rows ?? []);
-  return rows.filter(([, symbol]) => symbol === pattern).map(([home]) => `${home}::${pattern}`);
+  return rows.filter(([, symbol]) => symbol === pattern).map(([home]) => codeName(`${home}::${pattern}`));
 }

@@ -173,7 +173,7 @@ async function perform(
   context: CallContext,
 ): Promise<Result> {
   // What is not loaded is not needed for a test that is there; the run loads it for one that is not.
-  const known = chosen !== undefined && args.edits === undefined;
+  const known = chosen !== undefined && args.edits === undefined && args.reset === undefined;
   const { system, restarts } = args;
   const prepared = await prepare(
     grounds,

@@ -168,12 +168,13 @@ function staleLine(files: readonly string[]): string {
   return line && `${line}. load_file loads it.`;
 }
 
-/** Returns the lines that tell of the variables UNSET, of TOTAL such, and how a run sets them first. */
+/** Returns the lines that tell of the variables UNSET, of TOTAL such, and how a run sets those of which the value is known. */
 export function unsetText(unset: readonly UnsetVariable[], total?: number): string[] {
-  if (unset.length === 0) return [];
-  const names = unset.slice(0, NAMES).map(({ name }) => JSON.stringify(name));
-  const remedy = `To set ${unset.length === 1 ? 'it' : 'them'} before the tests, call run_tests with reset: [${names.join(', ')}].`;
-  return [...unsetLines(unset, total), remedy];
+  const known = unset.filter(({ says }) => says !== undefined);
+  const names = known.slice(0, NAMES).map(({ name }) => JSON.stringify(name));
+  const which = known.length > NAMES ? `the first ${NAMES}` : known.length === 1 ? 'it' : 'them';
+  const remedy = `To set ${which} before the tests, call run_tests with reset: [${names.join(', ')}].`;
+  return [...unsetLines(unset, total), ...(known.length > 0 ? [remedy] : [])];
 }
 
 /** Returns what is told of how a run of TESTS ended. BEHIND is told when one of them did not end. */
