@@ -102,7 +102,7 @@ to its end, which the answer calls its file."
                    do (setf *phase* "compile" at file)
                       (push (second (compile-and-load source fasl source nil)) loaded)
                    until (getf (json-object-members (first loaded)) "notLoaded")
-                   finally (setf at nil))))
+                   finally (unless (getf (json-object-members (first loaded)) "notLoaded") (setf at nil)))))
       (let ((members (call-as-job-part nil
                                        (lambda ()
                                          (call-with-quiet-compiler
@@ -245,6 +245,7 @@ system is not found, else NIL."
         (let ((loaded (sort (set-difference (loaded-systems) before :test #'string=) #'string<)))
           (object "system" name
                   "already" (and (member name before :test #'string=) (not force))
+                  "unchanged" (not (and *loaded* (noted-files *loaded*)))
                   "loaded" loaded
                   "twins" (twins-data loaded)
                   "agreement" (make-json-object (agreement)))))))

@@ -94,9 +94,21 @@ function atName(text: string, part: Part, renaming: Renaming, task: Task, scan: 
   else scan.edits.push(symbolEdit(text, part, renaming, task));
 }
 
-/** Whether PART stands in a LOOP as one of its words. */
+/** Words of LOOP behind which a variable or a form stands, and no other word. */
+const BEFORE_FORMS = new Set(
+  (
+    'ABOVE ACROSS ALWAYS APPEND APPENDING AS BELOW BY COLLECT COLLECTING COUNT COUNTING DOWNFROM DOWNTO FOR FROM IF INTO ' +
+    'MAXIMIZE MAXIMIZING MINIMIZE MINIMIZING NAMED NCONC NCONCING NEVER ON REPEAT RETURN SUM SUMMING THEN THEREIS TO ' +
+    'UNLESS UNTIL UPFROM UPTO WHEN WHILE WITH ='
+  ).split(' '),
+);
+
+/** Whether PART stands in a LOOP as one of its words. Behind another it is a form, but where that one is a form itself. */
 function isLoopWord(part: Part): boolean {
-  return LOOP_WORDS.has(part.name) && part.around?.items[0]?.name === 'LOOP' && part.around.items[0] !== part;
+  const { around, index, name } = part;
+  if (!LOOP_WORDS.has(name) || around?.items[0]?.name !== 'LOOP' || index === 0) return false;
+  const before = around.items[index - 1];
+  return before === undefined || !BEFORE_FORMS.has(before.name) || (index > 1 && !isLoopWord(before));
 }
 
 /** Returns TOKEN of a symbol or a string with the new name in it. */

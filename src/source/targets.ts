@@ -72,10 +72,15 @@ function within(form: Form, wanted: Wanted, place: Place, depth: number): Target
   const [operator, name, ...rest] = elementsOf(form);
   if (operator?.kind !== 'atom' || name === undefined) return [];
   const target = targetOf(form, wanted, place);
-  if (target !== undefined) return [target];
-  const names = name.kind !== 'cons' || /^\(setf\s/i.test(formText(place.text, name));
-  if (names || depth === DEPTH) return [];
-  return [name, ...rest].flatMap((each) => within(each, wanted, place, depth + 1));
+  if (target?.operator.startsWith('DEF')) return [target];
+  const written = formText(place.text, name);
+  const names = (name.kind !== 'cons' && !/^\(\s*\)$/.test(written)) || /^\(setf\s/i.test(written);
+  const inner =
+    names || depth === DEPTH ? [] : [name, ...rest].flatMap((each) => within(each, wanted, place, depth + 1));
+  // What begins with the name can be a binding, as in (let (table) (defun table ...)).
+  const defining = inner.filter(({ operator }) => operator.startsWith('DEF'));
+  if (defining.length > 0 || target === undefined) return defining.length > 0 ? defining : inner;
+  return [target];
 }
 
 function targetOf(form: Form, wanted: Wanted, { text, ...place }: Place): Target | undefined {

@@ -76,7 +76,7 @@ export function furtherTools(grounds: Grounds): Tool[] {
   return [
     loadSystem(image, { places, holds, told }),
     loadFile(image, { places, holds, told }, workspace),
-    runTests(image, { places, holds, told, reached, editing, evaluating }),
+    runTests(image, { places, workspace, holds, told, reached, editing, evaluating }),
     compareImage(image, places, workspace),
     readDefinition(origins),
     editing,

@@ -89,7 +89,7 @@ test('tests that reach a function are told one by one, also those that have it a
   suite.lisp:4:1  (test calls-inner (is (= 2 (made::inner 1))))
   suite.lisp:5:1  (test calls-outer`,
   );
-  expect(await reach('made::alone')).toBe('No test reaches it.');
+  expect(await reach('made::alone')).toBe('No test is known to reach it.');
   expect(await reach('made::lone')).toBe(
     'Tests that reach it (1):\n  tests/apart.lisp:3:1  (defun run () (assert (= 1 (made::lone 1))))',
   );

@@ -113,6 +113,17 @@ Compiled with the macro EL::TWICE as it was before: EL::REPORT. Load it again.`)
     );
   });
 
+  test('is told with the uses of which it cannot be told whether they fit', async () => {
+    at.put(
+      'passed.lisp',
+      "(in-package :el)\n(defun passed (x) x)\n(defun uses () (mapcar #'passed (list 1)))\n",
+    );
+    await at.answer('load_file', { path: 'passed.lisp' });
+    expect(await edit({ definition: 'passed', text: '(defun passed (x y) (list x y))' })).toContain(
+      '\n\nWhether these fit EL::PASSED cannot be told (1):\n  EL::USES  passed.lisp:3:',
+    );
+  });
+
   test('in several files is loaded in the order of the edits, up to what fails', async () => {
     at.put('more.lisp', '(in-package :el)\n(defun more () (total nil))\n');
     await at.answer('load_file', { path: 'more.lisp' });

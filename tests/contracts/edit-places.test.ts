@@ -197,6 +197,26 @@ describe('a name that several definitions have', () => {
   });
 });
 
+test('a definition in a binding of its name is that, and one in a binding of nothing is found', async () => {
+  at.put('bound.lisp', '(let (table) (defun table () (or table 1)))\n(let () (defun helper () 1))\n');
+  const edits = [
+    { path: 'bound.lisp', definition: 'table', text: '(defun table () 2)' },
+    { path: 'bound.lisp', definition: 'helper', text: '(defun helper () 2)' },
+  ];
+  expect(await edit(...edits)).toContain('Changed bound.lisp: ');
+  expect(bytes('bound.lisp')).toBe('(let (table) (defun table () 2))\n(let () (defun helper () 2))\n');
+});
+
+test('a name with its package is found among many files that have the name in others', async () => {
+  const days = Array.from({ length: 25 }, (_, day) => `day${day + 1}`);
+  for (const day of days) at.put(`${day}.lisp`, `(in-package ${day})\n(defun part-one () 1)\n`);
+  expect(await edit({ definition: 'day20::part-one', text: '(defun part-one () 2)' })).toContain(
+    'Changed day20.lisp: ',
+  );
+  expect(bytes('day20.lisp')).toBe('(in-package day20)\n(defun part-one () 2)\n');
+  for (const day of days) rmSync(join(at.root, `${day}.lisp`));
+});
+
 describe('beside a file that is in no workspace and loaded', () => {
   const OUTSIDE = '(in-package :cl-user)\n(defmethod outer ((it t) (other t)) (list it))\n';
   beforeAll(async () => {

@@ -55,6 +55,37 @@ describe('besides', () => {
     expect(await told({ name: 'mapcar', package: 'elsewhere' })).not.toContain('DISPATCH');
   });
 
+  test('uses of a macro in top-level forms, of which SBCL records none', async () => {
+    const routes = Array.from({ length: 60 }, (_, index) => `(define-route "/${index}" ${index})`);
+    write(
+      'routes.lisp',
+      `(in-package own)\n(defvar *routes* nil)\n(defmacro define-route (path body) \`(push (cons ,path ,body) *routes*))\n${routes.join('\n')}\n`,
+    );
+    await other.text('load_file', { path: 'routes.lisp' });
+    const call = { name: 'define-route', limit: 2 };
+    expect(await told({ ...call, lambda_list: '(path body)' })).toContain(
+      '\n\n60 calls with known arguments: all fit.\n\n',
+    );
+    expect(await told({ ...call, lambda_list: '(path)' })).toContain(
+      '\n\nNo longer fit (60 of 60 calls):\n  routes.lisp:4:1  (define-route "/0" 0)  [2 arguments, at most 1 taken]\n',
+    );
+    expect(await told(call)).toContain('\n\nCalls that its removal would break (60):\n');
+    expect(await other.text('who_calls', { name: 'define-route', package: 'own', limit: 5 })).toMatch(
+      /\n {2}\.\.\.(?:\n|$)/,
+    );
+  });
+
+  test('calls whose arguments cannot be told are not among those that fit', async () => {
+    write(
+      'sent.lisp',
+      '(in-package own)\n(defun send (x &key color) (list x color))\n(defun use (a k v) (send a k v))\n',
+    );
+    await other.text('load_file', { path: 'sent.lisp' });
+    const text = await told({ name: 'send', lambda_list: '(x &key colour)' });
+    expect(text).toContain('\n\nCannot be told (1):\n  OWN::USE  sent.lisp:3:20');
+    expect(text).not.toContain('all fit');
+  });
+
   test('files that are not loaded and call it', async () => {
     expect(await told({ name: 'twice' })).toContain(
       '\n\nNot loaded, so not checked; they name it: test.lisp:3  user.lisp:2,3,4\n\n',
@@ -74,6 +105,6 @@ describe('besides', () => {
     expect(await told({ name: 'twice' })).toContain(
       '\n\nTests that reach it (1):\n  kept.lisp:2:1  (defvar *kept*\n\n',
     );
-    expect(await told({ name: 'large' })).toContain('\n\nNo test reaches it.\n\n');
+    expect(await told({ name: 'large' })).toContain('\n\nNo test is known to reach it.\n\n');
   });
 });

@@ -161,6 +161,19 @@ test('what stays is told', () => {
   expect(renamed('(loop with x = 1)', { from: 'WITH', to: 'BY' }).kept).toEqual(['word of LOOP']);
 });
 
+test.each([
+  ['(loop for i from start below END collect i)', 0],
+  ['(loop for END in list collect END)', 0],
+  ['(loop repeat END sum END)', 0],
+  ['(loop for x = END then (f END))', 0],
+  ['(loop for x in END when x do (f x) END)', 1],
+  ['(loop if a collect b else collect c END)', 1],
+  ['(loop for to in list collect to into END finally (return END))', 0],
+])('in %s, %i are words of LOOP', (text, words) => {
+  const { kept } = renamed(text, { from: 'END', to: 'FINISH' });
+  expect(kept).toEqual(Array.from({ length: words }, () => 'word of LOOP'));
+});
+
 test('with keywords, parameters and the calls of their functions follow', () => {
   const text = "(defun f (&key frob) frob) (f :frob 1) (g :frob 1) (make-instance 'thing :frob 2)";
   const classes = '(defclass thing () ((frob :initarg :frob)))';

@@ -149,6 +149,19 @@ describe('reset', () => {
     ).toBe('(#P"data/" :MINE "base.lisp" "a" 3)');
   });
 
+  test('finds the file of what was evaluated last, and the value in a form that makes a DEFVAR', async () => {
+    user(RUN);
+    base(
+      '(defmacro defsetting (name value &optional text) `(defvar ,name ,value ,@(and text (list text))))\n(defvar *limit* 1)\n(defsetting *size* 10 "A text.")',
+    );
+    await session.call('run_tests');
+    await session.eval('(defparameter again::*limit* 5) (setf again::*size* 7)');
+    expect(await reset('again::*limit*', '*size*')).toContain(
+      'Set as the files say: AGAIN::*LIMIT*, AGAIN::*SIZE*.',
+    );
+    expect(await session.eval('(list again::*limit* again::*size*)')).toBe('(1 10)');
+  });
+
   test('loads what the tests need that are asked for by name', async () => {
     base('(defvar *fresh* 1)');
     await session.call('restart_image');

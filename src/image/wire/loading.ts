@@ -21,6 +21,8 @@ export interface LoadSystemData extends Remarks {
   value?: {
     system?: string;
     already?: boolean;
+    /** Whether no file was loaded. */
+    unchanged?: boolean;
     loaded?: string[];
     /** Those that were loaded from FILE while ASDF can also find an OTHER of the name; each is told once. */
     twins?: { name: string; file: string; other: string }[];

@@ -41,6 +41,8 @@ export class Locator {
   readonly #context: CallContext;
   /** What the image has of names: keyed by package and name. */
   readonly #described = new Map<string, DescribeData | undefined>();
+  /** Whether the workspace has more files than were looked at for the last name. */
+  #partly = false;
 
   /** HOME is the package that names without one are of, when somebody gave it. */
   constructor(origins: Origins, files: EditedFiles, home: string | undefined, context: CallContext) {
@@ -96,8 +98,10 @@ export class Locator {
     const found: string[] = [];
     // A file that has others of the name is where it was looked for.
     const naming: string[] = files.filter((file) => places.defines(file, { name: asked.symbol }));
-    for await (const path of lispFiles(workspace, places, lookingBudget()))
-      if (found.length < LISTED && places.defines(path, wanted)) found.push(path);
+    const budget = lookingBudget();
+    for await (const path of lispFiles(workspace, places, budget))
+      if (places.defines(path, wanted)) found.push(path);
+    this.#partly = budget.exceeded === true;
     return { paths: found.length > 0 || outside !== undefined ? found : naming, outside };
   }
 
@@ -191,8 +195,12 @@ export class Locator {
       );
       return `${where} has the name ${asked.name}, but in another package. Give it with its package: ${[...names].join(' or ')}.`;
     }
-    if (path === undefined)
-      return `no Lisp file of the workspace defines ${asked.name}. Give path, or the name of what stands beside it.`;
+    if (path === undefined) {
+      const none = this.#partly
+        ? 'none of the files that were looked at, as the workspace has too many,'
+        : 'no Lisp file of the workspace';
+      return `${none} defines ${asked.name}. Give path, or the name of what stands beside it.`;
+    }
     const file = this.#files.named(path);
     const names = file ? definitionsIn(file.forms).map(({ name }) => name.toLowerCase()) : [];
     const near = didYouMean(nearest(asked.symbol, [...new Set(names)]));

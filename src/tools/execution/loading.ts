@@ -322,6 +322,9 @@ export function twinsText({ value: { twins = [] } = {} }: LoadSystemData, places
 function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): string {
   if (ending.kind !== 'done') return `System ${name} was not loaded to its end.`;
   const loaded = (data.value?.loaded ?? []).filter((each) => each !== (data.value?.system ?? name));
-  if (data.value?.already) return `System ${name} was loaded already; changed files were loaded again.`;
+  if (data.value?.already)
+    return data.value.unchanged
+      ? `System ${name} was loaded already, and none of its files has changed.`
+      : `System ${name} was loaded already; changed files were loaded again.`;
   return `Loaded system ${name}${loaded.length > 0 ? `, with ${loaded.join(', ')}` : ''}`;
 }

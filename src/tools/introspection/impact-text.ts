@@ -132,8 +132,8 @@ function recompileText({ why, names }: Impact['recompile'], limit: number): stri
 /** Calls of one function that are told when it has changed. */
 const UNFIT = 20;
 
-/** Returns which CALLS of a function no longer fit it, or nothing when all do. */
-export function unfitText({ name, calls, unfit, perhaps }: { name: string } & CheckedCalls): string {
+/** Returns which CALLS of a function no longer fit it and of which that cannot be told, or nothing when all fit. */
+export function unfitText({ name, calls, unfit, unknown, perhaps }: { name: string } & CheckedCalls): string {
   return laidOut(
     [
       {
@@ -141,6 +141,7 @@ export function unfitText({ name, calls, unfit, perhaps }: { name: string } & Ch
         rows: unfit.map(callText),
         of: `${unfit.length} of ${calls}`,
       },
+      { header: `Whether these fit ${name} cannot be told`, rows: unknown.map(callText) },
       { header: `What would not fit ${name}, if it is a call`, rows: perhaps.map(callText) },
     ],
     UNFIT,
@@ -224,7 +225,7 @@ function testSection(impact: Impact, limit: number): string | false {
   if (testCount === 0 && impact.testsNaming.length > 0)
     return `Tests that name it: ${filesText(impact.testsNaming, limit)}${more}`;
   if (testCount === 0)
-    return `${impact.unloaded.length > 0 ? 'No test that is loaded' : 'No test'} reaches it.${more}`;
+    return `${impact.unloaded.length > 0 ? 'No test that is loaded' : 'No test'} is known to reach it.${more}`;
   const lines = listText(tests.slice(0, limit).map(locatedText), false);
   const rest = testCount - Math.min(limit, tests.length);
   return `Tests that reach it (${testCount}):\n${lines}${rest > 0 ? `\n  ... ${rest} more; limit tells them` : ''}${more}`;

@@ -5,9 +5,6 @@ import { bareOf, partsOfName } from '../../source/qualified.ts';
 import type { Forms, Places } from '../places.ts';
 import type { User } from './users.ts';
 
-/** Forms that are told. */
-const TOLD = 50;
-
 /** What the image tells with an answer without users: the files of loaded code, and all packages that have the symbol. */
 interface Unseen {
   name: string;
@@ -42,7 +39,6 @@ export function unseenUsers(found: Unseen, told: readonly User[], places: Places
       const site = { at: `${places.fileName(file)}:${line}:${column}`, text: shown };
       const user = users.get(at) ?? { name, possible: true, outside: true };
       users.set(at, sites ? { ...user, sites: [...(user.sites ?? []), site] } : user);
-      if (users.size >= TOLD) return [...users.values()];
     }
   }
   return [...users.values()];

@@ -103,10 +103,10 @@ class Following {
       this.#image.call('load-files', { files, folder }, this.#options()),
     );
     const done = reply.data.value ?? [];
-    const loaded = done.map(({ file }) => file);
+    const loaded = done.filter(({ notLoaded }) => !notLoaded).map(({ file }) => file);
     await this.#places.prepare(loaded);
     this.#places.keepLoaded(loaded);
-    this.#followed.loaded.push(...done.map(({ file }) => this.#places.fileName(file)));
+    this.#followed.loaded.push(...loaded.map((file) => this.#places.fileName(file)));
     this.#tell(reply);
     if (done.some(({ notLoaded }) => notLoaded === true)) this.#followed.failed = true;
   }

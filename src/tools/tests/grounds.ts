@@ -1,5 +1,6 @@
 // Decides what runs of tests work on.
 
+import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
 import type { Holds } from '../debug/hold.ts';
 import type { Places } from '../places.ts';
@@ -11,6 +12,7 @@ import type { ReachedDefinitions } from './reached.ts';
 export interface Grounds {
   image: Image;
   places: Places;
+  workspace: Workspace;
   holds: Holds;
   memory: TestMemory;
   told: ToldWarnings;

@@ -9,10 +9,13 @@ import { bare } from '../../source/lexer.ts';
 import { bareOf, codeName, partsOfName } from '../../source/qualified.ts';
 import { treeOf } from '../../source/tree.ts';
 import { callOptions } from '../calling.ts';
+import { lispFiles, lookingBudget } from '../definitions/in-workspace.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
+import type { NamedText, Places } from '../places.ts';
 import type { Grounds } from './grounds.ts';
 
-/** What has the value of a variable behind its name, without packages. */
+/** What has the value of a variable behind its name, without packages. What else begins with DEF has it there where nothing but
+ *  a docstring follows. */
 const DEFINERS: readonly string[] = ['DEFVAR', 'DEFPARAMETER', 'DEFGLOBAL'];
 
 /** Variables with a name like the one that is asked for that are looked through. */
@@ -55,29 +58,43 @@ function failureText(name: string, set: readonly string[], why: string): string 
 }
 
 /** Returns how the variable that ASKED names is set. Throws a CallError when that is not known. */
-async function settingOf({ image, places }: Grounds, asked: string, context: CallContext): Promise<Setting> {
+async function settingOf(grounds: Grounds, asked: string, context: CallContext): Promise<Setting> {
+  const { image, places, workspace } = grounds;
   const { symbol, files } = await variableNamed(image, places.root, asked, context);
   await places.prepare(files);
-  const found = files.flatMap((file) =>
-    places
-      .definitionsOf(file, bareOf(symbol))
-      .filter(({ operator, text }) => DEFINERS.includes(bare(operator)) && hasValue(text))
-      .map((definition) => ({ ...definition, path: file })),
-  );
+  let found = files.flatMap((file) => definitionsIn(file, symbol, places));
+  if (found.length === 0) {
+    // What was evaluated last has no file for SBCL.
+    for await (const file of lispFiles(workspace, places, lookingBudget()))
+      found.push(...definitionsIn(file, symbol, places));
+    found = found.filter(({ home }) => home === partsOfName(symbol).home);
+  }
   const own = found.filter(({ home }) => home === partsOfName(symbol).home);
   // What a file says last holds.
   const definition = (own.length > 0 ? own : found).at(-1);
   if (definition !== undefined && !definition.nested)
     return { name: symbol, home: definition.home, form: settingForm(symbol, definition) };
-  const why = definition === undefined ? `No file has` : 'Only a form within another has';
+  const why = definition === undefined ? 'No file has' : 'Only a form within another has';
   throw new CallError(
     `${why} a DEFVAR or DEFPARAMETER that gives ${symbol} a value. Set it with eval_form, and leave it out of reset. ${NOTHING_DONE}`,
   );
 }
 
-/** Returns whether TEXT, a definition of a variable, has something behind the name. */
-function hasValue(text: string): boolean {
-  return (treeOf(text).top.at(-1)?.items.length ?? 0) > 2;
+/** Returns the forms in FILE that give the variable SYMBOL a value, with the path of that. */
+function definitionsIn(file: string, symbol: string, places: Places): (NamedText & { path: string })[] {
+  return places
+    .definitionsOf(file, bareOf(symbol))
+    .filter(({ operator, text }) => hasValue(bare(operator), text))
+    .map((definition) => ({ ...definition, path: file }));
+}
+
+/** Returns whether TEXT, a form of OPERATOR that defines a variable, has its value behind the name. */
+function hasValue(operator: string, text: string): boolean {
+  const [, , value, ...more] = treeOf(text).top.at(-1)?.items ?? [];
+  if (value === undefined) return false;
+  return (
+    DEFINERS.includes(operator) || (operator.startsWith('DEF') && more.every(({ kind }) => kind === 'string'))
+  );
 }
 
 /** Returns the form that sets SYMBOL as TEXT, its definition in the file at PATH, says. The reader of the image takes the

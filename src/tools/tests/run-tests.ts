@@ -93,6 +93,7 @@ export function runTests(
   image: Image,
   {
     places,
+    workspace,
     holds,
     told,
     reached,
@@ -100,7 +101,7 @@ export function runTests(
     evaluating,
   }: Omit<Grounds, 'image' | 'memory'> & { editing: Tool; evaluating: Tool },
 ) {
-  const grounds: Grounds = { image, places, holds, memory: new TestMemory(), told, reached };
+  const grounds: Grounds = { image, places, workspace, holds, memory: new TestMemory(), told, reached };
   return defineTool({
     ...RUN_TESTS,
     raisedBy: ({ edits, then }) =>
