@@ -27,6 +27,14 @@ gives a text that says so."
                                       (type-of object) (type-of failure)))))))
     (if cut (concatenate 'string text "...") text)))
 
+(defun digits (number)
+  "Return NUMBER, an integer that is not negative, in decimal digits. Where SBCL prints one, a method of the user can run."
+  (let ((digits '()))
+    (loop (multiple-value-bind (rest digit) (floor number 10)
+            (push (code-char (+ (char-code #\0) digit)) digits)
+            (when (zerop rest) (return (coerce digits 'simple-string)))
+            (setf number rest)))))
+
 (defun symbol-text (symbol)
   "Return SYMBOL as PACKAGE::NAME without bars, or #:NAME without a package."
   ;; Not printed: SBCL defines names where nothing is interrupted, and printing a string can run a method of the user.

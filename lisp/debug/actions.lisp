@@ -198,6 +198,7 @@ held job does from then on is the answer; a thread of the program just goes on."
 (defun go-on (held job arguments)
   "Go on from HELD for JOB as ARGUMENTS, of a message, say. Return only when that cannot be; then JOB is answered why."
   (let ((*hold* (held-seconds held)) (sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* nil)
+        (*break-on-signals* *program-breaks*)
         (number (gethash "frame" arguments)))
     (cond ((gethash "end" arguments) (end-held held job))
           ((gethash "restart" arguments) (invoke-held-restart held job (gethash "restart" arguments)))

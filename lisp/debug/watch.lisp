@@ -62,15 +62,16 @@ seconds each is held, or NIL."
 (defun recorded-p (condition watch)
   "Record CONDITION, which is about to be signalled, when WATCH is about it, and return true then."
   (let ((*noting* t))
-    (handler-case
-        (when (and (typep condition (watch-type watch))
-                   (not (typep condition 'storage-condition))
-                   (room-on-stack-p))
-          (multiple-value-bind (frames more) (shown-frames)
-            (when (and frames (watched-p watch condition frames) (room-this-second-p))
-              (record-watched condition frames more)
-              t)))
-      (error () nil))))
+    (unless-broken
+     nil
+     (lambda ()
+       (when (and (typep condition (watch-type watch))
+                  (not (typep condition 'storage-condition))
+                  (room-on-stack-p))
+         (multiple-value-bind (frames more) (shown-frames)
+           (when (and frames (watched-p watch condition frames) (room-this-second-p))
+             (record-watched condition frames more)
+             t)))))))
 
 (defun note-signalled (condition)
   "Record CONDITION, which is about to be signalled, and hold it when the watch says so."
@@ -90,11 +91,12 @@ seconds each is held, or NIL."
   "Return what is being signalled when CONDITION is of the break at a signal, else NIL."
   (when (typep condition 'simple-condition)
     (let ((control (simple-condition-format-control condition))
-          (signalled (first (simple-condition-format-arguments condition))))
+          (arguments (simple-condition-format-arguments condition)))
       (and (stringp control)
            (search "*BREAK-ON-SIGNALS*" control)
-           (typep signalled 'condition)
-           signalled))))
+           (consp arguments)
+           (typep (first arguments) 'condition)
+           (first arguments)))))
 
 (defun note-break (condition)
   "Go on from CONDITION once it was noted, when it is that something is signalled which the watch is about."
@@ -106,7 +108,9 @@ seconds each is held, or NIL."
 (defun break-at (type)
   "Have SBCL break when a condition of TYPE is signalled, in threads of the program and in calls that begin from now on."
   (setf (sb-ext:symbol-global-value '*break-on-signals*) type)
-  (set-session-variable '*break-on-signals* type))
+  (set-session-variable '*break-on-signals* type)
+  ;; No form of the program has set it, as an answer would say.
+  (style-members))
 
 (defun watch-errors (watch)
   "Begin to record what WATCH is about, in place of what was before."

@@ -21,7 +21,8 @@ guard page is put back, and nothing is left there that would seem to live."
   "Make each thread that is made from now on a guarded one."
   (encapsulate 'sb-thread:make-thread 'live-lisp
                (lambda (make function &rest options)
-                 (apply make (guarded function) options))))
+                 ;; What is no function SBCL refuses.
+                 (apply make (if (typep function '(or function symbol)) (guarded function) function) options))))
 
 (sb-ext:defglobal **own-threads** '()
   "The threads that the agent cannot do without.")

@@ -33,10 +33,13 @@ looked at, or is NIL."
         until (>= (length seen) *restart-limit*)
         finally (return (values told (and more (length more))))))
 
-(defun restarts-data (restarts)
-  "Return RESTARTS as JSON objects, as far as they are told, and how many were not looked at."
-  (multiple-value-bind (told more) (told-restarts restarts)
-    (values (loop for (nil name report) in told collect (object "name" name "report" report)) more)))
+(defun restarts-data (condition)
+  "Return the restarts for CONDITION as JSON objects, as far as they are told, and how many were not looked at; none when a
+test of one fails."
+  (handler-case
+      (multiple-value-bind (told more) (told-restarts (active-restarts condition))
+        (values (loop for (nil name report) in told collect (object "name" name "report" report)) more))
+    (error () (values '() nil))))
 
 (defun unbound-name (condition)
   "Return the variable that CONDITION says is unbound as text with its package, which the report leaves out for that of the
@@ -47,7 +50,7 @@ session; NIL for other conditions."
 
 (defun condition-data (condition calls &optional more)
   "Return CONDITION, signalled below CALLS and MORE others, as a JSON object: type, text, restarts, frames."
-  (multiple-value-bind (restarts more-restarts) (restarts-data (active-restarts condition))
+  (multiple-value-bind (restarts more-restarts) (restarts-data condition)
     (let ((type (type-of condition)))
       (object "type" (if (symbolp type) (symbol-text type) (print-safely 200 type))
               "text" (report-text 4000 condition)
@@ -56,7 +59,7 @@ session; NIL for other conditions."
               "missing" (missing-name-p condition)
               "restarts" restarts
               "moreRestarts" more-restarts
-              "frames" (frames-data calls)
+              "frames" (handler-case (frames-data calls) (error () '()))
               "moreFrames" more))))
 
 ;;; Keeping it

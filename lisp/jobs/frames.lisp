@@ -94,13 +94,23 @@ variable has the value that counts."
   "Functions of the system between user code and the agent.")
 
 (defun name-symbols (name)
-  "Return the symbols in NAME, which may be a list such as (FLET X :IN Y)."
-  (cond ((consp name) (append (name-symbols (car name)) (name-symbols (cdr name))))
-        ((and name (symbolp name)) (list name))))
+  "Return the symbols in NAME, which may be a list such as (FLET X :IN Y). A program can make one that is long or circular,
+of which some are returned."
+  (let ((symbols '()) (left 200))
+    (labels ((note (part depth)
+               (loop while (and (consp part) (plusp depth) (plusp (decf left)))
+                     do (note (pop part) (1- depth)))
+               (when (and part (symbolp part)) (push part symbols))))
+      (note name 10))
+    (nreverse symbols)))
+
+(defun function-symbols (name)
+  "Return the symbols in NAME, of a function; of a method those in the name of its generic function."
+  (name-symbols (if (method-name-p name) (second name) name)))
 
 (defun named-p (name names)
   "True when a symbol of the system in NAME is called one of NAMES."
-  (loop for symbol in (name-symbols name)
+  (loop for symbol in (function-symbols name)
         for package = (symbol-package symbol)
           thereis (and package
                        (member (symbol-name symbol) names :test #'string=)
@@ -109,7 +119,7 @@ variable has the value that counts."
 
 (defun ours-p (name)
   "True when NAME is of a function of the agent."
-  (some (lambda (symbol) (own-package-p (symbol-package symbol))) (name-symbols name)))
+  (some (lambda (symbol) (own-package-p (symbol-package symbol))) (function-symbols name)))
 
 (defun machinery-p (name)
   "True when NAME belongs to the part of the system that signals and evaluates, which

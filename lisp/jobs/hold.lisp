@@ -21,7 +21,19 @@
 
 (defvar *chosen-restarts* '() "The names of the restarts that this call takes when they are offered, the best first.")
 
-(defvar *taken* '() "What restarts were taken for: lists of the name, and of the type and the text of the condition.")
+(defvar *taken* nil
+  "What restarts were taken for in this call, each with its number: a table by lists of the name, and of the type and the text
+of the condition.")
+
+(defparameter *taken-told* 20 "How many of these an answer tells.")
+
+(defvar *program-breaks* nil "The value of *BREAK-ON-SIGNALS* when the program came to the debugger.")
+(defvar *program-hook* nil "The hook of SBCL's debugger that was called then.")
+
+(defun call-as-program (function)
+  "Call FUNCTION, code of the program, from the debugger: with what that has for its conditions."
+  (let ((sb-ext:*invoke-debugger-hook* *program-hook*) (*break-on-signals* *program-breaks*))
+    (funcall function)))
 
 (defun restart-required-count (restart)
   "Return how many arguments what RESTART calls must have, as far as that is known."
@@ -39,11 +51,18 @@ alike, since one that only tries again could do so for ever."
         for key = (and restart (list (string (restart-name restart)) (class-text (class-of condition)) (report-text 200 condition)))
         do (when (and restart
                       (zerop (restart-required-count restart))
-                      (not (member key *taken* :test #'equal)))
-             (push key *taken*)
-             (invoke-restart restart))))
+                      (not (gethash key *taken*)))
+             (setf (gethash key *taken*) (hash-table-count *taken*))
+             (call-as-program (lambda () (invoke-restart restart))))))
 
 (defun taken-members ()
-  "Return the members that tell which restarts were taken."
-  (list "taken" (loop for (name nil text) in (reverse *taken*)
-                      collect (object "restart" name "text" text))))
+  "Return the members that tell which restarts were taken: the first, and how many there were."
+  (let ((count (hash-table-count *taken*)))
+    (list "taken" (loop with rows = (make-array (min count *taken-told*))
+                        for key being the hash-keys of *taken* using (hash-value number)
+                        when (< number (length rows))
+                          do (destructuring-bind (name type text) key
+                               (declare (ignore type))
+                               (setf (aref rows number) (object "restart" name "text" text)))
+                        finally (return (coerce rows 'list)))
+          "takenTotal" (and (> count *taken-told*) count))))

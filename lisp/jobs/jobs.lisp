@@ -186,19 +186,32 @@ exhausted there is no room here to describe anything, so that is done after the 
 
 (defvar *thread-end* nil "A tag to throw to in order to end this thread, or NIL.")
 
-(defun end-thread (condition)
-  "Keep and print CONDITION, which nobody handled in a thread that is no job, and end the thread."
-  (let ((name (current-thread-name)))
-    (ignore-errors
-     (unless (typep condition 'storage-condition)
-       (multiple-value-call #'described condition **thread-error-keeper** t (calls-on-stack))))
-    (format **background-stream** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
-            name
-            (print-safely 100 (type-of condition))
-            (report-text 1000 condition)))
+(defun leave-thread ()
+  "End this thread, which is no job."
   (if *thread-end*
       (throw *thread-end* *thread-end*)
       (sb-thread:abort-thread)))
+
+(defun unless-broken (value function)
+  "Return what FUNCTION does, or VALUE when that signals an error or comes to the debugger."
+  (catch 'broken
+    (let ((sb-ext:*invoke-debugger-hook* (lambda (failure hook)
+                                           (declare (ignore failure hook))
+                                           (throw 'broken value))))
+      (handler-case (funcall function)
+        (error () value)))))
+
+(defun end-thread (condition)
+  "Keep and print CONDITION, which nobody handled in a thread that is no job, and end the thread."
+  (let ((name (current-thread-name)))
+    (unless-broken nil (lambda ()
+                         (unless (typep condition 'storage-condition)
+                           (multiple-value-call #'described condition **thread-error-keeper** t (calls-on-stack)))))
+    (format **background-stream** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
+            name
+            (unless-broken "condition" (lambda () (print-safely 100 (type-of condition))))
+            (unless-broken "its report comes to the debugger" (lambda () (report-text 1000 condition)))))
+  (leave-thread))
 
 (defun fail-job (job condition)
   "Answer JOB, whose own part signalled CONDITION, and end its thread. The agent is broken then, and
@@ -228,12 +241,22 @@ the server replaces the image."
                       (equal name (thread-name-for (job-operation job))))
               return job))))
 
-(defun call-leaving-on-failure (job condition function)
-  "Call FUNCTION. When it signals what nobody handles, leave JOB by CONDITION: SBCL has no hook while it runs one, so its
-debugger would wait for a person."
-  (let ((sb-ext:*invoke-debugger-hook* (lambda (failure hook)
+(defun leave-broken (condition)
+  "Leave the job or the thread that CONDITION ends, when what is done about that fails itself."
+  (cond ((null *job*) (leave-thread))
+        ((job-interruptible *job*) (leave-by-condition *job* condition))
+        (t (fail-job *job* condition))))
+
+(defun call-as-debugger (condition hook function)
+  "Call FUNCTION, code of ours that runs because CONDITION came to the debugger, which called HOOK. When it signals what
+nobody handles, what CONDITION ends is left: SBCL has no hook while it runs one, so its debugger would wait for a person.
+Nor does our own code break at signals."
+  (let ((*program-breaks* *break-on-signals*)
+        (*program-hook* hook)
+        (*break-on-signals* nil)
+        (sb-ext:*invoke-debugger-hook* (lambda (failure hook)
                                          (declare (ignore failure hook))
-                                         (leave-by-condition job condition))))
+                                         (leave-broken condition))))
     (funcall function)))
 
 (defun go-on-otherwise (condition)
@@ -245,31 +268,35 @@ chosen, or hold it."
   (take-chosen-restart condition)
   (when *hold* (setf (job-unheld *job*) (funcall **holder** condition *job*))))
 
+(defun answer-condition (condition)
+  "Do what is to be done about CONDITION, which nobody handled: in a job it becomes the answer, any other thread prints it and
+ends."
+  ;; FORMAT prints even strings by the session's pretty printers.
+  (let ((*print-pprint-dispatch* **pretty-printers**))
+    (cond ((null *job*)
+           (let ((job (job-to-begin)))
+             (if job (fail-job job condition) (end-thread condition))))
+          ((and (job-interruptible *job*) (not (damage-p condition)))
+           (unless (job-looking *job*) (go-on-otherwise condition))
+           (leave-by-condition *job* condition))
+          (t (fail-job *job* condition)))))
+
 (defun debugger-hook (condition hook)
-  "The global *INVOKE-DEBUGGER-HOOK*: in a job the CONDITION becomes its answer, any other
-thread prints it and ends, and the image lives on. A debugger hook that user code bound is
-asked first."
-  (declare (ignore hook))
-  (when **on-break** (funcall **on-break** condition))
-  (let ((user *debugger-hook*))
-    (when (and user *job*)
-      (let ((*debugger-hook* nil)
-            (sb-ext:*invoke-debugger-hook* #'debugger-hook))
-        (funcall user condition user)))
-    (when (typep condition 'heap-exhausted)
-      (if *job*
-          (setf (job-crowded *job*) t)
-          (push sb-thread:*current-thread* **crowded**)))
-    ;; FORMAT prints even strings by the session's pretty printers.
-    (let ((*print-pprint-dispatch* **pretty-printers**))
-      (cond ((null *job*)
-             (let ((job (job-to-begin)))
-               (if job (fail-job job condition) (end-thread condition))))
-            ((and (job-interruptible *job*) (not (damage-p condition)))
-             (unless (job-looking *job*)
-               (call-leaving-on-failure *job* condition (lambda () (go-on-otherwise condition))))
-             (leave-by-condition *job* condition))
-            (t (fail-job *job* condition))))))
+  "The global *INVOKE-DEBUGGER-HOOK*: what comes to the debugger is answered, and the image lives on. A debugger hook of the
+program is asked first."
+  (call-as-debugger
+   condition hook
+   (lambda ()
+     (when **on-break** (funcall **on-break** condition))
+     (let ((user *debugger-hook*))
+       (when user
+         (let ((*debugger-hook* nil))
+           (call-as-program (lambda () (funcall user condition user))))))
+     (when (typep condition 'heap-exhausted)
+       (if *job*
+           (setf (job-crowded *job*) t)
+           (push sb-thread:*current-thread* **crowded**)))
+     (answer-condition condition))))
 
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output going to CAPTURE and every input stream at its end."

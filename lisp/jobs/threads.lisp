@@ -109,8 +109,7 @@ its answer."
 
 (defun thread-folder (thread)
   "Return the folder in which Linux tells of THREAD."
-  (let ((*print-pretty* nil) (*print-base* 10) (*print-radix* nil))
-    (format nil "/proc/self/task/~D/" (thread-number thread))))
+  (concatenate 'string "/proc/self/task/" (digits (thread-number thread)) "/"))
 
 (defun there-p (path)
   "True when there is a file PATH. No descriptor is needed for that."

@@ -56,10 +56,10 @@ offset of the top-level form, the file, and in that the character at which the f
   (typecase condition
     (end-of-file "the text ends inside this form")
     (simple-condition
-     (print-safely 500 (handler-case (apply #'format nil (simple-condition-format-control condition)
-                                            (simple-condition-format-arguments condition))
-                         (error () (princ-to-string condition)))
-                   "~A"))
+     (handler-case (values (bounded-string 500 (lambda (stream)
+                                                 (apply #'format stream (simple-condition-format-control condition)
+                                                        (simple-condition-format-arguments condition)))))
+       (error () (print-safely 500 condition "~A"))))
     (t (print-safely 500 condition "~A"))))
 
 (defun whole-definition-p (form context)

@@ -37,7 +37,8 @@
     (nconc (when (member (car form) *setters* :test #'eq)
              (variables-in (places-set form)))
            (loop for rest = form then (cdr rest)
-                 while (consp rest)
+                 ;; It can be circular.
+                 while (and (consp rest) (plusp (decf *steps*)))
                  nconc (set-variables (car rest))))))
 
 (defparameter *valued* '(defvar defparameter defconstant sb-ext:defglobal)
@@ -55,7 +56,7 @@ what it only defines do not count."
         ((member (car form) *valued*) (variables-read (third form)))
         ((and (symbolp (car form)) (macro-function (car form)) (starts-p (symbol-name (car form)) "DEF")) '())
         (t (loop for rest = form then (cdr rest)
-                 while (consp rest)
+                 while (and (consp rest) (plusp (decf *steps*)))
                  nconc (variables-read (car rest))))))
 
 (defun read-texts (form)

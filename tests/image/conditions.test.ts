@@ -79,7 +79,7 @@ describe('the whole text', () => {
   test('of a restart that was chosen for it and that fails itself', async () => {
     const form = '(restart-bind ((continue (lambda () (error "In the restart.")))) (error "The first."))';
     expect((await session.call('eval_form', { form, restarts: ['CONTINUE'] })).text).toMatch(
-      /^Error: The first\.\nType: COMMON-LISP::SIMPLE-ERROR\n/,
+      /^Error: In the restart\.\nType: COMMON-LISP::SIMPLE-ERROR\n/,
     );
   });
 });

@@ -21,6 +21,8 @@ export interface Holding {
   notHeld?: string;
   /** The restarts that were taken as was chosen before, each with the text of its condition. */
   taken?: { restart: string; text: string }[];
+  /** How many there were, when these are not all. */
+  takenTotal?: number;
 }
 
 /** What an operation that runs code is told of its errors. They are held for HOLD seconds; absent when they end it. */

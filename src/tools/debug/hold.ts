@@ -60,8 +60,9 @@ export function heldAbove({ lost }: Holds): { heldAbove?: number } {
 }
 
 /** Returns what is told of restarts that were taken, and of an error that could not be held. */
-export function holdingSection({ taken = [], notHeld }: Holding): string {
+export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding): string {
   const took = taken.map(({ restart, text }) => `Took the restart ${restart}: ${text.replace(/\s+/g, ' ')}`);
+  if (takenTotal > taken.length) took.push(`... ${takenTotal - taken.length} more restarts were taken`);
   return [
     ...took,
     ...(notHeld === undefined ? [] : [`Note: the error was not held, because ${notHeld}.`]),
