@@ -100,11 +100,13 @@ was made to tell it, so that an id would be gone at once."
 
 (defun package-parts (package)
   "Return what is to be known of PACKAGE as parts."
-  (plain-parts "name" (package-name package) "nicknames" (package-nicknames package)
-               "uses" (mapcar #'package-name (package-use-list package))
-               "used by" (mapcar #'package-name (package-used-by-list package))
-               "locked" (sb-ext:package-locked-p package)
-               "external" (loop for symbol being the external-symbols of package count symbol)))
+  (if (package-name package)
+      (plain-parts "name" (package-name package) "nicknames" (package-nicknames package)
+                   "uses" (mapcar #'package-name (package-use-list package))
+                   "used by" (mapcar #'package-name (package-used-by-list package))
+                   "locked" (sb-ext:package-locked-p package)
+                   "external" (loop for symbol being the external-symbols of package count symbol))
+      (plain-parts "deleted" t)))
 
 (defun thread-parts (thread)
   "Return what is to be known of THREAD as parts."

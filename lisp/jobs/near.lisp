@@ -156,9 +156,10 @@ exported or accessible there, else 2. ENTRY is a list of the text, the same two 
            (string< (symbol-name symbol) (symbol-name other)))
           (t (string< (symbol-text symbol) text)))))
 
-(defun near-symbols (name package wanted)
+(defun near-symbols (name package wanted &optional hidden)
   "Return at most three symbols near the string NAME, as texts, the nearest first. They are accessible in PACKAGE, or
-have that very name in another. WANTED is a function that is true of symbols that come into question."
+another package exports them under that very name; with HIDDEN it need not export them. WANTED is a function that is true of
+symbols that come into question."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most))) (found '()) (bound 10))
     (declare (type (integer 0 10) bound))
     (flet ((note (symbol far &optional (away 1))
@@ -177,7 +178,8 @@ have that very name in another. WANTED is a function that is true of symbols tha
                          bound (max 1 (second (first found)))))))))
       (multiple-value-bind (exported internal) (namesakes name)
         (dolist (symbol exported) (note symbol 0))
-        (dolist (symbol internal) (note symbol 0 2)))
+        (when hidden
+          (dolist (symbol internal) (note symbol 0 2))))
       (when slips
         (map-accessible (lambda (symbol)
                           (let ((far (funcall slips (symbol-name symbol) bound)))
@@ -208,7 +210,7 @@ NIL when NAME is such by now: warnings come when all is loaded, and the definiti
          (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol)))
          (wanted (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))
     (when (and package (not (funcall wanted symbol)))
-      (near-symbols (symbol-name symbol) package wanted))))
+      (near-symbols (symbol-name symbol) package wanted t))))
 
 (defun near-package-error (condition)
   "Return what is near the package that CONDITION, a package error, misses, or the symbol that this does not have."

@@ -158,7 +158,10 @@ apart: reading interns too, and so does much code that only looks a symbol up."
   "Call FUNCTION, which makes or changes the generic function NAME, with ARGUMENTS, and note that. What stands in the way
 of it goes first."
   (touch name)
-  (let ((lambda-list (getf arguments :lambda-list :none)))
+  ;; Arguments that are no pairs are refused by the function itself.
+  (let ((lambda-list (loop for (name value) on arguments by #'cddr
+                           when (eq name :lambda-list) return value
+                           finally (return :none))))
     (unless (eq lambda-list :none)
       (making-way name lambda-list (find-if (lambda (argument) (typep argument 'source-location)) arguments) 'defgeneric)))
   (apply function name arguments))

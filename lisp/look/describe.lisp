@@ -290,7 +290,7 @@ tell what is near: a form that named what is not there has made the symbol."
                  "in" (package-name in)
                  "natures" (natures symbol)
                  "things" things
-                 "near" (and (null things) home (near-symbols (symbol-name symbol) home #'names-something-p))
+                 "near" (and (null things) home (near-symbols (symbol-name symbol) home #'names-something-p t))
                  "properties" (loop for (key) on (symbol-plist symbol) by #'cddr
                                     ;; It can be circular.
                                     repeat 1000 collect (plain-text 100 key))))))))

@@ -66,6 +66,7 @@ const CASES: readonly (readonly [form: string, restarts: readonly string[], answ
     'Error: The second.\nType: COMMON-LISP::SIMPLE-ERROR',
   ],
   ['(sb-thread:make-thread 5)', [], 'Error: '],
+  ["(ensure-generic-function 'no-pairs :lambda-list)", [], 'Error: odd number of &KEY arguments'],
   ['(list #.(error "~a" (make-instance \'babbling)))', [], 'Error: form 1 cannot be read: blabla'],
   [
     `(sb-thread:join-thread

@@ -53,6 +53,7 @@ describe('what it looks into', () => {
     ["(make-array '(2 2) :initial-element 0)", '  1 1 = 0'],
     ["(make-condition 'type-error :datum 5)", '  DATUM = 5'],
     ['sb-thread:*current-thread*', '  alive = '],
+    ['(let ((p (make-package "SOON-GONE"))) (delete-package p) p)', '  deleted = T'],
   ])('the value of %s', async (form, text) => {
     await session.eval(form);
     expect(await inspect('*')).toContain(text);

@@ -251,7 +251,7 @@ describe('arguments', () => {
     [
       'run_tests',
       { tests: 'x' },
-      "Unknown parameter 'tests'; run_tests takes system, package, test, failed, touching, coverage, isolate, seed, limit, edits, then, on_error, restarts, timeout.",
+      "Unknown parameter 'tests'; run_tests takes system, package, test, failed, touching, coverage, isolate, seed, limit, reset, edits, then, on_error, restarts, timeout.",
     ],
     ['load_file', {}, "Required parameter 'path' missing"],
     [
