@@ -97,9 +97,9 @@ function atName(text: string, part: Part, renaming: Renaming, task: Task, scan: 
 /** Words of LOOP behind which a variable or a form stands, and no other word. */
 const BEFORE_FORMS = new Set(
   (
-    'ABOVE ACROSS ALWAYS APPEND APPENDING AS BELOW BY COLLECT COLLECTING COUNT COUNTING DOWNFROM DOWNTO FOR FROM IF INTO ' +
+    'ABOVE ACROSS ALWAYS APPEND APPENDING AS BELOW BY COLLECT COLLECTING COUNT COUNTING DOWNFROM DOWNTO FOR FROM IF IN INTO ' +
     'MAXIMIZE MAXIMIZING MINIMIZE MINIMIZING NAMED NCONC NCONCING NEVER ON REPEAT RETURN SUM SUMMING THEN THEREIS TO ' +
-    'UNLESS UNTIL UPFROM UPTO WHEN WHILE WITH ='
+    'UNLESS UNTIL UPFROM UPTO WHEN WHILE WITH'
   ).split(' '),
 );
 
@@ -108,6 +108,7 @@ function isLoopWord(part: Part): boolean {
   const { around, index, name } = part;
   if (!LOOP_WORDS.has(name) || around?.items[0]?.name !== 'LOOP' || index === 0) return false;
   const before = around.items[index - 1];
+  if (before?.name === '=') return false;
   return before === undefined || !BEFORE_FORMS.has(before.name) || (index > 1 && !isLoopWord(before));
 }
 

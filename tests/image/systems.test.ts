@@ -85,9 +85,7 @@ describe('a system', () => {
       good('System again was loaded already, and none of its files has changed.'),
     );
     change('again', { again: '(defun again () :new)\n' });
-    expect((await load('again')).text).toBe(
-      'System again was loaded already; changed files were loaded again.',
-    );
+    expect((await load('again')).text).toBe('Loaded system again');
     expect(await session.eval('(again)')).toBe(':NEW');
   });
 
