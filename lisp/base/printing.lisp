@@ -27,7 +27,7 @@ gives a text that says so."
                                       (type-of object) (type-of failure)))))))
     (if cut (concatenate 'string text "...") text)))
 
-(defun digits (number)
+(defun decimal-digits (number)
   "Return NUMBER, an integer that is not negative, in decimal digits. Where SBCL prints one, a method of the user can run."
   (let ((digits '()))
     (loop (multiple-value-bind (rest digit) (floor number 10)

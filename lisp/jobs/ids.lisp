@@ -21,7 +21,7 @@
         (setf (gethash object **ids**) id
               (gethash id **objects**) (sb-ext:make-weak-pointer object))
         (remhash (- id *id-limit*) **objects**)
-        (concatenate 'string "@" (digits id))))))
+        (concatenate 'string "@" (decimal-digits id))))))
 
 (defun object-of-id (id)
   "Return the object of ID, a number, and whether it is there."

@@ -109,7 +109,7 @@ its answer."
 
 (defun thread-folder (thread)
   "Return the folder in which Linux tells of THREAD."
-  (concatenate 'string "/proc/self/task/" (digits (thread-number thread)) "/"))
+  (concatenate 'string "/proc/self/task/" (decimal-digits (thread-number thread)) "/"))
 
 (defun there-p (path)
   "True when there is a file PATH. No descriptor is needed for that."
