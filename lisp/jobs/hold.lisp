@@ -53,7 +53,9 @@ alike, since one that only tries again could do so for ever."
                       (zerop (restart-required-count restart))
                       (not (gethash key *taken*)))
              (setf (gethash key *taken*) (hash-table-count *taken*))
-             (call-as-program (lambda () (invoke-restart restart))))))
+             ;; What the restart itself signals is not answered by it.
+             (let ((*chosen-restarts* (remove name *chosen-restarts*)))
+               (call-as-program (lambda () (invoke-restart restart)))))))
 
 (defun taken-members ()
   "Return the members that tell which restarts were taken: the first, and how many there were."

@@ -252,7 +252,7 @@ the server replaces the image."
 nobody handles, what CONDITION ends is left: SBCL has no hook while it runs one, so its debugger would wait for a person.
 Nor does our own code break at signals."
   (let ((*program-breaks* *break-on-signals*)
-        (*program-hook* hook)
+        (*program-hook* (or hook #'debugger-hook))
         (*break-on-signals* nil)
         (sb-ext:*invoke-debugger-hook* (lambda (failure hook)
                                          (declare (ignore failure hook))
@@ -289,7 +289,8 @@ program is asked first."
    (lambda ()
      (when **on-break** (funcall **on-break** condition))
      (let ((user *debugger-hook*))
-       (when user
+       ;; A thread of the agent is none of the program's.
+       (when (and user (or *job* *thread-end*))
          (let ((*debugger-hook* nil))
            (call-as-program (lambda () (funcall user condition user))))))
      (when (typep condition 'heap-exhausted)

@@ -9,6 +9,13 @@
   '(setq setf psetq psetf push pushnew pop incf decf remf rotatef shiftf set multiple-value-setq)
   "What changes a place.")
 
+(defun elements (list)
+  "Return the first thousand elements of LIST, which can be circular or end in a dot."
+  (loop for rest = list then (cdr rest)
+        repeat 1000
+        while (consp rest)
+        collect (car rest)))
+
 (defun variables-in (tree)
   "Return the global variables of the user that stand in TREE, which is no data."
   (cond ((minusp (decf *steps*)) '())
@@ -24,10 +31,10 @@
 (defun places-set (form)
   "Return the places that FORM, of one of *SETTERS*, sets."
   (case (car form)
-    ((setq psetq setf psetf) (loop for place in (cdr form) by #'cddr collect place))
+    ((setq psetq setf psetf) (loop for (place) on (elements (cdr form)) by #'cddr collect place))
     ((push pushnew) (list (third form)))
-    (rotatef (cdr form))
-    (shiftf (butlast (cdr form)))
+    (rotatef (elements (cdr form)))
+    (shiftf (butlast (elements (cdr form))))
     (set (list (list 'symbol-value (second form))))
     (t (list (second form)))))
 
@@ -36,10 +43,7 @@
   (when (and (consp form) (plusp (decf *steps*)) (not (eq (car form) 'quote)))
     (nconc (when (member (car form) *setters* :test #'eq)
              (variables-in (places-set form)))
-           (loop for rest = form then (cdr rest)
-                 ;; It can be circular.
-                 while (and (consp rest) (plusp (decf *steps*)))
-                 nconc (set-variables (car rest))))))
+           (loop for part in (elements form) nconc (set-variables part)))))
 
 (defparameter *valued* '(defvar defparameter defconstant sb-ext:defglobal)
   "Definitions that evaluate more than they keep for later.")
@@ -50,14 +54,12 @@ what it only defines do not count."
   (cond ((minusp (decf *steps*)) '())
         ((not (consp form)) (variables-in form))
         ((member (car form) '(quote function lambda declare)) '())
-        ((member (car form) '(setq setf)) (loop for (place value) on (cdr form) by #'cddr
+        ((member (car form) '(setq setf)) (loop for (place value) on (elements (cdr form)) by #'cddr
                                                 unless (symbolp place) nconc (variables-read place)
                                                 nconc (variables-read value)))
         ((member (car form) *valued*) (variables-read (third form)))
         ((and (symbolp (car form)) (macro-function (car form)) (starts-p (symbol-name (car form)) "DEF")) '())
-        (t (loop for rest = form then (cdr rest)
-                 while (and (consp rest) (plusp (decf *steps*)))
-                 nconc (variables-read (car rest))))))
+        (t (loop for part in (elements form) nconc (variables-read part)))))
 
 (defun read-texts (form)
   "Return the names of the global variables of the user whose values FORM uses, where that shows."

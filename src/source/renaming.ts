@@ -107,6 +107,10 @@ const BEFORE_FORMS = new Set(
 function isLoopWord(part: Part): boolean {
   const { around, index, name } = part;
   if (!LOOP_WORDS.has(name) || around?.items[0]?.name !== 'LOOP' || index === 0) return false;
+  // What was tested last is meant by its name.
+  if (name === 'IT') return true;
+  // What was tested last is meant by its name.
+  if (name === 'IT') return true;
   const before = around.items[index - 1];
   if (before?.name === '=') return false;
   return before === undefined || !BEFORE_FORMS.has(before.name) || (index > 1 && !isLoopWord(before));

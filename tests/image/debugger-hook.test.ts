@@ -65,6 +65,16 @@ const CASES: readonly (readonly [form: string, restarts: readonly string[], answ
     ['GO-ON'],
     'Error: The second.\nType: COMMON-LISP::SIMPLE-ERROR',
   ],
+  [
+    '(let ((n 0)) (restart-bind ((again (lambda () (error "n ~d" (incf n))))) (error "x")))',
+    ['AGAIN'],
+    'Error: n 1\nType: COMMON-LISP::SIMPLE-ERROR',
+  ],
+  [
+    '(defmacro ignoring (form) (declare (ignore form)) 1) (ignoring #1=(setq a 1 . #1#))',
+    [],
+    '[1] IGNORING\n[2] 1',
+  ],
   ['(sb-thread:make-thread 5)', [], 'Error: '],
   ["(ensure-generic-function 'no-pairs :lambda-list)", [], 'Error: odd number of &KEY arguments'],
   ['(list #.(error "~a" (make-instance \'babbling)))', [], 'Error: form 1 cannot be read: blabla'],

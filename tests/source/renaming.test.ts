@@ -168,9 +168,11 @@ test.each([
   ['(loop for x = END then (f END))', 0],
   ['(loop for x in END when x do (f x) END)', 1],
   ['(loop if a collect b else collect c END)', 1],
+  ['(loop for x in xs when (f x) collect IT)', 1],
   ['(loop for to in list collect to into END finally (return END))', 0],
 ])('in %s, %i are words of LOOP', (text, words) => {
-  const { kept } = renamed(text, { from: 'END', to: 'FINISH' });
+  const from = text.includes('IT') ? 'IT' : 'END';
+  const { kept } = renamed(text, { from, to: 'FINISH' });
   expect(kept).toEqual(Array.from({ length: words }, () => 'word of LOOP'));
 });
 

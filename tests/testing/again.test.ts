@@ -162,6 +162,15 @@ describe('reset', () => {
     expect(await session.eval('(list again::*limit* again::*size*)')).toBe('(1 10)');
   });
 
+  test('takes no class or function of the same name for the variable', async () => {
+    user(RUN);
+    base('(defvar counter 1)\n(defgeneric counter (object))\n(defclass counter () ())');
+    await session.call('run_tests');
+    await session.eval('(setf again::counter 9)');
+    expect(await reset('again::counter')).toContain('Set as the files say: AGAIN::COUNTER.');
+    expect(await session.eval('again::counter')).toBe('1');
+  });
+
   test('loads what the tests need that are asked for by name', async () => {
     base('(defvar *fresh* 1)');
     await session.call('restart_image');

@@ -14,9 +14,12 @@ import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { NamedText, Places } from '../places.ts';
 import type { Grounds } from './grounds.ts';
 
-/** What has the value of a variable behind its name, without packages. What else begins with DEF has it there where nothing but
- *  a docstring follows. */
+/** What has the value of a variable behind its name, without packages. */
 const DEFINERS: readonly string[] = ['DEFVAR', 'DEFPARAMETER', 'DEFGLOBAL'];
+
+/** What defines something else. Whatever else begins with DEF can be a macro that makes a DEFVAR. */
+const OTHERS =
+  /^DEF(?:UN|MACRO|GENERIC|METHOD|CLASS|STRUCT|TYPE|SETF|PACKAGE|CONSTANT|INE-(?:COMPILER-MACRO|CONDITION|METHOD-COMBINATION|MODIFY-MACRO|SETF-EXPANDER|SYMBOL-MACRO))$/;
 
 /** Variables with a name like the one that is asked for that are looked through. */
 const SIMILAR = 500;
@@ -70,8 +73,9 @@ async function settingOf(grounds: Grounds, asked: string, context: CallContext):
     found = found.filter(({ home }) => home === partsOfName(symbol).home);
   }
   const own = found.filter(({ home }) => home === partsOfName(symbol).home);
+  const all = own.length > 0 ? own : found;
   // What a file says last holds.
-  const definition = (own.length > 0 ? own : found).at(-1);
+  const definition = all.findLast(({ operator }) => DEFINERS.includes(bare(operator))) ?? all.at(-1);
   if (definition !== undefined && !definition.nested)
     return { name: symbol, home: definition.home, form: settingForm(symbol, definition) };
   const why = definition === undefined ? 'No file has' : 'Only a form within another has';
@@ -92,9 +96,8 @@ function definitionsIn(file: string, symbol: string, places: Places): (NamedText
 function hasValue(operator: string, text: string): boolean {
   const [, , value, ...more] = treeOf(text).top.at(-1)?.items ?? [];
   if (value === undefined) return false;
-  return (
-    DEFINERS.includes(operator) || (operator.startsWith('DEF') && more.every(({ kind }) => kind === 'string'))
-  );
+  if (DEFINERS.includes(operator)) return true;
+  return operator.startsWith('DEF') && !OTHERS.test(operator) && more.every(({ kind }) => kind === 'string');
 }
 
 /** Returns the form that sets SYMBOL as TEXT, its definition in the file at PATH, says. The reader of the image takes the
