@@ -102,7 +102,7 @@ to its end, which the answer calls its file."
                    do (setf *phase* "compile" at file)
                       (push (second (compile-and-load source fasl source nil)) loaded)
                    until (getf (json-object-members (first loaded)) "notLoaded")
-                   finally (unless (getf (json-object-members (first loaded)) "notLoaded") (setf at nil)))))
+                   finally (unless (and loaded (getf (json-object-members (first loaded)) "notLoaded")) (setf at nil)))))
       (let ((members (call-as-job-part nil
                                        (lambda ()
                                          (call-with-quiet-compiler
