@@ -94,15 +94,16 @@ each octet, that in its place. With FORGET take out of the image what FILE no lo
 defines counts as defined. FOLDER is the native name of a directory for fasls. It ends with the first that is not loaded
 to its end, which the answer calls its file."
   (let ((*phase* "compile") (loaded '()) (at nil))
-    (flet ((load-all ()
-             (loop for file in (in-load-order files)
-                   for number from 1
-                   for source = (sb-ext:parse-native-namestring file)
-                   for fasl = (sb-ext:parse-native-namestring (format nil "~A/~D.fasl" folder number))
-                   do (setf *phase* "compile" at file)
-                      (push (second (compile-and-load source fasl source nil)) loaded)
-                   until (getf (json-object-members (first loaded)) "notLoaded")
-                   finally (unless (and loaded (getf (json-object-members (first loaded)) "notLoaded")) (setf at nil)))))
+    (labels ((stopped-p () (and loaded (getf (json-object-members (first loaded)) "notLoaded")))
+             (load-all ()
+               (loop for file in (in-load-order files)
+                     for number from 1
+                     for source = (sb-ext:parse-native-namestring file)
+                     for fasl = (sb-ext:parse-native-namestring (format nil "~A/~D.fasl" folder number))
+                     do (setf *phase* "compile" at file)
+                        (push (second (compile-and-load source fasl source nil)) loaded)
+                     until (stopped-p)
+                     finally (unless (stopped-p) (setf at nil)))))
       (let ((members (call-as-job-part nil
                                        (lambda ()
                                          (call-with-quiet-compiler

@@ -73,7 +73,7 @@ the same second as what it needs seems to be new enough."
 (defvar *passed-over* :unasked "The .asd files that ASDF passes over, since it took another of that name; :UNASKED at first.")
 
 (defun map-asd-files (visit)
-  "Call VISIT with each .asd file below the folders of ASDF's source registry. That takes as long as to look for systems."
+  "Call VISIT with each .asd file below the directories of ASDF's source registry, all of which are scanned."
   (loop for (directory . options) in (asdf-call "FLATTEN-SOURCE-REGISTRY")
         do (apply #'asdf-call "REGISTER-ASD-DIRECTORY" directory :collect visit options)))
 
@@ -120,12 +120,12 @@ searches stays: a library manager that it loads adds one."
         (funcall function))))
 
 (sb-ext:defglobal **asd-files** nil
-  "A table of lists of all .asd files below the folders in which ASDF looks, by name, as they were at the first look.")
+  "All .asd files of ASDF's source registry when it was scanned: a table of lists by file name. NIL before that.")
 (sb-ext:defglobal **told-twins** '() "The names of systems of which it was told that there is another of the name.")
 
 (defun asd-files (name)
-  "Return the .asd files NAME below the folders in which ASDF looks, as they were when this was first asked. Other functions by
-which ASDF searches are not called: some install what they find."
+  "Return the .asd files NAME below the directories of ASDF's source registry, which are scanned once for this image. Other
+search functions of ASDF are not called, because some of them install systems."
   (unless **asd-files**
     (let ((files (make-hash-table :test 'equal)))
       (map-asd-files (lambda (file) (push file (gethash (pathname-name file) files))))

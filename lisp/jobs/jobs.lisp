@@ -193,7 +193,7 @@ exhausted there is no room here to describe anything, so that is done after the 
       (sb-thread:abort-thread)))
 
 (defun unless-broken (value function)
-  "Return what FUNCTION does, or VALUE when that signals an error or comes to the debugger."
+  "Call FUNCTION and return its value. Return VALUE when FUNCTION signals an error or enters the debugger."
   (catch 'broken
     (let ((sb-ext:*invoke-debugger-hook* (lambda (failure hook)
                                            (declare (ignore failure hook))
@@ -260,8 +260,8 @@ Nor does our own code break at signals."
     (funcall function)))
 
 (defun go-on-otherwise (condition)
-  "Do what can be done about CONDITION, which nobody handled in a job, but to leave it: try again, take the restart that was
-chosen, or hold it."
+  "Try to go on from CONDITION, which nobody handled in a job: retry, load the library manager, invoke a restart that the call
+has chosen, or hold the error. Return when none of these is possible."
   (retry-replaced condition)
   (retry-with-libraries condition)
   (load-manager-for-file condition)

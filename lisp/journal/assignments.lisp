@@ -10,7 +10,7 @@
   "What changes a place.")
 
 (defun elements (list)
-  "Return the first thousand elements of LIST, which can be circular or end in a dot."
+  "Return the first 1,000 elements of LIST, which may be circular or dotted."
   (loop for rest = list then (cdr rest)
         repeat 1000
         while (consp rest)

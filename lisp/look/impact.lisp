@@ -108,6 +108,14 @@ compiled. Return NIL when it is of no file."
 
 ;;; The operation
 
+(defun users-data (users limit)
+  "Return the first LIMIT of USERS, functions, as JSON objects with their names and places."
+  (loop for user in users
+        repeat limit
+        for (file offset form created) = (function-place (user-function user))
+        collect (object "description" (shown-name user) "file" file "offset" offset "form" form
+                        "changed" (changed-p file created))))
+
 (defun naming-data (index target limit)
   "Return the functions with a name in INDEX whose code calls the function TARGET, LIMIT of them, as JSON objects with their
 places. What is inlined into a function, it calls without a cross reference."
@@ -117,15 +125,12 @@ places. What is inlined into a function, it calls without a cross reference."
                            (not (eql 0 (search "SYS:" (or (code-file (user-code user)) "SYS:")))))
                   (push user found)))
               index target)
-    (loop for user in found
-          repeat limit
-          for (file offset form created) = (function-place (user-function user))
-          collect (object "description" (shown-name user) "file" file "offset" offset "form" form
-                          "changed" (changed-p file created)))))
+    (users-data found limit)))
 
 (defun functions-finding-names (index packages)
-  "Return the functions with names of PACKAGES, names of packages, that look for symbols by INTERN or FIND-SYMBOL in INDEX.
-Each can call what no cross reference shows. What a macro makes so is in the code that uses it."
+  "Return the functions in INDEX whose names are in PACKAGES, a list of package names, and that call INTERN or FIND-SYMBOL.
+Such a function can call another without a cross reference. Macros are left out: the symbols that they make appear in the
+code that uses them."
   (let ((found '()))
     (dolist (finder '(intern find-symbol) found)
       (map-uses (lambda (user kind)
@@ -139,14 +144,10 @@ Each can call what no cross reference shows. What a macro makes so is in the cod
                 index finder))))
 
 (defun finding-members (index symbol limit)
-  "Return the members that tell of the functions in the packages of SYMBOL that can call it by a name that they make: LIMIT of
-them, by name, and how many there are."
+  "Return the members about functions in the packages of SYMBOL that look for symbols by name, and so may call SYMBOL: the
+first LIMIT of them in the order of their names, and their number."
   (let ((users (sort (functions-finding-names index (packages-with symbol)) #'string< :key #'shown-name)))
-    (list "finding" (loop for user in users
-                          repeat limit
-                          for (file offset form created) = (function-place (user-function user))
-                          collect (object "description" (shown-name user) "file" file "offset" offset "form" form
-                                          "changed" (changed-p file created)))
+    (list "finding" (users-data users limit)
           "findingCount" (length users))))
 
 (defun method-lambda-data (method)

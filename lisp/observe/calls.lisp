@@ -60,7 +60,7 @@ is told before it."
               (reverse after)))))
 
 (defun method-texts (call)
-  "Return texts of the first methods that CALL of a generic function runs, in that order, and a text with the number of others."
+  "Return the first methods that CALL of a generic function runs, in that order, as texts. The last text counts the others."
   (let* ((name (probe-name (call-probe call))) (function (and (fboundp name) (plain-definition name))))
     (when (and (typep function 'generic-function) (notany #'gone-object-p (call-arguments call)))
       (ignore-errors

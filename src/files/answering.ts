@@ -107,16 +107,16 @@ export async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** Before the process exits it looks LAST_LOOKS times, LAST_LOOK_MS milliseconds apart, whether all steps have been answered. */
+/** An exit waits for the steps under way: LAST_LOOKS times LAST_LOOK_MS milliseconds at most. */
 const LAST_LOOK_MS = 20;
 const LAST_LOOKS = 10;
 
 /** Whether the process is about to exit. */
 let ending = false;
 
-/** Waits shortly for the steps that have begun, and prevents new ones. Returns whether some are still not answered. Such a
- *  process ends only by process.exit(), and kills itself there: Node would wait for its threads, and one of those waits for
- *  the file system. */
+/** Waits 200 ms at most for the steps under way, and lets no new one begin. Returns whether a step is still unanswered. The
+ *  process must then call process.exit(), at which it kills itself: Node waits there for its threads, and one of its threads
+ *  waits for the file system. */
 export async function beforeExit(): Promise<boolean> {
   for (let looks = 0; underway.size > 0 && looks < LAST_LOOKS; looks++) await pause(LAST_LOOK_MS);
   ending = true;

@@ -103,8 +103,8 @@ export class StdioTransport implements Transport {
     else this.#waitForAnswers(STARTING_ROUNDS);
   }
 
-  /** Ends the calls that are not answered within LAST_ANSWERS_MS. While calls wait for an image to start, waits as long again, up
-   *  to ROUNDS times. */
+  /** Waits LAST_ANSWERS_MS for answers, then ends the calls that have none. While calls wait for an image to start, the wait is
+   *  repeated, up to ROUNDS times. */
   #waitForAnswers(rounds: number): void {
     const waited = this.#options.starting();
     setTimeout(() => {

@@ -34,9 +34,9 @@ interface Setting {
   form: string;
 }
 
-/** Gives each variable of NAMES its value by EVALUATING, a tool, so that it is recorded as evaluated forms are. Returns what is
- *  told of that, or the result of a form that failed. Throws a CallError when it is not known how one is defined: then none is
- *  set. */
+/** Sets each of the variables NAMES with EVALUATING, the tool eval_form, so the history and the journal have it. Returns the
+ *  sentence for the answer, or the result of the evaluation that failed. Throws a CallError, and sets none, when the definition
+ *  of one is not found. */
 export async function resetVariables(
   grounds: Grounds,
   evaluating: Tool,
@@ -65,16 +65,16 @@ async function settingOf(grounds: Grounds, asked: string, context: CallContext):
   const { image, places, workspace } = grounds;
   const { symbol, files } = await variableNamed(image, places.root, asked, context);
   await places.prepare(files);
-  let found = files.flatMap((file) => definitionsIn(file, symbol, places));
-  if (found.length === 0) {
-    // What was evaluated last has no file for SBCL.
+  const isOwn = ({ home }: NamedText) => home === partsOfName(symbol).home;
+  const loaded = files.flatMap((file) => definitionsIn(file, symbol, places));
+  const own = loaded.filter(isOwn);
+  const all = own.length > 0 ? own : loaded;
+  if (all.length === 0) {
+    // SBCL knows no file of a variable whose definition was evaluated last.
     for await (const file of lispFiles(workspace, places, lookingBudget()))
-      found.push(...definitionsIn(file, symbol, places));
-    found = found.filter(({ home }) => home === partsOfName(symbol).home);
+      all.push(...definitionsIn(file, symbol, places).filter(isOwn));
   }
-  const own = found.filter(({ home }) => home === partsOfName(symbol).home);
-  const all = own.length > 0 ? own : found;
-  // What a file says last holds.
+  // The last definition in a file is the one that holds.
   const definition = all.findLast(({ operator }) => DEFINERS.includes(bare(operator))) ?? all.at(-1);
   if (definition !== undefined && !definition.nested)
     return { name: symbol, home: definition.home, form: settingForm(symbol, definition) };
@@ -84,7 +84,7 @@ async function settingOf(grounds: Grounds, asked: string, context: CallContext):
   );
 }
 
-/** Returns the forms in FILE that give the variable SYMBOL a value, with the path of that. */
+/** Returns the definitions in FILE that give the variable SYMBOL a value, each with FILE as its path. */
 function definitionsIn(file: string, symbol: string, places: Places): (NamedText & { path: string })[] {
   return places
     .definitionsOf(file, bareOf(symbol))
@@ -100,8 +100,8 @@ function hasValue(operator: string, text: string): boolean {
   return operator.startsWith('DEF') && !OTHERS.test(operator) && more.every(({ kind }) => kind === 'string');
 }
 
-/** Returns the form that sets SYMBOL as TEXT, its definition in the file at PATH, says. The reader of the image takes the
- *  definition apart. */
+/** Returns the Lisp form that sets the variable SYMBOL to the value in its definition, TEXT in the file at PATH. The image reads
+ *  TEXT, so feature expressions and reader macros work. */
 function settingForm(symbol: string, { text, path }: { text: string; path: string }): string {
   const name = codeName(symbol);
   const file = JSON.stringify(path);

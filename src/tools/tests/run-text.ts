@@ -3,6 +3,7 @@
 import type { UnsetVariable } from '../../image/wire/agreement.ts';
 import type { Ending } from '../../image/wire/endings.ts';
 import { joinSections } from '../../kernel/reply.ts';
+import { codeName } from '../../source/qualified.ts';
 import { unsetLines } from '../agreement.ts';
 import { endingText, secondsText } from '../endings.ts';
 import type { Places } from '../places.ts';
@@ -168,10 +169,10 @@ function staleLine(files: readonly string[]): string {
   return line && `${line}. load_file loads it.`;
 }
 
-/** Returns the lines that tell of the variables UNSET, of TOTAL such, and how a run sets those of which the value is known. */
+/** Returns the lines about the variables UNSET, of TOTAL such variables, and the call that sets those whose value is known. */
 export function unsetText(unset: readonly UnsetVariable[], total?: number): string[] {
   const known = unset.filter(({ says }) => says !== undefined);
-  const names = known.slice(0, NAMES).map(({ name }) => JSON.stringify(name));
+  const names = known.slice(0, NAMES).map(({ name }) => JSON.stringify(codeName(name)));
   const which = known.length > NAMES ? `the first ${NAMES}` : known.length === 1 ? 'it' : 'them';
   const remedy = `To set ${which} before the tests, call run_tests with reset: [${names.join(', ')}].`;
   return [...unsetLines(unset, total), ...(known.length > 0 ? [remedy] : [])];
