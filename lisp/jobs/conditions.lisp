@@ -34,17 +34,17 @@ looked at, or is NIL."
         finally (return (values told (and more (length more))))))
 
 (defun restarts-data (condition)
-  "Return the restarts for CONDITION as JSON objects, as far as they are told, and how many were not looked at; none when a
-test of one fails."
+  "Return the first restarts for CONDITION as JSON objects, and the number of restarts that were not looked at, or NIL. Return
+no restarts when the test function of one signals an error."
   (handler-case
       (multiple-value-bind (told more) (told-restarts (active-restarts condition))
         (values (loop for (nil name report) in told collect (object "name" name "report" report)) more))
     (error () (values '() nil))))
 
 (defun unbound-name (condition)
-  "Return the variable that CONDITION says is unbound as text with its package, which the report leaves out for that of the
-session; NIL for other conditions."
-  ;; It can lack its name.
+  "Return the name of the variable that CONDITION says is unbound, with its package, as text. Return NIL for other conditions.
+The report has no package for a symbol of the session's package."
+  ;; The program can make such a condition without a name.
   (let ((name (and (typep condition 'unbound-variable) (ignore-errors (cell-error-name condition)))))
     (and name (symbolp name) (symbol-text name))))
 

@@ -94,8 +94,8 @@ variable has the value that counts."
   "Functions of the system between user code and the agent.")
 
 (defun name-symbols (name)
-  "Return the symbols in NAME, which may be a list such as (FLET X :IN Y). A program can make one that is long or circular,
-of which some are returned."
+  "Return the symbols in NAME, which may be a list such as (FLET X :IN Y). Of a long or circular list, which a program can
+make, return the first ones."
   (let ((symbols '()) (left 200))
     (labels ((note (part depth)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -105,7 +105,7 @@ of which some are returned."
     (nreverse symbols)))
 
 (defun function-symbols (name)
-  "Return the symbols in NAME, of a function; of a method those in the name of its generic function."
+  "Return the symbols in NAME, the name of a function. For a method, return those in the name of its generic function."
   (name-symbols (if (method-name-p name) (second name) name)))
 
 (defun named-p (name names)

@@ -22,16 +22,16 @@
 (defvar *chosen-restarts* '() "The names of the restarts that this call takes when they are offered, the best first.")
 
 (defvar *taken* nil
-  "What restarts were taken for in this call, each with its number: a table by lists of the name, and of the type and the text
-of the condition.")
+  "The restarts that this call has invoked because they were chosen: a table of numbers, in order, by lists of the restart's
+name, the condition's type and the condition's text.")
 
-(defparameter *taken-told* 20 "How many of these an answer tells.")
+(defparameter *taken-told* 20 "The number of these restarts that an answer lists.")
 
-(defvar *program-breaks* nil "The value of *BREAK-ON-SIGNALS* when the program came to the debugger.")
-(defvar *program-hook* nil "The hook of SBCL's debugger that was called then.")
+(defvar *program-breaks* nil "The value of *BREAK-ON-SIGNALS* when the program entered the debugger.")
+(defvar *program-hook* nil "The value of *INVOKE-DEBUGGER-HOOK* when the program entered the debugger.")
 
 (defun call-as-program (function)
-  "Call FUNCTION, code of the program, from the debugger: with what that has for its conditions."
+  "Call FUNCTION, code of the program, from the debugger hook, with the program's own hook and *BREAK-ON-SIGNALS*."
   (let ((sb-ext:*invoke-debugger-hook* *program-hook*) (*break-on-signals* *program-breaks*))
     (funcall function)))
 
@@ -53,12 +53,12 @@ alike, since one that only tries again could do so for ever."
                       (zerop (restart-required-count restart))
                       (not (gethash key *taken*)))
              (setf (gethash key *taken*) (hash-table-count *taken*))
-             ;; What the restart itself signals is not answered by it.
+             ;; An error of the restart itself must not invoke the restart again, and so on without end.
              (let ((*chosen-restarts* (remove name *chosen-restarts*)))
                (call-as-program (lambda () (invoke-restart restart)))))))
 
 (defun taken-members ()
-  "Return the members that tell which restarts were taken: the first, and how many there were."
+  "Return the members with the first restarts that this call has invoked, and their number when these are not all."
   (let ((count (hash-table-count *taken*)))
     (list "taken" (loop with rows = (make-array (min count *taken-told*))
                         for key being the hash-keys of *taken* using (hash-value number)

@@ -187,7 +187,7 @@ exhausted there is no room here to describe anything, so that is done after the 
 (defvar *thread-end* nil "A tag to throw to in order to end this thread, or NIL.")
 
 (defun leave-thread ()
-  "End this thread, which is no job."
+  "End this thread, which runs no job."
   (if *thread-end*
       (throw *thread-end* *thread-end*)
       (sb-thread:abort-thread)))
@@ -210,7 +210,7 @@ exhausted there is no room here to describe anything, so that is done after the 
     (format **background-stream** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
             name
             (unless-broken "condition" (lambda () (print-safely 100 (type-of condition))))
-            (unless-broken "its report comes to the debugger" (lambda () (report-text 1000 condition)))))
+            (unless-broken "its report enters the debugger" (lambda () (report-text 1000 condition)))))
   (leave-thread))
 
 (defun fail-job (job condition)
@@ -242,15 +242,15 @@ the server replaces the image."
               return job))))
 
 (defun leave-broken (condition)
-  "Leave the job or the thread that CONDITION ends, when what is done about that fails itself."
+  "End the job or the thread that signalled CONDITION, after the debugger hook itself has failed."
   (cond ((null *job*) (leave-thread))
         ((job-interruptible *job*) (leave-by-condition *job* condition))
         (t (fail-job *job* condition))))
 
 (defun call-as-debugger (condition hook function)
-  "Call FUNCTION, code of ours that runs because CONDITION came to the debugger, which called HOOK. When it signals what
-nobody handles, what CONDITION ends is left: SBCL has no hook while it runs one, so its debugger would wait for a person.
-Nor does our own code break at signals."
+  "Call FUNCTION, the agent's part of the debugger hook, for CONDITION. HOOK is the hook that SBCL called. SBCL binds its hook
+to NIL meanwhile, so an unhandled error in FUNCTION would wait in SBCL's debugger for a person; it ends the job or the thread
+instead. The agent's own signals do not break, whatever *BREAK-ON-SIGNALS* is in the program."
   (let ((*program-breaks* *break-on-signals*)
         (*program-hook* (or hook #'debugger-hook))
         (*break-on-signals* nil)
@@ -269,8 +269,8 @@ has chosen, or hold the error. Return when none of these is possible."
   (when *hold* (setf (job-unheld *job*) (funcall **holder** condition *job*))))
 
 (defun answer-condition (condition)
-  "Do what is to be done about CONDITION, which nobody handled: in a job it becomes the answer, any other thread prints it and
-ends."
+  "End the job or the thread in which nobody handled CONDITION. In a job CONDITION becomes the answer; another thread prints
+it."
   ;; FORMAT prints even strings by the session's pretty printers.
   (let ((*print-pprint-dispatch* **pretty-printers**))
     (cond ((null *job*)
@@ -282,14 +282,14 @@ ends."
           (t (fail-job *job* condition)))))
 
 (defun debugger-hook (condition hook)
-  "The global *INVOKE-DEBUGGER-HOOK*: what comes to the debugger is answered, and the image lives on. A debugger hook of the
-program is asked first."
+  "The global *INVOKE-DEBUGGER-HOOK*: CONDITION ends its job or its thread, and the image lives on. The program's
+*DEBUGGER-HOOK* is called first."
   (call-as-debugger
    condition hook
    (lambda ()
      (when **on-break** (funcall **on-break** condition))
      (let ((user *debugger-hook*))
-       ;; A thread of the agent is none of the program's.
+       ;; The agent's own threads do not call the program's hook.
        (when (and user (or *job* *thread-end*))
          (let ((*debugger-hook* nil))
            (call-as-program (lambda () (funcall user condition user))))))

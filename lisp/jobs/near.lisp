@@ -132,8 +132,8 @@ far its package is. What is further than the nearest is left out, unless both ar
   "The packages of SBCL in which a name is looked for that is not where it was expected.")
 
 (defun namesakes (name)
-  "Return the symbols NAME of all packages, those that are exported first, but for those that SBCL does not document. The
-second value is those that are not exported."
+  "Return two lists of the symbols with the name NAME in all packages: the exported and the internal ones. Internal packages of
+SBCL are left out."
   (let ((exported '()) (internal '()))
     (dolist (package (list-all-packages) (values exported (set-difference internal exported)))
       (let* ((called (package-name package))
