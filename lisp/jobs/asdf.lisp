@@ -130,19 +130,41 @@ and tell the user to load that again: what the file did until then is not undone
   "True when FASL is there, at once or when the image that replaces it has done so."
   (loop repeat (* 100 *replacing-seconds*)
         for new = (new-file-beside-p fasl)
-        do (when (probe-file fasl) (return t))
+        do (when (ignore-errors (probe-file fasl)) (return t))
            (unless new (return nil))
            (sleep 0.01)))
 
+(defun fasl-not-found (condition)
+  "Return the compiled file that CONDITION, a FILE-ERROR, is about, or NIL."
+  (let ((file (and (typep condition 'file-error) (ignore-errors (pathname (file-error-pathname condition))))))
+    (and file
+         (equal (pathname-type file) (pathname-type (compile-file-pathname file)))
+         file)))
+
+(defun looks-at-file-p (function)
+  "True when FUNCTION, from FRAME-FUNCTION, is that of SBCL which makes a pathname of what the system calls a file."
+  (tree-equal (given-name function) '("LABELS" "PARSE" "IN" "%QUERY-FILE-SYSTEM")
+              :test (lambda (part name) (and (symbolp part) (string= part name)))))
+
+(defun removed-while-looked-at-p (condition)
+  "True when CONDITION comes of a file that was removed while SBCL looked at it. SBCL 2.2.9 signals a TYPE-ERROR then, which
+does not tell which file it was."
+  (and (typep condition 'type-error)
+       (null (type-error-datum condition))
+       (loop for frame = (top-frame) then (frame-below frame)
+             repeat 50
+             while frame
+               thereis (looks-at-file-p (frame-function frame)))))
+
 (defun retry-replaced (condition)
   "Have ASDF try again what CONDITION ended, when that did not find a compiled file which another image replaced."
-  (let* ((name (and (typep condition 'file-error) (contrib-symbol "ASDF" "RETRY")))
-         (retry (and name (find-restart name condition)))
-         (file (and retry (pathname (file-error-pathname condition)))))
-    (when (and file
-               (equal (pathname-type file) (pathname-type (compile-file-pathname file)))
+  (let* ((file (fasl-not-found condition))
+         (removed (and (null file) (removed-while-looked-at-p condition)))
+         (name (and (or file removed) (contrib-symbol "ASDF" "RETRY")))
+         (retry (and name (find-restart name condition))))
+    (when (and retry
                (< (count file *replaced* :test #'equal) 3)
-               (replaced-p file))
+               (or removed (replaced-p file)))
       (push file *replaced*)
       (invoke-restart retry))))
 

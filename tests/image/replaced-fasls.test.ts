@@ -115,3 +115,25 @@ describe.each(['named', 'loaded'] as const)('a compiled file that is away when i
     expect(await session.text('load_system', { system: `${moment}-never` })).toMatch(MISSED[moment]);
   });
 });
+
+test('a file that is removed while SBCL looks at it is looked for again', async () => {
+  const [session] = sessions as [Session];
+  const file = join(root.path, 'removed.fasl');
+  // SBCL 2.2.9 signals an error in some of a hundred looks. Newer ones do not, and all looks end.
+  const form = `(let* ((other (format nil "~A-other" "${file}"))
+        (looking t)
+        (thread (sb-thread:make-thread
+                 (lambda ()
+                   (loop while looking
+                         do (with-open-file (stream other :direction :output :if-exists :supersede) (print 1 stream))
+                            (sb-unix:unix-rename other "${file}")
+                            (sb-unix:unix-unlink "${file}"))))))
+   (unwind-protect
+        (restart-case (loop with end = (+ (get-internal-real-time) (* 3 internal-time-units-per-second))
+                            while (< (get-internal-real-time) end)
+                            do (probe-file "${file}"))
+          (asdf:retry () nil))
+     (setf looking nil)
+     (sb-thread:join-thread thread)))`;
+  expect(await session.eval(form)).toBe('NIL');
+});
