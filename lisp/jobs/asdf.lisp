@@ -150,7 +150,6 @@ and tell the user to load that again: what the file did until then is not undone
   "True when CONDITION comes of a file that was removed while SBCL looked at it. SBCL 2.2.9 signals a TYPE-ERROR then, which
 does not tell which file it was."
   (and (typep condition 'type-error)
-       (null (type-error-datum condition))
        (loop for frame = (top-frame) then (frame-below frame)
              repeat 50
              while frame

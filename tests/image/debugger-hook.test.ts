@@ -29,6 +29,7 @@ const CASES: readonly (readonly [form: string, restarts: readonly string[], answ
     [],
     'Error: Plain 1.\nType: COMMON-LISP::SIMPLE-ERROR\n\nFrames:\n  0: (COMMON-LISP-USER::FAILS 1)',
   ],
+  ["(error 'type-error)", [], 'Error: #<TYPE-ERROR: printing it signalled '],
   ['(list (cerror "Go." "Stop."))', ['CONTINUE'], 'Took the restart CONTINUE: Stop.\n\n(NIL)'],
   [
     `(sb-thread:join-thread (sb-thread:make-thread (lambda () (error 'unbound-variable))) :default :ended)`,
