@@ -2,6 +2,9 @@
 
 (in-package "LIVE-LISP.SOURCES")
 
+(sb-ext:defglobal **features-of-texts** (make-hash-table :test 'eq :weakness :key :synchronized t)
+  "By a text that READ-TEXT returned, the features that the image had then: those of a load, which can have changed since.")
+
 (defparameter *text-limit* 4000000 "Octets of a file of which the text is kept.")
 
 (defun read-text (path)
@@ -14,12 +17,16 @@
                (text (make-string length :element-type 'character)))
            (declare (optimize speed))
            (read-sequence octets in)
-           (dotimes (index length (coerce text 'string))
-             (setf (char text index) (code-char (aref octets index))))))))))
+           (dotimes (index length)
+             (setf (char text index) (code-char (aref octets index))))
+           (setf (gethash text **features-of-texts**) (copy-list *features*))
+           text))))))
 
-(defun call-skipping (function)
-  "Call FUNCTION, which reads to find where forms end; return NIL when something cannot be read."
-  (let ((*read-suppress* t) (*read-eval* nil) (*readtable* (copy-readtable nil)))
+(defun call-skipping (text function)
+  "Call FUNCTION, which reads TEXT to find where forms end, under the features of its load. Return NIL when something cannot
+be read."
+  (let ((*read-suppress* t) (*read-eval* nil) (*readtable* (copy-readtable nil))
+        (*features* (gethash text **features-of-texts** *features*)))
     (set-syntax-from-char (code-char #xef) #\Space)
     (set-syntax-from-char (code-char #xbb) #\Space)
     (set-syntax-from-char (code-char #xbf) #\Space)
@@ -76,6 +83,7 @@
   "Return a vector of pairs of the start and the end of each top-level form of TEXT, as SBCL counts them. Return NIL when
 it cannot be read without the readtable of the user."
   (call-skipping
+   text
    (lambda ()
      (with-input-from-string (in text)
        (coerce (loop for start = (file-position in)
@@ -131,6 +139,7 @@ it cannot be read without the readtable of the user."
 (defun form-parts (form count)
   "Return the texts of the first COUNT elements of the text FORM, fewer when it has not so many."
   (call-skipping
+   form
    (lambda ()
      (with-input-from-string (in form)
        (when (eql (read-char in nil) #\()

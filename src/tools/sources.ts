@@ -37,8 +37,11 @@ export class Source {
   loaded = false;
   /** Whether the image has all that it says: what it changed in a version of which that was so has been loaded. */
   agreed = false;
+  /** The features of the image when it was loaded, when that is known. */
+  loadedUnder: Features | undefined;
   readonly #reading: Reading;
   #forms: TopLevelForms | undefined;
+  #formsAsLoaded: TopLevelForms | undefined;
   #list: readonly TopLevelForm[] | undefined;
   #names: Names | undefined;
 
@@ -59,6 +62,15 @@ export class Source {
     this.#names = undefined;
     this.#forms = new TopLevelForms(this.text, features, this.#reading.kept);
     return this.#forms;
+  }
+
+  /** Returns its top-level forms under FEATURES, which are not always those of the image now. */
+  formsUnder(features: Features = this.#reading.features()): TopLevelForms {
+    const forms = this.forms();
+    if (forms.holdUnder(features)) return forms;
+    if (!this.#formsAsLoaded?.holdUnder(features))
+      this.#formsAsLoaded = new TopLevelForms(this.text, features, this.#reading.kept);
+    return this.#formsAsLoaded;
   }
 
   /** Returns all of them with what they name. */
@@ -181,6 +193,7 @@ export class Sources {
     }
     if (kept?.text.text === source.text.text) {
       source.loaded = kept.loaded;
+      source.loadedUnder = kept.loadedUnder;
       source.agreed = kept.agreed;
     }
     if (kept !== undefined) this.#retire(file, kept);
@@ -215,6 +228,7 @@ export class Sources {
     const source = this.read(real);
     if (source === undefined) return;
     source.loaded = true;
+    source.loadedUnder = this.features;
     this.#older.delete(keyOf(real, source.written));
   }
 

@@ -33,14 +33,16 @@ function partNow({ now, loaded = now }: Versions, place: Place, top: number) {
 /** Returns where the top-level form of PLACE is, as WHERENOW does. */
 function formNow({ now, loaded }: Versions, place: Place, definition: Definition) {
   if (loaded === now) return { now, start: startIn(now, place), changed: false, same: true };
-  const forms = now.forms();
   if (loaded === undefined) {
+    const forms = now.forms();
     const there = place.undated ? startIn(now, place) : undefined;
     if (there !== undefined && isNamed(there, definition, forms))
       return { now, start: there, changed: false, same: true };
     return { now, start: formDefining(definition, forms), changed: true, same: false };
   }
-  const before = loaded.forms();
+  // The image has what the reader let through under the features of then.
+  const before = loaded.formsUnder(loaded.loadedUnder);
+  const forms = now.formsUnder(loaded.loadedUnder);
   const old = startIn(loaded, place);
   const start = old === undefined ? undefined : formAgain(old, before, forms);
   const same = start !== undefined && old !== undefined && forms.textAt(start) === before.textAt(old);
@@ -73,7 +75,7 @@ function spotAmong(starts: readonly number[], uses: number): Spot {
 
 /** Returns where the top-level form of PLACE begins in SOURCE; undefined when it is not in the text. */
 export function startIn(source: Source, { offset, form = -1 }: Place): number | undefined {
-  const forms = source.forms();
+  const forms = source.formsUnder(source.loadedUnder);
   const index = offset === undefined ? forms.start(form) : source.text.indexOfOctet(offset);
   return index === undefined ? undefined : forms.formStart(index);
 }
