@@ -31,14 +31,15 @@ a generic one accept something else."
   (multiple-value-bind (arglist known) (introspect "DEFTYPE-LAMBDA-LIST" symbol)
     (and known (listp arglist) (arglist-text arglist))))
 
-(defun place-data (source &optional description)
-  "Return where SOURCE, a definition source of SB-INTROSPECT, is as a JSON object with
-DESCRIPTION, or NIL without a file."
+(defun place-data (source &optional description function)
+  "Return where SOURCE, a definition source of SB-INTROSPECT, is as a JSON object with DESCRIPTION, or NIL without a file.
+FUNCTION is that of a method, whose source tells no date."
   (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
          (file (and path (translated (namestring path))))
          (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
                       ;; Of a class, what the agent told the compiler.
-                      (getf (introspect "DEFINITION-SOURCE-PLIST" source) :live-lisp-date)))
+                      (getf (introspect "DEFINITION-SOURCE-PLIST" source) :live-lisp-date)
+                      (and function (fourth (function-place function)))))
          (changed (changed-p file written)))
     (when path
       (let ((form (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))))
@@ -62,11 +63,20 @@ DESCRIPTION, or NIL without a file."
           (loop for specializer in (sb-mop:method-specializers method)
                 collect (specializer-text specializer))))
 
+(sb-ext:defglobal **evaluation-of** (constantly nil)
+  "A function of a name, or a method, and keywords for kinds of definitions. It returns which evaluation made the definition
+of one of these kinds that the image has, as a JSON object, or NIL when no evaluation is known to have made it.")
+
+(defun evaluation-data (name &rest kinds)
+  "Return which evaluation made NAME, or a method, as one of KINDS, as a JSON object, or NIL."
+  (apply **evaluation-of** name kinds))
+
 (defun method-data (method)
   "Return where METHOD is defined as a JSON object with its qualifiers and specializers."
-  (let ((description (method-description method)))
-    (or (place-data (introspect "FIND-DEFINITION-SOURCE" method) description)
-        (object "description" description))))
+  (let ((description (method-description method))
+        (function (and (not (typep method 'sb-mop:standard-accessor-method)) (method-function method))))
+    (or (place-data (introspect "FIND-DEFINITION-SOURCE" method) description function)
+        (object "description" description "evaluated" (evaluation-data method :method)))))
 
 (defvar *holders* nil
   "For an answer with many methods: a table of the tables from VARIABLES-BY-VALUE, by package; else NIL.")
@@ -152,6 +162,7 @@ OFFSET on."
                (list "compilerMacro" (and (compiler-macro-function symbol) t)
                      "inline" (let ((inline (known :function :inlinep symbol)))
                                 (and (member inline '(inline notinline)) (symbol-name inline)))
+                     "evaluated" (evaluation-data symbol :function :macro)
                      "sources" (function-sources symbol)))))))
 
 (defun setf-data (symbol offset limit)
@@ -163,10 +174,12 @@ OFFSET on."
                     (arglist-members name)
                     (methods-members (plain-definition name) offset limit)
                     (list "documentation" (doc-text name 'function)
+                          "evaluated" (evaluation-data name :function)
                           "sources" (function-sources name)))))
           ((known :setf :expander symbol)
            (object "nature" "SETF EXPANDER"
                    "documentation" (doc-text symbol 'setf)
+                   "evaluated" (evaluation-data symbol :setf-expander)
                    "sources" (source-data symbol :setf-expander))))))
 
 (defun slot-text (slot)
@@ -194,6 +207,7 @@ OFFSET on."
                                   collect (class-text super))
                    "slots" (loop for slot in (sb-mop:class-direct-slots class) collect (slot-text slot))
                    "documentation" (doc-text symbol 'type)
+                   "evaluated" (evaluation-data symbol :class)
                    "sources" (loop for type in '(:class :structure :condition)
                                    append (source-data symbol type))))
           ((typed-structure symbol)
@@ -202,11 +216,13 @@ OFFSET on."
                    "slots" (loop for slot in (description-slots (typed-structure symbol))
                                  collect (symbol-text (structure-slot-name slot)))
                    "documentation" (doc-text symbol 'structure)
+                   "evaluated" (evaluation-data symbol :typed-structure)
                    "sources" (source-data symbol :structure)))
           ((type-name-p symbol)
            (object "nature" "TYPE"
                    "arglist" (type-arglist symbol)
                    "documentation" (doc-text symbol 'type)
+                   "evaluated" (evaluation-data symbol :type)
                    "sources" (source-data symbol :type))))))
 
 (defun global-value-data (symbol kind)
@@ -229,6 +245,7 @@ OFFSET on."
                          ((:global :always-bound) "GLOBAL VARIABLE"))
               "value" (global-value-data symbol kind)
               "documentation" (doc-text symbol 'variable)
+              "evaluated" (evaluation-data symbol :variable :constant :symbol-macro)
               "sources" (loop for type in '(:variable :constant :symbol-macro)
                               append (source-data symbol type))))))
 

@@ -96,6 +96,15 @@
   "Return the members that tell of KEPT, an evaluation."
   (list "time" (unix-time (second kept)) "by" (third kept)))
 
+(setf **evaluation-of**
+      (lambda (name &rest kinds)
+        (loop with method = (and (typep name 'method) name)
+              for kind in kinds
+              for identity = (or method (identity-now kind name))
+              for kept = (and identity (gethash (definition-key kind name identity) **evaluated**))
+              when (and kept (eq (first kept) identity))
+                return (make-json-object (evaluation-members kept)))))
+
 (defun differing-data (definition file)
   "Return as a JSON object how the image differs from DEFINITION, which the last load of FILE made; NIL when it does not."
   (unless (current-p definition)

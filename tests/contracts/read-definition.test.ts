@@ -126,7 +126,50 @@ Methods (2; methods: true reads them):
   test('that was evaluated is told as such', async () => {
     await at.answer('eval_form', { form: '(+ 1 2)\n(defun evaluated (x)\n  (list x))' });
     expect(await read('evaluated', { package: 'cl-user' })).toMatch(
-      /^evaluated \d{4}-.*Z {2}COMMON-LISP-USER::EVALUATED\n\n\(defun evaluated \(x\)\n {2}\(list x\)\)$/,
+      /^evaluated \d{4}-.*Z {2}COMMON-LISP-USER::EVALUATED \[FUNCTION\]\n\n\(defun evaluated \(x\)\n {2}\(list x\)\)$/,
+    );
+  });
+
+  test('that was evaluated is read from the form that made it, whatever else has its name', async () => {
+    const evaluate = (form: string) => at.answer('eval_form', { form });
+    await evaluate('(defpackage :aa (:use :cl)) (defpackage :bb (:use :cl))');
+    await evaluate('(defun aa::helper (x) (list :aa x))');
+    await evaluate('(defun bb::helper (x y) (list :bb x y))');
+    expect(await read('aa::helper')).toContain('(defun aa::helper (x) (list :aa x))');
+    await evaluate('(defun aa::helper (x) (list :new x)) (error "Boo.")');
+    expect(await read('aa::helper')).toContain('(defun aa::helper (x) (list :new x))');
+    await evaluate('#+sbcl (let ((n 0)) (defun aa::counted () (incf n)) (defun aa::again () n))');
+    expect(await read('aa::counted')).toMatch(
+      /AA::COUNTED \[FUNCTION\]\n\n\(defun aa::counted \(\) \(incf n\)\)$/,
+    );
+    await evaluate('(in-package :aa) (defstruct pair left) (in-package :cl-user)');
+    expect(await read('aa::pair-left')).toMatch(/AA::PAIR-LEFT \[.*\]\n\n\(defstruct pair left\)$/);
+    await evaluate('(defmethod aa::size ((x integer)) 1) (defmethod aa::size ((x string)) 2)');
+    expect(await read('(defmethod aa::size (integer))')).toMatch(
+      /\n\n\(defmethod aa::size \(\(x integer\)\) 1\)$/,
+    );
+    expect(await read('(defmethod aa::size (string))')).toMatch(
+      /\n\n\(defmethod aa::size \(\(x string\)\) 2\)$/,
+    );
+    await evaluate(`(defun aa::long () ${'1 '.repeat(3000)})`);
+    expect(await read('aa::long')).toMatch(
+      /^evaluated \S+Z {2}AA::LONG \[FUNCTION\] \(by \(defun aa::long \(\) 1 1 .*\.\.\.; its text was not kept\)$/,
+    );
+    await at.answer('observe', { form: '(progn (defun aa::long () 2) (aa::long))', functions: ['aa::size'] });
+    expect(await read('aa::long')).toMatch(
+      /^AA::LONG is in the image, but no file and no evaluation is known that defined it\. describe_symbol tells what it is\.$/,
+    );
+  });
+
+  test('that is a method of an older load is read as it was', async () => {
+    at.put('methods.lisp', '(defmethod kept ((x integer)) 1)\n(defmethod kept :around ((x string)) 2)\n');
+    await at.answer('load_file', { path: 'methods.lisp' });
+    at.put('methods.lisp', '(defmethod kept ((x integer)) 1)\n(defmethod kept ((x string)) 3)\n');
+    const later = Date.now() / 1000 + 5;
+    utimesSync(join(at.root, 'methods.lisp'), later, later);
+    await at.answer('load_file', { path: 'methods.lisp' });
+    expect(await read('(defmethod kept :around (string))', { package: 'cl-user' })).toBe(
+      'methods.lisp:2  COMMON-LISP-USER::KEPT :AROUND (COMMON-LISP::STRING) [METHOD] (as it was loaded; the file has changed since, and this is not found in it)\n\n(defmethod kept :around ((x string)) 2)',
     );
   });
 

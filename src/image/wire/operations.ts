@@ -74,13 +74,21 @@ export interface Thing {
   documentation?: string;
   methodCount?: number;
   /** Where the first methods are, with their qualifiers and specializers as description. */
-  methods?: Place[];
+  methods?: (Place & { evaluated?: Evaluated })[];
   compilerMacro?: boolean;
   inline?: string;
   supers?: string[];
   slots?: string[];
   value?: { text: string; type?: string };
+  /** The evaluation that made it, when no file did. */
+  evaluated?: Evaluated;
   sources?: Place[];
+}
+
+/** An evaluation: its TIME, in seconds since 1970, and how the form begins; it ends with "..." where it is cut. */
+export interface Evaluated {
+  time: number;
+  by?: string;
 }
 
 export interface DescribeData {

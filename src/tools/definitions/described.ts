@@ -1,12 +1,13 @@
 // Decides how the definitions read of what the image knows by a name.
 
 import type { Place } from '../../image/wire/data.ts';
-import type { DescribeData, Thing } from '../../image/wire/operations.ts';
+import type { DescribeData, Evaluated, Thing } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
-import { namesIn } from '../../source/again.ts';
-import { setfName } from '../../source/qualified.ts';
+import { type Definition, namesIn } from '../../source/again.ts';
+import { headNameOf, setfName } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
 import type { Asked } from './asked-names.ts';
+import type { EvaluatedDefinition } from './evaluated.ts';
 
 /** A definition as it is told. */
 export interface ReadRow {
@@ -43,18 +44,23 @@ export function readText({ name, at, note, text, methods = [] }: ReadRow): strin
   ]);
 }
 
-/** Returns the definitions of what DESCRIBED tells of that ASKED names and are WANTED. Without sources there are none. */
+/** Returns the text of a definition that an evaluation made, or undefined. */
+export type TextOfEvaluated = (definition: EvaluatedDefinition) => string | undefined;
+
+/** Returns the definitions of what DESCRIBED tells of that ASKED names and are WANTED. Those without sources are left out,
+ *  unless an evaluation made them and EVALUATED, which returns their texts, is given. */
 export function definitionsOf(
   { symbol, things = [] }: DescribeData,
   places: Places,
   asked: Asked,
   wanted: WantedText,
+  evaluated?: TextOfEvaluated,
 ): ReadRow[] {
   const told = things
     .filter(({ nature }) => isOfKind(nature, wanted.kind))
     .map((thing) => ({
-      own: (thing.sources ?? []).length > 0,
-      rows: thingRows(thing, definedName(symbol, thing.nature), { places, asked, wanted }),
+      own: (thing.sources ?? []).length > 0 || thing.evaluated !== undefined,
+      rows: thingRows(thing, definedName(symbol, thing.nature), { places, asked, wanted, evaluated }),
     }));
   // Beside a form of that name, slots that it only is an accessor of are told by their places.
   const named = asked.methods === undefined && told.some(({ own, rows }) => own && rows.length > 0);
@@ -90,17 +96,26 @@ interface Reading {
   places: Places;
   asked: Asked;
   wanted: WantedText;
+  evaluated: TextOfEvaluated | undefined;
 }
 
-function thingRows({ nature, sources = [], methods = [] }: Thing, name: string, reading: Reading): ReadRow[] {
+function thingRows(thing: Thing, name: string, reading: Reading): ReadRow[] {
+  const { nature, sources = [], methods = [] } = thing;
   const { asked, wanted, places } = reading;
   const fitting = methods.filter(
     ({ description = '' }) => asked.methods?.includes(namesIn(description)) ?? true,
   );
-  const methodRow = (method: Place) =>
-    rowOf(method, `${name} ${method.description}`, 'METHOD', { name, method: method.description }, reading);
+  const methodRow = (method: Place & { evaluated?: Evaluated }) => {
+    const [known, title] = [{ name, method: method.description }, `${name} ${method.description}`];
+    return (
+      evaluatedRow(method.evaluated, title, 'METHOD', known, reading) ??
+      rowOf(method, title, 'METHOD', known, reading)
+    );
+  };
   if (asked.methods !== undefined) return fitting.map(methodRow);
-  const rows = sources.map((source) => rowOf(source, name, nature, { name }, reading));
+  const made =
+    sources.length === 0 ? evaluatedRow(thing.evaluated, name, nature, { name }, reading) : undefined;
+  const rows = made ? [made] : sources.map((source) => rowOf(source, name, nature, { name }, reading));
   // Those of a class's accessors have no form of their own.
   if (wantsMethods(wanted) || rows.length === 0) return [...rows, ...methods.map(methodRow)];
   const told = methods.map((method) => ({
@@ -128,11 +143,26 @@ export function withoutRepeats(rows: readonly ReadRow[]): ReadRow[] {
   return [...kept.values()];
 }
 
+/** Returns the row of what EVALUATED made, the definition that is KNOWN as these; undefined where that does not count. */
+function evaluatedRow(
+  evaluated: Evaluated | undefined,
+  name: string,
+  kind: string,
+  { name: full, method }: Definition,
+  { evaluated: textOf }: Reading,
+): ReadRow | undefined {
+  if (evaluated === undefined || textOf === undefined) return undefined;
+  const text = textOf({ symbol: headNameOf(full), method, evaluated });
+  const at = `evaluated ${new Date(evaluated.time * 1000).toISOString().replace('.000', '')}`;
+  const note = `by ${evaluated.by ?? 'code'}; its text was not kept`;
+  return { name, kind, at, ...(text === undefined ? { note } : { text }) };
+}
+
 function rowOf(
   place: Place,
   name: string,
   kind: string,
-  definition: { name: string; method?: string | undefined },
+  definition: Definition,
   { places, wanted }: Reading,
 ): ReadRow {
   const found = places.text(place, definition, wanted.around ?? 0);

@@ -1,27 +1,76 @@
-// Decides where the text of a definition is that no file has: in what was evaluated.
+// Finds the text of a definition that an evaluation made and that no file has.
 
-import type { ReplHistory } from '../../records/repl-history.ts';
-import { definitionsNamed } from '../../source/definitions.ts';
-import { canHave, symbolIn } from '../../source/mentioning.ts';
+import type { Evaluated } from '../../image/wire/operations.ts';
+import type { Evaluation, ReplHistory } from '../../records/repl-history.ts';
+import { namesIn } from '../../source/again.ts';
+import type { Features } from '../../source/form.ts';
 import { TopLevelForms } from '../../source/position.ts';
+import { unfinishedLine } from '../../source/splice.ts';
+import { allNamed } from '../../source/targets.ts';
 import { SourceText } from '../../source/text.ts';
 
 /** How many evaluations are looked at. */
 const LOOKED_AT = 1000;
 
-/** Returns the newest form in HISTORY that defines SYMBOL, a name as texts have it, and when it was evaluated. */
-export function evaluatedForm(
+/** Milliseconds by which an evaluation can seem to begin after its definition: the image counts whole seconds. */
+const CLOCK_MS = 1500;
+
+/** A definition that an evaluation made: its SYMBOL as texts have it, and the qualifiers and specializers of a method. */
+export interface EvaluatedDefinition {
+  symbol: string;
+  method?: string | undefined;
+  evaluated: Evaluated;
+}
+
+/** Returns the text of DEFINITION, read under FEATURES, or undefined when HISTORY has not the form that made it. That is the
+ *  newest one which begins so and was not begun later. A rebuild evaluates forms again without a line in the history. */
+export function evaluatedText(
   history: ReplHistory,
-  symbol: string,
-): { text: string; time: string } | undefined {
+  definition: EvaluatedDefinition,
+  features: Features,
+): string | undefined {
+  const { by, time } = definition.evaluated;
+  if (by === undefined) return undefined;
+  const beginning = collapsed(by.replace(/\.\.\.$/, ''));
   let looked = 0;
-  for (const { form, time, error } of history.newestFirst()) {
+  for (const evaluation of history.newestFirst()) {
     if (looked++ >= LOOKED_AT) return undefined;
-    // Most name nothing of the sort, and to read costs more than to look.
-    if (error !== undefined || !canHave(form, [symbolIn(symbol)])) continue;
-    const forms = new TopLevelForms(new SourceText(form), new Set());
-    const found = definitionsNamed(forms, symbol).at(-1);
-    if (found !== undefined) return { text: form.slice(found.start, found.end), time };
+    const { form } = evaluation;
+    if (beganAt(evaluation) > time * 1000 + CLOCK_MS || !collapsed(form).includes(beginning)) continue;
+    // Without a text the definition is in the rest of a long form, of which the history keeps only the beginning.
+    return textIn(form, beginning, definition, features);
   }
   return undefined;
+}
+
+function beganAt({ time, milliseconds }: Evaluation): number {
+  return Date.parse(time) - milliseconds;
+}
+
+/** Returns the text of DEFINITION in the last top-level form of FORM that begins with BEGINNING, or all of that form, which
+ *  makes it under another name. Returns undefined when no form begins so, or only its beginning was kept. */
+function textIn(
+  form: string,
+  beginning: string,
+  { symbol, method }: EvaluatedDefinition,
+  features: Features,
+): string | undefined {
+  const forms = new TopLevelForms(new SourceText(form), features);
+  const starts = forms.starts();
+  const top = starts.findLast((start, number) => {
+    const before = starts[number - 1];
+    const text = form.slice(before === undefined ? 0 : forms.end(before), forms.end(start));
+    return collapsed(text).startsWith(beginning);
+  });
+  if (top === undefined || unfinishedLine(form.slice(top), features) !== undefined) return undefined;
+  const wanted = method && namesIn(method);
+  const found = allNamed(forms, { name: symbol }).findLast(
+    (target) => target.top === top && (wanted === undefined || target.method === wanted),
+  );
+  return found ? form.slice(found.start, found.end) : form.slice(top, forms.end(top));
+}
+
+/** Returns TEXT with each run of white space as one space, as the image tells how a form begins. */
+function collapsed(text: string): string {
+  return text.replace(/[ \n\t]+/g, ' ').trim();
 }

@@ -1,6 +1,7 @@
 // Decides the tool that reads definitions, by their names or those of a file.
 
 import { CallError } from '../../errors.ts';
+import type { DescribeData } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
@@ -14,8 +15,8 @@ import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '.
 import { LIMIT, OFFSET } from '../paging.ts';
 import { NAMES } from '../several.ts';
 import { type Asked, askedNames } from './asked-names.ts';
-import { definitionsOf, readText, withoutRepeats } from './described.ts';
-import { evaluatedForm } from './evaluated.ts';
+import { definitionsOf, readText, type TextOfEvaluated, withoutRepeats } from './described.ts';
+import { evaluatedText } from './evaluated.ts';
 import { workspaceDefinitions } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 import { outline } from './outline.ts';
@@ -111,13 +112,10 @@ async function readOne(
   const lookup = { name: asked.name.replace(/^"|"$/g, ''), ...packageOf(args), offset: 0, limit: METHODS };
   const described = foundValue(await image.call('describe', lookup, callOptions(context)));
   const absent = isLookupFailure(described);
-  const rows = absent ? [] : definitionsOf(described, places, asked, args);
-  const untold = () => rows.every(({ text }) => text === undefined);
-  const evaluated = untold() ? evaluatedForm(history, asked.symbol) : undefined;
-  if (evaluated !== undefined && !absent && (described.things ?? []).length > 0) {
-    rows.unshift({ name: described.symbol, at: `evaluated ${evaluated.time}`, text: evaluated.text });
-  }
-  const inFiles = untold() && (absent || args.kind === undefined);
+  const evaluated: TextOfEvaluated = (definition) => evaluatedText(history, definition, places.features);
+  const rows = absent ? [] : definitionsOf(described, places, asked, args, evaluated);
+  const untold = rows.every(({ text }) => text === undefined);
+  const inFiles = untold && (absent || args.kind === undefined);
   const note = rows.length === 0 ? 'found by its name in the file' : 'not known to be what the image has';
   const found = inFiles
     ? await workspaceDefinitions({ workspace, places, home: args.package }, asked, args, note)
@@ -130,13 +128,15 @@ async function readOne(
   }
   const none = absent
     ? lookupResult(described)
-    : { data: { name: asked.name, definitions: [] }, text: noneText(described.symbol, args.kind), absent };
+    : { data: { name: asked.name, definitions: [] }, text: noneText(described, args.kind), absent };
   return { ...none, absent: true, text: joinSections([none.text, remark]) };
 }
 
-/** Returns the sentence that SYMBOL has no definition. Files are read by names, which tell no KIND. */
-function noneText(symbol: string, kind: string | undefined): string {
-  return kind === undefined
-    ? `${symbol} has no definition: neither the image nor a Lisp file of the workspace has one.`
-    : `${symbol} has no definition of the kind ${kind} in the image; files are looked into without kind.`;
+/** Returns the sentence that no definition was found of what is DESCRIBED. Files are read by names, which tell no KIND. */
+function noneText({ symbol, things = [] }: DescribeData, kind: string | undefined): string {
+  if (kind !== undefined)
+    return `${symbol} has no definition of the kind ${kind} in the image; files are looked into without kind.`;
+  return things.length > 0
+    ? `${symbol} is in the image, but no file and no evaluation is known that defined it. describe_symbol tells what it is.`
+    : `${symbol} has no definition: neither the image nor a Lisp file of the workspace has one.`;
 }
