@@ -153,19 +153,23 @@ it cannot be read without the readtable of the user."
   "True when TEXT, of a symbol in an element of a form, has NAME, in whatever package."
   (string-equal name (string-trim "|" (subseq text (let ((colon (position #\: text :from-end t))) (if colon (1+ colon) 0))))))
 
+(defun parts-at-top-level (form)
+  "Return the texts of the forms at top level that the text FORM consists of: itself, or those in a PROGN and its like."
+  (let ((own (first (form-parts form 1))))
+    (if (and own (some (lambda (name) (names-p own name)) '("eval-when" "locally" "progn")))
+        (loop for part in (rest (form-parts form array-dimension-limit))
+              append (parts-at-top-level (subseq part (form-start part 0 (length part)))))
+        (list form))))
+
 (defun argument-of (operator form)
   "Return the text of the argument of OPERATOR in the text FORM. That is a call of it, or has some at top level, of which
 the last counts. Return NIL without one."
-  (let ((own (first (form-parts form 1))))
-    (cond ((null own) nil)
-          ((names-p own operator) (second (form-parts form 2)))
-          ((and (some (lambda (name) (names-p own name)) '("eval-when" "locally" "progn"))
-                (search operator form :test #'char-equal))
-           (loop with last = nil
-                 for part in (rest (form-parts form array-dimension-limit))
-                 for start = (form-start part 0 (length part))
-                 do (setf last (or (argument-of operator (subseq part start)) last))
-                 finally (return last))))))
+  (when (search operator form :test #'char-equal)
+    (loop with last = nil
+          for part in (parts-at-top-level form)
+          for (own argument) = (form-parts part 2)
+          do (when (and own (names-p own operator)) (setf last argument))
+          finally (return last))))
 
 (defun package-entered (form)
   "Return the package that the text FORM makes the current one, or its name when there is no such package. Return NIL when
@@ -198,9 +202,10 @@ definitions of systems in its own."
         (error () text))))
 
 (defun form-value (form symbol)
-  "Return the text of the value that the text FORM gives the variable SYMBOL, or all of FORM when it has another shape.
-The second value is true for the first."
-  (destructuring-bind (&optional operator (name "") value) (form-parts form 3)
-    (if (and operator value (names-p name (symbol-name symbol)))
-        (values (decoded value) t)
-        (values (decoded form) nil))))
+  "Return the text of the value that the text FORM, or a form at top level in it, gives the variable SYMBOL, or all of FORM
+when it has another shape. The second value is true for the first."
+  (loop for part in (parts-at-top-level form)
+        for (operator name value) = (form-parts part 3)
+        do (when (and operator value (names-p name (symbol-name symbol)))
+             (return (values (decoded value) t)))
+        finally (return (values (decoded form) nil))))

@@ -203,6 +203,15 @@ describe('a variable', () => {
     expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
   });
 
+  test('that stands beside a form that changed is told when its own value is another', async () => {
+    const file = (value: number, result: number) => `(progn (defvar *side* ${value}) (defun f () ${result}))`;
+    await loaded('e.lisp', file(1, 1));
+    expect(await loaded('e.lisp', file(1, 2))).toBe('Loaded e.lisp');
+    expect(await loaded('e.lisp', file(3, 2))).toBe(
+      'Loaded e.lisp\n\nNot set again, because bound: P::*SIDE* is 1, the file says 3.',
+    );
+  });
+
   test('that somebody has set since is not told of any more', async () => {
     await loaded('e.lisp', '(defvar *cfg* 10)');
     expect(await loaded('e.lisp', '(defvar *cfg* (list 20))')).toContain('Not set again');
