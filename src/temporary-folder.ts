@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runs } from './leftovers.ts';
 
 /** Keeps a folder when the work with it has returned, until what this returns is called. */
 export type KeepFolder = () => () => void;
@@ -75,13 +76,5 @@ export function removeTemporaryFolders(): void {
     const maker = /^live-lisp-(\d+)-[A-Za-z0-9]{6}$/.exec(name)?.[1];
     if (maker === undefined || runs(Number(maker))) continue;
     removeFolder(join(tmpdir(), name));
-  }
-}
-
-function runs(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

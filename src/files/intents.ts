@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { runs } from '../leftovers.ts';
 import { isOwn } from '../own.ts';
 import { makeFolder } from '../paths.ts';
 import { readIfRegular } from './regular.ts';
@@ -45,7 +46,9 @@ export class Intents {
   /** Returns what servers that are gone did not end, each with what to call when that is settled. */
   async left(): Promise<{ files: IntendedFile[]; settled: () => Promise<void> }[]> {
     const names = await readdir(this.#folder).catch(() => []);
-    const gone = names.filter((name) => NAME.test(name) && !runs(Number(NAME.exec(name)?.[1])));
+    // A former process can have had the number of this one, which has begun nothing before it asks.
+    const isGone = (pid: number) => pid === process.pid || !runs(pid);
+    const gone = names.filter((name) => NAME.test(name) && isGone(Number(NAME.exec(name)?.[1])));
     const found = [];
     for (const name of gone) {
       const path = join(this.#folder, name);
@@ -82,15 +85,5 @@ function filesIn(text: string): IntendedFile[] | undefined {
     return Array.isArray(files) && files.every(fits) ? files : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** Whether the process PID runs; this very one began nothing before it was asked. */
-function runs(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

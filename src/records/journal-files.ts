@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { readIfRegular } from '../files/regular.ts';
 import type { Entry, JournalStore, OldJournal } from '../image/recovery/entries.ts';
+import { runs } from '../leftovers.ts';
 import { isOwnFile } from '../own.ts';
 import { workspaceDigest } from './folder.ts';
 import { Later } from './later.ts';
@@ -136,17 +137,6 @@ export class JournalFiles implements JournalStore {
       .map((name) => ({ name, last: readNames(join(folder, name)).sort().at(-1) ?? '' }))
       .sort((one, other) => (one.last < other.last ? -1 : 1));
     for (const { name } of oldest.slice(0, -(WORKSPACES - 1))) remove(join(folder, name));
-  }
-}
-
-/** Whether the process PID runs, as far as can be seen; a number that is none does. */
-function runs(pid: number): boolean {
-  if (!Number.isInteger(pid)) return true;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
 

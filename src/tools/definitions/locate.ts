@@ -114,8 +114,10 @@ export class Locator {
     for (const each of found) {
       const { written, home } = each.target;
       // A string is of no package.
-      if (written.startsWith('"')) same.push(each);
-      if (written.startsWith('"')) continue;
+      if (written.startsWith('"')) {
+        same.push(each);
+        continue;
+      }
       const other = await this.#describe(written, home);
       const byText = home.toUpperCase() === prefix?.toUpperCase();
       if (known && other ? known.symbol === other.symbol : prefix === undefined || byText) same.push(each);
