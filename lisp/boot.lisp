@@ -163,11 +163,33 @@ again without that. The names of files that are made for that begin with FILES."
   "Give the files that this process makes no rights in MASK, and return the mask of before."
   (sb-alien:alien-funcall (sb-alien:extern-alien "umask" (function sb-alien:unsigned-int sb-alien:unsigned-int)) mask))
 
+(defun writable-p (name)
+  "True when a file called NAME, which is not there yet, can be made."
+  (handler-case (with-open-file (out name :direction :output :if-exists :error)
+                  (delete-file out))
+    (error () nil)))
+
+(defun process-id ()
+  "Return the id of this process."
+  (funcall (intern "GETPID" "SB-POSIX")))
+
+(defun make-temporary-folder ()
+  "Make a folder for temporary files that only this user may enter, and return its name. It has the process
+LIVE_LISP_SERVER, as those have that the server makes."
+  (funcall (intern "MKDTEMP" "SB-POSIX")
+           (format nil "~A/live-lisp-~A-XXXXXX" (or (sb-ext:posix-getenv "TMPDIR") "/tmp")
+                   (sb-ext:posix-getenv "LIVE_LISP_SERVER"))))
+
 (defun compile-agent (target)
   "Compile the agent, and leave its fasl as TARGET, whole or not at all. Load it too, unless LIVE_LISP_WORKERS do it.
-Signal an error when that fails."
-  (let* ((unique (format nil "~A.~A.~36R" target (or (sb-ext:posix-getenv "LIVE_LISP_SERVER") "part")
+Signal an error when that fails. Where nothing can be written beside TARGET, as in a sandbox, no fasl is kept."
+  ;; Without it nothing is tried, and the agent does without all internals.
+  (ignore-errors (require "SB-POSIX"))
+  (let* ((beside (format nil "~A.~A.~36R" target (sb-ext:posix-getenv "LIVE_LISP_SERVER")
                          (random (expt 36 8) (make-random-state t))))
+         (folder (unless (writable-p beside) (ignore-errors (make-temporary-folder))))
+         (maker (and folder (process-id)))
+         (unique (if folder (concatenate 'string folder "/agent") beside))
          (parts (loop for name in *files*
                       collect (cons name (format nil "~A.~A" unique (substitute #\- #\/ name)))))
          (workers (sb-ext:posix-getenv "LIVE_LISP_WORKERS"))
@@ -175,16 +197,19 @@ Signal an error when that fails."
          (mask (set-umask #o077)))
     (unwind-protect
          (progn
-           (handler-case (progn (require "SB-POSIX") (probe-internals unique))
+           (handler-case (probe-internals unique)
              (error (failure) (push (list "everything" (format nil "cannot be tried (~A)" failure)) *unproven*)))
            (if workers
                (compile-side-by-side parts (parse-integer workers))
                (loop for (name . part) in parts do (load (compile-part name part))))
-           (handler-case (progn (join-files (mapcar #'cdr parts) unique)
-                                (rename-file unique target))
-             (error (failure) (note-condition failure))))
+           (unless folder
+             (handler-case (progn (join-files (mapcar #'cdr parts) unique)
+                                  (rename-file unique target))
+               (error (failure) (note-condition failure)))))
       (set-umask mask)
-      (dolist (part (cons unique (mapcar #'cdr parts))) (ignore-errors (delete-file part))))))
+      (dolist (part (cons unique (mapcar #'cdr parts))) (ignore-errors (delete-file part)))
+      ;; A process that was forked to try (exit) comes here too.
+      (when (and folder (eql maker (process-id))) (ignore-errors (funcall (intern "RMDIR" "SB-POSIX") folder))))))
 
 (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil)
       (*error-output* (make-broadcast-stream)) (*standard-output* (make-broadcast-stream))

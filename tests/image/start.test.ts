@@ -181,6 +181,16 @@ describe('the cache', () => {
     );
   });
 
+  test('that cannot be used costs the image none of its abilities, and leaves nothing behind', async () => {
+    const env = { XDG_CACHE_HOME: UNUSABLE[0], TMPDIR: folder.path };
+    await withSession({ env, waits: { image: { start: 600_000 } } }, async (session) => {
+      expect(await session.eval('(third (list 1 2 3))')).toBe('3');
+      expect(await session.text('image_status')).not.toContain('Less with this SBCL');
+      const left = readdirSync(folder.path).filter((name) => /^live-lisp-\d+-\w{6}$/.test(name));
+      expect(left).toEqual([]);
+    });
+  });
+
   test.each(UNUSABLE)('that cannot be made, in %s, is not usable', (path) => {
     expect(cacheUsable(cacheFolder({ XDG_CACHE_HOME: path }))).toBe(false);
   });

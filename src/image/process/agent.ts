@@ -112,7 +112,6 @@ const WORKERS = 8;
 export function compilingCommand(sbcl: string, options: AgentOptions): Command {
   const env = {
     ...agentFiles(options),
-    LIVE_LISP_SERVER: String(process.pid),
     LIVE_LISP_WORKERS: String(Math.min(WORKERS, availableParallelism())),
   };
   return command(sbcl, options, { forms: [LOAD_SOURCE, '(exit)'], env });
@@ -166,6 +165,7 @@ function agentFiles(options: AgentOptions): NodeJS.ProcessEnv {
   return {
     LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),
     LIVE_LISP_FASL: compiledAgent(options),
+    LIVE_LISP_SERVER: String(process.pid),
     LIVE_LISP_WITHOUT: (options.without ?? []).join(','),
   };
 }
