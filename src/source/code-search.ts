@@ -84,12 +84,17 @@ function isWhole({ kind, name }: Token): boolean {
   return name.includes(MARK) || (kind === 'atom' && name === '');
 }
 
+/** A number in a radix of its own. */
+const RADIX = /^#\d*[brox]/i;
+
 /** Returns what is the same for tokens that are the same, also in their package unless it is to be BARE. Strings, characters
  *  and the like have no name. */
 function keyOf(token: Token, text: string, isBare: boolean): string {
   const { kind, name, start, end } = token;
   if (kind !== 'atom') return name === '' ? kind : `${kind} ${isBare ? bareName(token) : name}`;
-  return name === '' ? `"${text.slice(start, end)}` : isBare ? `:${bareName(token)}` : `:${name}`;
+  const written = text.slice(start, end);
+  if (name === '') return `"${RADIX.test(written) ? written.toUpperCase() : written}`;
+  return isBare ? `:${bareName(token)}` : `:${name}`;
 }
 
 /** Characters of a call that are looked through for its end. */

@@ -72,8 +72,13 @@ function dispatchToken(source: string, start: number, suppressed: boolean): Toke
     const symbol = scanSymbol(source, at + 1);
     return { kind: 'atom', start, end: symbol.end, name: symbol.name && MARK + MARK + symbol.name };
   }
-  if (char === '*' || (suppressed && /[brox]/.test(char)))
-    return { kind: 'atom', start, end: scanSymbol(source, at + 1).end, name: '' };
+  if (char === '*' || /[brox]/.test(char)) {
+    // SBCL 2.2.9 also reads a number behind white space, and the value of a form.
+    const number = char === '*' || suppressed ? at + 1 : skipBlank(source, at + 1);
+    const { end } = scanSymbol(source, number);
+    const isForm = end === number || source.charAt(number) === '#';
+    if (char === '*' || suppressed || !isForm) return { kind: 'atom', start, end, name: '' };
+  }
   // An illegal sub-character is left to be read: it may be what closes the list.
   if (char === '' || /[\s<)]/.test(char)) return { kind: 'atom', start, end: at, name: '' };
   // Whoever defines it has it begin a string, as libraries do.

@@ -21,6 +21,7 @@ describe('code', () => {
     expect(found("#'scan")).toEqual(["#'scan"]);
     expect(found('scan-all')).toEqual(['scan-all']);
     expect(found('sca')).toEqual([]);
+    expect([...(codeFinder('#xfACE')?.('#xface #xFACE face') ?? [])]).toHaveLength(2);
   });
 
   test('a call of several lines is told on one, without comments', () => {

@@ -75,6 +75,12 @@ test.each<[string, string, string, How?]>([
   ],
   ['IN-PACKAGE that is left out', '#-sbcl (in-package :other) (frob)', '#-sbcl (in-package :other) (twist)'],
   ['what features leave out', '#+(or frob abcl) (frob) #-frob frob', '#+(or frob abcl) (twist) #-frob twist'],
+  [
+    'numbers in a radix of their own',
+    '(face #xFACE #36rFACE #x Face #xface #+sbcl #XFACE #-sbcl #xface #x#.face)',
+    '(visage #xFACE #36rFACE #x Face #xface #+sbcl #XFACE #-sbcl #xface #x#.visage)',
+    { from: 'FACE', to: 'VISAGE' },
+  ],
   ['names with it in them', '(frob-all frobs *frob* frob)', '(frob-all frobs *frob* twist)'],
   ['templates', '`(frob ,frob ,@(frob))', '`(twist ,twist ,@(twist))'],
   ['a name that needs bars', '(frob)', '(|Twist it|)', { to: 'Twist it' }],
