@@ -188,6 +188,14 @@ export class Places {
       : this.#at(file, source, source.forms().start(number));
   }
 
+  /** Returns the top-level form of PLACE, in which NAME is defined, as its file has it now. Returns undefined when that is not
+   *  certain. */
+  definingForm(place: Place, name: string): TopLevelForm | undefined {
+    const versions = this.#versions(place);
+    const start = versions && whereNow(versions, topOf(place), { name }).start;
+    return versions?.now.list().find((form) => form.start === start);
+  }
+
   /** Returns the text of FILE, or undefined when it cannot be read. */
   sourceText(file: string): SourceText | undefined {
     return this.#sources.read(file)?.text;

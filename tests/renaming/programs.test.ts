@@ -44,3 +44,24 @@ test('numbers in a radix of their own stay', async () => {
   expect(code()).toBe('(defvar *m* (list #xFACE #36rFACE))\n(defun visage () (first *m*))');
   expect(await values('(app::visage)')).toEqual(['64206', '64206']);
 });
+
+test('a definition is found again in a file that was edited since it was loaded', async () => {
+  const defined =
+    '(defun wide () 1)\n(defmacro make (name) `(defun ,name () 2))\n(make tall)\n(defstruct box lid)';
+  await load(defined);
+  at.put(
+    'app.lisp',
+    `(defpackage :app (:use :cl))\n(in-package :app)\n(defun one () 1)\n(defun two () (one))\n${defined}`,
+  );
+  expect(await rename('wide', 'broad')).toBe(
+    'Renamed APP::WIDE to BROAD: 1 place in 1 file: app.lisp 1.\n\nLoaded again: 1 file. Removed: function APP::WIDE.',
+  );
+  at.put('app.lisp', `(defpackage :app (:use :cl))\n(in-package :app)\n(defun zero () 0)\n${code()}`);
+  expect(await rename('box-lid', 'top-of')).toBe(
+    'failed: APP::BOX-LID does not stand in the form at app.lisp:9 that defines it: a macro makes the name. Rename what it is made of, such as the structure or the slot.',
+  );
+  at.put('app.lisp', '(defpackage :app (:use :cl))\n(in-package :app)\n(defun use () (broad))');
+  expect(await rename('broad', 'wide', { dry_run: true })).toContain(
+    '1 place in 1 file (lines):\n  app.lisp: 3',
+  );
+});

@@ -25,6 +25,7 @@ import {
   withEdits,
 } from '../../source/renaming.ts';
 import { SourceText } from '../../source/text.ts';
+import type { TopLevelForm } from '../../source/top-level.ts';
 import { type Part, treeOf } from '../../source/tree.ts';
 import { visibleName } from '../../visible.ts';
 import { isLispFile } from '../parentheses.ts';
@@ -83,11 +84,21 @@ const OTHER_FILE = 1024 * 1024;
 const OTHER_FILES = 64 * 1024 * 1024;
 
 /** Returns the top-level forms that define the symbol of FACTS, as parts of their texts. */
-export function definingForms({ places = [] }: RenameFacts, ground: Ground): Part[] {
+export function definingForms(facts: RenameFacts, ground: Ground): Part[] {
+  return formsNow(facts, ground).flatMap(({ file, form }) => {
+    const text = ground.places.sourceText(file)?.text ?? '';
+    return treeOf(text).top.filter(({ start }) => start === form.start);
+  });
+}
+
+/** Returns the top-level forms that define the symbol of FACTS, as their files have them now: those that are found again. */
+function formsNow(
+  { name, places = [] }: RenameFacts,
+  ground: Ground,
+): { file: string; form: TopLevelForm }[] {
   return places.flatMap(([file, number]) => {
-    const text = ground.places.sourceText(file)?.text;
-    const start = text && ground.places.forms(file)?.list[number]?.start;
-    return text === undefined ? [] : treeOf(text).top.filter((form) => form.start === start);
+    const form = ground.places.definingForm({ file, form: number, undated: true }, name);
+    return form === undefined ? [] : [{ file, form }];
   });
 }
 
@@ -258,13 +269,10 @@ class Planning {
    *  written. */
   async #checkDefinitions(): Promise<void> {
     const { name, places = [] } = this.#facts;
-    for (const [file, number] of places) {
-      await this.#ground.places.prepare([file]);
+    await this.#ground.places.prepare(places.map(([file]) => file));
+    for (const { file, form } of formsNow(this.#facts, this.#ground)) {
       const named = await realPathOf(file);
       const change = this.#plan.changes.find(({ real }) => real === named);
-      const list = this.#ground.places.forms(file)?.list ?? [];
-      const form = list[number];
-      if (form === undefined) continue;
       const at = `${this.#ground.places.fileName(file)}:${this.#ground.places.sourceText(file)?.positionAt(form.start).line}`;
       const bom = this.#ground.places.sourceText(file)?.text.startsWith('\ufeff') ? 1 : 0;
       const defined = change?.edits.some(
