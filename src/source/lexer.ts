@@ -32,6 +32,7 @@ const BLANKS = /(?:^\ufeff)?[\t\n\f\r ]*/y;
 const CONSTITUENTS = /[^\t\n\f\r "'(),;`\\|:]*/y;
 const STRING_CHARACTERS = /[^"\\]*/y;
 const NOT_ASCII = /[^\0-\x7f]/;
+const RUN_OR_CHARACTER = /[\0-\x7f]+|./gsu;
 const COMMENT_BOUND = /#\||\|#/g;
 
 /**
@@ -145,5 +146,16 @@ function scanSymbol(source: string, start: number): { end: number; name: string 
 
 /** Gives NAME as the reader takes what is not quoted. To normalize costs much, and does nothing to ASCII. */
 export function upperCase(name: string): string {
-  return (NOT_ASCII.test(name) ? name.normalize('NFKC') : name).toUpperCase();
+  if (!NOT_ASCII.test(name)) return name.toUpperCase();
+  return name.normalize('NFKC').replace(RUN_OR_CHARACTER, (part) => {
+    const upper = part.toUpperCase();
+    // SBCL leaves a character that has no single one for its upper case, or whose upper case has another lower one.
+    return upper.length === part.length && upper.toLowerCase() === part.toLowerCase() ? upper : part;
+  });
+}
+
+/** Gives NAME, of a symbol, in lower case; as it is when the reader would take that for another. */
+export function lowerCase(name: string): string {
+  const lower = name.toLowerCase();
+  return upperCase(lower) === name ? lower : name;
 }

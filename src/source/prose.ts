@@ -1,5 +1,7 @@
 /** Decides where comments, strings and other prose speak of a symbol. */
 
+import { lowerCase, upperCase } from './lexer.ts';
+
 /** Characters that a name can have beside others; a period at the end of a word ends a sentence. */
 const BESIDE = String.raw`[\p{L}\p{N}*+\-%$&!?<>=/_~^@\\|]`;
 
@@ -25,7 +27,7 @@ export function spokenOf(text: string, name: string, start = 0, end = text.lengt
     const to = from + match[0].length;
     if (to > end) break;
     const marked = /[`'(:]$/.test(text.slice(Math.max(0, from - 1), from));
-    const sameCase = match[0] === name || match[0] === name.toLowerCase();
+    const sameCase = match[0] === name || match[0] === lowerCase(name);
     if (sameCase && (!plainWord || match[0] === name || marked)) found.push({ start: from, end: to });
   }
   return found;
@@ -33,5 +35,5 @@ export function spokenOf(text: string, name: string, start = 0, end = text.lengt
 
 /** Returns NAME as prose has it in the place of WORD. */
 export function spokenAs(name: string, word: string): string {
-  return word === word.toUpperCase() ? name : name.toLowerCase();
+  return word === upperCase(word) ? name : lowerCase(name);
 }

@@ -1,5 +1,6 @@
 /** Decides what to write where in a text so that symbols get other names, and what there only looks like them. */
 
+import { upperCase } from './lexer.ts';
 import { designated, type Packages, type Renaming } from './packages.ts';
 import { spokenAs, spokenOf } from './prose.ts';
 import { spelled, symbolIn, writtenSymbol } from './symbol-text.ts';
@@ -109,8 +110,6 @@ function isLoopWord(part: Part): boolean {
   if (!LOOP_WORDS.has(name) || around?.items[0]?.name !== 'LOOP' || index === 0) return false;
   // What was tested last is meant by its name.
   if (name === 'IT') return true;
-  // What was tested last is meant by its name.
-  if (name === 'IT') return true;
   const before = around.items[index - 1];
   if (before?.name === '=') return false;
   return before === undefined || !BEFORE_FORMS.has(before.name) || (index > 1 && !isLoopWord(before));
@@ -202,7 +201,7 @@ function inString(text: string, part: Part, task: Task, scan: Scan, current: str
   const { start, end } = part;
   const inside = text.slice(start + 1, end - 1);
   for (const renaming of task.renamings) {
-    if (!inside.toUpperCase().includes(renaming.from)) continue;
+    if (!upperCase(inside).includes(renaming.from)) continue;
     const directive = /(?<=~[^~]*\/)([^/\s]+:[^/\s]+)(?=\/)/g;
     const whole = /^[^\s:]+::?[^\s:]+$/.test(inside) ? [{ at: 0, name: inside }] : [];
     const called = [...inside.matchAll(directive)].map(({ index, 0: name }) => ({ at: index, name }));

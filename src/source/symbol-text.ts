@@ -1,6 +1,6 @@
 /** Decides how a symbol is written in a text: its package, its name, and another name in the same style. */
 
-import { MARK, nextToken } from './lexer.ts';
+import { lowerCase, MARK, nextToken, upperCase } from './lexer.ts';
 
 /** A symbol as it is written. PREFIX is the name of its package as the reader takes it, '' of a keyword and '#' of an
  *  uninterned one. BASE is where the name begins in the text of the symbol. */
@@ -33,9 +33,9 @@ export function inBars(name: string): string {
 /** Returns NAME, of a symbol, as it is written in the place of BASE, the text of another without its package. It is in bars,
  *  or in upper or lower case, as that. */
 export function spelled(name: string, base: string): string {
-  const plain = name !== '' && name === name.toUpperCase() && !NOT_PLAIN.test(name);
+  const plain = name !== '' && name === upperCase(name) && !NOT_PLAIN.test(name);
   if (!plain || /^\|.*\|$/s.test(base)) return inBars(name);
-  return /[A-Z]/.test(base) && !/[a-z]/.test(base) ? name : name.toLowerCase();
+  return /[A-Z]/.test(base) && !/[a-z]/.test(base) ? name : lowerCase(name);
 }
 
 /** Returns the name that TEXT, one symbol, has, and its package when one is written. Returns undefined for anything else. */

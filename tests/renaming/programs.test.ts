@@ -65,3 +65,13 @@ test('a definition is found again in a file that was edited since it was loaded'
     '1 place in 1 file (lines):\n  app.lisp: 3',
   );
 });
+
+test('a letter that has no upper case of its own is read as SBCL reads it', async () => {
+  await load('(defun straße (ŉx) (list ŉx))\n(defun οδος () (straße 1))');
+  expect(await at.answer('who_calls', { name: 'app::straße', sites: true })).toContain('app.lisp:4:16  ');
+  await rename('straße', 'maß');
+  expect(code()).toBe('(defun maß (ŉx) (list ŉx))\n(defun οδος () (maß 1))');
+  await rename('οδος', 'ΟΔΟΣ');
+  expect(code()).toBe('(defun maß (ŉx) (list ŉx))\n(defun ΟΔΟΣ () (maß 1))');
+  expect(await values('(app::ΟΔΟΣ)')).toEqual(['(1)', '(1)']);
+});
