@@ -95,24 +95,50 @@ function atName(text: string, part: Part, renaming: Renaming, task: Task, scan: 
   else scan.edits.push(symbolEdit(text, part, renaming, task));
 }
 
-/** Words of LOOP behind which a variable or a form stands, and no other word. */
+/** Words of LOOP behind which a variable, a type or a form stands, and no other word. */
 const BEFORE_FORMS = new Set(
   (
     'ABOVE ACROSS ALWAYS APPEND APPENDING AS BELOW BY COLLECT COLLECTING COUNT COUNTING DOWNFROM DOWNTO FOR FROM IF IN INTO ' +
-    'MAXIMIZE MAXIMIZING MINIMIZE MINIMIZING NAMED NCONC NCONCING NEVER ON REPEAT RETURN SUM SUMMING THEN THEREIS TO ' +
+    'MAXIMIZE MAXIMIZING MINIMIZE MINIMIZING NAMED NCONC NCONCING NEVER OF OF-TYPE ON REPEAT RETURN SUM SUMMING THEN THEREIS TO ' +
     'UNLESS UNTIL UPFROM UPTO WHEN WHILE WITH'
   ).split(' '),
 );
 
-/** Whether PART stands in a LOOP as one of its words. Behind another it is a form, but where that one is a form itself. */
+/** Words of LOOP behind which AND joins variables, or clauses. */
+const JOINED = new Map(
+  ['FOR', 'AS', 'WITH', 'IF', 'WHEN', 'UNLESS'].map((word, index) => [
+    word,
+    index < 3 ? 'variables' : 'clauses',
+  ]),
+);
+
+const loopWords = new WeakMap<Part, ReadonlySet<Part>>();
+
+/** Whether PART stands in a LOOP as one of its words. */
 function isLoopWord(part: Part): boolean {
-  const { around, index, name } = part;
-  if (!LOOP_WORDS.has(name) || around?.items[0]?.name !== 'LOOP' || index === 0) return false;
-  // What was tested last is meant by its name.
-  if (name === 'IT') return true;
-  const before = around.items[index - 1];
-  if (before?.name === '=') return false;
-  return before === undefined || !BEFORE_FORMS.has(before.name) || (index > 1 && !isLoopWord(before));
+  const { around, name } = part;
+  if (!LOOP_WORDS.has(name) || around?.items[0]?.name !== 'LOOP') return false;
+  const words = loopWords.get(around) ?? wordsOfLoop(around);
+  loopWords.set(around, words);
+  return words.has(part);
+}
+
+/** Returns the parts of LOOP that are its words. What stands behind another word is a form or a variable, but where that one
+ *  is a form itself. */
+function wordsOfLoop({ items }: Part): ReadonlySet<Part> {
+  const words = new Set<Part>();
+  let joined: string | undefined;
+  for (const [index, part] of items.entries()) {
+    const before = items[index - 1];
+    if (before === undefined || !LOOP_WORDS.has(part.name)) continue;
+    const behindAnd = joined === 'variables' && before.name === 'AND';
+    const isForm = before.name === '=' || (words.has(before) && (behindAnd || BEFORE_FORMS.has(before.name)));
+    // What was tested last is meant by its name.
+    if (isForm && part.name !== 'IT') continue;
+    words.add(part);
+    joined = JOINED.get(part.name) ?? joined;
+  }
+  return words;
 }
 
 /** Returns TOKEN of a symbol or a string with the new name in it. */

@@ -75,3 +75,15 @@ test('a letter that has no upper case of its own is read as SBCL reads it', asyn
   expect(code()).toBe('(defun maß (ŉx) (list ŉx))\n(defun ΟΔΟΣ () (maß 1))');
   expect(await values('(app::ΟΔΟΣ)')).toEqual(['(1)', '(1)']);
 });
+
+test('a variable of LOOP that AND joins follows, and a word of LOOP stays', async () => {
+  await load(
+    '(defun count-up (s)\n  (loop with step = 1 and from = (first s)\n        for i from from below 5 and to in (list 7 8)\n        when (oddp i) collect i and collect from and collect to))',
+  );
+  await rename('from', 'start');
+  await rename('to', 'end');
+  expect(code()).toBe(
+    '(defun count-up (s)\n  (loop with step = 1 and start = (first s)\n        for i from start below 5 and end in (list 7 8)\n        when (oddp i) collect i and collect start and collect end))',
+  );
+  expect(await values("(app::count-up '(3))")).toEqual(['(3 3 7)', '(3 3 7)']);
+});

@@ -175,6 +175,10 @@ test.each([
   ['(loop for x in END when x do (f x) END)', 1],
   ['(loop if a collect b else collect c END)', 1],
   ['(loop for x in xs when (f x) collect IT)', 1],
+  ['(loop with a = 1 and END = 2 and x and END for i from END do (f i))', 0],
+  ['(loop for x in xs and END in ys when x collect x and collect END END)', 1],
+  ['(loop for END of-type END in list for k being the hash-keys of END do (f k))', 0],
+  ['(loop when x do (f x) and return y END with z = 1 and END of-type t = 3 do (f z))', 1],
   ['(loop for to in list collect to into END finally (return END))', 0],
 ])('in %s, %i are words of LOOP', (text, words) => {
   const from = text.includes('IT') ? 'IT' : 'END';
