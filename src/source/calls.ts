@@ -2,7 +2,8 @@
 
 import { type Argument, argumentOf, elementsOf } from './fits.ts';
 import { bareName, type Form, resolve } from './form.ts';
-import { MARK } from './lexer.ts';
+import { formatCalls } from './format-calls.ts';
+import { MARK, upperCase } from './lexer.ts';
 import type { SourceText } from './text.ts';
 import { operatorOf, walkSource } from './walk.ts';
 
@@ -61,17 +62,15 @@ export function mentionsIn(source: SourceText, features: ReadonlySet<string>, ca
   return found;
 }
 
-/** Returns the places in TEXT where a FORMAT directive ~/NAME/ calls the function NAME. FORMAT looks a name without a package
- *  up in CL-USER. TOPS are the starts of the top-level forms that contain the name. */
+/** Returns the places in TEXT where a FORMAT directive ~/NAME/ calls the function NAME. TOPS are the starts of the top-level
+ *  forms that contain the name. */
 function formatMentions(text: string, { name, homes }: Callee, tops: readonly number[]): Mention[] {
-  const quoted = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const directive = new RegExp(`~[^~/"\\s]{0,40}/(?:([^\\s/:"]{1,200})::?)?${quoted}/`, 'gi');
   let form = -1;
-  return [...text.matchAll(directive)].flatMap(({ 1: home = 'common-lisp-user', index }) => {
-    while ((tops[form + 1] ?? Number.POSITIVE_INFINITY) <= index) form++;
+  return formatCalls(text).flatMap(({ start, written, home }) => {
+    while ((tops[form + 1] ?? Number.POSITIVE_INFINITY) <= start) form++;
     const top = tops[form];
-    const isCallee = top !== undefined && homes.has(home.toUpperCase());
-    return isCallee ? [{ start: index, top, how: 'called by FORMAT' }] : [];
+    const isCallee = top !== undefined && homes.has(home) && upperCase(written.replace(/^.*:/, '')) === name;
+    return isCallee ? [{ start, top, how: 'called by FORMAT' }] : [];
   });
 }
 

@@ -1,5 +1,6 @@
 /** Decides what to write where in a text so that symbols get other names, and what there only looks like them. */
 
+import { formatCalls } from './format-calls.ts';
 import { upperCase } from './lexer.ts';
 import { designated, type Packages, type Renaming } from './packages.ts';
 import { spokenAs, spokenOf } from './prose.ts';
@@ -222,21 +223,33 @@ function takesKeyword(part: Part, text: string, { callees }: Task, { from }: Ren
   return first !== undefined && text[first.start - 1] === "'" && known.has(first.name);
 }
 
-/** Notes what the string PART names by a package too, or says. */
+/** Operators of Common Lisp that have a control string of FORMAT as an argument. */
+const FORMATTING = new Set(
+  (
+    'BREAK CERROR ERROR FORMAT FORMATTER INVALID-METHOD-ERROR METHOD-COMBINATION-ERROR SIGNAL WARN Y-OR-N-P ' +
+    'YES-OR-NO-P'
+  ).split(' '),
+);
+
+/** Notes what the string PART names by a package too, or calls by FORMAT, or says. */
 function inString(text: string, part: Part, task: Task, scan: Scan, current: string): void {
   const { start, end } = part;
   const inside = text.slice(start + 1, end - 1);
   for (const renaming of task.renamings) {
     if (!upperCase(inside).includes(renaming.from)) continue;
-    const directive = /(?<=~[^~]*\/)([^/\s]+:[^/\s]+)(?=\/)/g;
-    const whole = /^[^\s:]+::?[^\s:]+$/.test(inside) ? [{ at: 0, name: inside }] : [];
-    const called = [...inside.matchAll(directive)].map(({ index, 0: name }) => ({ at: index, name }));
-    for (const { at, name } of [...whole, ...called]) {
-      const found = symbolIn(name);
-      if (found?.name !== renaming.from || found.prefix === undefined) continue;
-      if (task.packages.has(renaming, found.prefix, current) !== true) continue;
+    const whole = /^[^\s:]+::?[^\s:]+$/.test(inside) ? [{ at: 0, written: inside, home: '' }] : [];
+    for (const { at, written, home } of [...whole, ...formatCalls(inside)]) {
+      const found = symbolIn(written);
+      if (found?.name !== renaming.from) continue;
+      if (task.packages.has(renaming, found.prefix ?? home, current) !== true) continue;
       const from = start + 1 + at;
-      const edit = { start: from, end: from + name.length, text: renamed(name, renaming) };
+      // A string that begins like this can be a path below the home of a user.
+      const isPath = found.prefix === undefined && inside.startsWith('~/') && at === 2;
+      if (isPath && !FORMATTING.has(part.around?.items[0]?.name ?? '')) {
+        scan.kept.push({ start: from, why: 'string' });
+        continue;
+      }
+      const edit = { start: from, end: from + written.length, text: renamed(written, renaming) };
       scan.edits.push({ ...edit, from: renaming.from, how: 'name' });
     }
   }

@@ -87,3 +87,14 @@ test('a variable of LOOP that AND joins follows, and a word of LOOP stays', asyn
   );
   expect(await values("(app::count-up '(3))")).toEqual(['(3 3 7)', '(3 3 7)']);
 });
+
+test('a function of CL-USER follows where FORMAT calls it without a package', async () => {
+  await load(
+    '(in-package :cl-user)\n(defun show-me (s a &rest r) (declare (ignore r)) (format s "<~A>" a))\n(defun app::show () (format nil "~/show-me/ ~:/SHOW-ME/" 1 2))\n(defun app::path () (merge-pathnames "~/show-me/"))',
+  );
+  expect(await at.answer('rename_symbol', { name: 'show-me', to: 'show-you' })).toContain(
+    'Not changed, 1 in strings that can name it: app.lisp:6.',
+  );
+  expect(code()).toContain('"~/show-you/ ~:/SHOW-YOU/"');
+  expect(await values('(app::show)')).toEqual(['"<1> <2>"', '"<1> <2>"']);
+});

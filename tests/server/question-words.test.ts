@@ -123,7 +123,7 @@ test('a rename tells what goes with it, what it leaves, and what it breaks', () 
     'With it: A::MAKE-X to MAKE-Y.',
     'Not changed, 1 in a package definition that computes its options: look whether it names the symbol: a.lisp:1.',
     'Not changed, 3 in comments, strings and other texts (text: true changes them): "a b.lisp":2, a.lisp:3,4.',
-    'Not changed, 1 in strings of the name alone: a.lisp:5.',
+    'Not changed, 1 in strings that can name it: a.lisp:5.',
     'Not changed, 1 keywords of that name (keywords: true follows parameters): a.lisp:6.',
     'Not changed, 1 as a word of LOOP: a.lisp:7.',
     'Not changed, 1 in packages that are not loaded: a.lisp:8.',

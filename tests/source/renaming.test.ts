@@ -31,6 +31,7 @@ interface How {
   keywords?: boolean;
   prose?: boolean;
   callees?: string[];
+  packages?: string[];
 }
 
 /** Returns TEXT after the rename of APP::FROM, and why other places stay. */
@@ -38,7 +39,8 @@ function renamed(text: string, how: How = {}): { text: string; kept: string[] } 
   const { from = 'FROB', to = 'TWIST', begins = 'APP', keywords = false, prose = false } = how;
   const forms = new TopLevelForms(new SourceText(text), new Set(['SBCL']));
   const packageAt = (index: number) => forms.packageAt(index) ?? begins;
-  const task = { renamings: [renaming(from, to)], packages: APP, packageAt, keywords, prose };
+  const all = { ...renaming(from, to), ...(how.packages && { packages: new Set(how.packages) }) };
+  const task = { renamings: [all], packages: APP, packageAt, keywords, prose };
   const scan = scanFor(text, { ...task, callees: new Map([[from, new Set(how.callees)]]) });
   return { text: withEdits(text, scan.edits), kept: scan.kept.map(({ why }) => why) };
 }
@@ -127,6 +129,13 @@ test.each<[string, string, string, How?]>([
     '(f "app::frob" "~/app:frob/" "other::frob")',
     '(f "app::twist" "~/app:twist/" "other::frob")',
   ],
+  [
+    'names without a package that FORMAT calls',
+    '(format t "~/frob/ ~1,\'x:@/FROB/ ~~/frob/ ~a/frob/") (f "a ~/frob/ b" "~/frob/a" "~/app::frob/")',
+    '(format t "~/twist/ ~1,\'x:@/TWIST/ ~~/frob/ ~a/frob/") (f "a ~/twist/ b" "~/frob/a" "~/app::twist/")',
+    { packages: ['COMMON-LISP-USER', 'APP'] },
+  ],
+  ['those of another package', '(format t "~/frob/")', '(format t "~/frob/")'],
   [
     'keyword parameters keep their keyword',
     '(defun f (&key frob (b frob)) (f :frob frob))',

@@ -52,7 +52,7 @@ const KEPT = [
     'in a package definition that computes its options: look whether it names the symbol',
   ],
   ['prose', 'in comments, strings and other texts (text: true changes them)'],
-  ['string', 'in strings of the name alone'],
+  ['string', 'in strings that can name it'],
   ['keyword', 'keywords of that name (keywords: true follows parameters)'],
   ['word of LOOP', 'as a word of LOOP'],
   ['unknown package', 'in packages that are not loaded'],
