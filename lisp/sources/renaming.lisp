@@ -63,6 +63,8 @@ CLASS nor the name of a slot in it."
                               collect (list (symbol-name (structure-slot-name slot)) (symbol-name accessor)))
               "constructors" (loop for (name) in (description-constructors description)
                                    when name collect (symbol-name name))
+              "takingSlots" (loop for (name . how) in (description-constructors description)
+                                  when (and name (eq how :default)) collect (symbol-name name))
               "predicate" (and (description-predicate description)
                                (symbol-name (description-predicate description)))
               "copier" (and (description-copier description) (symbol-name (description-copier description)))))))
@@ -82,6 +84,33 @@ CLASS nor the name of a slot in it."
 (defun structure-text (data)
   "Return the name in DATA, from STRUCTURE-DATA."
   (getf (json-object-members data) "name"))
+
+;;; What takes its keyword
+
+(defun classes-initialized (name)
+  "Return the classes for whose instances a method of initialization takes the keyword NAME, a string."
+  (loop for function in '(initialize-instance reinitialize-instance shared-initialize)
+        append (loop for method in (sb-mop:generic-function-methods (plain-definition function))
+                     for (class) = (sb-mop:method-specializers method)
+                     when (and (typep class 'class)
+                               (member name (ignore-errors (function-keywords method)) :test #'string=))
+                       collect class)))
+
+(defun classes-with-slots (name)
+  "Return the classes of which a direct slot has the keyword NAME, a string, as an initarg."
+  (remove-if-not (lambda (class)
+                   (and (not (forward-referenced-p class)) (member name (slot-initargs class) :test #'string=)))
+                 (classes-below (find-class 't))))
+
+(defun heirs (name)
+  "Return for each class that takes the keyword NAME, a string, as an initarg a list of it and the classes below it. Each
+is told by its name without a package."
+  (loop for class in (remove-duplicates (append (classes-initialized name) (classes-with-slots name)))
+        collect (loop for each in (cons class (classes-below class))
+                      for symbol = (class-name each)
+                      when (and symbol (symbolp symbol)) collect (symbol-name symbol))))
+
+;;; Where it is defined
 
 (defun definition-places (symbol)
   "Return pairs of a path and the number of a top-level form for all that defines SYMBOL."
@@ -153,6 +182,7 @@ package and what it becomes."
              "places" places
              "made" (made-beside symbol places)
              "structures" (structures-named symbol)
+             "heirs" (heirs (symbol-name symbol))
              "renamings" (cons (renaming-data symbol to)
                                (loop for (old new) in derived
                                      for other = (find-symbol old home)

@@ -1,6 +1,7 @@
 /** Decides what to write where in a text so that symbols get other names, and what there only looks like them. */
 
 import { formatCalls } from './format-calls.ts';
+import { isParameter, namesKeyword, noteTakers, type Takers, takesKeyword } from './keywords.ts';
 import { upperCase } from './lexer.ts';
 import { designated, type Packages, type Renaming } from './packages.ts';
 import { spokenAs, spokenOf } from './prose.ts';
@@ -13,8 +14,8 @@ export interface Task {
   packages: Packages;
   /** Returns the package in force at an index of the text. */
   packageAt: (index: number) => string;
-  /** Functions in calls of which a keyword is a name of the symbol, by that name. */
-  callees: ReadonlyMap<string, ReadonlySet<string>>;
+  /** What takes a keyword that stands for a symbol, by the name of that. */
+  takers: ReadonlyMap<string, Takers>;
   /** Whether keywords of parameters follow too, and what comments and strings say. */
   keywords: boolean;
   prose: boolean;
@@ -83,9 +84,10 @@ function atName(text: string, part: Part, renaming: Renaming, task: Task, scan: 
   }
   const { prefix } = part.kind === 'string' ? { prefix: '#' } : writtenSymbol(token);
   if (prefix === '' || prefix === '#') {
+    const takers = task.takers.get(renaming.from);
     if (namedBeside(part, text, renaming, task.packages)) edit('name');
     else if (named === 'deeper') scan.kept.push({ start, why: 'package definition' });
-    else if (prefix === '' && takesKeyword(part, text, task, renaming)) edit('keyword');
+    else if (prefix === '' && takers !== undefined && takesKeyword(part, text, takers)) edit('keyword');
     else scan.kept.push({ start, why: part.kind === 'string' ? 'string' : 'keyword' });
     return;
   }
@@ -165,17 +167,6 @@ function symbolEdit(text: string, part: Part, renaming: Renaming, { keywords }: 
   return { ...edit, text: part.around?.items[0] === part && isParameter(part.around) ? named : `(${named})` };
 }
 
-/** Whether PART is a keyword parameter of a lambda list, of which the keyword has the same name. */
-function namesKeyword(part: Part): boolean {
-  if (isParameter(part)) return true;
-  return part.around !== undefined && part.around.items[0] === part && isParameter(part.around);
-}
-
-/** Whether PART stands directly behind &KEY in a list. */
-function isParameter(part: Part): boolean {
-  return part.section === '&KEY';
-}
-
 /** Whether PART, a keyword or a string, and a package that has the symbol of RENAMING are the first two arguments of a call.
  *  Then it names that symbol. So it does in (intern (string :name) (find-package :package)). What can be the name of a
  *  package itself does not tell, nor do the options of a definition. */
@@ -211,16 +202,6 @@ function isCall(list: Part, text: string): boolean {
 function isPlainName(part: Part, text: string): boolean {
   if (part.kind !== 'symbol') return part.kind === 'string';
   return /^#?:/.test(text.slice(part.start, part.end));
-}
-
-/** Whether PART, a keyword, stands in a call whose keywords follow the symbol of RENAMING. */
-function takesKeyword(part: Part, text: string, { callees }: Task, { from }: Renaming): boolean {
-  const list = part.around;
-  const known = callees.get(from);
-  if (list === undefined || known === undefined || list.items[0] === part) return false;
-  const [operator, first] = list.items;
-  if (operator !== undefined && operator.kind === 'symbol' && known.has(operator.name)) return true;
-  return first !== undefined && text[first.start - 1] === "'" && known.has(first.name);
 }
 
 /** Operators of Common Lisp that have a control string of FORMAT as an argument. */
@@ -275,35 +256,18 @@ function inProse(text: string, start: number, end: number, task: Task, scan: Sca
   }
 }
 
-/** Returns the functions in TREE of TEXT that have a keyword parameter named by RENAMING. Classes with such an initarg are
- *  among them. What their calls give follows. */
-export function keywordCallees(tree: Tree, text: string, { from }: Renaming): string[] {
-  return tree.atoms.flatMap((part) => {
-    if (part.kind !== 'symbol' || part.name !== from) return [];
-    const initarg = /^:/.test(text.slice(part.start, part.end)) && isInitarg(part);
-    if (!initarg && !namesKeyword(part)) return [];
-    const definition = definitionAround(part);
-    return definition === undefined ? [] : [definition];
-  });
-}
-
-/** Whether PART stands behind :INITARG. */
-function isInitarg(part: Part): boolean {
-  const items = part.around?.items ?? [];
-  return items[part.index - 1]?.name === 'INITARG';
-}
-
-/** Returns the name that the definition around PART has. It is the innermost list with an operator that begins with DEF, or
- *  a local function. */
-function definitionAround(part: Part): string | undefined {
-  for (let list = part.around; list !== undefined; list = list.around) {
-    const [operator, named] = list.items;
-    const binding = /^(?:FLET|LABELS|MACROLET)$/.test(list.around?.around?.items[0]?.name ?? '');
-    if (binding && operator?.kind === 'symbol') return operator.name;
-    if (!operator?.name.startsWith('DEF')) continue;
-    return named?.kind === 'list' ? named.items.at(-1)?.name : named?.name;
-  }
-  return undefined;
+/** Notes in TASK what in TREE of TEXT takes a keyword that stands for the symbol of RENAMING. */
+export function noteKeywords(tree: Tree, text: string, renaming: Renaming, task: Task): void {
+  const takers = task.takers.get(renaming.from);
+  if (takers === undefined) return;
+  const named = (part: Part) => {
+    if (part.kind !== 'symbol' || part.name !== renaming.from) return false;
+    const { prefix } = writtenSymbol(text.slice(part.start, part.end));
+    if (prefix === '' || prefix === '#') return false;
+    const current = task.packageAt(part.start);
+    return task.packages.has(renaming, prefix ?? current, current) === true;
+  };
+  noteTakers(tree, text, named, takers);
 }
 
 /** Returns TEXT with EDITS, which are in order and do not overlap, done. */

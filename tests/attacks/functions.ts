@@ -35,7 +35,7 @@ import { Packages } from '../../src/source/packages.ts';
 import { partAt } from '../../src/source/parts.ts';
 import { TopLevelForms } from '../../src/source/position.ts';
 import { spokenOf } from '../../src/source/prose.ts';
-import { keywordCallees, scanFor, withEdits } from '../../src/source/renaming.ts';
+import { noteKeywords, scanFor, withEdits } from '../../src/source/renaming.ts';
 import { changedForms, unfinishedLine } from '../../src/source/splice.ts';
 import { allNamed, targetsNamed } from '../../src/source/targets.ts';
 import { SourceText } from '../../src/source/text.ts';
@@ -58,10 +58,11 @@ function rename(name: string, text: string): void {
   const renaming = { from: name, to: 'BAR', packages: new Set(['P']), exporters: new Set<string>() };
   const tree = treeOf(text);
   packages.note(tree, text);
-  keywordCallees(tree, text, renaming);
-  const callees = new Map([[name, new Set(['BAR'])]]);
+  const taking = new Set(['BAR']);
+  const takers = new Map([[name, { functions: taking, classes: taking, structures: taking }]]);
   const packageAt = (index: number) => all.packageAt(index) ?? 'P';
-  const task = { renamings: [renaming], packages, packageAt, callees, keywords: true, prose: true };
+  const task = { renamings: [renaming], packages, packageAt, takers, keywords: true, prose: true };
+  noteKeywords(tree, text, renaming, task);
   withEdits(text, scanFor(text, task).edits);
 }
 

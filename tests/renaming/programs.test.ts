@@ -98,3 +98,54 @@ test('a function of CL-USER follows where FORMAT calls it without a package', as
   expect(code()).toContain('"~/show-you/ ~:/SHOW-YOU/"');
   expect(await values('(app::show)')).toEqual(['"<1> <2>"', '"<1> <2>"']);
 });
+
+test('callers of a constructor with keywords of its own keep these, and others follow a slot', async () => {
+  await load(`(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defstruct (point (:constructor make-point (&key x (y 0))) (:constructor new-point)) x y)
+  (defmethod make-load-form ((p point) &optional env) (make-load-form-saving-slots p :environment env)))
+(defun points () (list (make-point :x 1) (new-point :x 2) #S(point :x 3)))`);
+  await rename('x', 'col');
+  expect(code()).toContain('(:constructor make-point (&key ((:x col)) (y 0)))');
+  expect(code()).toContain('(list (make-point :x 1) (new-point :col 2) #S(point :col 3))');
+  expect(await values("(mapcar 'app::point-col (app::points))")).toEqual(['(1 2 3)', '(1 2 3)']);
+});
+
+test('an initarg follows in its class, in those below and in what makes instances, and what is not sure is told', async () => {
+  await load(`(defclass shape () ((size :initarg :size :reader size)) (:default-initargs :size 1))
+(defclass square (shape) () (:default-initargs :size 2))
+(defclass other () ((size-of :initarg :size :reader size-of)))
+(defun shapes () (list (make-instance 'square :size 3) (make-instance 'shape :size 4) (make-instance 'square)))
+(defun again (p) (make-instance (class-of p) :size 9))
+(defun others () (make-instance 'other :size 5))`);
+  expect(await rename('size', 'extent', { keywords: true })).toContain(
+    'Not changed, 3 keywords of that name: look whether they name its parameters or initargs: app.lisp:5,7,8.',
+  );
+  expect(
+    code(),
+  ).toBe(`(defclass shape () ((extent :initarg :extent :reader extent)) (:default-initargs :extent 1))
+(defclass square (shape) () (:default-initargs :extent 2))
+(defclass other () ((size-of :initarg :size :reader size-of)))
+(defun shapes () (list (make-instance 'square :extent 3) (make-instance 'shape :extent 4) (make-instance 'square)))
+(defun again (p) (make-instance (class-of p) :size 9))
+(defun others () (make-instance 'other :size 5))`);
+  const form = "(list (mapcar 'app::extent (app::shapes)) (app::size-of (app::others)))";
+  expect(await values(form)).toEqual(['((3 4 2) 5)', '((3 4 2) 5)']);
+});
+
+test('a keyword follows in methods, in initializations, in conditions and in declared types', async () => {
+  await load(`(declaim (ftype (function (t &key (:scale number)) t) area))
+(defun area (x &key (scale 1)) (* x scale))
+(defgeneric draw (x &key scale))
+(defmethod draw ((x integer) &key (scale 1)) (list x scale))
+(defmethod draw ((x fixnum) &key ((:scale s) 1)) (call-next-method x :scale (* 2 s)))
+(defclass pic () ((kept :initform 0 :accessor kept)))
+(defclass photo (pic) ())
+(defmethod initialize-instance :after ((p pic) &key scale) (setf (kept p) scale))
+(define-condition too-large (error) ((scale :initarg :scale :reader scale)))
+(defun uses () (list (area 2 :scale 3) (draw 2 :scale 4) (kept (make-instance 'photo :scale 5))
+  (handler-case (error 'too-large :scale 6) (too-large (c) (scale c)))))`);
+  const before = code();
+  expect(await rename('scale', 'factor', { keywords: true })).not.toContain('Not changed');
+  expect(code()).toBe(before.replaceAll('scale', 'factor'));
+  expect(await values('(app::uses)')).toEqual(['(6 (2 8) 5 6)', '(6 (2 8) 5 6)']);
+});

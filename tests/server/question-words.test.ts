@@ -102,6 +102,7 @@ test('a rename tells what goes with it, what it leaves, and what it breaks', () 
     ],
   };
   const plan = {
+    wanted: { keywords: false, prose: false },
     kept: [
       { at: 'a.lisp:1', why: 'package definition' },
       { at: 'a b.lisp:2', why: 'prose' },

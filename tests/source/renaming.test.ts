@@ -1,10 +1,11 @@
 // Which places of a text a rename changes, and which only look like the name.
 
 import { expect, test } from 'vitest';
+import { noTakers } from '../../src/source/keywords.ts';
 import { Packages, type Renaming } from '../../src/source/packages.ts';
 import { TopLevelForms } from '../../src/source/position.ts';
 import { spokenOf } from '../../src/source/prose.ts';
-import { keywordCallees, scanFor, withEdits } from '../../src/source/renaming.ts';
+import { noteKeywords, scanFor, withEdits } from '../../src/source/renaming.ts';
 import { spelled, symbolIn } from '../../src/source/symbol-text.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { treeOf } from '../../src/source/tree.ts';
@@ -30,7 +31,7 @@ interface How {
   begins?: string;
   keywords?: boolean;
   prose?: boolean;
-  callees?: string[];
+  structures?: string[];
   packages?: string[];
 }
 
@@ -41,7 +42,10 @@ function renamed(text: string, how: How = {}): { text: string; kept: string[] } 
   const packageAt = (index: number) => forms.packageAt(index) ?? begins;
   const all = { ...renaming(from, to), ...(how.packages && { packages: new Set(how.packages) }) };
   const task = { renamings: [all], packages: APP, packageAt, keywords, prose };
-  const scan = scanFor(text, { ...task, callees: new Map([[from, new Set(how.callees)]]) });
+  const takers = { ...noTakers(), structures: new Set(how.structures) };
+  const whole = { ...task, takers: new Map([[from, takers]]) };
+  if (keywords) noteKeywords(treeOf(text), text, all, whole);
+  const scan = scanFor(text, whole);
   return { text: withEdits(text, scan.edits), kept: scan.kept.map(({ why }) => why) };
 }
 
@@ -195,17 +199,60 @@ test.each([
   expect(kept).toEqual(Array.from({ length: words }, () => 'word of LOOP'));
 });
 
-test('with keywords, parameters and the calls of their functions follow', () => {
-  const text = "(defun f (&key frob) frob) (f :frob 1) (g :frob 1) (make-instance 'thing :frob 2)";
-  const classes = '(defclass thing () ((frob :initarg :frob)))';
-  const [first] = [renaming('FROB', 'TWIST')];
-  const callees = keywordCallees(treeOf(text), text, first).concat(
-    keywordCallees(treeOf(classes), classes, first),
-  );
-  expect(callees).toEqual(['F', 'THING']);
-  expect(renamed(text, { keywords: true, callees }).text).toBe(
-    "(defun f (&key twist) twist) (f :twist 1) (g :frob 1) (make-instance 'thing :twist 2)",
-  );
+test.each<[string, string, string, How?]>([
+  [
+    'of functions',
+    "(defun f (&key frob) frob) (f :frob 1) (g :frob 1) (apply #'f :frob 2 x) (funcall 'f :frob 3)",
+    "(defun f (&key twist) twist) (f :twist 1) (g :frob 1) (apply #'f :twist 2 x) (funcall 'f :twist 3)",
+  ],
+  [
+    'of functions of another symbol',
+    '(in-package :other) (defun f (&key frob) frob) (f :frob 1)',
+    '(in-package :other) (defun f (&key frob) frob) (f :frob 1)',
+  ],
+  [
+    'of functions whose parameters are called like definitions',
+    '(defun f (default &key frob) (defer default frob)) (f 1 :frob 1)',
+    '(defun f (default &key twist) (defer default twist)) (f 1 :twist 1)',
+  ],
+  [
+    'in declarations, other methods and calls of the next one',
+    '(declaim (ftype (function (t &key (:frob t)) t) f)) (defmethod f (x &key frob) x) (defmethod f ((x y) &key ((:frob z) 1)) (call-next-method x :frob z)) (defmethod g (x) (call-next-method x :frob 1))',
+    '(declaim (ftype (function (t &key (:twist t)) t) f)) (defmethod f (x &key twist) x) (defmethod f ((x y) &key ((:twist z) 1)) (call-next-method x :twist z)) (defmethod g (x) (call-next-method x :frob 1))',
+  ],
+  [
+    'of classes',
+    "(defclass thing () ((frob :initarg :frob)) (:default-initargs :frob 1 :a :frob)) (make-instance 'thing :a 1 :frob :frob) (change-class x 'thing :frob 2) (apply #'make-instance 'thing :frob 2 x)",
+    "(defclass thing () ((twist :initarg :twist)) (:default-initargs :twist 1 :a :frob)) (make-instance 'thing :a 1 :twist :frob) (change-class x 'thing :twist 2) (apply #'make-instance 'thing :twist 2 x)",
+  ],
+  [
+    'of classes whose slot has another name than its accessor',
+    "(defclass thing () ((default :initarg :b) (%frob :accessor frob :initarg :frob))) (make-instance 'thing :frob 2)",
+    "(defclass thing () ((default :initarg :b) (%frob :accessor twist :initarg :twist))) (make-instance 'thing :twist 2)",
+  ],
+  [
+    'of classes that have it for something else',
+    "(defclass thing () ((part :initarg :frob))) (make-instance 'thing :frob (frob))",
+    "(defclass thing () ((part :initarg :frob))) (make-instance 'thing :frob (twist))",
+  ],
+  [
+    'of classes that a method initializes',
+    "(defmethod initialize-instance :after ((x thing) &key frob) x) (make-instance 'thing :frob 2) (defmethod shared-initialize ((x other) s &rest r) (apply #'call-next-method x s :frob 1 r))",
+    "(defmethod initialize-instance :after ((x thing) &key twist) x) (make-instance 'thing :twist 2) (defmethod shared-initialize ((x other) s &rest r) (apply #'call-next-method x s :frob 1 r))",
+  ],
+  [
+    'of constructors',
+    '(defstruct (s (:constructor make-it (&key frob))) frob) (make-it :frob 1)',
+    '(defstruct (s (:constructor make-it (&key twist))) twist) (make-it :twist 1)',
+  ],
+])('with keywords, those %s follow', (_, before, after, how) => {
+  expect(renamed(before, { keywords: true, ...how }).text).toBe(after);
+});
+
+test('a slot follows in structures as they are written', () => {
+  expect(
+    renamed('#S(thing :frob 1 :a :frob) #s(thing frob 1) (thing :frob 1)', { structures: ['THING'] }).text,
+  ).toBe('#S(thing :twist 1 :a :frob) #s(thing twist 1) (thing :frob 1)');
 });
 
 test('a package that the image has not is known by its definition', () => {

@@ -29,6 +29,8 @@ export interface StructureData {
   /** Each slot and its accessor. */
   slots?: [string, string][];
   constructors?: string[];
+  /** Those of the constructors that take each slot by its keyword: they have no lambda list of their own. */
+  takingSlots?: string[];
   predicate?: string;
   copier?: string;
 }
@@ -42,6 +44,8 @@ export interface RenameFacts {
   /** What these forms define besides, under names that have its name in them. */
   made?: string[];
   structures?: StructureData[];
+  /** Each class that takes an initarg of its name, with the classes below that, by bare names. */
+  heirs?: string[][];
   renamings: RenamingData[];
   /** Each name of a package, and its proper name. */
   packageNames?: [string, string][];

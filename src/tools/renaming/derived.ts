@@ -1,14 +1,14 @@
 // Decides which other names a definition makes of a symbol's name, and what these become with it.
 
 import type { RenameFacts, StructureData } from '../../image/wire/renaming.ts';
+import { noTakers, type Takers } from '../../source/keywords.ts';
 import { bareOf } from '../../source/qualified.ts';
 import type { Part } from '../../source/tree.ts';
 
-/** Names that follow, and functions whose calls have the symbol as a keyword. */
+/** Names that follow, and what takes a keyword for the symbol. */
 export interface Following {
   names: Map<string, string>;
-  /** Bare names of functions. */
-  callees: Set<string>;
+  takers: Takers;
 }
 
 /** Returns what follows when the symbol of FACTS is called TO. FORMS are the top-level forms that define it: what stands
@@ -16,7 +16,7 @@ export interface Following {
 export function followingNames(facts: RenameFacts, to: string, forms: readonly Part[]): Following {
   const from = bareOf(facts.name);
   const written = new Set(forms.flatMap(namesWritten));
-  const following: Following = { names: new Map(), callees: new Set() };
+  const following: Following = { names: new Map(), takers: noTakers() };
   for (const structure of facts.structures ?? []) ofStructure(structure, from, to, written, following);
   for (const name of facts.made ?? []) {
     const made = following.names.has(name) || written.has(name) ? undefined : madeOf(name, from, to);
@@ -27,11 +27,11 @@ export function followingNames(facts: RenameFacts, to: string, forms: readonly P
 
 /** Notes in FOLLOWING the functions that STRUCTURE makes, where its form has not WRITTEN other names for them. */
 function ofStructure(
-  { name, slots = [], constructors = [], predicate, copier }: StructureData,
+  { name, slots = [], constructors = [], takingSlots = [], predicate, copier }: StructureData,
   from: string,
   to: string,
   written: ReadonlySet<string>,
-  { names, callees }: Following,
+  { names, takers }: Following,
 ): void {
   const own = bareOf(name) === from;
   if (own) {
@@ -46,7 +46,9 @@ function ofStructure(
     const made = (follows ? `${to}-` : prefix) + (slot === from ? to : slot);
     if (made !== accessor) names.set(accessor, made);
   }
-  if (slots.some(([slot]) => slot === from)) for (const each of constructors) callees.add(each);
+  if (!slots.some(([slot]) => slot === from)) return;
+  takers.structures.add(bareOf(name));
+  for (const each of takingSlots) takers.functions.add(each);
 }
 
 /** Returns NAME with TO in the place of FROM, when that stands in it once and is a word of its own; else undefined. */

@@ -11,19 +11,13 @@ import { filesBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile } from '../../files/write.ts';
 import type { RenameFacts } from '../../image/wire/renaming.ts';
+import type { Takers } from '../../source/keywords.ts';
 import { canHave } from '../../source/mentioning.ts';
 import { Packages, type Renaming } from '../../source/packages.ts';
 import { TopLevelForms } from '../../source/position.ts';
 import { spokenAs, spokenOf } from '../../source/prose.ts';
 import { bareOf } from '../../source/qualified.ts';
-import {
-  type Edit,
-  keywordCallees,
-  type Scan,
-  scanFor,
-  type Task,
-  withEdits,
-} from '../../source/renaming.ts';
+import { type Edit, noteKeywords, type Scan, scanFor, type Task, withEdits } from '../../source/renaming.ts';
 import { SourceText } from '../../source/text.ts';
 import type { TopLevelForm } from '../../source/top-level.ts';
 import { type Part, treeOf } from '../../source/tree.ts';
@@ -51,6 +45,7 @@ export interface KeptPlace {
 }
 
 export interface RenamePlan {
+  wanted: Wanted;
   changes: FileChange[];
   kept: KeptPlace[];
   /** Places in files that cannot be written. */
@@ -118,23 +113,25 @@ class Planning {
   readonly #wanted: Wanted;
   readonly #renamings: Renaming[];
   readonly #packages: Packages;
-  readonly #callees = new Map<string, Set<string>>();
+  readonly #takers = new Map<string, Takers>();
   /** The real paths of the files of loaded code. */
   readonly #loaded = new Set<string>();
-  readonly #plan: RenamePlan = {
-    changes: [],
-    kept: [],
-    outside: [],
-    cut: [],
-    merged: [],
-    unfinished: false,
-    fingerprint: '',
-  };
+  readonly #plan: RenamePlan;
 
   constructor(facts: RenameFacts, following: Following, wanted: Wanted, ground: Ground) {
     this.#facts = facts;
     this.#ground = ground;
     this.#wanted = wanted;
+    this.#plan = {
+      wanted,
+      changes: [],
+      kept: [],
+      outside: [],
+      cut: [],
+      merged: [],
+      unfinished: false,
+      fingerprint: '',
+    };
     this.#packages = new Packages(facts.packageNames ?? [], facts.localNicknames ?? []);
     this.#renamings = facts.renamings.map(({ from, to, packages = [], exporters = [] }) => ({
       from,
@@ -142,7 +139,7 @@ class Planning {
       packages: new Set(packages),
       exporters: new Set(exporters),
     }));
-    this.#callees.set(bareOf(facts.name), new Set(following.callees));
+    this.#takers.set(bareOf(facts.name), following.takers);
   }
 
   async plan(): Promise<RenamePlan> {
@@ -154,6 +151,7 @@ class Planning {
       await this.#ground.places.prepare([file]);
       if (this.#looksAt(file)) mentioning.push(file);
     }
+    if (this.#wanted.keywords) await this.#noteKeywords(mentioning);
     for (const file of mentioning) {
       await turn();
       await this.#scan(file);
@@ -182,7 +180,7 @@ class Planning {
     return [...found].sort();
   }
 
-  /** Notes what FILE says of packages and calls, and returns whether it has one of the names. */
+  /** Notes what FILE says of packages, and returns whether it has one of the names. */
   #looksAt(file: string): boolean {
     const text = this.#ground.places.sourceText(file)?.text;
     if (text === undefined) return false;
@@ -192,14 +190,24 @@ class Planning {
       this.#renamings.map(({ from }) => from),
     );
     if (!isLispFile(file)) return named;
-    const [first] = this.#renamings;
     const defines = !this.#loaded.has(file) && /\bdef(?:ine-)?package\b/i.test(text);
-    if (!defines && !(named && this.#wanted.keywords)) return named;
-    const tree = treeOf(text);
-    if (defines) this.#packages.note(tree, text);
-    if (named && this.#wanted.keywords && first !== undefined)
-      for (const name of keywordCallees(tree, text, first)) this.#callees.get(first.from)?.add(name);
+    if (defines) this.#packages.note(treeOf(text), text);
     return named;
+  }
+
+  /** Notes what takes keywords of the symbol, in FILES. What a class takes, those below it take. */
+  async #noteKeywords(files: readonly string[]): Promise<void> {
+    const [first] = this.#renamings;
+    if (first === undefined) return;
+    const turn = takingTurns();
+    for (const file of files.filter(isLispFile)) {
+      await turn();
+      const text = this.#ground.places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
+      noteKeywords(treeOf(text), text, first, this.#task(file, text, this.#renamings));
+    }
+    const classes = this.#takers.get(first.from)?.classes ?? new Set();
+    for (const [name = '', ...below] of this.#facts.heirs ?? [])
+      if (classes.has(name)) for (const each of below) classes.add(each);
   }
 
   async #scan(file: string): Promise<void> {
@@ -235,7 +243,7 @@ class Planning {
       renamings,
       packages: this.#packages,
       packageAt: (index) => forms.homeAt(index),
-      callees: this.#callees,
+      takers: this.#takers,
       keywords: this.#wanted.keywords,
       prose: this.#wanted.prose,
     };

@@ -35,7 +35,7 @@ export function renameNotes(facts: RenameFacts, plan: RenamePlan): QuestionLine[
   return [
     more.length > 0 &&
       questionLine`With it: ${listed(more.map(({ from, to }) => questionLine`${from} to ${to}`))}.`,
-    ...keptLines(plan.kept),
+    ...keptLines(plan),
     plan.merged.length > 0 &&
       questionLine`The new name stands there already, and means the same symbol then: ${listed(plan.merged)}.`,
     plan.outside.length > 0 &&
@@ -58,8 +58,12 @@ const KEPT = [
   ['unknown package', 'in packages that are not loaded'],
 ] as const satisfies readonly [why: KeptPlace['why'], text: string][];
 
-function keptLines(kept: readonly KeptPlace[]): QuestionLine[] {
-  return KEPT.flatMap(([why, text]) => {
+/** How it reads what is kept of keywords when they were to follow. */
+const KEYWORDS_LEFT = 'keywords of that name: look whether they name its parameters or initargs';
+
+function keptLines({ kept, wanted }: RenamePlan): QuestionLine[] {
+  return KEPT.flatMap(([why, plain]) => {
+    const text = why === 'keyword' && wanted.keywords ? KEYWORDS_LEFT : plain;
     const places = kept.filter((each) => each.why === why).map(({ at }) => at);
     return places.length === 0
       ? []
