@@ -1,7 +1,7 @@
 /** Decides which top-level form of a text is the one that an older version of it had, or that defines a name. */
 
-import { bareName, elementsOf, type Form } from './form.ts';
-import { bare, nextToken } from './lexer.ts';
+import { bareName, elementsOf, type Form, formText } from './form.ts';
+import { bare, MARK, nextToken, type Token, upperCase } from './lexer.ts';
 import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
 import { headNameOf, partsOfName } from './qualified.ts';
@@ -83,31 +83,40 @@ function outlineOf(forms: TopLevelForms): Entry[] {
 
 function entryAt(forms: TopLevelForms, at: number): Entry | undefined {
   const found = forms.at(at);
-  return found && { start: found.start, text: forms.textAt(found.start), head: headOf(found.form) };
+  return (
+    found && {
+      start: found.start,
+      text: forms.textAt(found.start),
+      head: headOf(found.form, forms.source.text),
+    }
+  );
 }
 
-/** Returns how FORM is known, or undefined when it is no list that names something. */
-export function headOf(form: Form): Head | undefined {
+/** Returns how FORM, a part of TEXT, is known, or undefined when it is no list that names something. */
+export function headOf(form: Form, text: string): Head | undefined {
   const [operator, second, ...rest] = elementsOf(form);
   const name = second && nameOf(second);
   if (operator?.kind !== 'atom' || !operator.name || !name) return undefined;
   const list = rest.findIndex((part) => part.kind === 'cons');
-  const qualifiers = rest.slice(0, Math.max(list, 0)).map(bareName);
+  const qualifiers = rest.slice(0, Math.max(list, 0)).map((part) => namesIn(formText(text, part)));
   const required = list === -1 ? [] : elementsOf(rest[list]);
   const optional = required.findIndex((part) => bareName(part).startsWith('&'));
-  const specializers = required.slice(0, optional === -1 ? undefined : optional).map(specializerOf);
+  const specializers = required
+    .slice(0, optional === -1 ? undefined : optional)
+    .map((part) => specializerOf(part, text));
   return { operator: operator.name, name, method: [...qualifiers, ...specializers].join(' ') };
 }
 
-/** Returns what can be meant by the qualifiers and specializers that FORM, which names a method, has behind the name. It is
- *  a lambda list as in a definition, or only the specializers, as in (defmethod area (circle)). */
-export function methodsMeant(form: Form): string[] {
+/** Returns what can be meant by the qualifiers and specializers that FORM, which names a method, has behind the
+ *  name. It is a part of TEXT. It has a lambda list as in a definition, or only the specializers, as in
+ *  (defmethod area (circle)). */
+export function methodsMeant(form: Form, text: string): string[] {
   const rest = elementsOf(form).slice(2);
   const list = rest.findIndex((part) => part.kind === 'cons');
   if (list === -1) return [];
-  const specializers = elementsOf(rest[list]).map((part) => atomsOf(part).join(' '));
-  const alone = [...rest.slice(0, list).map(bareName), ...specializers].join(' ');
-  return [...new Set([headOf(form)?.method ?? alone, alone])];
+  const parts = [...rest.slice(0, list), ...elementsOf(rest[list])];
+  const alone = parts.map((part) => namesIn(formText(text, part))).join(' ');
+  return [...new Set([headOf(form, text)?.method ?? alone, alone])];
 }
 
 /** Returns the name that PART has or begins with: `NAME`, `SETF NAME`. */
@@ -117,25 +126,35 @@ function nameOf(part: Form): string {
   return named.map(bareName).join(' ');
 }
 
-/** Returns what a parameter of a method specializes on: `CLASS`, `EQL OBJECT`, or T. */
-function specializerOf(parameter: Form): string {
+/** Returns what PARAMETER of a method, a part of TEXT, specializes on: `CLASS`, `EQL OBJECT`, or T. */
+function specializerOf(parameter: Form, text: string): string {
   const specializer = elementsOf(parameter)[1];
-  return specializer === undefined ? 'T' : atomsOf(specializer).join(' ');
+  return specializer === undefined ? 'T' : namesIn(formText(text, specializer));
 }
 
-function atomsOf(form: Form): string[] {
-  const elements = elementsOf(form);
-  if (elements.length === 0) return [bareName(form)];
-  return elements.flatMap(atomsOf).filter((name) => name !== 'QUOTE');
-}
-
-/** Returns the names in METHOD, qualifiers and specializers as SBCL prints them, without their packages. */
+/** Returns what METHOD, qualifiers and specializers as SBCL prints them or as a text has them, consists of: names without
+ *  their packages, and literals. Two with the same can be the same method. */
 export function namesIn(method: string): string {
   const names: string[] = [];
   for (let at = 0; ; ) {
     const token = nextToken(method, at, false);
     if (token.kind === 'end') return names.filter((name) => name !== 'QUOTE').join(' ');
-    if (token.kind === 'atom') names.push(bare(token.name));
+    if (!/^[()']$/.test(token.kind)) names.push(wordOf(token, method));
     at = token.end;
   }
+}
+
+/** Returns what tells TOKEN of TEXT from others: its name, which keeps that it is a keyword or not interned, or its text. */
+function wordOf({ kind, name, start, end }: Token, text: string): string {
+  if (kind !== 'atom' || name === '') return literalWord(text.slice(start, end));
+  const mark = name.startsWith(MARK + MARK) ? '#:' : name.startsWith(MARK) ? ':' : '';
+  return mark + bare(name);
+}
+
+/** Returns TEXT, of a literal, as all have it who write the same. The name of a character is read in any case, and SBCL prints
+ *  a space as it is. */
+function literalWord(text: string): string {
+  if (text === '#\\ ') return '#\\SPACE';
+  const exact = text.startsWith('"') || (text.startsWith('#\\') && [...text].length === 3);
+  return exact ? text : upperCase(text);
 }

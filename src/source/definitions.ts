@@ -1,8 +1,8 @@
 /** Decides what a top-level form of a Lisp text defines, by its shape alone: an operator, a name, and what follows. */
 
 import { headOf } from './again.ts';
-import { elementsOf, type Form } from './form.ts';
-import { MARK, nextToken } from './lexer.ts';
+import { elementsOf, type Form, formText } from './form.ts';
+import { MARK } from './lexer.ts';
 import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
 
@@ -38,10 +38,11 @@ export function definedAt(forms: TopLevelForms, start: number): Defined[] {
 
 /** Returns where the forms of FORMS are that define SYMBOL, a name as texts have it, or the string of that name. */
 export function definitionsNamed(forms: TopLevelForms, symbol: string): { start: number; end: number }[] {
+  const { text } = forms.source;
   return formsMentioning(forms, symbol).flatMap((start) => {
     const found = forms.at(start);
     const name = found && elementsOf(found.form)[1];
-    const named = found && (headOf(found.form)?.name === symbol || isString(forms, name, symbol));
+    const named = found && (headOf(found.form, text)?.name === symbol || isString(forms, name, symbol));
     return named ? [{ start: found.start, end: found.end }] : [];
   });
 }
@@ -100,20 +101,6 @@ function documentationIn(rest: Form[], text: string): string | undefined {
   return line || undefined;
 }
 
-/** Returns the text of FORM, a part of TEXT. */
-export function formText(text: string, { start, kind }: Form): string {
-  let depth = 0;
-  for (let at = start; ; ) {
-    const token = nextToken(text, at, false);
-    if (token.kind === 'end') return text.slice(start);
-    if (token.kind.endsWith('(')) depth++;
-    if (token.kind === ')') depth--;
-    at = token.end;
-    const prefix = /^[',`#]/.test(token.kind) && !token.kind.endsWith('(') && token.kind !== '##';
-    if (depth === 0 && (!prefix || kind === 'atom')) return text.slice(start, at);
-  }
-}
-
 /** Returns TEXT, of a form, on one line and without comments that end one. */
 export function onOneLine(text: string): string {
   return text.replace(/;[^\n]*\n/g, '\n').replace(/\s+/g, ' ');
@@ -128,15 +115,16 @@ export function innermostDefining(
 ): { start: number; end: number } | undefined {
   const found = forms.at(start);
   if (found === undefined) return undefined;
+  const { text } = forms.source;
   const whole = { start: found.start, end: found.end };
-  if (headOf(found.form)?.name === symbol) return whole;
+  if (headOf(found.form, text)?.name === symbol) return whole;
   const inner: Form[] = [];
   const visit = (form: Form, depth: number) => {
-    if (headOf(form)?.name === symbol) inner.push(form);
+    if (headOf(form, text)?.name === symbol) inner.push(form);
     else if (depth < 6) for (const each of elementsOf(form)) if (each.kind === 'cons') visit(each, depth + 1);
   };
   visit(found.form, 0);
   const [only, ...more] = inner;
   if (only === undefined || more.length > 0) return whole;
-  return { start: only.start, end: only.start + formText(forms.source.text, only).length };
+  return { start: only.start, end: only.start + formText(text, only).length };
 }

@@ -166,3 +166,19 @@ export function elementsOf(form: Form | undefined): Form[] {
   }
   return elements;
 }
+
+/** Returns the text of FORM, a part of TEXT. */
+export function formText(text: string, { start, kind }: Form): string {
+  let depth = 0;
+  for (let at = start; ; ) {
+    const token = nextToken(text, at, false);
+    if (token.kind === 'end') return text.slice(start);
+    if (token.kind.endsWith('(')) depth++;
+    if (token.kind === ')') depth--;
+    at = token.end;
+    const prefix = /^[',`#]/.test(token.kind) && !token.kind.endsWith('(') && token.kind !== '##';
+    // An atom that such a character begins is the operator which that stands for, or all of a literal such as #x1F.
+    const operator = kind === 'atom' && (token.kind === '`' || OPERATORS.has(token.kind));
+    if (depth === 0 && (!prefix || operator)) return text.slice(start, at);
+  }
+}

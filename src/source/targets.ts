@@ -1,8 +1,8 @@
 /** Decides which forms of a Lisp text define a name, by their shape alone. */
 
 import { headOf } from './again.ts';
-import { formText, onOneLine } from './definitions.ts';
-import { elementsOf, type Form } from './form.ts';
+import { onOneLine } from './definitions.ts';
+import { elementsOf, type Form, formText } from './form.ts';
 import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
 
@@ -86,7 +86,7 @@ function within(form: Form, wanted: Wanted, place: Place, depth: number): Target
 function targetOf(form: Form, wanted: Wanted, { text, ...place }: Place): Target | undefined {
   const [operator, name, ...rest] = elementsOf(form);
   if (operator === undefined || name === undefined) return undefined;
-  const head = headOf(form);
+  const head = headOf(form, text);
   const bare = head?.name ?? stringIn(text, name);
   const named = name.kind === 'cons' && !bare?.startsWith('SETF ') ? (elementsOf(name)[0] ?? name) : name;
   const is = (one: string | undefined, other: string) => one === undefined || one === other;

@@ -2,6 +2,7 @@
 
 import { CallError } from '../../errors.ts';
 import { headOf, methodsMeant } from '../../source/again.ts';
+import { onOneLine } from '../../source/definitions.ts';
 import { bareName, elementsOf } from '../../source/form.ts';
 import { TopLevelForms } from '../../source/position.ts';
 import { SourceText } from '../../source/text.ts';
@@ -14,6 +15,8 @@ export interface Asked {
   methods?: readonly string[];
   /** The operator of a form that was given, such as DEFUN. */
   operator?: string;
+  /** A form that was given, on one line. */
+  head?: string;
 }
 
 /** Characters of the names of one call. */
@@ -46,7 +49,7 @@ function askedAt(forms: TopLevelForms, start: number): Asked {
     return { name: text, symbol: bareName(form) || text.replace(/^"|"$/g, '').toUpperCase() };
   const place = bareName(first) === 'SETF' && second !== undefined && third === undefined;
   if (place) return { name: text, symbol: `SETF ${bareName(second)}` };
-  const head = headOf(form);
+  const head = headOf(form, forms.source.text);
   const named = second && forms.textAt(second.start).trim();
   const operator = bareName(first);
   if (named?.startsWith('"') && operator !== '')
@@ -56,6 +59,7 @@ function askedAt(forms: TopLevelForms, start: number): Asked {
       `${text} names no definition. Give a symbol, (setf area), or (defmethod area (circle)).`,
     );
   }
-  const methods = methodsMeant(form);
-  return { name: named, symbol: head.name, operator, ...(methods.length > 0 && { methods }) };
+  const methods = methodsMeant(form, forms.source.text);
+  const shown = onOneLine(text);
+  return { name: named, symbol: head.name, operator, head: shown, ...(methods.length > 0 && { methods }) };
 }

@@ -65,7 +65,9 @@ export class Locator {
       all.push(...this.#inFile(file, edit).map((target) => ({ file, target })));
     }
     const found = await this.#ofSymbol(all, edit, known);
-    const chosen = found.length > 1 ? this.#loaded(this.#ofSameKind(found, edit), known) : found;
+    const exact = found.filter(({ target }) => target.head === asked.head);
+    const alike = exact.length > 0 ? exact : found;
+    const chosen = alike.length > 1 ? this.#loaded(this.#ofSameKind(alike, edit), known) : alike;
     const [only, ...more] = chosen;
     // Says why what is meant cannot be changed.
     if (only === undefined && outside !== undefined) await this.#files.open(outside);

@@ -1,8 +1,7 @@
 // Decides what is compiled of a file of which only some forms are loaded: these, where they stand in it.
 
 import { SPREADING } from '../../source/current-package.ts';
-import { formText } from '../../source/definitions.ts';
-import { bareName, elementsOf, type Form } from '../../source/form.ts';
+import { bareName, elementsOf, type Form, formText } from '../../source/form.ts';
 import type { PlannedFile } from './edited-files.ts';
 
 /** Operators of forms that only say how those after them are read and compiled. */

@@ -16,7 +16,7 @@ export function calledByMethod(
   text = '',
 ): LambdaList | undefined {
   const form = readForm(text, 0, features);
-  const meant = form && headOf(form)?.method;
+  const meant = form && headOf(form, text)?.method;
   const replaced = methods.find(({ place }) => namesIn(place.description ?? '') === meant);
   const [own, old] = [arglist, replaced?.arglist].map((each) => each && parsedLambdaList(each));
   const others = methods.filter((each) => each !== replaced).map((each) => parsedLambdaList(each.arglist));
