@@ -1,8 +1,9 @@
 /** Decides where in a Lisp text what is put before, behind or in place of a form goes, and what goes with a form. */
 
 import { newReader, readTopLevel } from './form.ts';
+import { nextToken } from './lexer.ts';
 import type { TopLevelForms } from './position.ts';
-import type { SourceText } from './text.ts';
+import { lastUpTo, type SourceText } from './text.ts';
 
 /** The text from START to END gives way to TEXT. */
 export interface Splice {
@@ -35,25 +36,40 @@ function blankBehind(text: string, index: number): string {
   return index + blank.length === text.length ? '' : blank;
 }
 
-/** Returns the splice that puts ADDED, which ends no line, in front of EXTENT of TEXT and the comment right above it. */
-export function splicedBefore(text: string, { lead, end }: Extent, added: string, eol: string): Splice {
+/** Returns the splice that puts ADDED, which ends no line, in front of EXTENT of FORMS and the comment right above it. */
+export function splicedBefore(forms: TopLevelForms, extent: Extent, added: string, eol: string): Splice {
+  const { text } = forms.source;
+  const { lead, end } = extent;
   const lineStart = text.lastIndexOf('\n', lead - 1) + 1;
   const indentation = text.slice(lineStart, lead);
   const alone = indentation.trim() === '';
-  const at = alone ? commentStart(text, lineStart) + indentation.length : lead;
+  const at = alone ? commentStart(text, lineStart, endAbove(forms, extent)) + indentation.length : lead;
   const breaks = breaksBetween(blankBefore(text, at), blankBehind(text, end));
   return { start: at, end: at, text: `${added}${eol.repeat(breaks)}${alone ? indentation : ''}` };
 }
 
-/** A line that is about the form below it. One with four semicolons is a title. */
-const COMMENT_LINE = /^[ \t]*;(?!;;;)/;
+/** Returns where the last token ends that stands above EXTENT of FORMS, or where a form before that begins. */
+function endAbove(forms: TopLevelForms, { start, lead }: Extent): number {
+  const { text } = forms.source;
+  const starts = forms.starts();
+  let end = starts[lastUpTo(starts, start) - 1] ?? 0;
+  for (let token = nextToken(text, end, false); token.kind !== 'end' && token.start < lead; ) {
+    end = token.end;
+    token = nextToken(text, end, false);
+  }
+  return end;
+}
 
-/** Returns where the lines of comment begin that end at LINE_START of TEXT. */
-function commentStart(text: string, lineStart: number): number {
+/** A line that is about the form below it. One with four semicolons is a title, and one with |# can end a block of comment. */
+const COMMENT_LINE = /^[ \t]*;(?!;;;)(?!.*\|#)/;
+
+/** Returns where the lines of comment begin that end at LINE_START of TEXT, none of them above FLOOR: a string can have
+ *  lines that look like them. */
+function commentStart(text: string, lineStart: number, floor: number): number {
   let start = lineStart;
   for (let at = lineStart; at > 0; ) {
     at = text.lastIndexOf('\n', at - 2) + 1;
-    if (!COMMENT_LINE.test(text.slice(at, start))) return start;
+    if (at < floor || !COMMENT_LINE.test(text.slice(at, start))) return start;
     start = at;
   }
   return start;

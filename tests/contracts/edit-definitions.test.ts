@@ -106,6 +106,20 @@ describe('what is inserted', () => {
       text: '(defun new ())',
     });
   });
+  test.each([
+    ['a string', '(defvar *doc* "\n; (defun x ())")\n'],
+    ['a string of the form around it', '(eval-when (:execute)\n  "\n  ; Words."\n  '],
+    ['a string that a feature leaves out', '#-sbcl (defvar *doc* "\n; (defun x ())")\n'],
+    ['a block of comment', '#| Words\n; more |#\n'],
+  ])('before stays below %s whose last line looks like a comment', async (_, above) => {
+    const put = (below: string) => `(in-package :ed)\n${above}${below}${above.includes('eval') ? ')' : ''}\n`;
+    const blanks = /\n( *)$/.exec(above)?.[1] ?? '';
+    at.put('odd.lisp', put(`; Of below.\n${blanks}(defun below () 1)`));
+    await edit({ definition: 'below', path: 'odd.lisp', op: 'before', text: '(defun new ())' });
+    expect(readFileSync(join(at.root, 'odd.lisp'), 'latin1')).toBe(
+      put(`(defun new ())\n${blanks}; Of below.\n${blanks}(defun below () 1)`),
+    );
+  });
   test('after stands below the comment', async () => {
     await expectChange('(r shape) (r shape)))\n', '(r shape) (r shape)))\n\n(defun new ())\n', {
       definition: '(defmethod area (circle))',

@@ -97,7 +97,10 @@ describe('random edits of definitions in libraries', () => {
     if (/[^ \t\n][ \t]*$/.test(text.slice(0, extent.lead))) return;
     if (!/^[ \t]*(?:;.*)?\r?(?:\n|$)/.test(text.slice(extent.end))) return;
     const whole = '(defun fresh-one () 1)';
-    for (const splice of [splicedBefore(text, extent, whole, eol), splicedAfter(text, extent, whole, eol)]) {
+    for (const splice of [
+      splicedBefore(formsOf(text), extent, whole, eol),
+      splicedAfter(text, extent, whole, eol),
+    ]) {
       const inserted = edited(name, text, splice);
       expect(withoutAdded(name, inserted, splice, whole) === text).toBe(true);
     }

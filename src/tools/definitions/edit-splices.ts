@@ -36,7 +36,8 @@ export function splicesOf(
         throw new CallError(`${which}: text has no form. op delete takes a definition out.`);
       const put = withLineEndsOf(text, target.start, target.end, given);
       const eol = withLineEndsOf(text, target.start, target.end, '\n');
-      const place = { replace: splicedOver, before: splicedBefore, after: splicedAfter }[change.kind];
+      if (change.kind === 'before') return [splicedBefore(file.forms, target, put, eol)];
+      const place = { replace: splicedOver, after: splicedAfter }[change.kind];
       return [place(text, target, put, eol)];
     }
   }
