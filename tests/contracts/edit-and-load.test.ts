@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { libraries } from '../libraries.ts';
 
 const CODE = `(defpackage :el (:use :cl))
 (in-package :el)
@@ -22,6 +23,14 @@ const CODE = `(defpackage :el (:use :cl))
 (defun other (items)
   (total items))
 `;
+
+/** Has $NAME read as (DOLLARS NAME). */
+const DOLLARS = `(in-package :el)
+(defun dollar (in char) (declare (ignore char)) (list 'dollars (read in t nil t)))
+(defvar *dollars* (let ((table (copy-readtable nil))) (set-macro-character #\\$ #'dollar nil table) table))
+`;
+
+libraries('fiveam');
 
 let at: FileSession;
 beforeAll(async () => {
@@ -194,6 +203,48 @@ Not loaded then: code.lisp.`,
       'failed: later.lisp cannot be loaded in part: its package EL-LATER is not in the image. Nothing was changed. Load it with load_file first, or leave load out.',
     );
     expect(await at.answer('edit_definitions', { edits })).toMatch(/^Changed later\.lisp: line 2/);
+  });
+
+  test.each([
+    '(eval-when (:compile-toplevel :load-toplevel :execute) (setf *readtable* el::*dollars*))',
+    "(eval-when (:compile-toplevel :load-toplevel :execute)\n  (setf *readtable* (copy-readtable nil))\n  (set-macro-character #\\$ #'el::dollar))",
+  ])('is read as its file sets that: %s', async (setting) => {
+    at.put('dollars.lisp', DOLLARS);
+    await at.answer('load_file', { path: 'dollars.lisp' });
+    at.put('priced.lisp', `(in-package :el)\n${setting}\n(defun price () '$a)\n`);
+    await at.answer('load_file', { path: 'priced.lisp' });
+    expect(await edit({ definition: 'price', old: '$a', new: '$b' })).toContain(
+      'Loaded 1 form of priced.lisp',
+    );
+    expect(await at.answer('eval_form', { form: '(list (el::price) (quote $a))' })).toBe(
+      '((EL::DOLLARS EL::B) $A)',
+    );
+  });
+
+  test('is refused where a form above says how it is read and does more', async () => {
+    at.put('dollars.lisp', DOLLARS);
+    await at.answer('load_file', { path: 'dollars.lisp' });
+    const setting = '(let ((table *dollars*))\n  (incf *loads*)\n  (setf *readtable* table))';
+    const text = `(in-package :el)\n(defun above () 1)\n${setting}\n(defun reads () (setf *readtable* nil))\n(defun price () 1)\n`;
+    at.put('mixed.lisp', text);
+    await at.answer('load_file', { path: 'mixed.lisp' });
+    expect(await edit({ definition: 'price', old: '1', new: "'$b" })).toBe(
+      'failed: mixed.lisp cannot be loaded in part: the form at line 3 says how those below it are read, and does more. Nothing was changed. Leave load out, then load all of it with load_file.',
+    );
+    expect(await edit({ definition: 'above', old: '1', new: '2' })).toContain('Loaded 1 form of mixed.lisp');
+  });
+
+  test('goes to the suite of tests that its file is in', async () => {
+    await at.answer('load_system', { system: 'fiveam' });
+    const suite = (name: string, each: string) =>
+      `(in-package :el-tests)\n(def-suite ${name})\n(in-suite ${name})\n(test ${each} (is (= 1 1)))\n`;
+    at.put('first.lisp', `(defpackage :el-tests (:use :cl :fiveam))\n${suite('alpha', 'one')}`);
+    at.put('second.lisp', suite('beta', 'two'));
+    for (const path of ['first.lisp', 'second.lisp']) await at.answer('load_file', { path });
+    await edit({ path: 'first.lisp', text: '(test added (is (= 2 2)))' });
+    const tests = '(fiveam::tests (fiveam:get-test suite))';
+    const form = `(loop for suite in '(el-tests::alpha el-tests::beta) collect (loop for test being the hash-keys of ${tests} collect test))`;
+    expect(await at.answer('eval_form', { form })).toBe('((EL-TESTS::ONE EL-TESTS::ADDED) (EL-TESTS::TWO))');
   });
 
   test('is built again when the image is', async () => {

@@ -23,6 +23,7 @@ import { editedData, editedText } from './edited-text.ts';
 import { EDIT, EDIT_REQUIRED, editsOf } from './edits.ts';
 import { loadEdited } from './load-edited.ts';
 import type { Origins } from './origins.ts';
+import { lineOfReading } from './part-content.ts';
 import { type Plan, planned } from './plan.ts';
 
 const EDIT_DEFINITIONS = {
@@ -133,13 +134,22 @@ async function nextSecond(files: Plan): Promise<void> {
   }
 }
 
-/** Throws a CallError when a form that PLAN changes is in a package that the image has not. */
+/** Throws a CallError when a form that PLAN changes is in a package that the image has not, or cannot be read without another
+ *  form of its file. */
 function checkLoadable(files: Plan): void {
-  for (const { name, missing } of files) {
-    if (missing.length === 0) continue;
-    throw new CallError(
-      `${name} cannot be loaded in part: its package ${missing.join(', ')} is not in the image. Nothing was changed. Load it with load_file first, or leave load out.`,
-    );
+  for (const file of files) {
+    const { name, missing } = file;
+    if (missing.length > 0) {
+      throw new CallError(
+        `${name} cannot be loaded in part: its package ${missing.join(', ')} is not in the image. Nothing was changed. Load it with load_file first, or leave load out.`,
+      );
+    }
+    const line = lineOfReading(file);
+    if (line !== undefined) {
+      throw new CallError(
+        `${name} cannot be loaded in part: the form at line ${line} says how those below it are read, and does more. Nothing was changed. Leave load out, then load all of it with load_file.`,
+      );
+    }
   }
 }
 

@@ -2,10 +2,35 @@
 
 import { SPREADING } from '../../source/current-package.ts';
 import { bareName, elementsOf, type Form, formText } from '../../source/form.ts';
+import { canHave } from '../../source/mentioning.ts';
+import { lineAt } from '../../source/splice.ts';
 import type { PlannedFile } from './edited-files.ts';
 
-/** Operators of forms that only say how those after them are read and compiled. */
-const SETTING: readonly string[] = ['IN-PACKAGE', 'IN-READTABLE', 'DECLAIM'];
+/** Operators of forms that only say how those after them are read and compiled, and to which suite of tests they go. */
+const SETTING: readonly string[] = [
+  'IN-PACKAGE',
+  'IN-READTABLE',
+  'DECLAIM',
+  'IN-SUITE',
+  'IN-SUITE*',
+  'IN-ROOT-SUITE',
+  'SET-MACRO-CHARACTER',
+  'SET-DISPATCH-MACRO-CHARACTER',
+  'MAKE-DISPATCH-MACRO-CHARACTER',
+  'SET-SYNTAX-FROM-CHAR',
+];
+/** What says how the reader takes what follows, when it is assigned. */
+const READING: readonly string[] = [
+  '*READTABLE*',
+  'READTABLE-CASE',
+  '*PACKAGE*',
+  '*READ-BASE*',
+  '*READ-DEFAULT-FLOAT-FORMAT*',
+];
+/** Operators of forms in which code stands that does not run with them, besides those that define something. */
+const NOT_RUN: readonly string[] = ['QUOTE', 'FUNCTION', 'LAMBDA', 'FLET', 'LABELS', 'MACROLET'];
+/** How deep in a form it is looked for what it assigns. */
+const DEPTH = 8;
 
 const [BLANK, LINE_FEED, RETURN, ATOM, QUOTE, ASCII] = [0x20, 0x0a, 0x0d, 0x30, 0x22, 0x7f];
 
@@ -48,7 +73,7 @@ function putAtom(part: Buffer): void {
 /** Returns where the parts of FORM, a top-level form of TEXT, begin and end. Those that only say how what follows is read and
  *  compiled are left out. */
 function unsettingParts(form: Form, text: string): [start: number, end: number][] {
-  if (SETTING.includes(operatorOf(form))) return [];
+  if (isSetting(form)) return [];
   if (!sets(form)) return [[form.start, form.start + formText(text, form).length]];
   const parts = elementsOf(form).slice(operatorOf(form) === 'EVAL-WHEN' ? 2 : 1);
   return parts.flatMap((part) => unsettingParts(part, text));
@@ -56,8 +81,50 @@ function unsettingParts(form: Form, text: string): [start: number, end: number][
 
 /** Whether FORM, or one that it has at top level, says how what follows is read and compiled. */
 function sets(form: Form): boolean {
+  return isSetting(form) || (SPREADING.includes(operatorOf(form)) && elementsOf(form).some(sets));
+}
+
+/** Whether FORM does nothing but say how what follows is read and compiled. */
+function isSetting(form: Form): boolean {
+  const places = placesSet(form);
+  return SETTING.includes(operatorOf(form)) || (places.length > 0 && places.every(isOfReading));
+}
+
+/** Returns the variables, and the operators of other places, that FORM assigns when it is a SETF or SETQ. */
+function placesSet(form: Form): string[] {
+  if (!['SETF', 'SETQ'].includes(operatorOf(form))) return [];
+  const places = elementsOf(form).filter((_, index) => index % 2 === 1);
+  return places.map((place) => bareName(place) || operatorOf(place));
+}
+
+function isOfReading(place: string): boolean {
+  return READING.includes(place);
+}
+
+/** Returns the line of a form of FILE that says how a changed one below it is read, and does more, so that it is not loaded
+ *  with that. Returns undefined when there is none. */
+export function lineOfReading({ after, now, numbers, changed }: PlannedFile): number | undefined {
+  const last = changed.at(-1)?.start ?? 0;
+  const found = now.starts().find((start, number) => {
+    if (start >= last || numbers[number] === null) return false;
+    if (!canHave(after.slice(start, now.end(start)), READING)) return false;
+    const form = now.at(start)?.form;
+    return form !== undefined && alsoSets(form);
+  });
+  return found === undefined ? undefined : lineAt(now.source, found);
+}
+
+/** Whether FORM, at top level, says how what follows is read and does more. */
+function alsoSets(form: Form): boolean {
+  if (isSetting(form)) return false;
+  return SPREADING.includes(operatorOf(form)) ? elementsOf(form).some(alsoSets) : assigns(form, DEPTH);
+}
+
+/** Whether FORM, of which the parts are looked at down to DEPTH, assigns what says how the reader takes what follows. */
+function assigns(form: Form, depth: number): boolean {
   const operator = operatorOf(form);
-  return SETTING.includes(operator) || (SPREADING.includes(operator) && elementsOf(form).some(sets));
+  if (depth === 0 || operator.startsWith('DEF') || NOT_RUN.includes(operator)) return false;
+  return placesSet(form).some(isOfReading) || elementsOf(form).some((part) => assigns(part, depth - 1));
 }
 
 function operatorOf(form: Form): string {
