@@ -27,6 +27,8 @@
   "Return where the forms of TEXT end, in order. The second value is the condition at which that stopped, or NIL."
   (let ((ends '()) (*readtable* *readtable*))
     (with-input-from-string (in text)
+      ;; A script can begin with the name of its interpreter, which LOAD passes over.
+      (when (eql 0 (search "#!" text :end2 (min 2 (length text)))) (read-line in nil))
       (handler-case (loop for start = (file-position in)
                           until (eq in (let ((*read-suppress* t)) (read-preserving-whitespace in nil in)))
                           do (let ((end (file-position in)))

@@ -247,6 +247,21 @@ Not loaded then: code.lisp.`,
     expect(await at.answer('eval_form', { form })).toBe('((EL-TESTS::ONE EL-TESTS::ADDED) (EL-TESTS::TWO))');
   });
 
+  test('is changed in a script too, whose first line names its interpreter', async () => {
+    const head = '#!/usr/bin/sbcl --script\n#+sbcl (in-package :el)\n';
+    at.put('script.lisp', `${head}(defun hello () 1)\n`);
+    await at.answer('load_file', { path: 'script.lisp' });
+    expect(await edit({ definition: 'hello', old: '1', new: 'unknown' })).toContain(
+      'Loaded 1 form of script.lisp\n\nWarnings (1):\n  script.lisp\n    WARNING (line 3, DEFUN HELLO): undefined variable: EL::UNKNOWN',
+    );
+    expect(await edit({ definition: 'hello', old: 'unknown', new: '#\\Nonsense' })).toBe(
+      'failed: script.lisp:3 could not be read: unrecognized character name: "Nonsense". Nothing was changed.',
+    );
+    at.put('script.lisp', '#!/usr/bin/sbcl');
+    expect(await edit({ path: 'script.lisp', text: '(defun el::hello () 3)' })).toContain('Loaded 1 form');
+    expect(await at.answer('eval_form', { form: '(el::hello)' })).toBe('3');
+  });
+
   test('is built again when the image is', async () => {
     at.questions.length = 0;
     await edit({ definition: 'report', text: '(defun report () "built again")' });
