@@ -151,19 +151,22 @@ export interface Changed {
   end: number;
 }
 
-/** Returns the top-level forms of NOW that SPLICES of BEFORE have made or changed. Returns the first form of BEFORE that
- *  none of them touches and that NOW reads otherwise, when there is one. */
+/** Returns the top-level forms of NOW that SPLICES of BEFORE, in their order and apart, have made or changed. Returns the
+ *  first form of BEFORE that none of them touches and that NOW reads otherwise, when there is one. */
 export function changedForms(
   before: TopLevelForms,
   now: TopLevelForms,
   splices: readonly Splice[],
 ): { changed: Changed[]; numbers: (number | null)[] } | { lost: number } {
   const kept = new Map<number, { number: number; end: number }>();
+  // The first splice that ends behind where a form begins, and by how much those before it move that.
+  let [next, shift] = [0, 0];
   for (const [number, start] of before.starts().entries()) {
     const end = before.end(start);
     const lead = before.lead(start);
-    const touched = splices.some((each) => each.start < end && each.end > lead);
-    const shift = shiftAt(splices, start);
+    for (let splice = splices[next]; splice && splice.end <= lead; splice = splices[++next])
+      shift += splice.text.length - (splice.end - splice.start);
+    const touched = (splices[next]?.start ?? end) < end;
     if (!touched) kept.set(start + shift, { number, end: end + shift });
   }
   const numbers: (number | null)[] = [];
@@ -177,13 +180,6 @@ export function changedForms(
   }
   const [lost] = kept.values();
   return lost === undefined ? { changed, numbers } : { lost: before.start(lost.number) ?? 0 };
-}
-
-/** Returns by how much SPLICES move what they do not touch at INDEX. */
-function shiftAt(splices: readonly Splice[], index: number): number {
-  return splices
-    .filter(({ start, end }) => end <= index && start <= index)
-    .reduce((sum, { start, end, text }) => sum + text.length - (end - start), 0);
 }
 
 /** Returns the line of the character at INDEX of SOURCE. */

@@ -6,28 +6,38 @@ import { nearestPlace, occurrences, TOLD } from './match.ts';
 /** Lines of the nearest place that are told. */
 const NEAR_LINES = 40;
 
-/** Returns the place of WANTED in TEXT, when it stands there once, and how often it does, at which lines. A CRLF in TEXT is
- *  one line end. */
-export function exactPlace(
+/** Returns the places of WANTED in TEXT that overlap none before them, and how often it stands there, at which lines. A CRLF
+ *  in TEXT is one line end. */
+export function exactPlaces(
   text: string,
   wanted: string,
-): { count: number; lines: number[]; from: number; to: number } {
-  const { count, start, lines } = occurrences(text.replaceAll('\r\n', '\n'), wanted);
-  const [from = 0, to = 0] = [start, start + wanted.length].map((at) => indexWithReturns(text, at));
-  return { count, lines, from, to };
+): { count: number; lines: number[]; places: { from: number; to: number }[] } {
+  const { count, starts, lines } = occurrences(text.replaceAll('\r\n', '\n'), wanted);
+  const real = indexWithReturns(text);
+  return { count, lines, places: starts.map((at) => ({ from: real(at), to: real(at + wanted.length) })) };
 }
 
-/** Returns PUT, whose lines end with LF, with the line ends that TEXT has from FROM to TO, or has at all. */
-export function withLineEndsOf(text: string, from: number, to: number, put: string): string {
-  const ends = lineEnds(text.slice(from, to)) ?? lineEnds(text);
+/** Returns PUT, whose lines end with LF, with the line ends that TEXT has from FROM to TO, or else has at all, which are
+ *  USUAL. */
+export function withLineEndsOf(
+  text: string,
+  from: number,
+  to: number,
+  put: string,
+  usual = lineEnds(text),
+): string {
+  const ends = lineEnds(text.slice(from, to)) ?? usual;
   return ends === 'CRLF' ? put.replaceAll('\n', '\r\n') : put;
 }
 
-/** Returns the index in TEXT of what is at INDEX when each CRLF in it is one character. */
-function indexWithReturns(text: string, index: number): number {
-  let found = index;
-  for (let at = text.indexOf('\r\n'); at !== -1 && at < found; at = text.indexOf('\r\n', at + 2)) found += 1;
-  return found;
+/** Returns what gives the index in TEXT of what is at an index when each CRLF in it is one character. That must not be below
+ *  the one before. */
+function indexWithReturns(text: string): (index: number) => number {
+  let [returns, next] = [0, text.indexOf('\r\n')];
+  return (index) => {
+    for (; next !== -1 && next < index + returns; next = text.indexOf('\r\n', next + 2)) returns += 1;
+    return index + returns;
+  };
 }
 
 /** Returns which LINES those are, of the first occurrences. */

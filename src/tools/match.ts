@@ -10,8 +10,8 @@ const NEWLINE = 10;
 /** Where a text stands in another. */
 export interface Occurrences {
   count: number;
-  /** Where the first begins; -1 when there is none. */
-  start: number;
+  /** Where those begin that overlap none before them. */
+  starts: number[];
   /** The numbers of the lines where the first of them begin, each once. */
   lines: number[];
 }
@@ -19,18 +19,21 @@ export interface Occurrences {
 /** Returns where WANTED, which is not empty, stands in TEXT. The time grows with their lengths only (Knuth, Morris,
  *  Pratt): indexOf takes their product where both repeat themselves, as rulers of dashes do. */
 export function occurrences(text: string, wanted: string): Occurrences {
-  const found: Occurrences = { count: 0, start: -1, lines: [] };
+  const found: Occurrences = { count: 0, starts: [], lines: [] };
   const borders = bordersOf(wanted);
   // The number of the line where a match begins that ends here.
   let line = 2 - wanted.split('\n').length;
-  let matched = 0;
+  let [matched, free] = [0, 0];
   for (let end = 1; end <= text.length; end += 1) {
     const code = text.charCodeAt(end - 1);
     if (code === NEWLINE) line += 1;
     matched = advance(wanted, borders, matched, code);
     if (matched < wanted.length) continue;
-    if (found.count === 0) found.start = end - matched;
     found.count += 1;
+    if (end - matched >= free) {
+      found.starts.push(end - matched);
+      free = end;
+    }
     if (found.lines.length < TOLD && found.lines.at(-1) !== line) found.lines.push(line);
   }
   return found;

@@ -42,7 +42,8 @@ import { SourceText } from '../../src/source/text.ts';
 import { topLevelForms } from '../../src/source/top-level.ts';
 import { treeOf } from '../../src/source/tree.ts';
 import { walkSource } from '../../src/source/walk.ts';
-import { nearestText } from '../../src/tools/exact-text.ts';
+import { partInFile } from '../../src/tools/definitions/edit-splices.ts';
+import { exactPlaces, nearestText } from '../../src/tools/exact-text.ts';
 import { occurrences } from '../../src/tools/match.ts';
 import { namedFiles } from '../../src/tools/named-files.ts';
 import { imbalanceWithProposal, newImbalanceText } from '../../src/tools/parentheses.ts';
@@ -141,6 +142,29 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   changedForms: (text) => {
     const added = { start: text.length, end: text.length, text: '\n(a)' };
     return changedForms(forms(text), forms(text + added.text), [added]);
+  },
+  'changedForms, at many places': (text) => {
+    const splices = exactPlaces(text, 'a').places.map(({ from, to }) => ({
+      start: from,
+      end: to,
+      text: 'bc',
+    }));
+    return changedForms(forms(text), forms(text.replaceAll('a', 'bc')), splices);
+  },
+  'partInFile, at many places': (text) => {
+    const source = new SourceText(text);
+    const before = fileText(text);
+    const present = { name: 'x.lisp', size: text.length, bytes: undefined, fingerprint: '' };
+    const file = {
+      path: 'x.lisp',
+      real: '/x.lisp',
+      present,
+      before,
+      source,
+      forms: forms(text),
+      splices: [],
+    };
+    return partInFile('x', { kind: 'part', old: 'a', put: 'b\nc', all: true }, file);
   },
   'a rename, of FOO': (text) => rename('FOO', text),
   'a rename, of A': (text) => rename('A', text),

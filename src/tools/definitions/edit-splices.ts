@@ -1,9 +1,11 @@
 // Decides what an edit changes in the text of its file.
 
 import { CallError } from '../../errors.ts';
+import { lineEnds } from '../../files/text.ts';
 import {
   lineAt,
   type Splice,
+  spliced,
   splicedAfter,
   splicedBefore,
   splicedOut,
@@ -12,7 +14,7 @@ import {
 } from '../../source/splice.ts';
 import type { Target } from '../../source/targets.ts';
 import { visibleName } from '../../visible.ts';
-import { atLinesText, exactPlace, nearestText, withLineEndsOf } from '../exact-text.ts';
+import { atLinesText, exactPlaces, nearestText, withLineEndsOf } from '../exact-text.ts';
 import { imbalanceWithProposal } from '../parentheses.ts';
 import type { EditedFile } from './edited-files.ts';
 import type { Edit, Part } from './edits.ts';
@@ -94,23 +96,25 @@ function checkWhole(name: string, text: string, file: EditedFile): void {
 function partSplices(which: string, { old, put, all }: Part, { file, target }: Edited): Splice[] {
   const text = file.source.text.slice(target.start, target.end);
   const wanted = old.replaceAll('\r\n', '\n');
-  const splices: Splice[] = [];
-  for (let [at, first] = [0, true]; first || all; first = false) {
-    const { count, lines, from, to } = exactPlace(text.slice(at), wanted);
-    if (first && (count === 0 || (count > 1 && !all)))
-      throw new CallError(`${which}: ${notOnceText(old, { file, target }, count, lines)}`);
-    if (count === 0) break;
-    const [start, end] = [target.start + at + from, target.start + at + to];
-    const given = withLineEndsOf(file.source.text, start, end, put.replaceAll('\r\n', '\n'));
-    splices.push({ start, end, text: given });
-    at += to;
-  }
-  let after = text;
-  for (const { start, end, text: given } of splices.toReversed())
-    after = after.slice(0, start - target.start) + given + after.slice(end - target.start);
+  const { count, lines, places } = exactPlaces(text, wanted);
+  if (count === 0 || (count > 1 && !all))
+    throw new CallError(`${which}: ${notOnceText(old, { file, target }, count, lines)}`);
+  const given = put.replaceAll('\r\n', '\n');
+  const usual = lineEnds(file.source.text);
+  const inPart = places.map(({ from, to }) => ({
+    start: from,
+    end: to,
+    text: withLineEndsOf(text, from, to, given, usual),
+  }));
+  const after = spliced(text, inPart);
+  if (typeof after !== 'string') throw new Error('The places of one text overlap.');
   const whole = target.head === undefined ? visibleName(file.present.name) : 'the definition';
   checkWhole(`${which}, ${whole} with new in it`, after, file);
-  return splices;
+  return inPart.map((splice) => ({
+    ...splice,
+    start: target.start + splice.start,
+    end: target.start + splice.end,
+  }));
 }
 
 function notOnceText(old: string, { file, target }: Edited, count: number, lines: readonly number[]): string {

@@ -32,7 +32,8 @@ export async function planned(
   const locator = new Locator(origins, files, home, context);
   for (const edit of edits) {
     const { file, splices } = await changesOf(edit, files, locator);
-    file.splices.push(...splices.map((splice) => ({ ...splice, which: edit.which })));
+    // They can be more than a call takes arguments.
+    for (const splice of splices) file.splices.push({ ...splice, which: edit.which });
   }
   const plans = files.changed
     .map((file) => plannedFile(file))

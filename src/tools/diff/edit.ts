@@ -11,7 +11,7 @@ import { type QuestionLine, questionLine, quoted } from '../../question-line.ts'
 import { topLevelLists } from '../../source/code-search.ts';
 import { visibleName } from '../../visible.ts';
 import { checkApproved, presentText } from '../approved.ts';
-import { atLinesText, exactPlace, nearestText, withLineEndsOf } from '../exact-text.ts';
+import { atLinesText, exactPlaces, nearestText, withLineEndsOf } from '../exact-text.ts';
 import { isLispFile, newImbalanceText } from '../parentheses.ts';
 
 const PROPOSE_FILE_EDIT = {
@@ -156,13 +156,15 @@ function replaced(
   text: string,
   { original, modified }: { original: string; modified: string },
 ) {
-  const { count, lines, from, to } = exactPlace(text, original);
-  if (count === 0) throw new CallError(staleText(file, text, original));
+  const { count, lines, places } = exactPlaces(text, original);
+  const [place] = places;
+  if (place === undefined) throw new CallError(staleText(file, text, original));
   if (count > 1) {
     throw new CallError(
       `original stands ${count} times in ${file}, ${atLinesText(lines)}. Give it with more of the text around it, so that it stands there once.`,
     );
   }
+  const { from, to } = place;
   return text.slice(0, from) + withLineEndsOf(text, from, to, modified) + text.slice(to);
 }
 
