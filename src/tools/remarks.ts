@@ -59,12 +59,14 @@ export function groupedWarnings(remarks: Remarks, places: Places): string | unde
 
 /** Returns the text of GROUP, warnings that say the same, with the place of each; the form only when there is one. */
 function alikeText(group: Warning[], places: Places): string {
-  const wheres = [...new Set(group.map((warning) => whereText(warning, placeOf(warning, places))))];
+  const wheres = new Set(group.map((warning) => whereText(warning, placeOf(warning, places))));
+  // Of some nothing is known.
+  wheres.delete('');
   const forms = new Set(group.map(({ form }) => form));
   const [first] = group;
   if (first === undefined) return '';
   const { form, ...formless } = first;
-  return warningText(forms.size === 1 ? first : formless, wheres.join('; '));
+  return warningText(forms.size === 1 ? first : formless, [...wheres].join('; '));
 }
 
 /** Returns the line and the column of the form that WARNING is about, or the line of its top-level form. */

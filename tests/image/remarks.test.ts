@@ -20,3 +20,13 @@ test('those of a file stand as in the file, also where those of another come bet
   );
   root.remove();
 });
+
+test('one of which no place is known stands with others that say the same', () => {
+  const warnings: Warning[] = [
+    { severity: 'warning', text: 'Odd.', file: '/a.lisp' },
+    { severity: 'warning', text: 'Odd.', file: '/a.lisp', definition: 'DEFUN F' },
+  ];
+  expect(groupedWarnings({ warnings }, new Places('/'))).toBe(
+    'Warnings (2):\n  a.lisp\n    WARNING (DEFUN F): Odd.',
+  );
+});
