@@ -12,12 +12,12 @@ export const NAMES = {
   description: 'Several names at once; the single one is left out or ""',
 } as const;
 
-/** Returns what LOOK finds for NAME, when that is given, and for each of NAMES, in one text. PARAMETER is what the tool
- *  calls NAMES. When the texts are too long for one answer it tells which are left out. */
+/** Returns what LOOK finds for NAME, when that is given, and for each of NAMES, in one text. LOOK is told whether they are
+ *  several, as each text then has to say of whom it is. PARAMETER is what the tool calls NAMES. When the texts are too long for one answer it tells which are left out. */
 export async function lookedUpEach(
   name: string | undefined,
   names: readonly string[] = [],
-  look: (name: string) => Promise<Result>,
+  look: (name: string, several: boolean) => Promise<Result>,
   { parameter = 'names', whole = false } = {},
 ): Promise<Result> {
   // Models that name several often leave the one that the schema requires empty, or name it again.
@@ -26,9 +26,9 @@ export async function lookedUpEach(
   const [only, ...others] = all;
   if (only === undefined)
     throw new CallError(`${parameter} is empty; give at least one ${parameter.slice(0, -1)}.`);
-  if (others.length === 0) return look(only);
+  if (others.length === 0) return look(only, false);
   const results: Result[] = [];
-  for (const each of all) results.push(await look(each));
+  for (const each of all) results.push(await look(each, true));
   const texts = results.map(({ text }) => text);
   const shown = whole ? texts : fittingRows(texts);
   const left = all.slice(shown.length);

@@ -54,6 +54,15 @@ test('several names are answered in one text, each as by itself', async () => {
   );
 });
 
+test('of several the possible callers are told with the name', async () => {
+  const text = 'Possible callers:\n\n  MANY::*CALLBACKS* (initial value)';
+  expect(await session.text('who_calls', { name: 'many::callback' })).toBe(text);
+  expect(await session.text('who_calls', { name: '', names: ['many::callback'] })).toBe(text);
+  expect(await session.text('who_calls', { names: ['many::callback', 'many::spare'] })).toBe(
+    `${text.replace(':', ' of MANY::CALLBACK:')}\n\nNo callers found for MANY::SPARE`,
+  );
+});
+
 test('read_definition takes them too', async () => {
   const names = ['many::helper', 'many:spare'];
   expect(await session.text('read_definition', { names })).toBe(

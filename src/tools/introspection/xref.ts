@@ -87,8 +87,8 @@ export function whoCalls(image: Image, places: Places) {
           { package: args.package || args.name, ...withinOf(args), ...page },
           context,
         );
-      return lookedUpEach(args.name, args.names, (name) =>
-        callersOf(image, places, { ...args, name }, context),
+      return lookedUpEach(args.name, args.names, (name, several) =>
+        callersOf(image, places, { ...args, name }, several, context),
       );
     },
   });
@@ -98,6 +98,7 @@ async function callersOf(
   image: Image,
   places: Places,
   args: ArgumentsFor<typeof WHO_CALLS>,
+  several: boolean,
   context: CallContext,
 ): Promise<Result> {
   const page = pageOf(args, context);
@@ -129,7 +130,7 @@ async function callersOf(
       rows: [...users.rows, ...unseen.slice(from, from + page.limit - users.rows.length)],
     };
     const unfound = data.callers + data.others + data.possible === 0;
-    return { data, text: callersText(data, page.offset, places), unfound };
+    return { data, text: callersText(data, page.offset, several, places), unfound };
   });
   const { natures = [] } = callers.data as Partial<WhoCallsData>;
   if (isFunction(natures) || !natures.includes('VARIABLE')) return callers;
@@ -153,7 +154,7 @@ function withinOf({ within }: { readonly within?: string }): { within?: string }
 /** What is told: the data of the answer, as programs have it. */
 type Told = Omit<WhoCallsData, 'rows'> & { rows: User[] };
 
-function callersText(data: Told, offset: number, places: Places): string {
+function callersText(data: Told, offset: number, several: boolean, places: Places): string {
   const { name, callers, others, possible, leftOut = 0, kept, rows } = data;
   const lines = fittingRows(rows.map((user) => userText(user, headOf(user))));
   const page = { offset, shown: lines.length, total: callers + others + possible };
@@ -170,7 +171,7 @@ function callersText(data: Told, offset: number, places: Places): string {
   const headers = {
     functions: `Functions that call ${name}:`,
     places: `Other places that call ${name}:`,
-    possible: 'Possible callers:',
+    possible: several ? `Possible callers of ${name}:` : 'Possible callers:',
   };
   // The functions, then whatever else calls, then what only mentions it (S3.10, S3.17).
   const blocks = lines.map((text, index) => {
