@@ -164,7 +164,7 @@ test('where a name comes from is told when no form has it', async () => {
   );
   expect(await edit({ definition: '(defmethod made-area (integer))', text: '(a)' })).toBe(
     `failed: edits[0]: there is no such definition of made-area, but:
-  made-by.lisp:2  (defgeneric made-area)
+  made-by.lisp:3  (defmethod made-area ((x string)))
 Give one as it stands here, or its line.`,
   );
 });

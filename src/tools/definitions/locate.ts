@@ -184,9 +184,11 @@ export class Locator {
     const looked = paths.flatMap((each) => this.#files.named(each) ?? []);
     const others =
       line === undefined ? looked.filter((file) => this.#inFile(file, { asked }).length === 0) : [];
-    const named = others.flatMap((file) =>
-      targetsNamed(file.forms, { name: asked.symbol }).map((target) => ({ file, target })),
-    );
+    const all = (wanted: Wanted) =>
+      others.flatMap((file) => targetsNamed(file.forms, wanted).map((target) => ({ file, target })));
+    // Who asks for a method is told the other methods.
+    const alike = all({ name: asked.symbol, ...(asked.operator && { operator: asked.operator }) });
+    const named = alike.length > 0 ? alike : all({ name: asked.symbol });
     if (named.length > 0)
       return `there is no such definition of ${asked.name}, but:\n${rowsText(named)}\nGive one as it stands here, or its line.`;
     const same = looked.flatMap((each) =>

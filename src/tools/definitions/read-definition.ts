@@ -128,12 +128,23 @@ async function readOne(
   }
   const none = absent
     ? lookupResult(described)
-    : { data: { name: asked.name, definitions: [] }, text: noneText(described, args.kind), absent };
+    : {
+        data: { name: asked.name, definitions: [] },
+        text: noneText(described, asked, args.kind),
+        absent,
+      };
   return { ...none, absent: true, text: joinSections([none.text, remark]) };
 }
 
-/** Returns the sentence that no definition was found of what is DESCRIBED. Files are read by names, which tell no KIND. */
-function noneText({ symbol, things = [] }: DescribeData, kind: string | undefined): string {
+/** Returns the sentence that no definition was found of what is DESCRIBED, or not the method that is ASKED for. Files are read
+ *  by names, which tell no KIND. */
+function noneText(
+  { symbol, things = [] }: DescribeData,
+  { operator }: Asked,
+  kind: string | undefined,
+): string {
+  if (operator === 'DEFMETHOD')
+    return `${symbol} has no such method: neither the image nor a Lisp file of the workspace has one. read_definition of ${symbol} alone lists those that there are.`;
   if (kind !== undefined)
     return `${symbol} has no definition of the kind ${kind} in the image; files are looked into without kind.`;
   return things.length > 0
