@@ -55,11 +55,13 @@ when it was touched."
       (setf (gethash symbol (touched-before touched)) before))
     (note-slots symbol touched)))
 
+(deftype program-name ()
+  "A function name that a program gives. SBCL makes others, such as those of its own accessors for SLOT-VALUE."
+  '(or symbol (cons (eql setf) (cons symbol null))))
+
 (defun note-name (name touched)
   "Note in TOUCHED that NAME, a function name or what SBCL makes of one, is about to change."
-  (let ((symbol (typecase name
-                  (symbol name)
-                  ((cons (eql setf) (cons symbol null)) (second name)))))
+  (let ((symbol (and (typep name 'program-name) (name-symbol name))))
     (when (and symbol (symbol-package symbol)) (note-symbol symbol touched))))
 
 (defun touch (name)
@@ -74,12 +76,13 @@ when it was touched."
     (note-name name touched)))
 
 (defun touch-method (method)
-  "Note that METHOD was added to a generic function."
+  "Note that METHOD was added to a generic function, when that is the program's."
   (with-touched (touched)
     (let ((name (sb-mop:generic-function-name (sb-mop:method-generic-function method))))
-      (note-name name touched)
-      (note-makers method touched)
-      (push (cons name method) (touched-log touched)))))
+      (when (typep name 'program-name)
+        (note-name name touched)
+        (note-makers method touched)
+        (push (cons name method) (touched-log touched))))))
 
 (defun touch-exports (symbols package)
   "Note that PACKAGE is told to export SYMBOLS, when its definition does so."

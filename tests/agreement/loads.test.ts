@@ -21,6 +21,18 @@ describe('what the file has no more', () => {
     expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
   });
 
+  test('is none of the accessors that SBCL makes for SLOT-VALUE', async () => {
+    const forms = [
+      '(defclass item () ((price :initarg :price)))',
+      "(defun price-of (i) (slot-value i 'price))",
+    ];
+    await loaded('e.lisp', ...forms);
+    expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
+    expect(await load('e.lisp')).toBe('Loaded e.lisp');
+    expect(await load('e.lisp', { forget: true })).toBe('Loaded e.lisp');
+    expect(await session.eval("(p::price-of (make-instance 'p::item :price 3))")).toBe('3');
+  });
+
   test('is told until it is gone', async () => {
     await loaded('e.lisp', '(defun total () 1)', '(defmacro m () 1)', '(deftype y () t)', '(defsetf g s)');
     const said = [
