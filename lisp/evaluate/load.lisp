@@ -232,13 +232,13 @@ system is not found, else NIL."
 (defun loaded-data (name force)
   "Load the system NAME, which ASDF has, again when FORCE is true. Return as a JSON object what came of it."
   (let* ((before (loaded-systems)) (*loaded* nil) (system (find-system name)) (files (component-files system))
-         (taken (hash-table-count *taken*))
+         (redefined (taken-redefined-count))
          (needed (progn
                    (when (or force (some #'stale-p files)) (call-user-code (lambda () (wait-past-fasls system))))
                    (or (operate name force)
-                       ;; What was compiled before a restart changed a structure, say, does not fit that. And ASDF asks which
-                       ;; is newer, in seconds: a file can be written while another image compiles it.
-                       (and (or (/= taken (hash-table-count *taken*))
+                       ;; What was compiled before a restart changed a structure or a constant does not fit that. And ASDF
+                       ;; asks which is newer, in seconds: a file can be written while another image compiles it.
+                       (and (or (/= redefined (taken-redefined-count))
                                 (and (not force) (some #'stale-p files)))
                             (operate name t))))))
     (if needed

@@ -22,8 +22,9 @@
 (defvar *chosen-restarts* '() "The names of the restarts that this call takes when they are offered, the best first.")
 
 (defvar *taken* nil
-  "The restarts that this call has invoked because they were chosen: a table of numbers, in order, by lists of the restart's
-name, the condition's type and the condition's text.")
+  "The restarts that this call has invoked because they were chosen: a table by lists of the restart's name, the condition's
+type and the condition's text. In it are pairs of the number in order, and whether the condition is one of
+REDEFINES-COMPILED-P.")
 
 (defparameter *taken-told* 20 "The number of these restarts that an answer lists.")
 
@@ -42,6 +43,33 @@ name, the condition's type and the condition's text.")
         (length (ldiff parameters (member-if (lambda (parameter) (member parameter lambda-list-keywords)) parameters)))
         0)))
 
+(defun redefines-compiled-p (condition)
+  "True when CONDITION asks whether a structure or a constant may change. Code that was compiled before has the old one in it."
+  (or (typep condition 'sb-ext:defconstant-uneql)
+      ;; SBCL has no type of its own for that of structures.
+      (and (typep condition 'simple-error)
+           (eq 'structure-object (first (simple-condition-format-arguments condition)))
+           (search "redefine" (simple-condition-format-control condition))
+           t)))
+
+(defun taken-redefined-count ()
+  "Return how many of the restarts that this call has invoked are for conditions of REDEFINES-COMPILED-P."
+  (loop for (nil . redefines) being the hash-values of *taken* count redefines))
+
+(defun note-taken (key redefines)
+  "Note that this call invokes the restart of KEY, as in *TAKEN*, where it is not noted. REDEFINES is what REDEFINES-COMPILED-P
+says of the condition."
+  (unless (gethash key *taken*)
+    (setf (gethash key *taken*) (cons (hash-table-count *taken*) redefines))))
+
+(defun call-taking-again (function)
+  "Call FUNCTION, which does something once more, and return what it returns. In it the restarts that were chosen are taken for
+conditions for which they were taken before."
+  (let* ((before *taken*) (*taken* (make-hash-table :test 'equal)) (again *taken*))
+    (unwind-protect (funcall function)
+      (let ((*taken* before))
+        (maphash (lambda (key taken) (note-taken key (cdr taken))) again)))))
+
 (defun take-chosen-restart (condition)
   "Go on from CONDITION by the first restart that was chosen and is offered. It is taken once for conditions that are
 alike, since one that only tries again could do so for ever."
@@ -52,7 +80,7 @@ alike, since one that only tries again could do so for ever."
         do (when (and restart
                       (zerop (restart-required-count restart))
                       (not (gethash key *taken*)))
-             (setf (gethash key *taken*) (hash-table-count *taken*))
+             (note-taken key (ignore-errors (redefines-compiled-p condition)))
              ;; An error of the restart itself must not invoke the restart again, and so on without end.
              (let ((*chosen-restarts* (remove name *chosen-restarts*)))
                (call-as-program (lambda () (invoke-restart restart)))))))
@@ -61,7 +89,8 @@ alike, since one that only tries again could do so for ever."
   "Return the members with the first restarts that this call has invoked, and their number when these are not all."
   (let ((count (hash-table-count *taken*)))
     (list "taken" (loop with rows = (make-array (min count *taken-told*))
-                        for key being the hash-keys of *taken* using (hash-value number)
+                        for key being the hash-keys of *taken* using (hash-value taken)
+                        for number = (car taken)
                         when (< number (length rows))
                           do (destructuring-bind (name type text) key
                                (declare (ignore type))

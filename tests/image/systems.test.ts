@@ -192,6 +192,29 @@ describe('a system that is not there', () => {
   });
 });
 
+describe('restarts that were chosen', () => {
+  const config = '(defvar *loads* 0)\n(incf *loads*)\n(cerror "Go on." "Not configured.")\n';
+  system('asking', { asking: config });
+  system('parted', { parted: '(defstruct part size)\n', asks: config });
+
+  test('are taken in a load that is done once', async () => {
+    const { text } = await load('asking', { restarts: ['CONTINUE'] });
+    expect(text).toBe('Loaded system asking\n\nTook the restart CONTINUE: Not configured.');
+    expect(await session.eval('*loads*')).toBe('1');
+  });
+
+  test('are taken again in the second load that a changed structure needs', async () => {
+    await load('parted', { restarts: ['CONTINUE'] });
+    change('parted', { parted: '(defstruct part name size)\n', asks: config });
+    const { text, isError } = await load('parted', { restarts: ['CONTINUE'] });
+    expect(text).toContain(
+      '\nTook the restart CONTINUE: attempt to redefine the STRUCTURE-OBJECT class PART incompatibly with the current definition\nTook the restart CONTINUE: Not configured.\n',
+    );
+    expect(isError).toBe(false);
+    expect(await session.eval('(part-size (make-part :size 5))')).toBe('5');
+  });
+});
+
 describe('a system with problems', () => {
   system('warned', {
     one: '(defun w-one (x) 1)\n',
