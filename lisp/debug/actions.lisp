@@ -110,11 +110,15 @@ held job does from then on is the answer; a thread of the program just goes on."
 ;;; By a restart
 
 (defun named-restart (held name)
-  "Return the element of the restarts of HELD that NAME, its number or its name, means, or NIL."
+  "Return the restart of HELD that NAME means and its name, as a list, or NIL. NAME is the number of one that is told, or the
+name of any."
   (let ((number (ignore-errors (parse-integer name))))
     (if number
         (and (<= 0 number) (nth number (held-restarts held)))
-        (find name (held-restarts held) :key #'second :test #'string-equal))))
+        (or (find name (held-restarts held) :key #'second :test #'string-equal)
+            (loop for restart in (held-offered held)
+                  when (string-equal name (restart-name restart))
+                    return (list restart (string (restart-name restart))))))))
 
 (defun invoke-held-restart (held job name)
   "Go on from HELD for JOB by the restart NAME, with the values that were evaluated for it."

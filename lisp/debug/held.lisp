@@ -8,8 +8,8 @@
 
 (defstruct (held (:constructor make-held (number condition seconds job)))
   "The error NUMBER: CONDITION, held in THREAD for SECONDS after each use. JOB is what it stopped, or NIL in a thread of
-the program. SHOWN are its frames as SHOWN-FRAMES has them, with MORE. RESTARTS are those that are told, and LOCKS the names
-of locks that the thread has. VALUES are lists of values that were evaluated to go on with. COMMAND is what the thread
+the program. STACK are its frames as TOLD-FRAMES has them. OFFERED are its restarts, RESTARTS those that are told, and
+LOCKS the names of locks that the thread has. VALUES are lists of values that were evaluated to go on with. COMMAND is what the thread
 is to do once its GATE is open, NIL while it waits, :STARTING before, and :OVER after that. GUEST is the job that COMMAND is
 about, until that begins; USER is the one that uses it, or did last."
   number condition seconds job (guest nil) (user nil)
@@ -17,7 +17,7 @@ about, until that begins; USER is the one that uses it, or did last."
   (gate (sb-thread:make-semaphore :name "live-lisp held"))
   (command :starting)
   (signalled nil)
-  (shown '()) (more nil) (restarts '()) (locks '()) (values '()) (end nil))
+  (stack '()) (offered '()) (restarts '()) (locks '()) (values '()) (end nil))
 
 (sb-ext:defglobal **held** '() "The errors that are held, the newest first.")
 (sb-ext:defglobal **held-count** 0 "The number of the error that was held last.")
@@ -75,6 +75,10 @@ about, until that begins; USER is the one that uses it, or did last."
          (remove '&optional parameters)
          (format nil "~{~A~^ ~}" (mapcar #'parameter-text parameters)))))
 
+(defun held-frames (held)
+  "Return the frames of HELD that can be asked for, the newest first. Those that are folded cannot."
+  (remove-if #'folded-p (held-stack held)))
+
 (defun held-data (held)
   "Return what is told of HELD besides its condition as a JSON object."
   (object "error" (held-number held)
@@ -82,6 +86,7 @@ about, until that begins; USER is the one that uses it, or did last."
           "thread" (and (null (held-job held)) (short-thread-name (held-thread held)))
           "signalled" (held-signalled held)
           "slots" (slots-data (held-condition held))
+          "frames" (length (held-frames held))
           "takes" (loop for (restart) in (held-restarts held)
                         collect (or (restart-parameters restart) ""))
           "locks" (held-locks held)))
@@ -96,21 +101,16 @@ about, until that begins; USER is the one that uses it, or did last."
 
 (defun note-stack (held)
   "Note in HELD what is on this thread's stack: frames, restarts, and locks."
-  (multiple-value-bind (shown more) (shown-frames)
-    (setf (held-shown held) shown
-          (held-more held) more
-          (held-restarts held) (told-restarts (offered-restarts held))
-          (held-locks held) (own-locks))))
+  (setf (held-stack held) (told-frames)
+        (held-offered held) (offered-restarts held)
+        (held-restarts held) (values (told-restarts (held-offered held)))
+        (held-locks held) (own-locks)))
 
 (defun why-not-noted (held)
   "Note in HELD what is on this thread's stack, and return NIL, or why that failed. SBCL is in its debugger here: an error would
 have it ask a terminal."
   (handler-case (progn (note-stack held) nil)
     (error (failure) (format nil "its frames cannot be told: ~A" (report-text 200 failure)))))
-
-(defun held-frames (held)
-  "Return the frames of HELD that are told, the newest first."
-  (remove-if #'folded-p (held-shown held)))
 
 (defun printed-values (values)
   "Return VALUES, a list, as an answer has those of one form."
@@ -156,19 +156,20 @@ have it ask a terminal."
   "Return that no more errors can be held, as part of a sentence."
   (format nil "~D errors are held already: ~{~D~^, ~}" *held-limit* (newest-numbers)))
 
-(defun held-calls (held)
-  "Return the frames of HELD as FRAME-CALLS does, with a mark at those of the system."
-  (loop for frame in (held-shown held)
-        for call in (frame-calls (held-shown held))
+(defun held-calls (frames)
+  "Return FRAMES, of a held error, as FRAME-CALLS does, with a mark at those of the system."
+  (loop for frame in frames
+        for call in (frame-calls frames)
         collect (if (or (folded-p frame) (not (system-frame-p frame)))
                     call
                     (cons (car call) (list "system" t)))))
 
 (defun held-members (held keeper)
   "Return the members that tell of HELD, which KEEPER keeps, as *ERROR-KEEPER* does."
-  (list "condition" (let ((*offered* (mapcar #'first (held-restarts held))))
-                      (described (held-condition held) keeper t (held-calls held) (held-more held)))
-        "held" (held-data held)))
+  (multiple-value-bind (frames more) (first-frames (held-stack held))
+    (list "condition" (let ((*offered* (held-offered held)))
+                        (described (held-condition held) keeper t (held-calls frames) more))
+          "held" (held-data held))))
 
 (defun park (held job)
   "Keep JOB, which HELD stopped and which was answered, among those that run, under an id that no request has."

@@ -270,12 +270,19 @@ what signalled. When all are of the system, the newest stay."
 
 (defvar *sparing* nil "True while there may be no room for what the debugger makes to tell where frames are.")
 
-(defun shown-frames ()
-  "Return the frames of USER-FRAMES that are shown, newest first, each a frame or a FOLDED. The second value tells how
-many more there are, or is NIL."
-  (let* ((frames (if *sparing* (user-frames) (folded-frames (user-frames)))) (more (nthcdr *frame-limit* frames)))
+(defun told-frames ()
+  "Return the frames of USER-FRAMES that can be told of, newest first, each a frame or a FOLDED."
+  (if *sparing* (user-frames) (folded-frames (user-frames))))
+
+(defun first-frames (frames)
+  "Return the first *FRAME-LIMIT* of FRAMES, from TOLD-FRAMES. The second value tells how many more there are, or is NIL."
+  (let ((more (nthcdr *frame-limit* frames)))
     (values (loop for frame in frames repeat *frame-limit* collect frame)
             (and more (loop for each in more sum (if (folded-p each) (folded-count each) 1))))))
+
+(defun shown-frames ()
+  "Return the frames of this thread that are shown, as FIRST-FRAMES does."
+  (first-frames (told-frames)))
 
 (defun frame-calls (frames)
   "Return FRAMES, from SHOWN-FRAMES, each as a cons of the call as a list and of its place, from CALL-PLACE, or as what is

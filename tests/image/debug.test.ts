@@ -94,6 +94,42 @@ describe('a held error', () => {
   });
 });
 
+describe('what an answer does not show', () => {
+  test('is how many frames; each can be asked for, evaluated in and left', async () => {
+    await session.eval(
+      '(defun app::deep (n) (declare (optimize (debug 3))) (if (zerop n) (app::fetch n) (1+ (app::deep (1- n)))))',
+    );
+    const text = await session.eval('(app::deep 30)', { on_error: 'hold' });
+    const error = Number(/^Held as error (\d+)/m.exec(text)?.[1]);
+    const frames =
+      text
+        .split('\n\n')
+        .find((section) => section.startsWith('Frames:'))
+        ?.split('\n') ?? [];
+    const more = /^ {2}\.\.\. (\d+) more frames; debug with frame shows each, (\d+) to (\d+)$/.exec(
+      frames.at(-1) ?? '',
+    );
+    const [count, next, last] = (more ?? []).slice(1).map(Number);
+    expect([frames.length, next]).toEqual([17, 15]);
+    expect(count).toBe((last ?? 0) - 14);
+    expect(await debug({ error, frame: last })).toMatch(/^\d+: \(APP::DEEP 30\)/);
+    expect(await debug({ error, frame: last, eval: '(list cl-user::n)' })).toBe('(30)');
+    expect(await debug({ error, frame: (last ?? 0) + 1 })).toContain(`: it has the frames 0 to ${last}. `);
+    expect(await debug({ error, frame: last, return: '7' })).toBe('7');
+  });
+
+  test('is how many restarts; each can be taken by its name', async () => {
+    await session.eval(
+      '(defun app::choices (n) (if (zerop n) (error "Choose.") (eval `(restart-case (app::choices ,(1- n)) (,(intern (format nil "CHOICE-~D" n)) () ,n)))))',
+    );
+    const text = await session.eval('(app::choices 30)', { on_error: 'hold' });
+    const error = Number(/^Held as error (\d+)/m.exec(text)?.[1]);
+    expect(text).toContain('\n  19 CHOICE-20: ');
+    expect(text).toContain('\n  ... 10 more restarts; (compute-restarts) in eval gives them');
+    expect(await debug({ error, restart: 'choice-30' })).toBe('30');
+  });
+});
+
 describe('going on', () => {
   test('by a restart, which is told what it takes', async () => {
     const error = await hold('(list (app::fetch 5) 6)');

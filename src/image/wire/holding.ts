@@ -8,6 +8,8 @@ export interface HeldError {
   thread?: string;
   /** A handler of the program takes it once it is let go. */
   signalled?: boolean;
+  /** How many frames can be asked for. */
+  frames?: number;
   slots?: { name: string; value?: string; id?: string }[];
   /** For each restart the parameters of what it calls. */
   takes?: string[];

@@ -112,7 +112,7 @@ function heldText(
   const head = [...headOf(condition), didYouMean(condition.near)].filter(Boolean).join('\n');
   return joinSections([
     `${head}${slotsText(held)}\n${whereText(held)}`,
-    framesText(condition, places, all),
+    framesText(condition, held, places, all),
     restartsText(condition, held),
     outputSection(output),
     holdingSection(holding),
@@ -133,9 +133,14 @@ function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
   return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${waits}`;
 }
 
-/** Returns the frames of CONDITION, numbered as debug takes them. With ALL it shows those of libraries too, else where
+/** Returns the frames of CONDITION that are told of HELD, numbered as debug takes them, and how many more there are. With ALL it shows those of libraries too, else where
  *  they follow each other only how many they are. */
-function framesText({ frames = [] }: Condition, places: Places, all: boolean): string {
+function framesText(
+  { frames = [], moreFrames }: Condition,
+  held: HeldError,
+  places: Places,
+  all: boolean,
+): string {
   const folds = !all && frames.some((frame) => isOwn(frame, places));
   const lines: string[] = [];
   let number = 0;
@@ -158,7 +163,15 @@ function framesText({ frames = [] }: Condition, places: Places, all: boolean): s
     if ('call' in frame) number += 1;
   }
   showHidden();
+  if (moreFrames !== undefined) lines.push(moreFramesText(moreFrames, number, held));
   return lines.length === 0 ? '' : `Frames:\n${lines.join('\n')}`;
+}
+
+/** Returns the line that tells of MORE frames, of which the first that can be asked for has the number NEXT. */
+function moreFramesText(more: number, next: number, { frames = 0 }: HeldError): string {
+  const asked =
+    frames > next ? `; debug with frame shows each, ${next} to ${frames - 1}` : ' of SBCL and its libraries';
+  return `  ... ${more} more frames${asked}`;
 }
 
 /** Returns whether FRAME is of a file of the workspace, or of code that was evaluated. */
@@ -167,10 +180,12 @@ function isOwn(frame: Frame, places: Places): boolean {
   return frame.file === undefined || places.fileName(frame.file) !== frame.file;
 }
 
-function restartsText({ restarts = [] }: Condition, { takes = [] }: HeldError): string | false {
+function restartsText({ restarts = [], moreRestarts }: Condition, { takes = [] }: HeldError): string | false {
   const lines = restarts.map(({ name, report }, index) => {
     const parameters = takes[index] ? ` (${takes[index]})` : '';
     return `  ${index} ${name}${parameters}: ${report.replace(/\s+/g, ' ')}`;
   });
+  if (moreRestarts !== undefined)
+    lines.push(`  ... ${moreRestarts} more restarts; (compute-restarts) in eval gives them`);
   return lines.length > 0 && `Restarts:\n${lines.join('\n')}`;
 }

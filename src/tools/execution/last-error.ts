@@ -154,6 +154,9 @@ function frameAnswer(error: KeptError, index: number, frame: number, places: Pla
     const head = `${frame}: ${callText(wanted, places)}`;
     return [head, ...localLines(wanted, frame, { value: Number.POSITIVE_INFINITY, locals: 100 })].join('\n');
   }
+  const more = error.condition?.moreFrames ?? 0;
+  if (more > 0 && frame >= frames.length)
+    return `Frame ${frame} of error ${index} was not kept: the frames 0 to ${frames.length - 1} were, and ${more} more were not. A call with on_error: "hold" keeps all of them for debug.`;
   const has =
     frames.length === 0 ? 'no frames were kept of it' : `it has the frames 0 to ${frames.length - 1}`;
   return `There is no frame ${frame} of error ${index}: ${has}.`;
