@@ -215,6 +215,17 @@ describe('going on', () => {
     await debug({ error, end: true });
   });
 
+  test('is refused after a fix with what was done', async () => {
+    const error = await hold(`(app::total '("b"))`);
+    const fix = '(defun price (name) (declare (ignore name)) 8)';
+    const text = await debug({ error, frame: 0, fix, retry: true, package: 'app' });
+    expect(text.split('\n\n').slice(0, 1)).toEqual(['Fixed: PRICE']);
+    expect(text.split('\n\n').at(-1)).toBe(
+      `Frame 0 cannot be left for that: its code does not keep what that needs. The nearest frame that can is 1. Nothing else was done; error ${error} is still held.`,
+    );
+    await debug({ error, end: true });
+  });
+
   test('counts for the journal: what was fixed is built again', async () => {
     const error = await hold(`(app::total '("b"))`);
     await debug({ error, frame: 1, fix: '(defun price (name) (declare (ignore name)) 8)', retry: true });

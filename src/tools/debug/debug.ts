@@ -100,7 +100,7 @@ async function perform(grounds: Grounds, args: Arguments): Promise<Result> {
   if (args.fix === undefined) return performAction(held, args, action);
   const fixed = await fix(held, args.fix);
   if (action !== 'retry' || fixed.failed) return fixed;
-  const after = await retry(held);
+  const after = await retry({ ...held, fixed: true });
   return { ...after, text: [fixed.text, after.text].join('\n\n') };
 }
 

@@ -17,6 +17,8 @@ export interface Grounds {
 /** A held error that a call is about. */
 export interface Held extends Grounds {
   readonly error: number;
+  /** Whether the call has evaluated a fix before. */
+  readonly fixed?: boolean;
   readonly args: {
     readonly frame?: number;
     readonly values?: readonly string[];

@@ -24,9 +24,9 @@ export function refusal(held: Held, { data: { value } }: Said): Result | undefin
   return text === undefined ? undefined : { data: value, text, failed: true };
 }
 
-function refusalText({ error, holds }: Held, value: DebugValue): string | undefined {
+function refusalText({ error, holds, fixed = false }: Held, value: DebugValue): string | undefined {
   const { noFrame, frames = 0, noRestart, frame, why, restart, takes } = value;
-  const waits = `Nothing was done; error ${error} is still held.`;
+  const waits = `Nothing ${fixed ? 'else ' : ''}was done; error ${error} is still held.`;
   if (value.gone || value.busy) {
     const lost = error <= holds.lost && 'it was lost with its image';
     return goneText(error, lost ? { ...value, why: lost } : value);
