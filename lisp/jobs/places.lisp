@@ -43,6 +43,11 @@ on this machine stays as it is."
   "Return the element of OFFSETS, what SBCL recorded of a file, for the top-level form with number FORM, or NIL."
   (and form (< -1 form (length offsets)) (aref offsets form)))
 
+(defun form-of-file (place source)
+  "Return the number of the top-level form of the file of SOURCE in which the code of PLACE is, or NIL."
+  (unless (ignore-errors (source-form source))
+    (ignore-errors (place-top-level-form place))))
+
 (defun call-place (frame)
   "Return where the call in FRAME stands as a property list of members, or NIL."
   ;; What is not known signals a condition of its own.
@@ -51,7 +56,7 @@ on this machine stays as it is."
      (when file
        (let* ((file (translated file)) (created (source-date source)) (changed (changed-p file created))
               (name (root-name (debug-name (frame-function frame))))
-              (form (ignore-errors (place-top-level-form place)))
+              (form (form-of-file place source))
               (number (ignore-errors (place-form-number place)))
               (offsets (source-offsets source)))
          (list* "file" file

@@ -110,6 +110,8 @@ test('a framework that nobody knows has no verdict but the end of its output', a
   expect(text).toMatch(
     /^The tests of failing ended early, and none of a framework that live-lisp knows had run\.\n\nError: It is broken\./,
   );
+  // ASDF evaluates a test-op, so SBCL knows its file, but no place in that.
+  expect(text).toMatch(/ {2}all\.asd$/m);
 });
 
 test('a framework that a test-op itself loads is known', async () => {
