@@ -68,7 +68,7 @@ the argument. Arguments behind a keyword of no parameter are left out."
     (dolist (parameter parameters)
       (cond ((member parameter lambda-list-keywords)
              (setf section parameter)
-             (when (eq parameter '&key) (return)))
+             (when (member parameter '(&key &aux)) (return)))
             ((eq section '&rest))
             ((null arguments) (return))
             (t (push (cons (if (consp parameter) (first parameter) parameter) (pop arguments)) places))))

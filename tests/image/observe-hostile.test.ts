@@ -24,6 +24,7 @@ const PROGRAM = `(defpackage :odd (:use :cl))
 (defun tagged (x) (format nil "<~A>" x))
 (defun boom (stream x &rest more) (declare (ignore stream more)) (error "boom ~A" x))
 (defun tagging (x) (format nil "<~/odd::boom/>" x))
+(defun with-aux (&optional a &rest more &aux (n 3)) (list a more n))
 `;
 
 let session: Session;
@@ -125,6 +126,11 @@ describe('a type is proposed that each call has, and that can be declaimed', () 
       'rest-of',
       '(list (rest-of 1) (rest-of -1 2.0 3))',
       '(function (fixnum &rest (or fixnum single-float)) (values (or fixnum single-float) &optional))',
+    ],
+    [
+      'with-aux',
+      '(with-aux 1 2.0 "c")',
+      '(function (&optional (and fixnum unsigned-byte) &rest (or simple-string single-float)) (values cons &optional))',
     ],
     ['fails', '(ignore-errors (fails 1))', '(function ((and fixnum unsigned-byte)) *)'],
     ['unknown', '(unknown 1 "b")', '(function (&rest (or fixnum simple-string)) (values cons &optional))'],
