@@ -167,7 +167,7 @@ list of its kind and a text, where there is none."
 
 (defstruct (entry (:constructor make-entry (method from entered)))
   "An entry of METHOD. FROM is the number, from 1, of the entry whose method calls it as its next one, or NIL. ENTERED
-is false when it is certain that nothing enters it."
+is false when it is certain that nothing enters it. FROM is the entry whose method has no CALL-NEXT-METHOD then."
   method from entered)
 
 (defun entries (form)
@@ -179,7 +179,7 @@ is false when it is certain that nothing enters it."
                (let* ((number (incf count)) (on (and entered (not (calls-no-next-p method)))))
                  (if (null next)
                      number
-                     (let ((inner (follow (first next) (rest next) number on)))
+                     (let ((inner (follow (first next) (rest next) (if entered number from) on)))
                        ;; What methods call next is told of each, but not what a form makes of them.
                        (if (typep (first next) 'method) number (list number inner))))))
              (follow (method next from entered)

@@ -80,6 +80,19 @@ describe('the order of methods', () => {
     expect(await order('name', 'dog')).toContain('(not entered: 1 has no CALL-NEXT-METHOD before it)');
   });
 
+  test('tells of all behind a method without CALL-NEXT-METHOD that it keeps them from being entered', async () => {
+    await prepare(
+      session,
+      `(defgeneric named::chained (x)) (defmethod named::chained ((x integer)) 1)
+       (defmethod named::chained ((x real)) (call-next-method)) (defmethod named::chained ((x number)) (call-next-method))
+       (defmethod named::chained (x) 4)`,
+    );
+    const text = await order('chained', '3');
+    expect(text.match(/not entered: .*(?=\)$)/gm)).toEqual(
+      Array(3).fill('not entered: 1 has no CALL-NEXT-METHOD before it'),
+    );
+  });
+
   test.each([
     ['worse', "(make-condition 'named::worse)"],
     ['trouble', "(make-condition 'named::trouble)"],
