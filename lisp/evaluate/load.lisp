@@ -248,6 +248,7 @@ system is not found, else NIL."
                   "already" (and (member name before :test #'string=) (not force))
                   "unchanged" (not (and *loaded* (noted-files *loaded*)))
                   "loaded" loaded
+                  "gone" (gone-files system)
                   "twins" (twins-data loaded)
                   "agreement" (make-json-object (agreement)))))))
 

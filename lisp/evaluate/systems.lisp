@@ -30,12 +30,22 @@
     (remove-if-not (lambda (component) (typep component type))
                    (ignore-errors (asdf-call "REQUIRED-COMPONENTS" system :other-systems others)))))
 
+(defun compile-operation ()
+  "Return the operation of ASDF that compiles."
+  (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "COMPILE-OP")))
+
+(defun gone-files (system)
+  "Return the native names of the source files of SYSTEM that are not there any more. ASDF takes what it loaded for unchanged
+without them."
+  (loop for component in (lisp-files system)
+        append (loop for file in (ignore-errors (asdf-call "INPUT-FILES" (compile-operation) component))
+                     when (ignore-errors (not (probe-file file)))
+                       collect (translated (namestring file)))))
+
 (defun compiled-date (component)
   "Return the date of the fasl of COMPONENT, a Lisp file, or NIL when there is none."
   (ignore-errors
-   (file-write-date (first (asdf-call "OUTPUT-FILES"
-                                      (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "COMPILE-OP"))
-                                      component)))))
+   (file-write-date (first (asdf-call "OUTPUT-FILES" (compile-operation) component)))))
 
 (defun wait-past-fasls (system)
   "Wait until what is compiled gets a later date than the fasls of SYSTEM, a second at most. ASDF goes by seconds: a fasl of

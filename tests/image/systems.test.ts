@@ -1,6 +1,6 @@
 // What load_system does.
 
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
@@ -68,6 +68,7 @@ describe('a system', () => {
   system('cased', { cased: '(defvar *cased* t)\n' });
   system('vendored', { vendored: '(defvar *vendored* :copy)\n' });
   writeFileSync(join(elsewhere.path, 'vendored.asd'), '(asdf:defsystem "vendored" :components ())\n');
+  system('leaving', { leaving: '(defvar *leaving* t)\n', left: '(defvar *left* t)\n' });
   write(
     'prim/prim.asd',
     '(asdf:defsystem "prim" :components ())\n(asdf:defsystem "prim/tests" :components ((:file "tests")))\n',
@@ -87,6 +88,16 @@ describe('a system', () => {
     change('again', { again: '(defun again () :new)\n' });
     expect((await load('again')).text).toBe('Loaded system again');
     expect(await session.eval('(again)')).toBe(':NEW');
+  });
+
+  test('tells which of its files are gone, which ASDF would not notice', async () => {
+    expect(await load('leaving')).toEqual(good('Loaded system leaving'));
+    rmSync(join(root.path, 'leaving', 'left.lisp'));
+    expect(await load('leaving')).toEqual(
+      good(
+        'System leaving was loaded already, and none of its other files has changed.\n\nThe file leaving/left.lisp of system leaving is gone, so a new image could not load that. Write it again, or take it out of its definition.',
+      ),
+    );
   });
 
   test('is compiled and loaded again by force', async () => {

@@ -24,6 +24,8 @@ export interface LoadSystemData extends Remarks {
     /** Whether no file was loaded. */
     unchanged?: boolean;
     loaded?: string[];
+    /** Source files of the system that are not there any more. */
+    gone?: string[];
     /** Those that were loaded from FILE while ASDF can also find an OTHER of the name; each is told once. */
     twins?: { name: string; file: string; other: string }[];
     agreement?: Agreement;

@@ -242,7 +242,10 @@ async function loadNamedSystem(
     const { kept, left } = withoutStyleOfLibraries(ended.data, own, places);
     told.keep(kept.warnings);
     const result = systemResult({ ...ended, data: kept }, system, places);
-    return { ...result, text: joinSections([result.text, left, twinsText(ended.data, places)]) };
+    return {
+      ...result,
+      text: joinSections([result.text, goneText(ended.data, places), left, twinsText(ended.data, places)]),
+    };
   });
 }
 
@@ -303,6 +306,18 @@ export function missingText(
   return `${headline} ${hint} ${where} ${managed}${unloaded}`;
 }
 
+/** Files that are told of as gone. */
+const GONE = 5;
+
+/** Returns what is told of source files of a loaded system that are not there any more; empty without any. */
+export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemData, places: Places): string {
+  if (gone.length === 0) return '';
+  const names = gone.slice(0, GONE).map((file) => places.fileName(file));
+  if (gone.length > GONE) names.push(`${gone.length - GONE} more`);
+  const [files, are, them] = gone.length === 1 ? ['file', 'is', 'it'] : ['files', 'are', 'them'];
+  return `The ${files} ${names.join(', ')} of system ${system} ${are} gone, so a new image could not load that. Write ${them} again, or take ${them} out of its definition.`;
+}
+
 /** Systems that are told of which there is another. */
 const TWINS = 5;
 
@@ -324,7 +339,7 @@ function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): s
   const loaded = (data.value?.loaded ?? []).filter((each) => each !== (data.value?.system ?? name));
   if (data.value?.already)
     return data.value.unchanged
-      ? `System ${name} was loaded already, and none of its files has changed.`
+      ? `System ${name} was loaded already, and none of its ${data.value.gone === undefined ? '' : 'other '}files has changed.`
       : `System ${name} was loaded already; changed files were loaded again.`;
   return `Loaded system ${name}${loaded.length > 0 ? `, with ${loaded.join(', ')}` : ''}`;
 }

@@ -7,7 +7,7 @@ import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { holdingSection } from '../debug/hold.ts';
 import { conditionText, endingText } from '../endings.ts';
-import { missingText, systemResult, twinsText } from '../execution/loading.ts';
+import { goneText, missingText, systemResult, twinsText } from '../execution/loading.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings } from '../remarks.ts';
 import type { Grounds } from './grounds.ts';
@@ -92,6 +92,7 @@ async function load(
       holdingSection(data),
       groupedWarnings({ warnings: fresh }, places),
       sameText(warnings.length - fresh.length),
+      goneText(data, places),
       twinsText(data, places),
       displacedSection(data, places),
       // The run itself says which variables are not set again.
