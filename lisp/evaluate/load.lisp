@@ -211,6 +211,7 @@ either."
   "Return as a JSON object that ASDF does not find MISSING, for SYSTEM, where BY needs it."
   (object "system" (and by system) "missing" missing "neededBy" by
           "known" (known-systems)
+          "asd" (asd-data missing)
           "manager" (first **library-manager**)
           "managerFailure" **library-manager-failure**
           "installing" (installing-form system missing)
@@ -240,7 +241,7 @@ system is not found, else NIL."
                        ;; asks which is newer, in seconds: a file can be written while another image compiles it.
                        (and (or (/= redefined (taken-redefined-count))
                                 (and (not force) (some #'stale-p files)))
-                            (operate name t))))))
+                            (call-taking-again (lambda () (operate name t))))))))
     (if needed
         (missing-data (first needed) name (second needed))
         (let ((loaded (sort (set-difference (loaded-systems) before :test #'string=) #'string<)))

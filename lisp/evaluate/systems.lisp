@@ -21,6 +21,19 @@
   (let ((registry (registry)))
     (and registry (page (sort (loop for name being the hash-keys of registry collect name) #'string<) 0 5000))))
 
+(defun asd-data (name)
+  "Return as a JSON object the .asd file in which ASDF looks for the system NAME, and which systems it defines instead. Return
+NIL without such a file, and when it defines NAME."
+  (let* ((registry (registry)) (file (and registry (gethash (primary-name name) registry)))
+         (systems (loop for other in (and file (asdf-call "REGISTERED-SYSTEMS"))
+                        when (equal file (ignore-errors
+                                          (asdf-call "SYSTEM-SOURCE-FILE" (asdf-call "REGISTERED-SYSTEM" other))))
+                          collect other)))
+    (and file
+         (ignore-errors (probe-file file))
+         (not (member name systems :test #'string=))
+         (object "file" (sb-ext:native-namestring file) "systems" (page (sort systems #'string<) 0 20)))))
+
 ;;; Their files
 
 (defun lisp-files (system &optional others)

@@ -152,6 +152,8 @@ describe('what a load writes', () => {
 });
 
 describe('a system that is not there', () => {
+  write('misnamed/misnamed.asd', '(asdf:defsystem "misnamed-other" :components ())\n');
+  write('blank/blank.asd', '; Nothing yet.\n');
   system('almost-this', { it: '1\n' });
   system('lacks', { lacks: '1\n' }, ['never-written-by-anyone']);
 
@@ -174,6 +176,18 @@ describe('a system that is not there', () => {
       expect(await session.eval('(+ 1 2)')).toBe('3');
     },
   );
+
+  test('but whose file defines others is told with these', async () => {
+    expect((await load('misnamed')).text).toBe(
+      'System misnamed not found by ASDF. misnamed/misnamed.asd does not define it, only misnamed-other. Ask for that, or add it.',
+    );
+    expect((await load('prim/checks')).text).toBe(
+      'System prim/checks not found by ASDF. prim/prim.asd does not define it, only prim, prim/tests. Ask for one of these, or add it.',
+    );
+    expect((await load('blank')).text).toBe(
+      'System blank not found by ASDF. blank/blank.asd does not define it, nor another system. Write its defsystem there.',
+    );
+  });
 
   test('but that another needs is named', async () => {
     system('on-lacks', { it: '1\n' }, ['lacks']);

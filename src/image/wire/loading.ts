@@ -40,6 +40,8 @@ export interface MissingSystem {
   neededBy?: string;
   /** Systems that ASDF has. */
   known?: string[];
+  /** The .asd file in which ASDF looks for it, and which systems that defines instead. */
+  asd?: { file: string; systems?: string[] };
   /** The library manager that the image uses, and the form by which that installs what is missing, where it can. */
   manager?: string;
   /** Why that could not be loaded. */

@@ -276,7 +276,11 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
   if (missing === undefined) return loadResult(reply, systemHeadline(reply, system), places);
   // What SBCL writes of the file that it left says no more.
   const { output: _, ...quiet } = reply;
-  return { ...loadResult(quiet, missingText({ ...value, missing }), places), failed: true, unfound: true };
+  return {
+    ...loadResult(quiet, missingText({ ...value, missing }, places), places),
+    failed: true,
+    unfound: true,
+  };
 }
 
 /** Says that images have no library manager, and which ones they use. */
@@ -285,7 +289,18 @@ export const NO_MANAGER = 'No library manager is used here: Quicklisp, qlot or o
 /** Returns the sentences that ASDF does not find the system MISSING, which another one may need: where it looks, and what
  *  can install it. What needs it was to be DONE. */
 export function missingText(
-  { missing, system, neededBy, known = [], manager, managerFailure, installing, initFile }: MissingSystem,
+  {
+    missing,
+    system,
+    neededBy,
+    known = [],
+    asd,
+    manager,
+    managerFailure,
+    installing,
+    initFile,
+  }: MissingSystem,
+  places: Places,
   done: 'loaded' | 'tested' = 'loaded',
 ): string {
   const similar = nearest(missing, known);
@@ -294,6 +309,7 @@ export function missingText(
     neededBy === undefined
       ? `System ${missing} not found by ASDF.`
       : `System ${system} was not ${done}: ${neededBy} needs ${missing}, which ASDF does not find.`;
+  if (asd !== undefined) return `${headline} ${undefinedText(asd, places)}`;
   if (installing !== undefined) return `${headline} ${manager} can install it: evaluate ${installing}.`;
   const where =
     "It looks in the workspace, the distribution's Lisp libraries and the user's source registry.";
@@ -304,6 +320,14 @@ export function missingText(
       ? ''
       : ` Images do not load ${initFile}, which may name more places: start live-lisp with --init ${initFile} for that.`;
   return `${headline} ${hint} ${where} ${managed}${unloaded}`;
+}
+
+/** Says that the .asd file in which ASDF looks for a system does not define it, and which it defines. */
+function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>, places: Places): string {
+  const name = places.fileName(file);
+  return systems.length === 0
+    ? `${name} does not define it, nor another system. Write its defsystem there.`
+    : `${name} does not define it, only ${systems.join(', ')}. Ask for ${systems.length === 1 ? 'that' : 'one of these'}, or add it.`;
 }
 
 /** Files that are told of as gone. */

@@ -37,7 +37,7 @@ export async function prepare(
   const { systems = [], loads = [], unread = [], missing, ...lack } = data.value ?? {};
   if (missing !== undefined)
     return { failed: systemResult({ ending, data: { value: { ...lack, missing } } }, missing, places) };
-  const said: string[] = known ? [] : unread.map((each) => missingText(each, 'tested'));
+  const said: string[] = known ? [] : unread.map((each) => missingText(each, places, 'tested'));
   if (systems.length === 0 && said.length > 0) {
     return { failed: { data: { unread }, text: `No tests ran. ${said.join(' ')}`, failed: true } };
   }

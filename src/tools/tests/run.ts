@@ -190,7 +190,7 @@ export class Run {
     const verdict = this.#verdict(told, covered?.data);
     return {
       ...verdict,
-      text: joinSections([text, needsText(needs), covered?.text]),
+      text: joinSections([text, needsText(needs, places), covered?.text]),
       failed: verdict.failed || needs.length > 0,
     };
   }

@@ -53,8 +53,8 @@ export function nothingReached(name: string, gone: readonly string[], unrecorded
 }
 
 /** Returns the sentences that tell what systems of a run NEED and ASDF does not find. */
-export function needsText(needs: NonNullable<TestRunData['needs']>): string {
-  return needs.map((each) => missingText(each, 'tested')).join(' ');
+export function needsText(needs: NonNullable<TestRunData['needs']>, places: Places): string {
+  return needs.map((each) => missingText(each, places, 'tested')).join(' ');
 }
 
 /** Characters of an output that are told: its end, where frameworks count. */
@@ -79,7 +79,7 @@ export function noTestsResult(
   const written = output === undefined ? '' : plainly(wholeText(output));
   const { packages = [], gone = [], needs = [] } = data;
   if (needs.length > 0 && ending.kind === 'done') {
-    const text = joinSections([`No tests ran. ${needsText(needs)}`, said]);
+    const text = joinSections([`No tests ran. ${needsText(needs, places)}`, said]);
     return { data: { verdict: 'none', needs, ending }, text, failed: true };
   }
   const verdict = written === '' && ending.kind === 'done' ? 'none' : 'unknown';
