@@ -2,6 +2,7 @@
 
 import type { Beginnings, Cause, Held, LossReport, Rebuilt, Remark } from '../image/recovery/report.ts';
 import type { Ending } from '../image/wire/endings.ts';
+import { TIMES } from '../image/wire/times.ts';
 import { secondsText } from './endings.ts';
 
 /** Lines of each kind, and names in a sentence. */
@@ -48,7 +49,7 @@ function nothingText({ forgotten = 0 }: LossReport, more: boolean): string {
 
 function unreachedText({ unreached }: Rebuilt): string {
   if (unreached === 0) return '';
-  return `There was no time for the last ${count(unreached, 'step')}: building again takes 60 s at most.`;
+  return `There was no time for the last ${count(unreached, 'step')}: after ${TIMES.rebuild / 1000} s no more is begun. Call restart_image to try again, or load what you need.`;
 }
 
 function damagedText({ damaged = 0 }: LossReport): string {

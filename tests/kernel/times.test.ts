@@ -12,7 +12,7 @@ function seconds(ms: number): string {
 test.each([
   [
     'docs/recovery.md',
-    `Each has ${seconds(TIMES.rebuiltForm)}, a file or a system ${seconds(TIMES.rebuiltLoad)}, all together ${seconds(TIMES.rebuild)}.`,
+    `Each has ${seconds(TIMES.rebuiltForm)}, a file or a system ${seconds(TIMES.rebuiltLoad)}; a file that was not loaded to its end has ${seconds(TIMES.rebuiltForm)}. After ${seconds(TIMES.rebuild)} no more is begun.`,
   ],
   ['docs/recovery.md', `the agent tries it, for at most ${seconds(TIMES.probe)}.`],
   ['docs/recovery.md', `Two in a row may be lost within ${seconds(TIMES.soon)} of being ready`],

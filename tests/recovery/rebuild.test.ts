@@ -137,6 +137,47 @@ test('a form that hangs is interrupted at its limit, while the call is told how 
   );
 });
 
+test('a file that hangs is left out once it had its own time, and what comes after it is built', async () => {
+  const session = await start({ args: ['--root', folder.path], waits: { image: { rebuiltForm: 500 } } });
+  const file = join(folder.path, 'serves.lisp');
+  writeFileSync(file, '(defun handle () 1)\n(loop (sleep 0.1))\n');
+  await session.call('load_file', { path: 'serves.lisp', timeout: 0.5 });
+  await session.eval('(defun behind-it () 2)');
+  await killImage(session);
+  const { text, told: notice } = await afterLoss(session, '(list (handle) (behind-it))');
+  expect(text).toBe('(1 2)');
+  expect(notice.replace(/after \d\.\d s/, 'after 0.5 s').replace(/in \d\.\d s/, 'in 0.0 s')).toBe(
+    told(
+      built(`1 form, 1 file (${file})`),
+      'Not built again (1):',
+      `  load_file ${file}: it was interrupted after 0.5 s (timeout); it is left out from now on`,
+    ),
+  );
+  await killImage(session);
+  expect((await afterLoss(session, "(list (fboundp 'handle) (behind-it))")).text).toBe('(NIL 2)');
+});
+
+test('what comes when the time for all is over is not built, not blamed, and built by the next restart', async () => {
+  const session = await start({
+    args: ['--allow', 'restart_image'],
+    waits: { image: { rebuild: 300, rebuiltForm: 5000 } },
+  });
+  await session.eval(`(defvar *slow* (if (probe-file "${mark}") (sleep 1) 1))`);
+  await session.eval(`(defvar *late* (if (probe-file "${mark}") (sleep 5) 2))`);
+  writeFileSync(mark, '');
+  await killImage(session);
+  const { text, told: notice } = await afterLoss(session, "(list *slow* (boundp '*late*))");
+  rmSync(mark);
+  expect([text, notice]).toEqual([
+    '(NIL NIL)',
+    expect.stringContaining(
+      '\nThere was no time for the last 1 step: after 120 s no more is begun. Call restart_image to try again, or load what you need.',
+    ),
+  ]);
+  await session.call('restart_image');
+  expect(await session.eval('(list *slow* *late*)')).toBe('(1 2)');
+});
+
 test('an image that is lost before anybody uses it is not built again and again', async () => {
   const session = await start();
   const goOn = join(folder.path, 'go-on');

@@ -28,6 +28,8 @@ export class Rebuild {
   readonly #journal: Journal;
   readonly #times: Times;
   readonly #began = performance.now();
+  /** Whether what runs was begun when the time for all was over. */
+  #late = false;
   #mark: { job: number; reached: (index: number, probing: boolean) => void } | undefined;
   #abandoned = false;
   #done = 0;
@@ -83,10 +85,10 @@ export class Rebuild {
     const entries = [...this.#journal.entries];
     this.#total = entries.length;
     for (const place of this.#narrowing?.places(entries) ?? [entries.length]) {
-      while (this.#done < place && this.#left() > 0) {
+      while (this.#done < place && !this.#over) {
         if (!(await this.#next(peer, entries, place))) return 'broken';
       }
-      if (this.#narrowing === undefined || this.#left() <= 0) continue;
+      if (this.#narrowing === undefined || this.#over) continue;
       const verdict = await this.#try(peer, this.#narrowing, place);
       if (verdict !== 'works') return verdict;
     }
@@ -123,8 +125,14 @@ export class Rebuild {
     }
   }
 
-  #left(): number {
-    return this.#began + this.#times.rebuild - performance.now();
+  /** Whether the time for all is over. */
+  get #over(): boolean {
+    return performance.now() - this.#began >= this.#times.rebuild;
+  }
+
+  /** Returns how many milliseconds the load of ENTRY may take. One that did not come to its end then often ends no more. */
+  #loadLimit({ partial }: { partial?: boolean }): number {
+    return partial ? this.#times.rebuiltForm : this.#times.rebuiltLoad;
   }
 
   async #replay(peer: Peer, batch: Batch): Promise<boolean> {
@@ -172,7 +180,7 @@ export class Rebuild {
         fasl: join(folder, 'loaded.fasl'),
         ...(entry.forget && { forget: true }),
       };
-      const { data, ending } = await this.#job(peer, 'load-file', args, this.#times.rebuiltLoad);
+      const { data, ending } = await this.#job(peer, 'load-file', args, this.#loadLimit(entry));
       return this.#loaded(entry, ending, data.value?.notLoaded === true);
     });
   }
@@ -194,10 +202,12 @@ export class Rebuild {
 
   /** Takes how the load of the file of ENTRY ended. Returns whether the image can be used. */
   #loaded(entry: Entry & { path: string; partial?: boolean }, ending: Ending, notLoaded: boolean): boolean {
+    const whole = ending.kind === 'done' && !notLoaded;
+    // As much of one as was loaded then is there again.
+    if (whole || (entry.partial && ending.kind !== 'lost')) addName(this.#result.files, entry.path);
     if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
     this.#done++;
-    if (ending.kind === 'done' && !notLoaded) addName(this.#result.files, entry.path);
-    else if (!entry.partial) this.#fail(labelOf(entry), causeOf(ending, 'not compiled'));
+    if (!whole && !entry.partial) this.#fail(labelOf(entry), causeOf(ending, 'not compiled'));
     return true;
   }
 
@@ -253,8 +263,10 @@ export class Rebuild {
   ): Promise<{ data: AgentOperations[Name]['data']; ending: Ending }> {
     let began = performance.now();
     const { id, answer } = peer.request(name, args);
-    const begin = (ms: number) =>
-      watchFairly(peer.job(id), Math.max(1, Math.min(ms, this.#left())), this.#times);
+    const begin = (ms: number) => {
+      this.#late = this.#over;
+      return watchFairly(peer.job(id), this.#late ? 1 : ms, this.#times);
+    };
     let unwatch = begin(limitMs);
     this.#mark = {
       job: id,
@@ -270,12 +282,12 @@ export class Rebuild {
     return { data, ending: endingAfter(ending, performance.now() - began) };
   }
 
-  /** ENTRY did not end, or left the image BROKEN: it is left out from now on, but when only the time for all was over.
-   *  Returns whether the image can be used. */
+  /** ENTRY did not end in its time, or left the image BROKEN: it is left out from now on. So it is not when it had no
+   *  time, because that for all was over. Returns whether the image can be used. */
   #stopped(entry: Entry | undefined, ending: Ending, broken = false): boolean {
     const usable = ending.kind !== 'lost' && !broken;
     if (this.#abandoned) return usable;
-    if (usable && this.#left() <= 0) return true;
+    if (usable && this.#late) return true;
     this.#done++;
     if (entry === undefined) return usable;
     const cause: Cause =

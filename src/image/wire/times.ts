@@ -39,15 +39,16 @@ export interface Times {
   load: number;
   /** For calls to clean up when the server ends. */
   cleanup: number;
-  /** For a lost image to be built again. */
+  /** For a lost image to be built again: what comes later is not begun any more. It is longer than what one load may take,
+   *  so that one that hangs does not keep the rest from being built. */
   rebuild: number;
-  /** For one form of that. */
+  /** For one form of that, and for a file that was not loaded to its end. */
   rebuiltForm: number;
   /** For a look whether the image still works after such a form. */
   probe: number;
   /** For an image to show that it works, when calls fail in a way that can be its own fault. */
   alive: number;
-  /** For one file or system of it. */
+  /** For any other file or system of it. */
   rebuiltLoad: number;
   /** After which an image that was built again is not lost because of that. */
   soon: number;
@@ -74,7 +75,7 @@ export const TIMES: Readonly<Times> = {
   progress: 1000,
   load: 600_000,
   cleanup: 150,
-  rebuild: 60_000,
+  rebuild: 120_000,
   rebuiltForm: 10_000,
   probe: 5000,
   alive: 1500,
