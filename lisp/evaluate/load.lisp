@@ -8,11 +8,19 @@
     (handler-bind ((sb-ext:compiler-note #'muffle-warning))
       (funcall function))))
 
+(defun found-name (file)
+  "Return the true name of FILE as a pathname, or its name when it is gone."
+  (or (ignore-errors (truename file)) (pathname file)))
+
+(defun true-name (file)
+  "Return what FOUND-NAME does as a native name."
+  (sb-ext:native-namestring (found-name file)))
+
 (defun load-compiled (fasl source)
   "Load the file FASL with *LOAD-TRUENAME* being SOURCE, from which it was made."
   (with-open-file (stream fasl :element-type '(unsigned-byte 8))
     (let ((*package* *package*) (*readtable* *readtable*)
-          (*load-pathname* (pathname source)) (*load-truename* (truename source)))
+          (*load-pathname* (pathname source)) (*load-truename* (found-name source)))
       (load-fasl stream nil nil))))
 
 (defun call-in-folder-of (file function)
@@ -26,10 +34,6 @@ sees what the server makes. Else it is made here, and goes with what is in it."
          (sb-ext:delete-directory (make-pathname :name nil :type nil :version nil :defaults file) :recursive t))))))
 
 (defvar *phase* nil "What LOAD-FILE is at: \"compile\" or \"load\".")
-
-(defun true-name (file)
-  "Return the native true name of FILE, or its native name when it is gone."
-  (sb-ext:native-namestring (or (ignore-errors (truename file)) file)))
 
 (defun load-noting (fasl source file forget)
   "Load FASL, which was made from SOURCE: FILE or a copy of that. Return as a JSON object where image and file differ
@@ -48,7 +52,7 @@ then. With FORGET take out of the image what FILE no longer defines."
 says that it had errors; with FORGET take out of the image what FILE no longer defines."
   (setf *phase* "load")
   (let ((agreement (and made (load-noting made source file forget))))
-    (list "value" (object "file" (sb-ext:native-namestring (truename source))
+    (list "value" (object "file" (true-name source)
                           "failed" (and made failed t)
                           "notLoaded" (null made)
                           "agreement" agreement))))
@@ -127,9 +131,9 @@ to its end, which the answer calls its file."
 
 ;;; Some forms of a file
 
-(defun give-date (copy file)
-  "Give the file COPY the date of FILE, by which the compiler knows from which version code is."
-  (let ((seconds (- (file-write-date file) (encode-universal-time 0 0 0 1 1 1970 0))))
+(defun give-date (copy date)
+  "Give the file COPY the DATE, a universal time, by which the compiler knows from which version code is."
+  (let ((seconds (- date (encode-universal-time 0 0 0 1 1 1970 0))))
     (sb-alien:with-alien ((times (array sb-alien:long 2)))
       (setf (sb-alien:deref times 0) seconds
             (sb-alien:deref times 1) seconds)
@@ -139,12 +143,13 @@ to its end, which the answer calls its file."
 
 (defun compile-part (copy fasl file)
   "Compile COPY, which has some of the forms of FILE where that has them, into FASL as if it were FILE. Return what
-COMPILE-FILE does."
-  (give-date copy file)
-  (with-compilation-unit (:source-namestring (namestring (truename file))
-                          :source-plist (list :live-lisp-date (file-write-date file)))
-    (let ((*file-of-copy* (cons (true-name copy) (true-name file))))
-      (compile-source copy fasl))))
+COMPILE-FILE does. FILE can be gone."
+  (let ((date (ignore-errors (file-write-date file))))
+    (when date (give-date copy date))
+    (with-compilation-unit (:source-namestring (namestring (found-name file))
+                            :source-plist (list :live-lisp-date date))
+      (let ((*file-of-copy* (cons (true-name copy) (true-name file))))
+        (compile-source copy fasl)))))
 
 (defun load-part (copy fasl file)
   "Compile COPY, which has some of the forms of FILE where that has them, into FASL as if it were FILE. Load that, and return

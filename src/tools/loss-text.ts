@@ -123,6 +123,8 @@ function causeText(cause: Cause): string {
       return 'it starts a thread or a timer, and images that were built with it were lost soon';
     case 'file gone':
       return 'It is gone, and what was loaded then was not kept.';
+    case 'not kept':
+      return 'What was loaded then was not kept. Load the file again with load_file.';
     case 'file changed':
       return cause.again === 'kept'
         ? `${cause.gone ? 'is gone' : 'has changed since'}; what was loaded then was loaded again`

@@ -118,6 +118,57 @@ describe('a file that was loaded', () => {
   });
 });
 
+describe('forms of a file that an edit has loaded', () => {
+  const ALLOWED = ['--allow', 'edit_definitions', '--allow', 'restart_image'];
+
+  /** Opens a session in which f is loaded as 1 and edited to be 2. Returns it and the file. */
+  async function edited(): Promise<[session: Session, file: string]> {
+    const session = await open(ALLOWED);
+    const file = put('a.lisp', '(defun f () 1)\n(defun g () (f))\n');
+    await session.call('load_file', { path: 'a.lisp' });
+    const edits = [{ path: 'a.lisp', definition: 'f', text: '(defun f () 2)' }];
+    expect((await session.call('edit_definitions', { edits, load: true })).isError).toBe(false);
+    return [session, file];
+  }
+
+  test('are loaded again by a later server that builds what the one before had', async () => {
+    const [first, file] = await edited();
+    await first.close();
+    const session = await open(ALLOWED);
+    const text = await session.text('restart_image', { rebuild: 'previous' });
+    expect(text.replace(/\d\.\d s/, '0.0 s').endsWith(built(`1 file (${file})`))).toBe(true);
+    expect(await session.eval('(g)')).toBe('2');
+  });
+
+  test('are loaded again as they were when the file is gone, which is told once', async () => {
+    const [session, file] = await edited();
+    rmSync(file);
+    await killImage(session);
+    expect(await afterLoss(session, '(g)')).toEqual({
+      text: '2',
+      told: told(
+        built(`1 file (${file})`),
+        'Another than before (1):',
+        `  ${file}: is gone; what was loaded then was loaded again`,
+      ),
+    });
+  });
+
+  test('whose copy is damaged are told, with what is true of the file', async () => {
+    const [session, file] = await edited();
+    for (const { path } of journalFiles().filter(({ name }) => name.endsWith('.gz'))) rmSync(path);
+    await killImage(session);
+    expect((await afterLoss(session, '1')).told).toContain(
+      `  edit_definitions ${file}: What was loaded then was not kept. Load the file again with load_file.`,
+    );
+    rmSync(file);
+    await killImage(session);
+    expect((await afterLoss(session, '1')).told).toContain(
+      `  edit_definitions ${file}: It is gone, and what was loaded then was not kept.`,
+    );
+  });
+});
+
 test('a system is loaded again, and told when a file of it has changed', async () => {
   put('sys/sys.asd', '(asdf:defsystem "sys" :components ((:file "one") (:file "two")))\n');
   put('sys/one.lisp', '(defun cl-user::one () 1)\n');

@@ -99,7 +99,7 @@ export class Journal {
     this.#empty();
     this.#hasPrevious = true;
     for (const entry of previous.entries) {
-      const digest = entry.kind === 'file' ? entry.digest : undefined;
+      const digest = 'digest' in entry ? entry.digest : undefined;
       const content = digest && previous.content(digest);
       if (digest && content) this.keep(digest, content);
       this.add(entry);

@@ -187,15 +187,17 @@ export class Rebuild {
 
   #loadForms(peer: Peer, entry: Entry & { kind: 'forms' }): Promise<boolean> {
     return withTemporaryFolder(async (folder) => {
-      const content = this.#journal.content(entry.digest)?.toString('latin1');
+      const content = this.#journal.content(entry.digest);
       const { path: file, numbers } = entry;
-      if (content === undefined || (await this.#journal.files.read(file)) === undefined) {
-        this.#fail(labelOf(entry), { kind: 'file gone' });
+      const now = await this.#journal.files.read(file);
+      if (content === undefined) {
+        this.#fail(labelOf(entry), { kind: now === undefined ? 'file gone' : 'not kept' });
         this.#done++;
         return true;
       }
-      const args = { file, fasl: join(folder, 'loaded.fasl'), content, numbers };
-      const { data, ending } = await this.#job(peer, 'load-forms', args, this.#times.rebuiltLoad);
+      this.#compare(file, now, 'kept');
+      const args = { file, fasl: join(folder, 'loaded.fasl'), content: content.toString('latin1'), numbers };
+      const { data, ending } = await this.#job(peer, 'load-forms', args, this.#loadLimit(entry));
       return this.#loaded(entry, ending, data.value?.notLoaded === true);
     });
   }
@@ -224,9 +226,7 @@ export class Rebuild {
       this.#fail(`load_file ${path}`, { kind: 'file gone' });
       return undefined;
     }
-    const again = content === undefined ? 'as it is now' : 'kept';
-    if (!this.#journal.hasAsLoaded(path, now))
-      this.#change(path, { kind: 'file changed', gone: now === undefined, again });
+    this.#compare(path, now, content === undefined ? 'as it is now' : 'kept');
     return { file: path, ...(content && { content: content.toString('latin1') }) };
   }
 
@@ -303,6 +303,13 @@ export class Rebuild {
 
   #fail(what: string, cause: Cause): void {
     this.#result.failed.push({ what, cause });
+  }
+
+  /** Tells, once for each file, when the file PATH is NOW another than was loaded last. AGAIN says what is loaded. */
+  #compare(path: string, now: Buffer | undefined, again: 'kept' | 'as it is now'): void {
+    if (this.#journal.hasAsLoaded(path, now) || this.#result.changed.some(({ what }) => what === path))
+      return;
+    this.#change(path, { kind: 'file changed', gone: now === undefined, again });
   }
 
   #change(what: string, cause: Cause): void {

@@ -33,7 +33,16 @@ export type Cause =
   | { kind: 'told'; text: string }
   /** It ended so, and not well. */
   | { kind: 'ended'; ending: Ending }
-  | { kind: 'not ended' | 'not compiled' | 'no such system' | 'image broken' | 'runs on' | 'file gone' }
+  | {
+      kind:
+        | 'not ended'
+        | 'not compiled'
+        | 'no such system'
+        | 'image broken'
+        | 'runs on'
+        | 'file gone'
+        | 'not kept';
+    }
   /** The file is not what was loaded then; AGAIN says what was loaded instead. */
   | { kind: 'file changed'; gone: boolean; again: 'kept' | 'as it is now' }
   /** COUNT files of the system are not what was loaded then. */
