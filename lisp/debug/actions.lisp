@@ -132,6 +132,8 @@ name of any."
             (t
              (setf (held-end held) (format nil "it went on by its restart ~A" found))
              (follow-no-more job)
+             ;; With values it could not be invoked again by its name.
+             (unless values (note-restart restart))
              (apply #'invoke-restart restart values)
              ;; It did not leave, as one may.
              (setf (held-end held) nil)

@@ -311,7 +311,8 @@ Return the members of the answer that only tell what could not be read."
 that tell why it was left, and the warnings."
   (let ((*remarks* (make-remarks)) (members '())
         (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil)
-        (*so-far* (cons #'remarks-so-far *so-far*)) (*taken* (make-hash-table :test 'equal)))
+        (*so-far* (cons #'remarks-so-far *so-far*))
+        (*taken* (make-hash-table :test 'equal)) (*went-on-by* '()))
     (call-in-session package
                      (lambda ()
                        (setf members (job-result *job* (lambda () (call-collecting-warnings function)))

@@ -26,6 +26,18 @@
 type and the condition's text. In it are pairs of the number in order, and whether the condition is one of
 REDEFINES-COMPILED-P.")
 
+(defvar *went-on-by* '() "The names of the restarts by which this call went on from errors, the newest first.")
+
+(defun note-restart (restart)
+  "Note that this call goes on by RESTART, when it is one that a later call can name."
+  (when (and *taken* (restart-name restart))
+    (push (string (restart-name restart)) *went-on-by*)))
+
+(defun restarts-until (before)
+  "Return the names of the restarts by which this call went on since *WENT-ON-BY* was BEFORE: each once, the oldest
+first."
+  (remove-duplicates (reverse (ldiff *went-on-by* before)) :test #'string= :from-end t))
+
 (defparameter *taken-told* 20 "The number of these restarts that an answer lists.")
 
 (defvar *program-breaks* nil "The value of *BREAK-ON-SIGNALS* when the program entered the debugger.")
@@ -81,12 +93,14 @@ alike, since one that only tries again could do so for ever."
                       (zerop (restart-required-count restart))
                       (not (gethash key *taken*)))
              (note-taken key (ignore-errors (redefines-compiled-p condition)))
+             (note-restart restart)
              ;; An error of the restart itself must not invoke the restart again, and so on without end.
              (let ((*chosen-restarts* (remove name *chosen-restarts*)))
                (call-as-program (lambda () (invoke-restart restart)))))))
 
 (defun taken-members ()
-  "Return the members with the first restarts that this call has invoked, and their number when these are not all."
+  "Return the members with the first restarts that this call has invoked, their number when these are not all, and the
+names of all by which it went on."
   (let ((count (hash-table-count *taken*)))
     (list "taken" (loop with rows = (make-array (min count *taken-told*))
                         for key being the hash-keys of *taken* using (hash-value taken)
@@ -96,4 +110,5 @@ alike, since one that only tries again could do so for ever."
                                (declare (ignore type))
                                (setf (aref rows number) (object "restart" name "text" text)))
                         finally (return (coerce rows 'list)))
-          "takenTotal" (and (> count *taken-told*) count))))
+          "takenTotal" (and (> count *taken-told*) count)
+          "wentOnBy" (restarts-until '()))))

@@ -74,10 +74,10 @@ each of its parts did."
   "Return the beginning of TEXT, on one line."
   (on-one-line (shortened 200 text)))
 
-(defun built-members (form text account package home mark policy)
+(defun built-members (form text account package home mark policy restarts)
   "Return the members that tell how evaluating FORM changed the image, as ACCOUNT has it; NIL when there is nothing to
 tell. TEXT returns FORM as it stood. Before it the image had PACKAGE, which was called HOME then, a readtable of MARK and
-POLICY."
+POLICY. RESTARTS are the names of those by which it went on."
   (let ((builds (account-builds account)) (without (reverse (account-without account))))
     (append (when builds
               (list "text" (funcall text)
@@ -85,6 +85,7 @@ POLICY."
                     "without" without
                     "readtable" (mark-text mark)
                     "policy" (policy-data policy)
+                    "restarts" restarts
                     "defines" (account-names account)
                     "reads" (read-texts (without-parts form without))))
             (when (account-damages account) (list "damages" (beginning-of (funcall text))))
@@ -109,11 +110,12 @@ what it can have set. TEXT returns it as it stood."
 the image, or that it was left before its end. A form that can have changed how values are shown ends once they are
 shown. TEXT is a function that returns FORM as it stood."
   (let ((package *package*) (home (package-name *package*)) (policy compiler-policy)
-        (mark (ignore-errors (mark-before *readtable*)))
+        (mark (ignore-errors (mark-before *readtable*))) (before *went-on-by*)
         (account (make-account)) (*seen* (ignore-errors (thread-settings))) (ended nil))
     (flet ((end ()
              (unless (shiftf ended t)
-               (tell (lambda () (built-members form text account package home mark policy))))))
+               (tell (lambda ()
+                       (built-members form text account package home mark policy (restarts-until before)))))))
       (unwind-protect
            (let ((values (evaluate-parts form '() account)))
              (unless (account-restyles account) (end))

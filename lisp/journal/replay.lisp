@@ -4,7 +4,8 @@
 (in-package "LIVE-LISP.JOURNAL")
 
 (defun failure-of (function)
-  "Call FUNCTION and return NIL, or the text of the condition that nobody handled."
+  "Call FUNCTION and return NIL, or the text of the condition that nobody handled. The restarts of *CHOSEN-RESTARTS* are
+taken where they are offered."
   (let* ((tag (list nil))
          (condition
           (catch tag
@@ -12,8 +13,9 @@
                      (declare (ignore hook))
                      (retry-replaced condition)
                      (retry-with-libraries condition)
+                     (take-chosen-restart condition)
                      (throw tag condition)))
-              (let ((*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'fail))
+              (let ((*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'fail) (*program-hook* #'fail))
                 (restart-case (progn (funcall function) nil)
                   (abort () "Its ABORT restart was invoked.")))))))
     (when condition (protect-stack-again))
@@ -23,7 +25,8 @@
   "Evaluate the form that TABLE, from a message, tells as it was evaluated in another image, and note in EFFECTS what it
 does. Return NIL, or why it could not be evaluated."
   (let* ((name (gethash "package" table "COMMON-LISP-USER")) (package (find-package name))
-         (text (gethash "text" table)))
+         (text (gethash "text" table))
+         (*chosen-restarts* (gethash "restarts" table)) (*taken* (make-hash-table :test 'equal)))
     (cond ((null package) (format nil "There is no package ~A." name))
           ((not (equal (gethash "readtable" table) (mark-text (readtable-mark *readtable*))))
            "The readtable that it was read with is not there.")

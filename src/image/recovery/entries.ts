@@ -12,14 +12,17 @@ export interface FormEntry {
   policy?: unknown[];
   /** Names that it defined, but those that its text shows. */
   defines?: string[];
+  /** Names of the restarts by which it went on from errors. */
+  restarts?: string[];
 }
 
 /** What built the image: a form, a change of the session's package, a file or a system that was loaded. */
 export type Entry =
   | ({ kind: 'form' } & FormEntry)
   | { kind: 'package'; inPackage: string }
-  /** PARTIAL: it was not loaded to its end. FORGET: what it defined no more was taken out of the image. */
-  | { kind: 'file'; path: string; digest?: string; partial?: boolean; forget?: boolean }
+  /** PARTIAL: it was not loaded to its end. FORGET: what it defined no more was taken out of the image. RESTARTS: as of a
+   *  form. */
+  | { kind: 'file'; path: string; digest?: string; partial?: boolean; forget?: boolean; restarts?: string[] }
   | FormsEntry
   | SystemEntry;
 
@@ -38,6 +41,8 @@ export interface FormsEntry {
 export interface SystemEntry {
   kind: 'system';
   name: string;
+  /** As of a form. */
+  restarts?: string[];
   files?: Digests;
 }
 

@@ -183,12 +183,12 @@ export class Journal {
     }
     if (name === 'load-system') {
       return (_, { data, ending }) => {
-        const { value } = data as LoadSystemData;
+        const { value, wentOnBy } = data as LoadSystemData;
         const entry =
           ending.kind === 'done' &&
           value?.system !== undefined &&
           value.missing === undefined &&
-          this.#loadedSystem(value.system, value.loaded);
+          this.#loadedSystem(value.system, value.loaded, wentOnBy);
         if (entry) loaded(entry, value?.loaded?.length ? value.loaded : [entry.name]);
       };
     }
@@ -252,7 +252,7 @@ export class Journal {
 
   #loadedFile(
     file: string,
-    { value, phase }: LoadFileData,
+    { value, phase, wentOnBy }: LoadFileData,
     ended: boolean,
     forget = false,
     content?: Buffer,
@@ -268,6 +268,7 @@ export class Journal {
       ...(digest !== undefined && { digest }),
       ...(!ended && { partial: true }),
       ...(forget && { forget }),
+      ...restartsIn(wentOnBy),
     });
   }
 
@@ -291,9 +292,9 @@ export class Journal {
     });
   }
 
-  #loadedSystem(name: string, loaded: string[] = []): SystemEntry {
+  #loadedSystem(name: string, loaded: string[] = [], wentOnBy?: string[]): SystemEntry {
     for (const each of loaded) addName(this.#held.systems, each);
-    const entry: SystemEntry = { kind: 'system', name };
+    const entry: SystemEntry = { kind: 'system', name, ...restartsIn(wentOnBy) };
     this.add(entry);
     return entry;
   }
@@ -302,7 +303,7 @@ export class Journal {
 /** Returns the entry of the form TEXT, with what the agent told besides. */
 function formEntry(
   text: string,
-  { package: home, without, readtable, policy, defines }: Built,
+  { package: home, without, readtable, policy, defines, restarts }: Built,
 ): { kind: 'form' } & FormEntry {
   return {
     kind: 'form',
@@ -312,7 +313,14 @@ function formEntry(
     ...(typeof readtable === 'string' && { readtable }),
     ...(Array.isArray(policy) && { policy }),
     ...(Array.isArray(defines) && { defines: namesIn(defines) }),
+    ...restartsIn(restarts),
   };
+}
+
+/** Returns the RESTARTS, which can be anything, as a member of an entry, when there are any. */
+function restartsIn(restarts: unknown): { restarts?: string[] } {
+  const names = namesIn(restarts);
+  return names.length > 0 ? { restarts: names } : {};
 }
 
 /** Returns the names in MEMBER, which can be anything. */

@@ -179,6 +179,7 @@ export class Rebuild {
         ...source,
         fasl: join(folder, 'loaded.fasl'),
         ...(entry.forget && { forget: true }),
+        ...(entry.restarts && { restarts: entry.restarts }),
       };
       const { data, ending } = await this.#job(peer, 'load-file', args, this.#loadLimit(entry));
       return this.#loaded(entry, ending, data.value?.notLoaded === true);
@@ -236,7 +237,11 @@ export class Rebuild {
     for (const file of changed)
       if (!this.#journal.hasAsLoaded(file, await this.#journal.files.read(file))) unknown.push(file);
     // ASDF compares times in seconds, so it can take what was compiled from a file for what that is now.
-    const args = { name: entry.name, ...(changed.length > 0 && { force: true }) };
+    const args = {
+      name: entry.name,
+      ...(changed.length > 0 && { force: true }),
+      ...(entry.restarts && { restarts: entry.restarts }),
+    };
     const { data, ending } = await this.#job(peer, 'load-system', args, this.#times.rebuiltLoad);
     if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
     this.#done++;

@@ -25,6 +25,8 @@ export interface Holding {
   taken?: { restart: string; text: string }[];
   /** How many there were, when these are not all. */
   takenTotal?: number;
+  /** The names of all restarts by which it went on, also of those that were invoked for errors that were held. */
+  wentOnBy?: string[];
 }
 
 /** What an operation that runs code is told of its errors. They are held for HOLD seconds; absent when they end it. */
