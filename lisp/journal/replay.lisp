@@ -67,9 +67,9 @@ anything did."
             (missing (list "index" index "missing" missing))))))
 
 (defun call-muffling (function)
-  "Call FUNCTION without what the compiler says."
-  (let ((*error-output* (make-broadcast-stream)) (*standard-output* (make-broadcast-stream))
-        (*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
+  "Call FUNCTION without what the compiler says. What FUNCTION writes goes where the output of the job goes: a program
+can keep the streams that it finds, and write to them later."
+  (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
     (handler-bind ((warning #'muffle-warning) (sb-ext:compiler-note #'muffle-warning))
       (funcall function))))
 

@@ -244,3 +244,15 @@ describe.each(ERAS)('tools in the %s era', (era) => {
     });
   });
 });
+
+test('a stream that a form has kept goes on to where output goes', async () => {
+  const session = await start();
+  await session.eval('(defvar *log* *standard-output*) (defun note (x) (format *log* "Noted ~a." x) x)');
+  await killImage(session);
+  await session.eval('1');
+  const { text, notices } = await session.call('eval_form', { form: '(note 1)' });
+  expect([text, notices]).toEqual([
+    '1',
+    [expect.stringMatching(/threads since the last answer:\nNoted 1\.$/)],
+  ]);
+});
