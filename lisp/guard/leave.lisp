@@ -8,11 +8,15 @@
         for written = (job-written id)
         when written do (send (object "id" id "written" written))))
 
+(defun tell-who-exits ()
+  "Tell the server when a call exits, and no other thread: then it is not what keeps running that ends the image."
+  (when *job* (send (object "exits" (job-id *job*)))))
+
 (defun tell-before-exit ()
-  "Have every exit that user code asks for tell what was written before."
+  "Have every exit that user code asks for tell what was written before, and whether a call asks for it."
   (encapsulate 'sb-ext:exit 'live-lisp
                (lambda (exit &rest options)
-                 (ignore-errors (tell-written) (wait-until-read))
+                 (ignore-errors (tell-written) (tell-who-exits) (wait-until-read))
                  (apply exit options))))
 
 ;;; Exit hooks do not tell of every exit. User code can remove them, and a thread that has hardly begun when a signal

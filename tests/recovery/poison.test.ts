@@ -54,6 +54,19 @@ test('a thread that ends the image after a while', async () => {
   await session.close();
 });
 
+test('a thread is not to blame for images that calls end themselves', async () => {
+  const session = await startSession({});
+  await session.eval(
+    '(let () (defun with-worker () 1) (sb-thread:make-thread (lambda () (loop (sleep 1)))))',
+  );
+  const told: string[] = [];
+  for (const _ of [1, 2, 3, 4, 5, 6])
+    told.push(...(await session.call('eval_form', { form: '(sb-ext:exit)' })).notices);
+  expect(await session.eval('(with-worker)')).toBe('1');
+  expect(told.join('\n')).not.toContain('left out');
+  await session.close();
+});
+
 test('an image with threads that is lost in one first call is built again with them', async () => {
   const session = await startSession({});
   await session.eval(

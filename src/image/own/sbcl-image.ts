@@ -72,9 +72,9 @@ export class SbclImage implements Image, Replaceable {
         tell: (told) => this.#recovery.tell(told, this.#lifetime.isPrepared(child)),
       }),
       prepare: (child) => this.#prepare(child),
-      lost: (how) => {
+      lost: (how, byCall) => {
         options.tools?.clear();
-        if (this.#recovery.lost(how)) this.start();
+        if (this.#recovery.lost(how, byCall)) this.start();
       },
     };
     this.#lifetime = new Lifetime(options, turns, times);

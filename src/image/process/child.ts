@@ -39,6 +39,7 @@ export class Child implements Peer {
   /** Whether it was told to exit, and whether its agent failed. */
   #exits = false;
   #failed = false;
+  #endedByCall = false;
   #hello: Hello | undefined;
   /** The operations that had no answer when it ended. */
   #unanswered: string[] = [];
@@ -67,6 +68,9 @@ export class Child implements Peer {
       exiting: () => {
         this.#exits = true;
         setTimeout(() => this.kill('it was told to exit'), times.exit).unref();
+      },
+      exits: () => {
+        this.#endedByCall = true;
       },
       broken: (how) => {
         this.#failed = true;
@@ -115,6 +119,11 @@ export class Child implements Peer {
     return (this.#complaint === '' || this.#failed) && !this.#endedFromOutside && !this.#exits;
   }
 
+  /** Whether a call asked for its end, or was the reason for it. */
+  get endedByCall(): boolean {
+    return this.#endedByCall;
+  }
+
   /** The operations that had no answer when it ended. */
   get unanswered(): readonly string[] {
     return this.#unanswered;
@@ -156,7 +165,10 @@ export class Child implements Peer {
       reacts: () => this.#channel.askWritten(id),
       collecting: this.collector(),
       deniedMs: this.denied(),
-      kill: () => this.kill('a call could not be interrupted, so the image had to be replaced'),
+      kill: () => {
+        this.#endedByCall = true;
+        this.kill('a call could not be interrupted, so the image had to be replaced');
+      },
     };
   }
 

@@ -38,8 +38,8 @@ export interface Turns {
   /** Makes CHILD, which has greeted, ready for calls. Returns whether another is to be started, because that ended
    *  it. */
   prepare(child: Child): Promise<boolean>;
-  /** The image was lost; HOW is part of a sentence. */
-  lost(how: string): void;
+  /** The image was lost; HOW is part of a sentence. BY_CALL says that a call asked for that, or was the reason. */
+  lost(how: string, byCall: boolean): void;
 }
 
 /** That a process was started, and ended before it greeted. */
@@ -371,7 +371,7 @@ export class Lifetime {
     if (child.endedByItself && child !== this.#onTrial) this.#ladder.ended(how, child.unanswered);
     // One that was not ready yet is dealt with where it is made ready.
     if (child === this.#prepared) this.#ready = undefined;
-    this.#turns.lost(how);
+    this.#turns.lost(how, child.endedByCall);
   }
 }
 

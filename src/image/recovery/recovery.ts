@@ -33,8 +33,9 @@ export class Recovery {
   /** When it was built, and whether a call has ended in it. */
   #builtAt = 0;
   #worked = false;
-  /** How many in a row were built again and lost soon after. */
+  /** How many in a row were built again and lost soon after, and how many of these no call has ended. */
   #barren = 0;
+  #unasked = 0;
   /** Lines of the journal of a server before that could not be read. */
   #damaged = 0;
   /** Entries that are not built again, as somebody asked. */
@@ -78,16 +79,20 @@ export class Recovery {
     this.#worked = true;
   }
 
-  /** Takes that the image was lost; HOW is part of a sentence. Returns whether it is to be built again at once: one
-   *  that nobody used waits for a call. */
-  lost(how: string): boolean {
+  /** Takes that the image was lost; HOW is part of a sentence. BY_CALL says that a call asked for that, or was the reason.
+   *  Returns whether it is to be built again at once: one that nobody used waits for a call. */
+  lost(how: string, byCall = false): boolean {
     this.#losses = [...this.#losses, how].slice(-LOSSES_TOLD);
     addHeld(this.#held, this.journal.lose());
     const wasUsed = this.#used;
     this.#used = false;
     if (wasUsed) this.#unused = 0;
     else if (this.#built) this.#unused++;
-    if (this.#built) this.#barren = this.#lostSoon(wasUsed) ? this.#barren + 1 : 0;
+    if (this.#built && !this.#lostSoon(wasUsed)) this.#suspectNothing();
+    else if (this.#built) {
+      this.#barren++;
+      if (!byCall) this.#unasked++;
+    }
     this.#built = false;
     this.#worked = false;
     return wasUsed && this.wanted;
@@ -98,10 +103,15 @@ export class Recovery {
     return performance.now() - this.#builtAt < this.#times.soon || (wasUsed && !this.#worked);
   }
 
+  #suspectNothing(): void {
+    this.#barren = 0;
+    this.#unasked = 0;
+  }
+
   /** Makes REBUILD what the next image is built from. Throws a CallError when that is not there. */
   choose(rebuild: 'session' | 'none' | 'previous'): void {
     // What is ended on request proves nothing against what it was built with.
-    this.#barren = 0;
+    this.#suspectNothing();
     this.#builtAt = Number.NEGATIVE_INFINITY;
     this.#worked = true;
     if (rebuild === 'session') return;
@@ -129,14 +139,14 @@ export class Recovery {
     // One that its start files have ended is nobody else's fault.
     if (peer.dead) return false;
     if (!this.wanted) {
-      this.#barren = 0;
+      this.#suspectNothing();
       return false;
     }
     this.#rebuild ??= new Rebuild(this.journal, this.#times, this.#suspected());
     if (this.#attempts++ >= ATTEMPTS || this.#unused > ATTEMPTS) {
       this.#rebuild.giveUp();
       this.#unused = 0;
-      this.#barren = 0;
+      this.#suspectNothing();
       return false;
     }
     const outcome = await this.#rebuild.run(peer);
@@ -147,9 +157,10 @@ export class Recovery {
     return !this.#built;
   }
 
-  /** Returns how it is found out what ends the images that are built again, when something seems to. */
+  /** Returns how it is found out what ends the images that are built again, when something seems to. A hook can run in the
+   *  thread of a call, and seem to be asked for. What has a thread of its own does not. */
   #suspected(): Narrowing | undefined {
-    return this.#barren < SUSPICIOUS ? undefined : new Narrowing(this.#barren > SUSPICIOUS);
+    return this.#barren < SUSPICIOUS ? undefined : new Narrowing(this.#unasked > SUSPICIOUS);
   }
 
   /** Takes that the server ends, and the image with it. */

@@ -15,6 +15,8 @@ export interface Turns {
   hello(hello: Hello): void;
   /** The image is about to end by itself. */
   exiting(): void;
+  /** A call, and no other thread, asks for the end of the image. */
+  exits?(): void;
   /** The agent cannot be talked to any more: HOW is part of a sentence, after "the image was lost". */
   broken(how: string): void;
   /** Returns whether the request ID had begun to run in an image that has ended; undefined when that is not known. */
@@ -158,6 +160,9 @@ export class Channel {
       case 'exiting':
         this.#keepWritten(message.id, message.output);
         this.#turns.exiting();
+        break;
+      case 'exits':
+        this.#turns.exits?.();
         break;
       case 'built':
       case 'reached':
