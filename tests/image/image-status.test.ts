@@ -210,6 +210,14 @@ describe('an image that runs', () => {
     await session.close();
   });
 
+  test('that was lost a moment ago is not called ready, and nothing is told of its process', async () => {
+    await session.eval('(defun kept () 1)');
+    const pid = await imageOf(session.pid);
+    await session.eval('(sb-ext:exit :abort t)');
+    expect(await status(session)).not.toContain(`pid ${pid},`);
+    expect(await session.eval('(kept)')).toBe('1');
+  });
+
   test('that was lost and built again: it tells what came back', async () => {
     await session.eval('(defun kept () 1)');
     const pid = await imageOf(session.pid);

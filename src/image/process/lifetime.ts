@@ -86,9 +86,9 @@ export class Lifetime {
     return this.#child;
   }
 
-  /** What asks the process how it is; undefined before it has greeted. */
+  /** What asks the process how it is; undefined before it has greeted, and when it has ended. */
   get pulse(): Pulse | undefined {
-    return this.#pulse;
+    return this.#child?.dead ? undefined : this.#pulse;
   }
 
   /** Why the last start failed, when it did. */
@@ -131,16 +131,16 @@ export class Lifetime {
     return peer === this.#prepared;
   }
 
-  /** Whether the process that was started last is ready for calls, or has been. */
+  /** Whether the process that was started last was made ready for calls, and lives. */
   get prepared(): boolean {
-    return this.#child !== undefined && this.#child === this.#prepared;
+    return this.#child !== undefined && this.#child === this.#prepared && !this.#child.dead;
   }
 
   /** What the system tells of the process that runs; undefined when none does. */
   get outside(): Outside | undefined {
-    const pid = this.running ? this.#child?.pid : undefined;
-    if (pid === undefined || this.#child === undefined) return undefined;
-    return { pid, uptimeMs: performance.now() - this.#child.startedAt, ...seenFromOutside(pid) };
+    const child = this.#child;
+    if (!this.running || child?.pid === undefined || child.dead) return undefined;
+    return { pid: child.pid, uptimeMs: performance.now() - child.startedAt, ...seenFromOutside(child.pid) };
   }
 
   /** Returns what tells for how many milliseconds the process is denied the CPU from the first question on. */
