@@ -64,12 +64,40 @@ does."
          (*package* (or (package-at-start (sb-ext:native-namestring source)) *package*)))
     (call-user-code (lambda () (compile-file source :output-file fasl)))))
 
+(defun structure-slots ()
+  "Return a table of the names and types of the slots of all structures, by their classes."
+  (let ((table (make-hash-table :test 'eq)))
+    (labels ((note-below (class)
+               (dolist (below (sb-mop:class-direct-subclasses class))
+                 (unless (gethash below table)
+                   (setf (gethash below table)
+                         (ignore-errors
+                          (loop for slot in (sb-mop:class-slots below)
+                                collect (sb-mop:slot-definition-name slot)
+                                collect (sb-mop:slot-definition-type slot))))
+                   (note-below below)))))
+      (note-below (find-class 'structure-object)))
+    table))
+
+(defun call-fitting-structures (function)
+  "Call FUNCTION, which compiles and loads, and return what it returns. What was compiled before a restart changed a
+structure does not fit that: then it is called once more."
+  (if (or *chosen-restarts* *hold*)
+      (let* ((before (structure-slots)) (members (funcall function)) (after (structure-slots)))
+        (if (loop for class being the hash-keys of before using (hash-value slots)
+                  thereis (not (equal slots (gethash class after slots))))
+            (funcall function)
+            members))
+      (funcall function)))
+
 (defun compile-and-load (source fasl file forget)
   "Compile the file SOURCE, FILE or a copy of it, into FASL, load that, and return the members of the answer. With
 FORGET take out of the image what FILE no longer defines."
-  (multiple-value-bind (made warnings failed) (compile-source source fasl)
-    (declare (ignore warnings))
-    (loaded-members made failed source file forget)))
+  (call-fitting-structures
+   (lambda ()
+     (multiple-value-bind (made warnings failed) (compile-source source fasl)
+       (declare (ignore warnings))
+       (loaded-members made failed source file forget)))))
 
 (defun copy-beside (fasl source content)
   "Write CONTENT, a string with a character for each octet, to a file beside FASL that is named like

@@ -113,6 +113,23 @@ describe('the path', () => {
   });
 });
 
+describe('a structure that has other slots now', () => {
+  test('fits the code of its file, which is loaded once more after the restart', async () => {
+    await loadText('shape.lisp', '(defstruct shape a)\n(defun made () (make-shape :a 1))\n');
+    write('shape.lisp', '(defstruct shape a b)\n(defun made () (make-shape :a 1 :b 2))\n');
+    const { isError } = await session.call('load_file', { path: 'shape.lisp', restarts: ['continue'] });
+    expect(isError).toBe(false);
+    expect(await session.eval('(list (shape-p (made)) (shape-b (made)))')).toBe('(T 2)');
+  });
+
+  test('is the only reason for that: another file that goes on by a restart is loaded once', async () => {
+    await session.eval('(defvar *loads* 0)');
+    write('odd.lisp', '(incf *loads*)\n(cerror "Go on." "Odd.")\n(incf *loads*)\n');
+    await session.call('load_file', { path: 'odd.lisp', restarts: ['continue'] });
+    expect(await session.eval('*loads*')).toBe('2');
+  });
+});
+
 describe('what is told', () => {
   test('warnings by file, line and definition', async () => {
     const answer = await loadText(
