@@ -102,17 +102,30 @@
   "Return the values of FORM with the variables and the parameters of FRAME, as a list."
   (multiple-value-list (evaluate-in-frame frame (form-within form frame))))
 
+(defun shows-variable-p (form frame)
+  "True when a variable or a parameter of FRAME stands in FORM, so that it cannot be evaluated elsewhere."
+  (shows-p form (ignore-errors (append (mapcar #'variable-symbol (frame-variables frame))
+                                       (mapcar #'car (frame-parameters frame))
+                                       (lost-variables frame '())))))
+
 (defun evaluate-here (forms frame)
-  "Return the values of the last of FORMS, with the variables of FRAME unless it is NIL."
+  "Return the values of the last of FORMS, lists of a form and what returns its text, with the variables of FRAME unless
+it is NIL. The server is told of forms that build the image, but not of those that use such variables."
   (let ((values '()))
-    (dolist (form forms values)
-      (setf values (if frame (evaluate-within form frame) (multiple-value-list (eval form)))))))
+    (loop for (form text) in forms
+          do (setf values
+                   (cond ((null frame) (evaluate-telling form text #'identity))
+                         ((shows-variable-p form frame) (evaluate-within form frame))
+                         (t (let ((form form))
+                              (evaluate-telling `(values-list (funcall ,(lambda () (evaluate-within form frame))))
+                                                text #'identity))))))
+    values))
 
 (defun values-here (codes frame)
   "Return lists of the values of the texts CODES, with the variables of FRAME. When one cannot be read none is evaluated, and
 the second value says why."
   (let ((forms (loop for code in codes
-                     collect (multiple-value-bind (forms unreadable) (forms-in code)
+                     collect (multiple-value-bind (forms unreadable) (forms-with-texts code)
                                (when unreadable (return-from values-here (values '() unreadable)))
                                forms))))
     (loop for each in forms collect (call-user-code (lambda () (evaluate-here each frame))))))

@@ -126,11 +126,25 @@ what could not be read as an answer tells it, or NIL."
                  (when (eq form stream) (decf *form-number*) (return))
                  (funcall visit form start stream))))))
 
-(defun forms-in (text)
-  "Return the forms of TEXT. The second value says what could not be read as an answer does, or is NIL."
+(defun form-reader (text start stream)
+  "Return a function that returns the form that begins at START in TEXT and that STREAM has just read,
+as it stands."
+  (let ((end (min (length text) (file-position stream))))
+    (lambda () (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
+
+(defun forms-with-texts (text)
+  "Return the forms of TEXT, each a list of it and of what FORM-READER returns. The second value says what could not be
+read as an answer does, or is NIL."
   (let* ((*form-number* 0) (forms '())
-         (unreadable (map-forms (lambda (form start stream) (declare (ignore start stream)) (push form forms)) text)))
+         (unreadable (map-forms (lambda (form start stream)
+                                  (push (list form (form-reader text start stream)) forms))
+                                text)))
     (values (reverse forms) unreadable)))
+
+(defun forms-in (text)
+  "Return the forms of TEXT. The second value is what FORMS-WITH-TEXTS has."
+  (multiple-value-bind (forms unreadable) (forms-with-texts text)
+    (values (mapcar #'first forms) unreadable)))
 
 (defun last-p (stream)
   "True when no form follows in STREAM. It stays where it is."
@@ -145,10 +159,9 @@ what could not be read as an answer tells it, or NIL."
 is what FORMS-IN returns."
   (let* ((*form-number* 0) (last nil)
          (unreadable (map-forms (lambda (form start stream)
-                                  (declare (ignore start))
                                   (if (last-p stream)
                                       (setf last form)
-                                      (call-user-code (lambda () (eval form)))))
+                                      (evaluate-telling form (form-reader text start stream) #'identity)))
                                 text)))
     (values last unreadable)))
 
@@ -286,12 +299,6 @@ returns it as it stood."
   "Note in *FORM-TEXT* the form that begins at START in TEXT and that STREAM has just read."
   (let ((end (min (length text) (file-position stream) (+ start 2000))))
     (setf *form-text* (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
-
-(defun form-reader (text start stream)
-  "Return a function that returns the form that begins at START in TEXT and that STREAM has just read,
-as it stands."
-  (let ((end (min (length text) (file-position stream))))
-    (lambda () (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
 
 (defun evaluate-text (text)
   "Read and evaluate the forms of TEXT one by one, adding the values of each to *DONE*.

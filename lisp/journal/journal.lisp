@@ -7,8 +7,9 @@
 
 (defstruct (account (:constructor make-account ()))
   "What the parts of a form did together. NAMES has the texts of the names that they defined, those apart that a
-definition shows. WITHOUT has the paths, lists of indexes, of the parts that the next image does not need."
-  (builds nil) (damages nil) (restyles nil) (names '()) (without '()))
+definition shows. WITHOUT has the paths, lists of indexes, of the parts that the next image does not need. ON-BUILT is
+called before a part that comes after one which built."
+  (builds nil) (damages nil) (restyles nil) (names '()) (without '()) (on-built #'list))
 
 (defun parts-of (form)
   "Return the parts of FORM, a PROGN or its like, that EVAL evaluates one after the other; NIL for another form. Further
@@ -48,7 +49,8 @@ each of its parts did."
               for part in parts
               for index from first
               for place = (cons index path)
-              do (setf values (if declarations
+              do (when (account-builds account) (funcall (account-on-built account)))
+                 (setf values (if declarations
                                   (evaluate-part part place account `(locally ,@declarations ,part))
                                   (evaluate-parts part place account)))
               finally (return values)))))
@@ -105,21 +107,38 @@ what it can have set. TEXT returns it as it stood."
     (when members
       (send (object "built" (make-json-object members) "job" (job-id *job*))))))
 
+(sb-ext:defglobal **opened** (list 0) "How many forms were told that have built and go on, as the only element.")
+
+(defun tell-open (text)
+  "Tell the server that a form has built and goes on, in case it never ends. TEXT returns it as it stood. Return the
+number by which its end is told."
+  (let ((number (1+ (sb-ext:atomic-incf (car **opened**)))))
+    (tell (lambda () (list "opens" number "unfinished" (beginning-of (funcall text)))))
+    number))
+
 (defun evaluate-telling (form text show)
   "Evaluate FORM, call SHOW with the list of its values, and return what that returns. Tell the server how FORM changed
 the image, or that it was left before its end. A form that can have changed how values are shown ends once they are
 shown. TEXT is a function that returns FORM as it stood."
-  (let ((package *package*) (home (package-name *package*)) (policy compiler-policy)
-        (mark (ignore-errors (mark-before *readtable*))) (before *went-on-by*)
-        (account (make-account)) (*seen* (ignore-errors (thread-settings))) (ended nil))
-    (flet ((end ()
-             (unless (shiftf ended t)
-               (tell (lambda ()
-                       (built-members form text account package home mark policy (restarts-until before)))))))
+  (let* ((package *package*) (home (package-name *package*)) (policy compiler-policy)
+         (mark (ignore-errors (mark-before *readtable*))) (before *went-on-by*)
+         (account (make-account)) (*seen* (ignore-errors (thread-settings))) (ended nil) (open nil))
+    (labels ((end ()
+               (unless (shiftf ended t)
+                 (tell (lambda ()
+                         (append (built-members form text account package home mark policy (restarts-until before))
+                                 (closes))))))
+             (closes () (and open (list "closes" open)))
+             (open-it () (unless open (setf open (tell-open text))))
+             (when-held ()
+               (when (or (account-builds account) (and *effects* (effects-builds *effects*))) (open-it))
+               '()))
+      (setf (account-on-built account) #'open-it)
       (unwind-protect
-           (let ((values (evaluate-parts form '() account)))
+           (let* ((*so-far* (cons #'when-held *so-far*))
+                  (values (evaluate-parts form '() account)))
              (unless (account-restyles account) (end))
              (multiple-value-prog1 (funcall show values)
                (end)))
         (unless ended
-          (tell (lambda () (unfinished-members form text account))))))))
+          (tell (lambda () (append (unfinished-members form text account) (closes)))))))))

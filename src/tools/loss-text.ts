@@ -41,7 +41,8 @@ export function lossText(report: LossReport): string {
     .join('\n');
 }
 
-function nothingText({ forgotten = 0 }: LossReport, more: boolean): string {
+function nothingText({ forgotten = 0, held }: LossReport, more: boolean): string {
+  if (forgotten === 0 && held.unfinished.count > 0) return 'There was nothing to build again.';
   if (forgotten === 0) return more ? 'Nothing had been defined.' : 'Nothing was lost with it.';
   const steps = `the ${count(forgotten, 'step')} of the journal (definitions, loads and the like)`;
   return `As asked, nothing was built again; ${steps} ${forgotten === 1 ? 'is' : 'are'} forgotten.`;

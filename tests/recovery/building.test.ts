@@ -7,6 +7,7 @@ import { Child } from '../../src/image/process/child.ts';
 import type { Built } from '../../src/image/wire/messages.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { PROJECT, testSbcl } from '../harness.ts';
+import { until } from '../server/processes.ts';
 
 const OPTIONS = {
   lispFolder: join(PROJECT, 'lisp'),
@@ -17,9 +18,22 @@ const OPTIONS = {
 };
 let told: Built[] = [];
 const child = new Child(agentCommand(testSbcl(), OPTIONS, true), PROJECT, () => ({
-  tell: (each) => each.kind === 'built' && told.push(each.built),
+  tell: (each) => {
+    if (each.kind === 'built') take(each.built);
+  },
 }));
 afterAll(() => child.kill('the test ended'));
+
+/** Which forms were told to be open. */
+let opened: unknown[] = [];
+
+/** Takes BUILT. That a form has built and goes on, and that it has ended then, is kept apart. */
+function take(built: Built): void {
+  const { opens, closes, ...rest } = built;
+  if (opens !== undefined) opened.push(opens);
+  else told.push(rest);
+  opened = opened.filter((each) => each !== closes);
+}
 
 async function toldOf(code: string): Promise<Built[]> {
   await child.greeting;
@@ -214,6 +228,20 @@ test.each([
   ['(let (x) (multiple-value-setq (x *s5*) (floor 1 1)))', ['COMMON-LISP-USER::*S5*']],
 ])('variables that are set are named: %s', async (code, names) => {
   expect((await toldOf(code)).at(-1)).toEqual({ set: names });
+});
+
+test('a form is open from the first part that built to its end, however that comes', async () => {
+  await toldOf('(progn (defun o1 () 1) (defvar *o2* 2))');
+  expect(opened).toEqual([]);
+  await child.request('evaluate', { code: '(progn (defun o3 () 1) (error "No."))' }).answer;
+  expect(opened).toEqual([]);
+  const { id, answer } = child.request('evaluate', {
+    code: '(progn (defun o4 () 1) (sleep 60))',
+  });
+  await until('the form that is open', 5000, () => opened.length === 1);
+  child.tell('interrupt', { job: id, reason: 'interrupt' });
+  await answer;
+  expect(opened).toEqual([]);
 });
 
 test('parts that are left out can have set variables, others are evaluated again', async () => {

@@ -3,10 +3,17 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { temporaryFolder } from '../harness.ts';
+import { type Session, temporaryFolder } from '../harness.ts';
 import { afterLoss, built, killImage, sessions, told } from './losses.ts';
 
 const start = sessions();
+
+/** Evaluates FORM in SESSION, whose error is held, and returns its number. */
+async function hold(session: Session, form: string): Promise<number> {
+  const { text } = await session.call('eval_form', { form, on_error: 'hold' });
+  return Number(/^Held as error (\d+),/m.exec(text)?.[1]);
+}
+
 const folder = temporaryFolder();
 afterAll(folder.remove);
 
@@ -50,6 +57,58 @@ test('a form that did not end well is not run again, and told when it would buil
       '  (progn (defvar *slow* 1) (loop))',
     ),
   });
+});
+
+test('a form that the image ends with, or whose error is held then, is told when a part of it has built', async () => {
+  const session = await start();
+  const ended = '(progn (defun half () 1) (sb-ext:exit :abort t))';
+  await session.eval(ended);
+  const held = '(let () (defun in-held () 1) (error "No."))';
+  await hold(session, held);
+  await killImage(session);
+  expect(await afterLoss(session, "(list (fboundp 'half) (fboundp 'in-held))")).toEqual({
+    text: '(NIL NIL)',
+    told: told(
+      'There was nothing to build again.',
+      'Not run again, because they did not end well (1):',
+      `  ${held}`,
+    ),
+  });
+});
+
+test('one whose held error was let go counts as it ended', async () => {
+  const session = await start();
+  const error = await hold(session, '(progn (defun whole () 1) (cerror "Go on." "No."))');
+  await session.call('debug', { error, restart: 'continue' });
+  await killImage(session);
+  expect(await afterLoss(session, '(whole)')).toEqual({ text: '1', told: told(built('1 form')) });
+});
+
+test('a load that the image ends with, or whose error is held then, is told', async () => {
+  const session = await start({ args: ['--root', folder.path] });
+  writeFileSync(join(folder.path, 'ends.lisp'), '(defun ends () 1)\n(sb-ext:exit :abort t)\n');
+  writeFileSync(join(folder.path, 'errs.lisp'), '(defun errs () 1)\n(error "No.")\n');
+  await session.call('load_file', { path: 'errs.lisp', on_error: 'hold' });
+  await session.call('load_file', { path: 'ends.lisp' });
+  const { notices } = await session.call('eval_form', { form: '1' });
+  expect(notices.join('\n')).toContain(
+    [
+      'There was nothing to build again.',
+      'Not run again, because they did not end well (2):',
+      `  load_file ${join(folder.path, 'ends.lisp')}`,
+      `  load_file ${join(folder.path, 'errs.lisp')}`,
+    ].join('\n'),
+  );
+});
+
+test('what observe and debug have evaluated is built again', async () => {
+  const session = await start();
+  await session.call('observe', { form: '(defun seen () 1) (seen)' });
+  const error = await hold(session, '(error "No.")');
+  await session.call('debug', { error, eval: '(defun apart () 2)' });
+  await session.call('debug', { error, end: true });
+  await killImage(session);
+  expect((await afterLoss(session, '(list (seen) (apart))')).text).toBe('(1 2)');
 });
 
 test('what a form that did not end well can have set is named', async () => {

@@ -20,7 +20,7 @@ import { addForm, addName, type Held, type JournalNote, nothingHeld } from './re
 const ENTRY_LIMIT = 20_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
 
-/** Evaluations of which forms are counted: far more than can run at once. */
+/** Evaluations of which forms are counted, and what is open: far more than can run at once. */
 const JOBS = 1000;
 
 /** Told of the answer of an operation, with the id of its job. */
@@ -33,6 +33,8 @@ export class Journal {
   #held: Held = nothingHeld();
   /** How many forms of each evaluation that runs were told of. */
   readonly #told = new Map<number, number>();
+  /** What has begun to build and not ended, by the number of the form, or by the name of what is loaded. */
+  readonly #open = new Map<number | string, string>();
   readonly #notes: JournalNote[] = [];
   #full = false;
   /** Whether what the server before built is among the entries. */
@@ -71,6 +73,8 @@ export class Journal {
   /** Returns what the image held, which is lost, and forgets it; the entries stay. */
   lose(): Held {
     const held = this.#held;
+    for (const what of this.#open.values()) addForm(held.unfinished, what);
+    this.#open.clear();
     this.#held = nothingHeld();
     this.#told.clear();
     return held;
@@ -125,7 +129,12 @@ export class Journal {
 
   /** Takes BUILT, how a form of JOB changed the image. */
   built(job: number, built: Built): void {
-    const { text, inPackage, damages, unfinished, set, reads, ...how } = built;
+    const { text, inPackage, damages, unfinished, set, reads, opens, closes, ...how } = built;
+    if (typeof opens === 'number') {
+      keepNewest(this.#open, opens, String(unfinished));
+      return;
+    }
+    this.#open.delete(Number(closes));
     const known = [text, inPackage, damages, unfinished].some((each) => each !== undefined);
     if (known && !Number.isNaN(job)) this.#count(job);
     if (typeof text === 'string') {
@@ -142,14 +151,31 @@ export class Journal {
   }
 
   #count(job: number): void {
-    const [oldest] = this.#told.keys();
-    if (oldest !== undefined && this.#told.size >= JOBS) this.#told.delete(oldest);
-    this.#told.set(job, (this.#told.get(job) ?? 0) + 1);
+    keepNewest(this.#told, job, (this.#told.get(job) ?? 0) + 1);
   }
 
   /** Returns what to call with the answer of the operation NAME, which is about to be performed with ARGS: the files that it
    *  loads are read before. LOADED is called with the systems that were loaded and their entry. */
   async watch(
+    name: string,
+    args: object,
+    loaded: (entry: SystemEntry, names: string[]) => void,
+  ): Promise<Answered> {
+    const ended = await this.#watchEnd(name, args, loaded);
+    const load = loadOf(name, args);
+    return (job, answer) => {
+      const { ending, data } = answer;
+      if (load !== undefined) this.#open.delete(load);
+      // What is held has not ended.
+      if ('held' in data) {
+        if (load !== undefined) keepNewest(this.#open, load, load);
+      } else if (ending.kind !== 'lost') ended(job, answer);
+      else if (load !== undefined && !ending.notBegun) addForm(this.#held.unfinished, load);
+    };
+  }
+
+  /** Returns what to call with the answer of the operation NAME once that has ended in an image that lives. */
+  async #watchEnd(
     name: string,
     args: object,
     loaded: (entry: SystemEntry, names: string[]) => void,
@@ -298,6 +324,21 @@ export class Journal {
     this.add(entry);
     return entry;
   }
+}
+
+/** Returns how the load is named that the operation NAME with ARGS is, or undefined for another operation. */
+function loadOf(name: string, args: object): string | undefined {
+  const { file: path = '', name: system = '' } = args as { file?: string; name?: string };
+  if (name === 'load-file') return labelOf({ kind: 'file', path });
+  if (name === 'load-forms') return labelOf({ kind: 'forms', path, digest: '', numbers: [] });
+  return name === 'load-system' ? labelOf({ kind: 'system', name: system }) : undefined;
+}
+
+/** Makes VALUE that of KEY in MAP. When that is full, what came first is forgotten. */
+function keepNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  const [oldest] = map.keys();
+  if (oldest !== undefined && map.size >= JOBS) map.delete(oldest);
+  map.set(key, value);
 }
 
 /** Returns the entry of the form TEXT, with what the agent told besides. */

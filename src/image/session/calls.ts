@@ -28,7 +28,8 @@ export interface Host {
   compiling(): boolean;
   /** Takes that a call from outside of the image is about to use PEER. */
   begins(peer: Peer): void;
-  /** Returns what is to be told the answer of the operation NAME, which PEER is about to perform with ARGS. */
+  /** Returns what is to be told the answer of the operation NAME, which PEER is about to perform with ARGS, also when it is
+   *  held or lost. */
   watch(
     peer: Peer,
     name: keyof Operations,
@@ -201,8 +202,7 @@ export class Calls {
     if (options.signal?.aborted && codeCaller() === undefined)
       this.#host.notify({ kind: 'cancelled', ending, afterMs, output });
     const answered = continues === undefined || (continues.ifLeft && !('left' in data)) ? own : continued;
-    // What is held has not ended.
-    if (ending.kind !== 'lost' && !('held' in data)) answered?.(id, told);
+    answered?.(id, told);
     return { ending, ...(output && { output }), data };
   }
 
