@@ -223,6 +223,14 @@ describe('what is told', () => {
     expect(await session.eval("(list (before-it) (fboundp 'after-it))")).toBe('(1 NIL)');
   });
 
+  test('the end of the image: no form is said to be there', async () => {
+    const { text } = await loadText('ends.lisp', '(defun before-it () 1)\n(sb-ext:exit :abort t)\n');
+    expect(text).toBe(
+      'ends.lisp was not loaded to its end.\n\nThe Lisp image was lost during this call: it exited with code 1. The next call gets a new image.',
+    );
+    await session.call('eval_form', { form: '1' });
+  });
+
   test.each([
     ['(defvar *loaded-before* 1)\n(in-package :no-such-package)\n', 'NO-SUCH-PACKAGE'],
     [

@@ -176,6 +176,8 @@ function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): strin
     return `Not loaded: ${name} could not be compiled. What it does at compile time (packages, macros) may be in the image.`;
   if (ending.kind !== 'done' && data.phase === 'compile')
     return `Not loaded: the compilation of ${name} was left early. What it did at compile time until then (packages, macros) is in the image.`;
+  // What was loaded before is gone with the image.
+  if (ending.kind === 'lost') return `${name} was not loaded to its end.`;
   if (ending.kind !== 'done') return `${name} was not loaded to its end; the forms before were.`;
   return data.value?.failed
     ? `Loaded ${name}, but some forms have errors (below) and will signal when they run.`
