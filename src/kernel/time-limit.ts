@@ -9,7 +9,8 @@ const GRACE_MS = 2000;
 /** Milliseconds above which a timer of Node fires at once. */
 const LONGEST_MS = 0x7fffffff;
 
-/** Returns what WORK of TOOL gives. Its signal tells it when the call is cancelled or its limit is over. When
+/** Returns what WORK of TOOL gives. Its signal tells it when the call is cancelled or its limit is over; then its
+ *  reason is a TimeoutError, as of AbortSignal.timeout. When
  *  it does not end even then, this throws a CallError and nobody waits for it any more. */
 export async function withinLimit<Value>(
   tool: Tool,
@@ -19,20 +20,22 @@ export async function withinLimit<Value>(
   if (tool.limitMs > LONGEST_MS) return work(context);
   const limit = new AbortController();
   const timers: NodeJS.Timeout[] = [];
-  let stop = () => {};
+  let cancel = () => {};
   try {
     return await new Promise<Value>((resolve, reject) => {
       const giveUp = () => reject(new CallError(givenUpText(tool, context)));
-      stop = () => {
-        limit.abort();
+      const stop = (why: unknown) => {
+        limit.abort(why);
         timers.push(setTimeout(giveUp, GRACE_MS));
       };
-      timers.push(setTimeout(stop, tool.limitMs));
-      context.signal?.addEventListener('abort', stop);
+      cancel = () => stop(context.signal?.reason);
+      const over = () => stop(new DOMException(`The limit of ${tool.name} is over.`, 'TimeoutError'));
+      timers.push(setTimeout(over, tool.limitMs));
+      context.signal?.addEventListener('abort', cancel);
       Promise.resolve(work({ ...context, signal: limit.signal })).then(resolve, reject);
     });
   } finally {
-    context.signal?.removeEventListener('abort', stop);
+    context.signal?.removeEventListener('abort', cancel);
     for (const timer of timers) clearTimeout(timer);
   }
 }

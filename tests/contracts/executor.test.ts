@@ -1,6 +1,7 @@
 // S2 and S4 below the protocol: what becomes of a call.
 
 import { describe, expect, test } from 'vitest';
+import { reasonOf } from '../../src/image/wire/endings.ts';
 import { Executor, type ExecutorOptions } from '../../src/kernel/executor.ts';
 import type { Outcome } from '../../src/kernel/outcome.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
@@ -218,6 +219,21 @@ describe('limits', () => {
         new Promise((resolve) => signal?.addEventListener('abort', () => resolve('so far'))),
     });
     expect(await executor([{ tool, runs: [] }]).execute('probe', {})).toMatchObject({ text: 'so far' });
+  });
+
+  test('a handler can say whether its limit was over or the call was cancelled', async () => {
+    const tool = defineTool({
+      ...VALID,
+      limitMs: 50,
+      handler: (_, { signal }) =>
+        new Promise((resolve) => signal?.addEventListener('abort', () => resolve(reasonOf(signal)))),
+    });
+    expect(await executor([{ tool, runs: [] }]).execute('probe', {})).toMatchObject({ text: 'timeout' });
+    const cancelling = new AbortController();
+    setTimeout(() => cancelling.abort(), 10);
+    expect(
+      await executor([{ tool, runs: [] }]).execute('probe', {}, { signal: cancelling.signal }),
+    ).toMatchObject({ text: 'cancelled' });
   });
 
   test('a call that is cancelled does not wait for its handler', async () => {

@@ -126,8 +126,9 @@ export class Stop {
   }
 }
 
-/** Returns why SIGNAL aborted: the client cancelled, unless something else was said. */
+/** Returns why SIGNAL aborted: the client cancelled, unless something else was said, as by a limit. */
 export function reasonOf(signal: EndSignal | undefined): Reason {
   const reason: unknown = signal?.reason;
-  return reason instanceof Stop ? reason.why : 'cancelled';
+  if (reason instanceof Stop) return reason.why;
+  return reason instanceof DOMException && reason.name === 'TimeoutError' ? 'timeout' : 'cancelled';
 }
