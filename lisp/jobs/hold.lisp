@@ -21,6 +21,10 @@
 
 (defvar *chosen-restarts* '() "The names of the restarts that this call takes when they are offered, the best first.")
 
+(defun names-among (value)
+  "Return the names in VALUE, which a message has as those of restarts: a journal can be damaged."
+  (and (listp value) (remove-if-not #'stringp value)))
+
 (defvar *taken* nil
   "The restarts that this call has invoked because they were chosen: a table by lists of the restart's name, the condition's
 type and the condition's text. In it are pairs of the number in order, and whether the condition is one of

@@ -73,7 +73,7 @@ start is its answer."
                (let ((function (lambda ()
                                  (setf **held-above** (max **held-above** (or (whole (gethash "heldAbove" arguments)) 0)))
                                  (let ((*hold* (whole (gethash "hold" arguments)))
-                                       (*chosen-restarts* (gethash "restarts" arguments))
+                                       (*chosen-restarts* (names-among (gethash "restarts" arguments)))
                                        (*debug-level* (gethash "debugLevel" arguments)))
                                    (call-operation operation arguments)))))
                  (if (operation-starter operation)

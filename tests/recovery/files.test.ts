@@ -251,6 +251,7 @@ describe('the journal on the disk', () => {
     const lines = readFileSync(file?.path ?? '', 'utf8').split('\n');
     const odd = [
       '{"kind":"form","text":"(defun k () 4)","package":"COMMON-LISP-USER","without":[["x"],7],"policy":5}',
+      '{"kind":"form","text":"(error \\"Odd.\\")","package":"COMMON-LISP-USER","restarts":5}',
     ];
     writeFileSync(
       file?.path ?? '',
