@@ -39,9 +39,10 @@ in C."
   "Return the number of the top-level form of PLACE, or NIL." ("SB-DI" "CODE-LOCATION-TOPLEVEL-FORM-OFFSET"))
 (define-internal place-form-number (place)
   "Return the number that the form of PLACE has in its top-level form." ("SB-DI" "CODE-LOCATION-FORM-NUMBER"))
+(define-internal-type core-source "Sources of code that is from no compiled file." ("SB-C" "CORE-DEBUG-SOURCE"))
 (define-internal source-form (source)
-  "Return the form that EVAL or COMPILE was given while the file of SOURCE was loaded, from which its code is. SBCL counts
-forms in that then, not in the file. Signal an error when the code is from a compiled file."
+  "Return the form that EVAL or COMPILE was given while the file of SOURCE, a CORE-SOURCE, was loaded, from which its code is.
+SBCL counts forms in that then, not in the file."
   ("SB-C" "CORE-DEBUG-SOURCE-FORM"))
 
 ;;; Locals of frames, and what is in them

@@ -45,7 +45,8 @@ on this machine stays as it is."
 
 (defun form-of-file (place source)
   "Return the number of the top-level form of the file of SOURCE in which the code of PLACE is, or NIL."
-  (unless (ignore-errors (source-form source))
+  ;; Of another source it would signal an error, which a watch of errors sees.
+  (unless (and (typep source 'core-source) (source-form source))
     (ignore-errors (place-top-level-form place))))
 
 (defun call-place (frame)
