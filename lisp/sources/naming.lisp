@@ -2,34 +2,46 @@
 
 (in-package "LIVE-LISP.SOURCES")
 
-(defun names-what-p (form name)
-  "True when the text FORM is a definition of what is called NAME, a string without a package."
+(defun named-part (form name)
+  "Return the text of the part of the text FORM by which that is a definition of what is called NAME, a string without a
+package. Return NIL when FORM is none."
   (destructuring-bind (&optional (operator "") (second "") (third "")) (form-parts form 3)
-    (flet ((names-p (part)
+    (flet ((named (part)
              (let* ((inner (string-left-trim "(" part))
-                    (end (or (position-if (lambda (char) (find char " ()")) inner) (length inner)))
-                    (colon (position #\: inner :end end :from-end t)))
-               (string-equal name (string-trim "|\"" (subseq inner (if colon (1+ colon) 0) end))))))
+                    (own (subseq inner 0 (position-if (lambda (char) (find char " ()")) inner)))
+                    (colon (position #\: own :from-end t)))
+               (and (string-equal name (string-trim "|\"" (subseq own (if colon (1+ colon) 0)))) own))))
       (and (or (eql 0 (search "def" operator :test #'char-equal)) (search "test" operator :test #'char-equal))
-           (or (names-p second)
+           (or (named second)
                ;; A suite or options can stand before the name.
-               (and (eql 0 (position #\( second)) (not (eql 0 (position #\( third))) (names-p third)))))))
+               (and (eql 0 (position #\( second)) (not (eql 0 (position #\( third))) (named third)))))))
 
-(defun number-naming (name package path text)
-  "Return the number of the form of TEXT, of the file PATH, that defines NAME, a string, in PACKAGE, or in any when that is
-NIL."
+(defun names-there-p (part name home package)
+  "True when PART, a text in PACKAGE, can be the symbol called NAME of the package HOME, or a string for it."
+  (or (eq package home)
+      (let ((symbol (find-symbol name home)))
+        (and symbol (packagep package) (eq symbol (symbol-read part package))))))
+
+(defun number-naming (name home path text operator-p)
+  "Return the number of the form of TEXT, of the file PATH, that defines NAME, a string, of the package HOME, and has an operator
+for which OPERATOR-P is true."
   (loop with forms = (or (and (search name text :test #'char-equal) (forms-of text)) #())
         for form across forms
         for number from 0
-        when (and (names-what-p form name)
-                  (or (null package) (eq package (package-in-force forms number path))))
+        for part = (named-part form name)
+        for package = (and part (package-in-force forms number path))
+        when (and part
+                  (names-there-p part name home package)
+                  (packagep package)
+                  (funcall operator-p (symbol-read (first (form-parts form 1)) package)))
           return number))
 
-(defun form-naming (name package)
-  "Return the path of a file and the number of its form that defines NAME, a string, in PACKAGE, or in any. Looked at are
-the files of which it is known how they were loaded. Return NIL when there is none."
+(defun form-naming (name home operator-p)
+  "Return the path of a file and the number of its form that defines NAME, a string, of the package HOME. OPERATOR-P is true
+of the operators that it can have, symbols or NIL. Looked at are the files of which it is known how they were loaded. Return NIL
+when there is none."
   (flet ((look (path text)
-           (let ((number (and text (number-naming name package path text))))
+           (let ((number (and text (number-naming name home path text operator-p))))
              (when number (return-from form-naming (values path number))))))
     (maphash #'look **unnoted-texts**)
     (loop for file being the hash-values of **files** do (look (source-file-path file) (source-file-text file)))))

@@ -34,10 +34,7 @@ is not measured; where there is nothing else, the tests are in the files of the 
 
 (defun operator-of (form package)
   "Return the symbol that is the operator of the text FORM in PACKAGE, or NIL."
-  (let* ((text (string-upcase (or (first (form-parts form 1)) "")))
-         (colon (position #\: text))
-         (home (if colon (find-package (subseq text 0 colon)) package)))
-    (and home (find-symbol (string-left-trim ":" (subseq text (or colon 0))) home))))
+  (symbol-read (or (first (form-parts form 1)) "") package))
 
 (defun occurrences (part text)
   "Return how often PART is in TEXT, in either case."
@@ -148,9 +145,9 @@ compiled, NUMBER that of this file."
           do (measure-file path content folder number))))
 
 (defun cover (paths folder left)
-  "Have the definitions of the files PATHS be measured, but those of LEFT, names. FOLDER is the native name of a directory
-for what is compiled."
-  (let ((*left-names* left))
+  "Have the definitions of the files PATHS be measured, but those of LEFT, names of tests. FOLDER is the native name of a
+directory for what is compiled."
+  (let ((*left-names* left) (*frameworks-homes* (all-homes)))
     (call-with-quiet-compiler
      (lambda ()
        (call-in-folder-of (sb-ext:parse-native-namestring (format nil "~A/made" folder))

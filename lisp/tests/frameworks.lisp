@@ -88,6 +88,10 @@ began, those that are left out too. UNSEEN are the names of systems of which non
                 (loop for package in (list-all-packages)
                       when (loop for name in protocol always (own-p name package)) collect package)))))
 
+(defun all-homes ()
+  "Return the packages that have a framework."
+  (loop for framework in **frameworks** append (framework-homes framework)))
+
 (defun homes-with (package)
   "Return the packages of the framework that PACKAGE has, or just that."
   (or (loop for framework in **frameworks**

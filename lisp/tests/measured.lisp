@@ -21,7 +21,9 @@ top-level forms with definitions, by lists of a file and a number."
 (sb-ext:defglobal **covering** nil "What measures the run that is under way, or NIL.")
 
 (defvar *measured-file* nil "The native true name of the file of which definitions are compiled to be measured.")
-(defvar *left-names* '() "Names of functions that are not measured, because they are tests.")
+(defvar *left-names* '() "Names of functions that are not measured where a macro of a framework made them: these are tests.")
+(defvar *frameworks-homes* '() "The packages of those macros.")
+(defvar *framework-made* nil "True in what such a macro expands into.")
 
 (defvar *inline-names* '() "Names of functions that are inline, which would not be marked where they are inlined.")
 
@@ -82,7 +84,7 @@ block."
 (defun measured-function (form number)
   "Return the forms that put a function in the place of that of FORM, a DEFUN of the top-level form with NUMBER."
   (destructuring-bind (name lambda-list &rest body) (rest form)
-    (cond ((member name *left-names* :test #'equal) '())
+    (cond ((and *framework-made* (member name *left-names* :test #'equal)) '())
           ((replaceable-p name)
            (let ((index (note-measured name form number)))
              `((put-function ',name (,+named-lambda+ ,name ,lambda-list
@@ -126,7 +128,8 @@ NUMBER, made that; REST of it is as in a DEFMETHOD."
               (symbolp operator)
               (macro-function operator environment)
               (not (of-system-p operator))
-              (measured-forms (macroexpand-1 form environment) environment number))))))
+              (let ((*framework-made* (or *framework-made* (member (symbol-package operator) *frameworks-homes*))))
+                (measured-forms (macroexpand-1 form environment) environment number)))))))
 
 (defun top-level-number (form)
   "Return the number of the top-level form that is compiled when FORM is that, else NIL."

@@ -158,10 +158,18 @@ has the same ones alone, and behind others."
       (let ((end (and (stringp name) (search "::" name)))) (and end (find-package (subseq name 0 end))))))
 
 (defun definition-of (result)
-  "Return where the test of RESULT is defined as a JSON object, or NIL. One without a package could be any form of that name."
-  (let ((home (package-of (result-name result))))
-    (multiple-value-bind (path number) (and home (ignore-errors (form-naming (bare-text (result-name result)) home)))
-      (and path (object "file" path "form" number)))))
+  "Return where the test of RESULT is defined as a JSON object, or NIL. One without a package could be any form of that name.
+A form with an operator of its framework goes before others; what the language defines is no test."
+  (let* ((name (result-name result))
+         (home (package-of name))
+         (framework (find (result-framework result) **frameworks** :key #'framework-name :test #'string=))
+         (homes (and framework (framework-homes framework))))
+    (flet ((at-form (operator-p)
+             (multiple-value-bind (path number) (ignore-errors (form-naming (bare-text name) home operator-p))
+               (and path (object "file" path "form" number)))))
+      (and home
+           (or (at-form (lambda (operator) (and operator (member (symbol-package operator) homes))))
+               (at-form (lambda (operator) (not (and operator (of-system-p operator))))))))))
 
 (defun results-data (run)
   "Return what came of the tests of RUN as JSON objects, in the order in which they began."

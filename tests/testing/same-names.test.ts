@@ -1,0 +1,69 @@
+// Tests that are called as the functions that they test, whose package their own package uses.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { libraries } from '../libraries.ts';
+import { write } from './workspaces.ts';
+
+libraries('fiveam', 'rt');
+
+const FILES = {
+  'bank.asd': `(defsystem "bank" :components ((:file "bank")))
+(defsystem "bank/tests" :depends-on ("bank" "fiveam") :components ((:file "tests"))
+  :perform (test-op (o c) (symbol-call :fiveam :run! (find-symbol* :suite :bank-tests))))
+(defsystem "bank/regressions" :depends-on ("bank" "rt") :components ((:file "regressions"))
+  :perform (test-op (o c) (symbol-call :rt :do-tests)))
+`,
+  'bank.lisp': `(defpackage bank (:use cl) (:export balance fee rate))
+(in-package bank)
+(defmacro define-rule (name parameters &body body) \`(defun ,name ,parameters ,@body))
+(defun fee (x) (* x 2))
+(defun balance (x)
+  (- x (fee x)))
+(define-rule rate (x) (fee x))
+`,
+  'tests.lisp': `(defpackage bank-tests (:use cl bank fiveam))
+(in-package bank-tests)
+(def-suite suite)
+(in-suite suite)
+(test balance (is (= 5 (balance 10))))
+(test fee
+  (is (= 21 (fee 10))))
+(test rate (is (= 1 (rate 1))))
+(test random (is (= 1 (random 1))))
+`,
+  'regressions.lisp': `(defpackage bank-regressions (:use cl rt))
+(in-package bank-regressions)
+(deftest bank:rate (bank:rate 4) 9)
+`,
+};
+
+const root = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  write(root.path, FILES);
+  session = await startSession({ args: ['--root', root.path] });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+const text = async (tool: string, args: Record<string, unknown>) =>
+  (await session.call(tool, args)).text.replace(/\d+\.\d s\)/g, 'N s)');
+
+test('failures are told at the forms of the tests, and the functions are measured', async () => {
+  expect(await text('run_tests', { coverage: true })).toBe(
+    `bank/tests, bank/regressions: 5 of 5 tests fail (N s).
+  BANK::BALANCE tests.lisp:5: (= 5 (balance 10)): got -10
+  BANK::FEE tests.lisp:6: (= 21 (fee 10)): got 20
+  BANK::RATE tests.lisp:8: (= 1 (rate 1)): got 2
+  COMMON-LISP::RANDOM tests.lisp:9: (= 1 (random 1)): got 0
+  BANK::RATE regressions.lisp:3: (rate 4) = 8, wanted 9
+
+Coverage: 3 of 3 definitions ran, 3 of them wholly.`,
+  );
+  expect(await text('run_tests', { touching: 'bank:balance' })).toContain(
+    'Those that reach BANK::BALANCE: 1 of 1 test fails',
+  );
+});
