@@ -67,3 +67,12 @@ Coverage: 3 of 3 definitions ran, 3 of them wholly.`,
     'Those that reach BANK::BALANCE: 1 of 1 test fails',
   );
 });
+
+test('the name of a test is no call of what it tests', async () => {
+  expect(await text('who_calls', { name: 'bank:fee', sites: true })).toContain(
+    `Other places that call BANK::FEE:
+
+  top-level form at tests.lisp:6
+    tests.lisp:7:13  (is (= 21 (fee 10))))`,
+  );
+});

@@ -113,7 +113,7 @@ function describedForm(
       form.operator.startsWith('DEF') ||
       // A list there can be a call.
       (names.includes(defined) && !forms.names.in(form, bareOf(defined)).uses.some(({ called }) => called)));
-  const { uses } = forms.names.in(form, used);
+  const uses = usesIn(form, used, forms);
   const at = uses.map(({ index }) => forms.position(index));
   return {
     ...(isDefinition
@@ -127,6 +127,15 @@ function describedForm(
       })),
     }),
   };
+}
+
+/** Returns where FORM uses USED. The name of what it defines, such as a test that is called as what it tests, is no use
+ *  where there is a call. */
+function usesIn(form: TopLevelForm, used: string, { names }: Forms): Mention[] {
+  const { uses } = names.in(form, used);
+  const [first, ...others] = uses;
+  const isName = bare(form.name ?? '') === used && first?.called === false;
+  return isName && others.some(({ called }) => called) ? others : uses;
 }
 
 /** Returns PLACE, of a form whose text does not have the use, with a note of that. */
