@@ -103,7 +103,7 @@ Methods (2; methods: true reads them):
   test('can be of one kind', async () => {
     expect(await read('circle', { kind: 'class' })).toContain('(defclass circle ');
     expect(await read('circle', { kind: 'function' })).toBe(
-      'RD::CIRCLE has no definition of the kind function in the image; files are looked into without kind.',
+      'RD::CIRCLE has no definition of the kind function in the image, and no Lisp file of the workspace has one whose operator says so. Leave out kind to see all.',
     );
   });
 

@@ -70,7 +70,8 @@ export function definitionsOf(
   );
 }
 
-function isOfKind(nature: string, kind: string | undefined): boolean {
+/** Returns whether NATURE, what the image calls something or an operator that defines it, is of KIND. */
+export function isOfKind(nature: string, kind: string | undefined): boolean {
   const plain = (text: string) =>
     text
       .toUpperCase()

@@ -20,13 +20,15 @@ interface Looking {
   places: Places;
   /** The package of names without one, when it was given. */
   home: string | undefined;
+  /** Whether what an operator defines is meant. */
+  isMeant: (operator: string) => boolean;
 }
 
 /** Returns the definitions of what is ASKED for in the Lisp files of the workspace, as WANTED, each with NOTE. It tells
  *  whether all files were looked at. Methods of a generic function are listed, or read when they are wanted or stand
  *  alone. */
 export async function workspaceDefinitions(
-  { workspace, places, home }: Looking,
+  { workspace, places, home, isMeant }: Looking,
   asked: Asked,
   wanted: WantedText,
   note: string,
@@ -34,7 +36,7 @@ export async function workspaceDefinitions(
   const budget = lookingBudget();
   const all: NamedText[] = [];
   for await (const path of lispFiles(workspace, places, budget))
-    all.push(...places.definitionsOf(path, asked.symbol));
+    all.push(...places.definitionsOf(path, asked.symbol).filter(({ operator }) => isMeant(operator)));
   const prefix = (prefixOf(asked) ?? home)?.toUpperCase();
   const same = all.filter((each) => each.home.toUpperCase() === prefix);
   const named = same.length > 0 ? same : all;

@@ -10,12 +10,23 @@ import {
   type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
+import { TopLevelForms } from '../../source/position.ts';
+import { allNamed } from '../../source/targets.ts';
+import { SourceText } from '../../source/text.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { LIMIT, OFFSET } from '../paging.ts';
+import type { Places } from '../places.ts';
 import { NAMES } from '../several.ts';
 import { type Asked, askedNames } from './asked-names.ts';
-import { definitionsOf, readText, type TextOfEvaluated, withoutRepeats } from './described.ts';
+import {
+  definitionsOf,
+  isOfKind,
+  type ReadRow,
+  readText,
+  type TextOfEvaluated,
+  withoutRepeats,
+} from './described.ts';
 import { evaluatedText } from './evaluated.ts';
 import { workspaceDefinitions } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
@@ -113,14 +124,17 @@ async function readOne(
   const described = foundValue(await image.call('describe', lookup, callOptions(context)));
   const absent = isLookupFailure(described);
   const evaluated: TextOfEvaluated = (definition) => evaluatedText(history, definition, places.features);
-  const rows = absent ? [] : definitionsOf(described, places, asked, args, evaluated);
+  const told = absent ? [] : definitionsOf(described, places, asked, args, evaluated);
+  const rows = told.filter((row) => isWrittenSo(row, asked, places));
   const untold = rows.every(({ text }) => text === undefined);
-  const inFiles = untold && (absent || args.kind === undefined);
   const note = rows.length === 0 ? 'found by its name in the file' : 'not known to be what the image has';
-  const found = inFiles
-    ? await workspaceDefinitions({ workspace, places, home: args.package }, asked, args, note)
+  // What the image has under the name can be something else.
+  const isMeant = (operator: string) =>
+    absent || (isOfKind(operator, args.kind) && (told.length === rows.length || operator === asked.operator));
+  const found = untold
+    ? await workspaceDefinitions({ workspace, places, home: args.package, isMeant }, asked, args, note)
     : { rows: [], whole: true };
-  const all = [...rows, ...found.rows];
+  const all = [...(rows.length + found.rows.length > 0 ? rows : told), ...found.rows];
   const remark = !found.whole && PARTLY;
   if (all.length > 0) {
     const text = joinSections([...withoutRepeats(all).map(readText), remark]);
@@ -136,8 +150,15 @@ async function readOne(
   return { ...none, absent: true, text: joinSections([none.text, remark]) };
 }
 
-/** Returns the sentence that no definition was found of what is DESCRIBED, or not the method that is ASKED for. Files are read
- *  by names, which tell no KIND. */
+/** Returns whether ROW can be the form that is ASKED for: one with that operator, or of which the text is not known. */
+function isWrittenSo({ text }: ReadRow, { symbol, operator, methods }: Asked, { features }: Places): boolean {
+  if (operator === undefined || methods !== undefined || text === undefined) return true;
+  const forms = new TopLevelForms(new SourceText(text), features);
+  return allNamed(forms, { name: symbol, operator }).length > 0;
+}
+
+/** Returns the sentence that no definition was found of what is DESCRIBED, or not the method that is ASKED for. In files only
+ *  the operators tell the KIND. */
 function noneText(
   { symbol, things = [] }: DescribeData,
   { operator }: Asked,
@@ -146,7 +167,7 @@ function noneText(
   if (operator === 'DEFMETHOD')
     return `${symbol} has no such method: neither the image nor a Lisp file of the workspace has one. read_definition of ${symbol} alone lists those that there are.`;
   if (kind !== undefined)
-    return `${symbol} has no definition of the kind ${kind} in the image; files are looked into without kind.`;
+    return `${symbol} has no definition of the kind ${kind} in the image, and no Lisp file of the workspace has one whose operator says so. Leave out kind to see all.`;
   return things.length > 0
     ? `${symbol} is in the image, but no file and no evaluation is known that defined it. describe_symbol tells what it is.`
     : `${symbol} has no definition: neither the image nor a Lisp file of the workspace has one.`;
