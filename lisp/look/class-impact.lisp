@@ -90,6 +90,49 @@ that make such structures by keywords are there, too."
                                collect (make-json-object
                                         (list* "name" (name-text name) "below" t (name-arglist-members name)))))))
 
+;;; Its superclasses
+
+(defun default-superclass (class)
+  "Return the direct superclass that CLASS has when its definition names none."
+  (find-class (cond ((typep class 'sb-mop:funcallable-standard-class) 'sb-mop:funcallable-standard-object)
+                    ((member (find-class 'condition) (ancestors class)) 'condition)
+                    (t 'standard-object))))
+
+(defun ancestors-with (each class superclasses)
+  "Return EACH and all its superclasses as they are when CLASS has SUPERCLASSES as its direct ones."
+  (let ((found '()))
+    (labels ((visit (other)
+               (unless (member other found)
+                 (push other found)
+                 (mapc #'visit (if (eq other class) superclasses (sb-mop:class-direct-superclasses other))))))
+      (visit each))
+    found))
+
+(defun slot-names (class)
+  "Return the names of the direct slots of CLASS."
+  (loop for slot in (sb-mop:class-direct-slots class) collect (symbol-name (sb-mop:slot-definition-name slot))))
+
+(defun read-classes (texts package)
+  "Return the classes that TEXTS name in PACKAGE. The second value are those of TEXTS that name none."
+  (loop for text in texts
+        for symbol = (symbol-read text package)
+        for class = (and symbol (find-class symbol nil))
+        if class collect class into classes
+          else collect text into unknown
+        finally (return (values classes unknown))))
+
+(defun superclass-members (class superclasses unknown)
+  "Return the members about what CLASS has no more, and has anew, with SUPERCLASSES as its direct ones. UNKNOWN are texts of
+those that are no classes; then what it loses is not known."
+  (let* ((before (ancestors class))
+         (now (ancestors-with class class superclasses))
+         (kept-slots (mapcan #'slot-names (remove class now)))
+         (gone (and (null unknown) (remove-if (lambda (each) (member each now)) before))))
+    (list "superclassesGone" (mapcar #'class-text gone)
+          "superclassesCome" (mapcar #'class-text (remove-if (lambda (each) (member each before)) superclasses))
+          "superclassesUnknown" unknown
+          "inheritedSlots" (set-difference (mapcan #'slot-names (copy-list gone)) kept-slots :test #'string=))))
+
 ;;; Initialization arguments
 
 (defun keyword-name (parameter)
@@ -98,37 +141,47 @@ that make such structures by keywords are there, too."
                      ((consp (first parameter)) (first (first parameter)))
                      (t (first parameter)))))
 
-(defun method-initargs (class)
-  "Return the names of the keywords that methods take which run when an instance of CLASS is made. Return :ANY when one
+(defun method-initargs (classes)
+  "Return the names of the keywords that methods for CLASSES take which run when an instance is made. Return :ANY when one
 takes any."
-  (let ((classes (ancestors class)))
-    (loop for name in '(allocate-instance initialize-instance shared-initialize)
-          append (loop for method in (sb-mop:generic-function-methods (plain-definition name))
-                       for arglist = (sb-mop:method-lambda-list method)
-                       for behind = (rest (member '&key arglist))
-                       when (member (first (sb-mop:method-specializers method)) classes)
-                         append (if (member '&allow-other-keys arglist)
-                                    (return-from method-initargs :any)
-                                    (mapcar #'keyword-name (ldiff behind (member '&aux behind))))))))
+  (loop for name in '(allocate-instance initialize-instance shared-initialize)
+        append (loop for method in (sb-mop:generic-function-methods (plain-definition name))
+                     for arglist = (sb-mop:method-lambda-list method)
+                     for behind = (rest (member '&key arglist))
+                     when (member (first (sb-mop:method-specializers method)) classes)
+                       append (if (member '&allow-other-keys arglist)
+                                  (return-from method-initargs :any)
+                                  (mapcar #'keyword-name (ldiff behind (member '&aux behind)))))))
 
 (defun slot-initargs (class)
   "Return the names of the keywords that initialize the direct slots of CLASS."
   (loop for slot in (sb-mop:class-direct-slots class)
         append (mapcar #'symbol-name (remove-if-not #'keywordp (sb-mop:slot-definition-initargs slot)))))
 
-(defun lost-initargs (class without)
-  "Return the names of the keywords that instances of CLASS take only by the direct slots of WITHOUT."
-  (let ((others (method-initargs class)))
-    (unless (eq others :any)
-      (set-difference (slot-initargs without)
-                      (append others (mapcan #'slot-initargs
-                                             (remove-if #'forward-referenced-p (remove without (ancestors class)))))
-                      :test #'string=))))
+(defun taken-initargs (classes)
+  "Return the names of the keywords that instances take by methods for CLASSES and by their direct slots, or :ANY."
+  (let ((others (method-initargs classes)))
+    (if (eq others :any)
+        :any
+        (append others (mapcan #'slot-initargs (remove-if #'forward-referenced-p classes))))))
 
-(defun initarg-data (class below)
-  "Return what instances of CLASS, and of the classes BELOW it, take by its slots, as JSON objects."
+(defun lost-initargs (each class superclasses)
+  "Return the names of the keywords that instances of EACH take only by the direct slots of CLASS, or by what that inherits and
+does not with SUPERCLASSES as its direct ones."
+  (let* ((now (ancestors-with each class superclasses))
+         (kept (remove class now))
+         (gone (remove-if (lambda (other) (member other now)) (ancestors each)))
+         (others (taken-initargs kept))
+         (own (method-initargs (list class)))
+         (lost (taken-initargs gone)))
+    (unless (or (eq others :any) (eq own :any))
+      (set-difference (append (slot-initargs class) (if (eq lost :any) '() lost)) (append others own) :test #'string=))))
+
+(defun initarg-data (class below superclasses)
+  "Return what instances of CLASS, and of the classes BELOW it, take by its slots, as JSON objects. They are those that they
+lose with SUPERCLASSES as its direct ones, too."
   (loop for each in (cons class below)
-        for initargs = (lost-initargs each class)
+        for initargs = (lost-initargs each class superclasses)
         when (and initargs (class-name each))
           collect (object "name" (class-text each)
                           "homes" (packages-with (class-name each))
@@ -139,15 +192,21 @@ takes any."
 
 ;;; All together
 
-(defun class-members (class limit)
-  "Return the members of the answer about what goes by CLASS, with LIMIT classes below it."
+(defun class-members (class limit superclasses unknown)
+  "Return the members of the answer about what goes by CLASS, with LIMIT classes below it, when it is defined with SUPERCLASSES
+as its direct ones. UNKNOWN is as in SUPERCLASS-MEMBERS."
   (let ((below (classes-below class)) (structure (structure-description class)))
-    (list "class" (class-nature class)
-          "slots" (loop for slot in (sb-mop:class-direct-slots class) collect (symbol-name (sb-mop:slot-definition-name slot)))
-          "accessors" (if structure
-                          (append (structure-function-data class) (included-function-data class below))
-                          (slot-accessor-data class))
-          "initargs" (and (not structure) (initarg-data class below))
-          "subclassCount" (length below)
-          "subclasses" (mapcar #'class-place (page below 0 limit))
-          "instances" (instance-count class))))
+    (list* "class" (class-nature class)
+           "slots" (slot-names class)
+           "superclasses" (and (not structure) (mapcar #'class-text
+                                                         (remove (default-superclass class)
+                                                                 (sb-mop:class-direct-superclasses class))))
+           "accessors" (if structure
+                           (append (structure-function-data class) (included-function-data class below))
+                           (slot-accessor-data class))
+           "initargs" (and (not structure)
+                           (initarg-data class below (if unknown (sb-mop:class-direct-superclasses class) superclasses)))
+           "subclassCount" (length below)
+           "subclasses" (mapcar #'class-place (page below 0 limit))
+           "instances" (instance-count class)
+           (superclass-members class superclasses unknown))))

@@ -154,8 +154,9 @@ first LIMIT of them in the order of their names, and their number."
   "Return where METHOD is as a JSON object, with its lambda list."
   (object "place" (method-data method) "arglist" (arglist-text (sb-mop:method-lambda-list method))))
 
-(define-operation "impact" (name package limit)
-  "Tell what a change of the function, macro or class NAME of PACKAGE concerns besides its callers: LIMIT of each kind."
+(define-operation "impact" (name package limit redefined superclasses)
+  "Tell what a change of the function, macro or class NAME of PACKAGE concerns besides its callers: LIMIT of each kind. When a
+class is REDEFINED, SUPERCLASSES are what its definition names as such."
   (multiple-value-bind (symbol status setf in) (named-symbol name package)
     (declare (ignore status))
     (let* ((target (if setf (list 'setf symbol) symbol)) (kind (function-kind target))
@@ -178,4 +179,11 @@ first LIMIT of them in the order of their names, and their number."
                  (and kind (list "naming" (naming-data index target 2000)))
                  (and kind (finding-members index symbol limit))
                  (and kind (test-data index target limit))
-                 (and class (not (forward-referenced-p class)) (class-members class limit))))))))
+                 (and class
+                      (not (forward-referenced-p class))
+                      (multiple-value-bind (classes unknown) (read-classes superclasses in)
+                        (class-members class limit
+                                       (if redefined
+                                           (or classes (list (default-superclass class)))
+                                           (sb-mop:class-direct-superclasses class))
+                                       unknown)))))))))

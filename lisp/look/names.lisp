@@ -53,6 +53,12 @@ and the rest."
                (values (if (zerop colon) "KEYWORD" (subseq token 0 colon))
                        (subseq token start)))))))
 
+(defun symbol-read (token package)
+  "Return the symbol that TOKEN names where PACKAGE is the current one, or NIL when there is none."
+  (multiple-value-bind (prefix rest) (split-prefix token)
+    (let ((home (if prefix (let ((*package* package)) (find-package (token-name prefix))) package)))
+      (and home (values (find-symbol (token-name rest) home))))))
+
 (defun strip-wrapping (text)
   "Return TEXT without #' or ' in front, and whether it is of the form (SETF NAME). Answers have the package before that."
   (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))

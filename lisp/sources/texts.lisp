@@ -193,13 +193,6 @@ definitions of systems in its own."
       (package-at-start path)
       (find-package "COMMON-LISP-USER")))
 
-(defun symbol-read (text package)
-  "Return the symbol that TEXT is read as in PACKAGE, or NIL when there is none."
-  (let* ((text (if (find #\| text) (remove #\| text) (string-upcase text)))
-         (colon (position #\: text))
-         (home (if colon (let ((*package* package)) (find-package (subseq text 0 colon))) package)))
-    (and home (values (find-symbol (string-left-trim ":" (subseq text (or colon 0))) home)))))
-
 (defun decoded (text)
   "Return TEXT, a part of what READ-TEXT returns, as characters: the octets are UTF-8, or each is one."
   (if (every (lambda (char) (< (char-code char) 128)) text)

@@ -1,5 +1,6 @@
 /** Decides what the text of a definition defines: its name, its lambda list, and the accessors of a class or structure. */
 
+import { formText } from './definitions.ts';
 import { elementsOf, type LambdaList, lambdaListOf } from './fits.ts';
 import { bareName, type Form, readForm } from './form.ts';
 
@@ -16,6 +17,9 @@ export interface Definition {
   accessors?: string[];
   /** Keywords that initialize the slots of a class. */
   initargs?: string[];
+  /** The superclasses of a class as they are written, and the keywords of its default initargs. */
+  superclasses?: string[];
+  defaults?: string[];
   constructors?: Map<string, LambdaList | undefined>;
 }
 
@@ -34,7 +38,13 @@ export function definitionOf(text: string, features: ReadonlySet<string>): Defin
   const base = { operator, name, setf };
   if (FUNCTIONS.includes(operator)) return withList(base, elements[2]);
   if (operator === 'DEFMETHOD') return withList(base, elements.slice(2).find(isList));
-  if (CLASSES.includes(operator)) return { ...base, ...classParts(elements[3]) };
+  if (CLASSES.includes(operator))
+    return {
+      ...base,
+      ...classParts(elements[3]),
+      superclasses: (elementsOf(elements[2]) ?? []).map((each) => formText(text, each)),
+      defaults: defaultInitargs(elements.slice(4)),
+    };
   return operator === 'DEFSTRUCT'
     ? { ...base, ...structureParts(name, parts.slice(1), elements.slice(2)) }
     : undefined;
@@ -67,6 +77,13 @@ function classParts(slots: Form | undefined): Partial<Definition> {
     }
   }
   return { slots: names, accessors, initargs, constructors: new Map() };
+}
+
+/** Returns the keywords for which OPTIONS, of a class, have default values. */
+function defaultInitargs(options: readonly Form[]): string[] {
+  const given = options.map((option) => elementsOf(option) ?? []);
+  const [, ...values] = given.find(([key]) => bareName(key) === 'DEFAULT-INITARGS') ?? [];
+  return values.filter((_, index) => index % 2 === 0).map(bareName);
 }
 
 function structureParts(name: string, options: readonly Form[], body: readonly Form[]): Partial<Definition> {

@@ -94,6 +94,69 @@ describe('a class whose initarg goes', () => {
   });
 });
 
+describe('a class with other superclasses', () => {
+  const box = (superclasses: string, options = '(:default-initargs :size 3)') =>
+    `(defclass box (${superclasses}) ((lid :initarg :lid)) ${options})`;
+  const LOSS = 'Its instances lose their slots and initargs, and methods for them no longer take it.';
+  const gone = (key: string, name = 'BOX') => `:${key} is no initarg of ${name} any more`;
+
+  test('tells where it and those below are made with what came from them', async () => {
+    const parts = await impact('box', box(''));
+    expect(parts[1]).toBe(`Superclasses that would go: IMPACT-CLASSES::THING, IMPACT-CLASSES::ROOT. ${LOSS}`);
+    expect(section(parts, 'Instances made')).toBe(
+      [
+        'Instances made with what is gone (5):',
+        row('defclass box', '(defclass', ':SIZE is a default initarg of it', 'IMPACT-CLASSES::BOX'),
+        row('defun boxes', "(make-instance 'box :title", gone('TITLE')),
+        row('defun boxes', "(make-instance 'box :mark", gone('MARK')),
+        row('defun boxes', "(make-instance 'box :weight", gone('WEIGHT')),
+        row('defun crates', "(make-instance 'crate :title", gone('TITLE', 'CRATE')),
+      ].join('\n'),
+    );
+    expect(section(parts, 'Cannot be told of')).toContain('names a slot TITLE');
+    expect(section(await impact('box', box('', '')), 'Instances made')).not.toContain('default initarg');
+  });
+
+  test('tells only what goes, and what comes', async () => {
+    const root = await impact('box', box('impact-classes::root'));
+    expect(root[1]).toBe(`Superclasses that would go: IMPACT-CLASSES::THING. ${LOSS}`);
+    expect(section(root, 'Instances made')).not.toContain(':MARK');
+    const more = await impact('box', box('sized thing'));
+    expect(more[1]).toBe('Superclasses that would come: IMPACT-CLASSES::SIZED');
+    expect(section(more, 'Instances made')).toBeUndefined();
+  });
+
+  test('tells which of those the image does not have', async () => {
+    const parts = await impact('box', box('no-such-thing'));
+    expect(parts[1]).toBe(
+      'The image has no class no-such-thing, so what would go with the other superclasses is not known. Define that first, then ask again.',
+    );
+    expect(section(parts, 'Instances made')).toBeUndefined();
+  });
+
+  test('what is told is what SBCL signals when it runs', async () => {
+    const run = () =>
+      session.eval(
+        `(list ${[
+          "'box :title 1",
+          "'box :size 1",
+          "'box :mark 1",
+          "'box :weight 1 :size 1",
+          "'box :lid 1",
+          "'crate :title 1",
+          "'crate :size 1",
+        ]
+          .map((each) => `(handler-case (progn (make-instance ${each}) :fine) (error () :error))`)
+          .join(' ')})`,
+        { package: 'impact-classes' },
+      );
+    await session.eval(box('', ''), { package: 'impact-classes' });
+    expect(await run()).toBe('(:ERROR :ERROR :ERROR :ERROR :FINE :ERROR :FINE)');
+    await session.call('load_file', { path: 'fixtures/impact-classes.lisp' });
+    expect(await run()).toBe('(:FINE :FINE :FINE :FINE :FINE :FINE :FINE)');
+  });
+});
+
 test('a condition whose initarg goes', async () => {
   const parts = await impact('trouble', '(define-condition trouble (error) ((why :initarg :why)))');
   expect(section(parts, 'Instances made')).toBe(

@@ -113,6 +113,14 @@ export interface ImpactData {
   /** What kind of class it names. */
   class?: string;
   slots?: string[];
+  /** Its direct superclasses, PACKAGE::NAME, but those of every class. */
+  superclasses?: string[];
+  /** Classes that are above it no more, or anew, with the superclasses that were asked about, and the slots that it had from
+   *  the former. Of some the image UNKNOWN has no class; then what it loses is not known. */
+  superclassesGone?: string[];
+  superclassesCome?: string[];
+  superclassesUnknown?: string[];
+  inheritedSlots?: string[];
   accessors?: ClassFunction[];
   initargs?: ClassInitargs[];
   subclassCount?: number;

@@ -55,6 +55,19 @@ function without(arglist: string | undefined, gone: readonly string[]): LambdaLi
   return list?.keys && { ...list, keys: missing(list.keys, gone) };
 }
 
+/** Returns whether DEFINITION names other superclasses than FACTS tell of the class. */
+export function hasOtherSuperclasses(
+  { superclasses: old = [] }: ImpactData,
+  { superclasses: now }: Definition,
+): boolean {
+  const sorted = (names: readonly string[]) =>
+    names
+      .map((name) => name.toUpperCase().replace(/^.*:/, ''))
+      .sort()
+      .join(' ');
+  return now !== undefined && sorted(old) !== sorted(now);
+}
+
 function missing(old: readonly string[], now: readonly string[]): string[] {
   return old.filter((each) => !now.includes(each));
 }
@@ -67,7 +80,7 @@ export interface BrokenInstances {
 
 /** Returns where the files of FACTS make instances with what DEFINITION takes no more, or name slots that it lacks. */
 export function brokenInstances(
-  { initargs = [], slots = [], files = [] }: ImpactData,
+  { name: own, initargs = [], slots = [], inheritedSlots = [], files = [] }: ImpactData,
   definition: Definition | undefined,
   places: Places,
 ): BrokenInstances {
@@ -78,7 +91,8 @@ export function brokenInstances(
     gone: missing(each.initargs, definition.initargs ?? []),
   }));
   for (const { name, gone, defaults = [], place } of classes) {
-    for (const key of gone.filter((each) => defaults.includes(each))) {
+    const given = name === own ? (definition.defaults ?? []) : defaults;
+    for (const key of gone.filter((each) => given.includes(each))) {
       const site = places.site(place) ?? { at: 'no source', text: '' };
       broken.unfit.push({ caller: name, ...site, why: `:${key} is a default initarg of it` });
     }
@@ -86,7 +100,7 @@ export function brokenInstances(
   const sought = {
     classes: classes.map(({ name, homes }) => ({ name: bareOf(name), homes: new Set(homes) })),
     initargs: [...new Set(classes.flatMap(({ gone }) => gone))],
-    slots: missing(slots, definition.slots),
+    slots: missing([...slots, ...inheritedSlots], definition.slots),
   };
   if (sought.initargs.length + sought.slots.length === 0) return broken;
   const goneOf = (use: InstanceUse) =>

@@ -31,6 +31,9 @@ export interface Impact extends Partial<CheckedCalls> {
   /** Where sources name it, when it is a type. */
   typeUses?: Located[] | undefined;
   slots?: string[];
+  superclassesGone?: string[];
+  superclassesCome?: string[];
+  superclassesUnknown?: string[];
   subclassCount?: number;
   subclasses?: Located[];
   instances?: number;
@@ -77,6 +80,7 @@ export function impactText(impact: Impact, limit: number, asked = TESTS): string
         header: 'Methods that would not agree with the generic function',
         rows: impact.methods.map(locatedText),
       },
+      superclassText(impact),
       ...impact.accessors.map(accessorSection),
       { header: 'Instances made with what is gone', rows: impact.made.unfit.map(callText) },
       { header: 'Cannot be told of instances', rows: impact.made.unknown.map(callText) },
@@ -207,6 +211,23 @@ function typeSections({ typeUses }: Impact): (Section | string)[] {
       ? { header: 'The sources name it, as a type or otherwise', rows }
       : 'The sources that are loaded do not name it elsewhere.',
   ];
+}
+
+/** Returns what is told of the superclasses that go or come. */
+function superclassText({
+  superclassesGone: gone = [],
+  superclassesCome: come = [],
+  superclassesUnknown: unknown = [],
+}: Impact): string {
+  return [
+    gone.length > 0 &&
+      `Superclasses that would go: ${gone.join(', ')}. Its instances lose their slots and initargs, and methods for them no longer take it.`,
+    come.length > 0 && `Superclasses that would come: ${come.join(', ')}`,
+    unknown.length > 0 &&
+      `The image has no class ${unknown.join(', ')}, so what would go with the other superclasses is not known. Define that first, then ask again.`,
+  ]
+    .filter(Boolean)
+    .join('\n');
 }
 
 function classText({ class: kind, slots, instances }: Impact): string | false {

@@ -15,7 +15,7 @@ import { isNot } from '../natures.ts';
 import type { Places } from '../places.ts';
 import type { ReachedDefinitions } from '../tests/reached.ts';
 import { type CheckedCalls, calleeOf, checkedCalls } from './call-checks.ts';
-import { brokenInstances, changedFunctions } from './class-changes.ts';
+import { brokenInstances, changedFunctions, hasOtherSuperclasses } from './class-changes.ts';
 import { ownTexts, testsNaming, unloadedFiles } from './impact-besides.ts';
 import { type Impact, impactText } from './impact-text.ts';
 import { calledByMethod, disagreeing } from './method-changes.ts';
@@ -68,6 +68,9 @@ const IMPACT_OF_CHANGE = {
   ],
 } as const satisfies ToolDescription;
 
+/** Rows of each kind that are told unless another limit is asked for. */
+const LIMIT = 30;
+
 /** Sites of callers that are looked at, more than a program has of one function. */
 const MOST_CALLERS = 20_000;
 
@@ -76,7 +79,7 @@ export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
   return defineTool({
     ...IMPACT_OF_CHANGE,
     handler: async (args, context) => {
-      const limit = args.limit ?? 30;
+      const limit = args.limit ?? LIMIT;
       const asked = { name: args.name, ...packageOf(args), limit };
       const reply = await image.call('impact', asked, callOptions(context));
       const facts = foundValue(reply);
@@ -115,7 +118,7 @@ export async function callsNow(
 class Investigation {
   readonly #image: Image;
   readonly #places: Places;
-  readonly #facts: ImpactData;
+  #facts: ImpactData;
   readonly #context: CallContext;
 
   constructor(image: Image, places: Places, facts: ImpactData, context: CallContext) {
@@ -135,6 +138,8 @@ class Investigation {
       );
     }
     const definition = this.#definition(args);
+    if (definition !== undefined && ofClass !== undefined && hasOtherSuperclasses(this.#facts, definition))
+      this.#facts = await this.#redefined(args, definition);
     const ofType = definition?.operator === 'DEFTYPE';
     if (ofType && kind !== undefined) {
       // A function of that name stays as it is.
@@ -163,6 +168,22 @@ class Investigation {
     };
   }
 
+  /** Returns the facts with what the class loses by the superclasses of DEFINITION. */
+  async #redefined(
+    args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
+    { superclasses }: Definition,
+  ): Promise<ImpactData> {
+    const asked = {
+      name: args.name,
+      ...packageOf(args),
+      limit: args.limit ?? LIMIT,
+      redefined: true,
+      superclasses,
+    };
+    const found = foundValue(await this.#image.call('impact', asked, callOptions(this.#context)));
+    return isLookupFailure(found) ? this.#facts : found;
+  }
+
   /** Returns how the calls fit LIST, what is known of them. */
   async calls(list: LambdaList): Promise<CheckedCalls | undefined> {
     return this.#checkedCalls(this.#facts.name, this.#called(list));
@@ -176,6 +197,7 @@ class Investigation {
   #common() {
     const { name, kind, arglist, finding = [], findingCount = 0, testSystems, testsMore } = this.#facts;
     const { slots, subclassCount, subclasses, instances } = this.#facts;
+    const { superclassesGone, superclassesCome, superclassesUnknown } = this.#facts;
     const locate = (place: { description?: string }) => ({
       ...(place.description && { name: place.description }),
       ...this.#site(place),
@@ -188,6 +210,9 @@ class Investigation {
       finding: finding.map(locate),
       findingCount,
       ...(slots && { slots }),
+      ...(superclassesGone && { superclassesGone }),
+      ...(superclassesCome && { superclassesCome }),
+      ...(superclassesUnknown && { superclassesUnknown }),
       ...(subclassCount !== undefined && { subclassCount, subclasses: (subclasses ?? []).map(locate) }),
       ...(instances !== undefined && { instances }),
       ...(testSystems !== undefined && { testSystems }),
