@@ -127,9 +127,13 @@ code. TEXT is what answers call it, with the package of that."
             ;; MAP-REACHED would see the same, in several times as long.
             ((symbol-package (name-key name)) t)))))
 
+(defun kind-word (kind)
+  "Return the word of answers for KIND, a key of *USER-KINDS*, or NIL for a function."
+  (cdr (assoc kind *user-kinds*)))
+
 (defun kind-text (user)
   "Return the word of answers for what USER is, or NIL for a function."
-  (cdr (assoc (user-kind user) *user-kinds*)))
+  (kind-word (user-kind user)))
 
 (defun user-code (user)
   "Return the code of USER, or NIL when that is gone."

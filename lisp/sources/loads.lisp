@@ -112,13 +112,24 @@ load of PATH, which can be PATH. Without PATH a form that begins BY made it, unl
                (note-evaluated definition by)))))
     (loop for file being the hash-keys of groups using (hash-value group) collect (cons file group))))
 
+(defparameter *reached-kinds* '((:type . :type) (:setf-expander . :setf) (:class . :report))
+  "Kinds of definitions that have no function as their identity, each with what the function of one is to its name.")
+
+(defun made-function (definition)
+  "Return the function that DEFINITION has made, but for a method, or NIL."
+  (let ((identity (definition-identity definition))
+        (reached (cdr (assoc (definition-kind definition) *reached-kinds*))))
+    (cond ((typep identity '(and function (not generic-function))) identity)
+          (reached (map-reached (lambda (kind function)
+                                  (when (eq kind reached) (return-from made-function function)))
+                                (definition-name definition))
+                   nil))))
+
 (defun fresh-sources (definitions)
   "Return what the debugger knows of the sources of the functions among DEFINITIONS."
   (remove-duplicates (loop for definition in definitions
-                           for identity = (definition-identity definition)
-                           for source = (and (typep identity '(and function (not generic-function)))
-                                             (identity-file identity)
-                                             (function-source identity))
+                           for function = (made-function definition)
+                           for source = (and function (identity-file function) (function-source function))
                            when source collect source)
                      :test #'eq))
 

@@ -7,13 +7,17 @@
 
 (defparameter *outdated-limit* 1000 "How many of them are kept.")
 
-(defun user-name (caller)
-  "Return the function name of CALLER, as SBCL calls it; of a method, that of its generic function; else NIL."
-  (cond ((symbolp caller) caller)
-        ((typep caller '(cons (eql setf) (cons symbol null))) caller)
-        ((and (consp caller) (symbolp (first caller)) (consp (cdr caller))
-              (member (symbol-name (first caller)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=))
-         (second caller))))
+(defun kind-reached (name function)
+  "Return what FUNCTION, a simple one, is to NAME, which reaches it, as MAP-REACHED has it; NIL when it does not."
+  (ignore-errors
+   (map-reached (lambda (kind reached)
+                  (when (eq reached function) (return-from kind-reached kind)))
+                name)
+   nil))
+
+(defun in-force-p (name function)
+  "True when NAME still names FUNCTION, a simple one, or one of its methods or expanders is that."
+  (and (kind-reached name function) t))
 
 (defun method-of (function name)
   "Return the method of the generic function NAME of which FUNCTION is the code, or NIL."
@@ -24,17 +28,12 @@
                       (and fast (eq function (simple-function fast)))))
                   (sb-mop:generic-function-methods generic)))))
 
-(defun in-force-p (name function)
-  "True when NAME still names FUNCTION, a simple one, or one of its methods is that."
-  (ignore-errors
-   (let ((now (or (and (symbolp name) (macro-function name)) (and (fboundp name) (plain-definition name)))))
-     (cond ((typep now 'generic-function) (and (method-of function name) t))
-           (now (eq function (simple-function now)))))))
-
 (defun user-text (name function)
   "Return how the user NAME, which FUNCTION is of, reads."
-  (let ((method (method-of function name)))
-    (if method (method-name-text name method) (function-name-text name))))
+  (let ((method (method-of function name)) (kind (kind-word (kind-reached name function))))
+    (if method
+        (method-name-text name method)
+        (format nil "~A~@[ (~A)~]" (function-name-text name) kind))))
 
 (defun has-inside-p (function kind name)
   "True when FUNCTION, which has a use of NAME of that KIND, has the code or the value of that compiled in. True too when
@@ -62,7 +61,7 @@ FRESH."
      (lambda (caller function)
        (let ((xrefs (function-xrefs function)))
          (when (and (simple-vector-p xrefs) (mentions-p xrefs names))
-           (let ((user (user-name caller)))
+           (let ((user (enclosing-name caller)))
              (map-xrefs (lambda (kind used number)
                           (declare (ignore number))
                           (when (and user

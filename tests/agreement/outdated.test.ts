@@ -1,7 +1,7 @@
 // Who is told to be compiled with something as it was before: a macro, an inline function, a constant.
 
 import { describe, expect, test } from 'vitest';
-import { compare, FORGET, load, loaded, withPackageP } from './package-p.ts';
+import { compare, FORGET, load, loaded, put, withPackageP } from './package-p.ts';
 
 withPackageP();
 
@@ -69,5 +69,47 @@ describe('users of a macro or an inline function that changed', () => {
     expect(await loaded('i.lisp', '(declaim (inline i))', '(defun i () 2)')).toBe(
       'Loaded i.lisp\n\nCompiled with the inline function P::I as it was before: P::USE. Load it again.',
     );
+  });
+
+  test('and those that are no functions of a name: macros, types, setf expanders and compiler macros', async () => {
+    const helper = (value: number) => [
+      `(defmacro m () ${value})`,
+      '(declaim (inline i))',
+      `(defun i () ${value})`,
+    ];
+    const users = [
+      '(defmacro mine () `(list ,(m) ,(i)))',
+      '(deftype small () `(integer 0 ,(i)))',
+      '(define-compiler-macro made () (i))',
+      '(define-setf-expander place () (values nil nil nil nil (i)))',
+      '(define-condition trouble (error) () (:report (lambda (c s) c (print (i) s))))',
+    ];
+    await loaded('m.lisp', ...helper(1));
+    await loaded('users.lisp', '(defun made () 1)', ...users);
+    await loaded('types.lisp', '(deftype least () `(integer ,(i)))');
+    expect(await loaded('m.lisp', ...helper(2))).toBe(
+      `Loaded m.lisp
+
+Compiled with the inline function P::I as it was before: P::LEAST (type expander), P::MADE (compiler macro), P::MINE, P::PLACE (setf expander), P::SMALL (type expander), P::TROUBLE (condition report). Load them again.
+Compiled with the macro P::M as it was before: P::MINE. Load it again.`,
+    );
+    expect(await load('users.lisp')).toBe('Loaded users.lisp');
+    expect(await load('types.lisp')).toBe('Loaded types.lisp');
+    expect(await compare('m.lisp')).toBe('The image and m.lisp agree.');
+  });
+
+  test('and what one load makes anew with them is none, whatever it is', async () => {
+    const files = (value: number) => ({
+      'm.lisp': [`(defmacro m () ${value})`],
+      'types.lisp': ['(deftype least () `(integer ,(m)))'],
+      'all.lisp': [
+        '(load (merge-pathnames "m.lisp" *load-truename*))',
+        '(load (merge-pathnames "types.lisp" *load-truename*))',
+      ],
+    });
+    for (const value of [1, 2]) {
+      for (const [name, forms] of Object.entries(files(value))) put(name, ...forms);
+      expect(await load('all.lisp')).toBe('Loaded all.lisp');
+    }
   });
 });
