@@ -161,9 +161,9 @@ the place of; VALUES is of a TOUCHED."
       (:method (let ((function (method-function identity))) (and function (simple-function function))))
       ((:function :macro) (and (typep identity '(and function (not generic-function))) (simple-function identity))))))
 
-(defun uses-in-texts (symbol fresh)
-  "Return lists of SYMBOL, a user and its function, as USES-OF does. Users are what forms define that name SYMBOL in the texts
-of the files that were loaded. SBCL has no cross references of symbol macros."
+(defun uses-in-texts (symbol fresh &optional (token (symbol-name symbol)))
+  "Return lists of SYMBOL, a user and its function, as USES-OF does. Users are what forms define that have TOKEN in the texts
+of the files that were loaded. SBCL has no cross references of symbol macros, nor of types."
   (let ((uses '()))
     (loop for file being the hash-values of **files**
           for text = (source-file-text file)
@@ -176,20 +176,33 @@ of the files that were loaded. SBCL has no cross references of symbol macros."
                              (>= (definition-serial definition) (source-file-serial file))
                              (current-p definition)
                              (not (member (function-source function) fresh :test #'eq))
-                             (token-in-p (symbol-name symbol) (aref forms number)))
+                             (token-in-p token (aref forms number)))
                     (push (list symbol (definition-name definition) function) uses))))
               file))
     uses))
 
+(defun note-uses (uses)
+  "Note USES, which are as USES-OF returns them."
+  (setf **outdated** (let ((all (union (remove-duplicates uses :test #'equal) **outdated** :test #'equal)))
+                       (subseq all 0 (min (length all) *outdated-limit*)))))
+
 (defun note-outdated (names fresh)
   "Note the users of NAMES, of what changed and is compiled in, but those in code of the sources FRESH."
   (when names
-    (let ((uses (append (uses-of names fresh)
-                        (loop for name in names
-                              when (and (symbolp name) (eq (known :variable :kind name) :macro))
-                                append (uses-in-texts name fresh)))))
-      (setf **outdated** (let ((all (union uses **outdated** :test #'equal)))
-                           (subseq all 0 (min (length all) *outdated-limit*)))))))
+    (note-uses (append (uses-of names fresh)
+                       (loop for name in names
+                             when (and (symbolp name) (eq (known :variable :kind name) :macro))
+                               append (uses-in-texts name fresh))))))
+
+(defun note-users-of-layouts (laid-out fresh)
+  "Note the users of the structures LAID-OUT, as a NOTED has them, but those in code of the sources FRESH. They are the code
+that has the layout from before, that has functions of the structure compiled in, or that names it as a type by a quote."
+  (loop for (symbol layout . names) in laid-out
+        do (note-uses (remove-if (lambda (use) (member (second use) names :test #'equal))
+                                 (append (layout-users symbol layout fresh)
+                                         (loop for (nil user function) in (uses-of names fresh)
+                                               collect (list symbol user function))
+                                         (uses-in-texts symbol fresh (format nil "'~A" (symbol-name symbol))))))))
 
 ;;; What a form makes only where it is not there
 

@@ -36,7 +36,7 @@
                    (destructuring-bind (used user function) use
                      (let ((method (method-of function user)))
                        (some (lambda (file)
-                               (or (defines-p file used '(:macro :compiler-macro :function :constant :symbol-macro))
+                               (or (defines-p file used '(:macro :compiler-macro :function :constant :symbol-macro :class))
                                    (defines-p file user '(:macro :function))
                                    (and method (gethash method (source-file-definitions file)))))
                              files))))

@@ -125,6 +125,16 @@ tells of no place before."
                     collect accessor collect (list 'setf accessor))
               (list (description-copier description) (description-predicate description))))))
 
+(defun structure-layout (definition)
+  "Return the layout of the structure of DEFINITION as it is now, and the names of the functions that it made, in a pair. Return
+NIL for anything else."
+  (let* ((name (definition-name definition))
+         (cell (and (eq (definition-kind definition) :class) (class-cell name)))
+         (classoid (and cell (cell-classoid cell))))
+    (and classoid
+         (ignore-errors (defstruct-description name))
+         (cons (classoid-layout classoid) (remove nil (structure-names name) :key #'name-symbol)))))
+
 (defun said-by-others-p (definition others)
   "True when DEFINITION is part of a class or a structure among OTHERS, and goes without saying."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))

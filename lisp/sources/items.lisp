@@ -7,8 +7,9 @@
 it is the method or the package, and LOCATION is where the latter two are from. SERIAL is the number of the load. BASELINE
 is the form that made it, or the text of a variable's value, once the file says something else. Of one that was not set
 again SAYS is the text of the value in the file, or T, and KEPT a weak pointer to the value that it kept. FORM is the number
-of its form, when others before that came or went since. INLINED is true when callers had its code compiled in once."
-  kind name identity serial (location nil) (baseline nil) (says nil) (kept nil) (form nil) (inlined nil))
+of its form, when others before that came or went since. INLINED is true when callers had its code compiled in once. Of a
+structure LAYOUT is a pair of its layout and the names of the functions that it made."
+  kind name identity serial (location nil) (baseline nil) (says nil) (kept nil) (form nil) (inlined nil) (layout nil))
 
 (defun definition-number (definition)
   "Return the number of the top-level form of DEFINITION in the text that its file was loaded with, or NIL."

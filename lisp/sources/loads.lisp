@@ -5,8 +5,9 @@
 (defstruct (noted (:constructor make-noted ()))
   "What is to be told of a load. FILES are those that were loaded to their end. DOUBLES are pairs of a method and the one
 whose place it took. UNSET are the definitions of variables that were not set again. RESLOTTED are lists of a class that has
-other slots than before, the names of those that are new, and of those that are gone."
-  (files '()) (doubles '()) (unset '()) (reslotted '()))
+other slots than before, the names of those that are new, and of those that are gone. LAID-OUT are lists of a structure with
+another layout than before, that one, and the names of the functions that it had made."
+  (files '()) (doubles '()) (unset '()) (reslotted '()) (laid-out '()))
 
 (defvar *loaded* nil "What is to be told of the load that this thread noted last, or NIL.")
 
@@ -140,7 +141,8 @@ load of PATH, which can be PATH. Without PATH a form that begins BY made it, unl
         for key = (key-of definition)
         for old = (gethash key table)
         do (setf (gethash key table) definition
-                 (definition-inlined definition) (and (eq (definition-kind definition) :function) (inline-p definition)))
+                 (definition-inlined definition) (and (eq (definition-kind definition) :function) (inline-p definition))
+                 (definition-layout definition) (structure-layout definition))
         when old collect (cons definition old)))
 
 
@@ -177,10 +179,19 @@ load of PATH, which can be PATH. Without PATH a form that begins BY made it, unl
       (drop-replaced-methods file)
       (keep-conditional file old-text text old-serial)
       (push file (noted-files noted))
+      (note-layouts pairs noted)
       (setf (noted-unset noted)
             (append (noted-unset noted)
                     (unset-variables pairs definitions old-text text (touched-values touched))))
       (append (changed-kinds file old-serial) (changed-names pairs old-text text)))))
+
+(defun note-layouts (pairs noted)
+  "Note in NOTED the structures in PAIRS, from ENTER, that have another layout now."
+  (loop for (new . old) in pairs
+        for (before . names) = (definition-layout old)
+        for (now . more) = (definition-layout new)
+        unless (eq before now)
+          do (when before (push (list* (definition-name old) before (union names more :test #'equal)) (noted-laid-out noted)))))
 
 (defvar *form-numbers* nil
   "While only a part of a file is loaded, a vector of what number each of its top-level forms had before, or NIL.")
@@ -216,6 +227,7 @@ what is to be told. Return the names of what has changed and is compiled into it
   (let* ((old-text (source-file-text file)) (text (read-text (sb-ext:parse-native-namestring (source-file-path file))))
          (same (same-forms-p old-text text)) (pairs (enter file definitions)))
     (drop-numbered-anew file definitions pairs old-text text)
+    (note-layouts pairs noted)
     (prog1 (changed-names pairs old-text text)
       (setf (noted-unset noted)
             (append (noted-unset noted)
@@ -280,8 +292,10 @@ to have been loaded. Return the names of what has changed and is compiled into i
          (noted (make-noted)))
     (when (and path (not (assoc path groups :key #'source-file-path :test #'equal)))
       (push (list (known-file path)) groups))
-    (note-outdated (loop for group in groups append (note-group group touched done path noted))
-                   (loop for (nil . definitions) in groups append (fresh-sources definitions)))
+    (let ((names (loop for group in groups append (note-group group touched done path noted)))
+          (fresh (loop for (nil . definitions) in groups append (fresh-sources definitions))))
+      (note-outdated names fresh)
+      (note-users-of-layouts (noted-laid-out noted) fresh))
     (setf (noted-doubles noted) (and done (doubles (touched-log touched)))
           (noted-reslotted noted) (reslotted touched)
           *loaded* noted)))

@@ -74,6 +74,21 @@ FRESH."
                         xrefs))))))
     uses))
 
+(defun layout-users (symbol layout fresh)
+  "Return lists of SYMBOL, a user and its function, as USES-OF does: those of which the code has LAYOUT."
+  (let ((uses '()))
+    (map-code
+     (lambda (code)
+       (when (block found
+               (map-constants (lambda (constant) (when (eq constant layout) (return-from found t))) code))
+         (dotimes (index (code-functions code))
+           (let* ((function (code-function code index)) (user (enclosing-name (plain-function-name function))))
+             (when (and user
+                        (not (member (function-source function) fresh :test #'eq))
+                        (in-force-p user function))
+               (push (list symbol user function) uses)))))))
+    uses))
+
 (defun outdated-uses ()
   "Return the elements of **OUTDATED** that are in force, in the order of how they read."
   (setf **outdated** (remove-if-not (lambda (use) (in-force-p (second use) (third use))) **outdated**))
@@ -88,6 +103,7 @@ FRESH."
         ((compiler-macro-function name) "compiler macro")
         ((constantp name) "constant")
         ((eq (known :variable :kind name) :macro) "symbol macro")
+        ((typep (find-class name nil) 'structure-class) "structure")
         (t "definition")))
 
 (defun outdated-data (uses)

@@ -113,3 +113,32 @@ Compiled with the macro P::M as it was before: P::MINE. Load it again.`,
     }
   });
 });
+
+describe('users of a structure', () => {
+  const point = (slots: string) => [`(defstruct point ${slots})`, '(defun origin () (make-point))'];
+  const USERS = [
+    '(defun reads (p) (point-x p))',
+    '(defun sets (p) (setf (point-y p) 1))',
+    '(defun tells (p) (point-p p))',
+    "(defun is (p) (typep p 'point))",
+    '(defun declared (p) (declare (type point p)) p)',
+    '(defmethod prints ((p integer)) (copy-point (origin)))',
+    '(defun other (point) (origin) point)',
+    '(defun calls (p) (declare (notinline point-x)) (point-x p))',
+  ];
+  const SAID =
+    'Compiled with the structure P::POINT as it was before: P::DECLARED, P::IS, P::PRINTS (COMMON-LISP::INTEGER), P::READS, P::SETS, P::TELLS. Load them again.';
+
+  test('with other slots are told until they are compiled again', async () => {
+    await loaded('s.lisp', ...point('x y'));
+    await loaded('users.lisp', ...USERS);
+    expect(await load('s.lisp')).toBe('Loaded s.lisp');
+    expect(await loaded('s.lisp', ...point('(x 1) (y 2)'))).toBe('Loaded s.lisp');
+    put('s.lisp', ...point('w x y'));
+    expect(await load('s.lisp')).toContain('CONTINUE');
+    expect(await load('s.lisp', { restarts: ['CONTINUE'] })).toContain(SAID);
+    expect(await compare('s.lisp')).toBe(SAID);
+    expect(await load('users.lisp')).toBe('Loaded users.lisp');
+    expect(await compare('s.lisp')).toBe('The image and s.lisp agree.');
+  });
+});
