@@ -61,17 +61,20 @@ Return T when it has one for another class, else NIL."
         unless (eq kept :above)
           collect (object "name" (name-text name) "kept" (and kept t))))
 
+(defun structure-function-names (class)
+  "Return the names of the functions that DEFSTRUCT made of CLASS."
+  (let ((description (structure-description class)))
+    (remove nil (append (loop for slot in (sb-mop:class-direct-slots class)
+                              append (multiple-value-bind (accessor read-only)
+                                         (structure-accessor class (sb-mop:slot-definition-name slot))
+                                       (and accessor
+                                            (if read-only (list accessor) (list accessor (list 'setf accessor))))))
+                        (list (description-copier description) (description-predicate description))
+                        (mapcar #'first (description-constructors description))))))
+
 (defun structure-function-data (class)
   "Return the functions that DEFSTRUCT made of CLASS, as JSON objects."
-  (let ((description (structure-description class)))
-    (loop for name in (append (loop for slot in (sb-mop:class-direct-slots class)
-                                    append (multiple-value-bind (accessor read-only)
-                                               (structure-accessor class (sb-mop:slot-definition-name slot))
-                                             (and accessor
-                                                  (if read-only (list accessor) (list accessor (list 'setf accessor))))))
-                              (list (description-copier description) (description-predicate description))
-                              (mapcar #'first (description-constructors description)))
-          when name collect (object "name" (name-text name)))))
+  (loop for name in (structure-function-names class) collect (object "name" (name-text name))))
 
 (defun included-function-data (class below)
   "Return the functions that structures of BELOW have for the slots that they include from CLASS, as JSON objects. Those
@@ -198,6 +201,9 @@ as its direct ones. UNKNOWN is as in SUPERCLASS-MEMBERS."
   (let ((below (classes-below class)) (structure (structure-description class)))
     (list* "class" (class-nature class)
            "slots" (slot-names class)
+           "include" (let ((above (and structure (first (sb-mop:class-direct-superclasses class)))))
+                       (and above (structure-description above) (not (eq above (find-class 'structure-object)))
+                            (class-text above)))
            "superclasses" (and (not structure) (mapcar #'class-text
                                                          (remove (default-superclass class)
                                                                  (sb-mop:class-direct-superclasses class))))

@@ -150,6 +150,20 @@ first LIMIT of them in the order of their names, and their number."
     (list "finding" (users-data users limit)
           "findingCount" (length users))))
 
+(defun structure-users (index class)
+  "Return how the functions in INDEX read that call what DEFSTRUCT made of CLASS, or of structures that include that."
+  (let ((names (mapcan #'structure-function-names (remove-if-not #'structure-description (cons class (classes-below class)))))
+        (found '()))
+    (dolist (name names)
+      (map-uses (lambda (user kind)
+                  (when (and (member kind '(0 5))
+                             (name-of user)
+                             (not (member (name-of user) names :test #'equal))
+                             (reached-p user))
+                    (pushnew user found :key #'name-of :test #'equal)))
+                index name))
+    (mapcar #'shown-name (sort found #'user-before-p))))
+
 (defun method-lambda-data (method)
   "Return where METHOD is as a JSON object, with its lambda list."
   (object "place" (method-data method) "arglist" (arglist-text (sb-mop:method-lambda-list method))))
@@ -179,6 +193,9 @@ class is REDEFINED, SUPERCLASSES are what its definition names as such."
                  (and kind (list "naming" (naming-data index target 2000)))
                  (and kind (finding-members index symbol limit))
                  (and kind (test-data index target limit))
+                 (and class
+                      (structure-description class)
+                      (list "structureUsers" (page (structure-users index class) 0 2000)))
                  (and class
                       (not (forward-referenced-p class))
                       (multiple-value-bind (classes unknown) (read-classes superclasses in)

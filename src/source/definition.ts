@@ -15,6 +15,8 @@ export interface Definition {
    *  its lambda list. */
   slots?: string[];
   accessors?: string[];
+  /** The bare name of the structure that a structure includes. */
+  include?: string;
   /** Keywords that initialize the slots of a class. */
   initargs?: string[];
   /** The superclasses of a class as they are written, and the keywords of its default initargs. */
@@ -110,8 +112,10 @@ function structureParts(name: string, options: readonly Form[], body: readonly F
   };
   const constructors = given.filter(([key]) => bareName(key) === 'CONSTRUCTOR');
   const made: (readonly (Form | undefined)[])[] = constructors.length === 0 ? [[]] : constructors;
+  const include = nameOr(option('INCLUDE'), '');
   return {
     slots,
+    ...(include !== '' && { include }),
     accessors: [...readers.flat(), named('COPIER', `COPY-${name}`), named('PREDICATE', `${name}-P`)],
     constructors: new Map(
       made.map((each) => [nameOr(each, `MAKE-${name}`), each[2] ? lambdaListOf(each[2]) : plain]),

@@ -249,10 +249,12 @@ describe('a class', () => {
   test('that is a structure: constructors and accessors', async () => {
     expect(await impact('point', { definition: '(defstruct point x z)' })).toEqual([
       'IMPACT::POINT [STRUCTURE CLASS]',
+      'With another layout SBCL signals an error when this is loaded: give load_file restarts: ["CONTINUE"]. Then instances that were made before are of no use, and what was compiled with it must be loaded again.',
       'IMPACT::POINT-Y would be gone; nobody is known to call it.',
       `No longer fit IMPACT::MAKE-POINT (1 of 2 calls):\n${row('IMPACT::POINTS', 'points', '(make-point :x 1 :y 2)', ':Y is not one of its keywords')}`,
       'Direct slots: X, Y\nInstances, with those of subclasses: 0',
       `Subclasses (1):\n${row('IMPACT::POINT-3', 'point-3', '(defstruct')}`,
+      'To compile again, as the structure has another layout (1): IMPACT::POINTS',
     ]);
   });
 

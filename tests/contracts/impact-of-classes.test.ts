@@ -180,6 +180,21 @@ describe('a structure', () => {
     expect(section(parts, `No longer fit ${NAME('MAKE-POINT ')}`)).toBeUndefined();
   });
 
+  test('with another layout: how to load it, and what to compile again', async () => {
+    const changed = async (definition: string) => {
+      const parts = await impact('point', definition);
+      return [section(parts, 'With another layout'), section(parts, 'To compile again')];
+    };
+    const told = [
+      'With another layout SBCL signals an error when this is loaded: give load_file restarts: ["CONTINUE"]. Then instances that were made before are of no use, and what was compiled with it must be loaded again.',
+      'To compile again, as the structure has another layout (2): IMPACT-CLASSES::POINTS, IMPACT-CLASSES::SET-Y',
+    ];
+    expect(await changed('(defstruct point w x y)')).toEqual(told);
+    expect(await changed('(defstruct point y x)')).toEqual(told);
+    expect(await changed('(defstruct (point (:include other)) x y)')).toEqual(told);
+    expect(await changed('(defstruct point "A point." (x 1) (y 2))')).toEqual([undefined, undefined]);
+  });
+
   test('that has no copier and no predicate any more', async () => {
     const parts = await impact('point', '(defstruct (point (:copier nil) (:predicate nil)) x y)');
     expect(parts.filter((part) => part.includes('would be gone')).map((part) => part.split('\n')[0])).toEqual(

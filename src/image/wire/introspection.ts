@@ -113,6 +113,9 @@ export interface ImpactData {
   /** What kind of class it names. */
   class?: string;
   slots?: string[];
+  /** Of a structure: the one that it includes, and which functions call what it made. */
+  include?: string;
+  structureUsers?: string[];
   /** Its direct superclasses, PACKAGE::NAME, but those of every class. */
   superclasses?: string[];
   /** Classes that are above it no more, or anew, with the superclasses that were asked about, and the slots that it had from

@@ -68,6 +68,15 @@ export function hasOtherSuperclasses(
   return now !== undefined && sorted(old) !== sorted(now);
 }
 
+/** Returns whether DEFINITION gives the structure of FACTS another layout: its slots, their order, or what it includes. */
+export function hasOtherLayout(
+  { slots = [], include = '' }: ImpactData,
+  definition: Definition | undefined,
+): boolean {
+  if (definition?.operator !== 'DEFSTRUCT') return false;
+  return slots.join(' ') !== definition.slots?.join(' ') || bareOf(include) !== (definition.include ?? '');
+}
+
 function missing(old: readonly string[], now: readonly string[]): string[] {
   return old.filter((each) => !now.includes(each));
 }

@@ -27,6 +27,8 @@ export interface Impact extends Partial<CheckedCalls> {
   findingCount: number;
   methods: Located[];
   accessors: ChangedFunction[];
+  /** Whether the new definition gives a structure another layout. */
+  otherLayout: boolean;
   made: BrokenInstances;
   /** Where sources name it, when it is a type. */
   typeUses?: Located[] | undefined;
@@ -52,6 +54,9 @@ export interface Impact extends Partial<CheckedCalls> {
 
 const NO_TYPE_USES =
   'SBCL records no uses of a type. Code that was compiled with this one keeps it until it is compiled again.';
+
+const OTHER_LAYOUT =
+  'With another layout SBCL signals an error when this is loaded: give load_file restarts: ["CONTINUE"]. Then instances that were made before are of no use, and what was compiled with it must be loaded again.';
 
 /** Tests that are told unless more are asked for. */
 const TESTS = 5;
@@ -81,6 +86,7 @@ export function impactText(impact: Impact, limit: number, asked = TESTS): string
         rows: impact.methods.map(locatedText),
       },
       superclassText(impact),
+      impact.otherLayout && OTHER_LAYOUT,
       ...impact.accessors.map(accessorSection),
       { header: 'Instances made with what is gone', rows: impact.made.unfit.map(callText) },
       { header: 'Cannot be told of instances', rows: impact.made.unknown.map(callText) },

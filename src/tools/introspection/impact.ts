@@ -15,7 +15,7 @@ import { isNot } from '../natures.ts';
 import type { Places } from '../places.ts';
 import type { ReachedDefinitions } from '../tests/reached.ts';
 import { type CheckedCalls, calleeOf, checkedCalls } from './call-checks.ts';
-import { brokenInstances, changedFunctions, hasOtherSuperclasses } from './class-changes.ts';
+import { brokenInstances, changedFunctions, hasOtherLayout, hasOtherSuperclasses } from './class-changes.ts';
 import { ownTexts, testsNaming, unloadedFiles } from './impact-besides.ts';
 import { type Impact, impactText } from './impact-text.ts';
 import { calledByMethod, disagreeing } from './method-changes.ts';
@@ -163,6 +163,7 @@ class Investigation {
       accessors: await changedFunctions(this.#facts, definition, (each, taken) =>
         this.#checkedCalls(each, taken),
       ),
+      otherLayout: hasOtherLayout(this.#facts, definition),
       made: brokenInstances(this.#facts, definition, this.#places),
       typeUses: typeUses(this.#facts, this.#places),
     };
@@ -295,7 +296,9 @@ class Investigation {
     definition: Definition | undefined,
   ): { why: string; names: string[] } {
     const rows = callers?.rows ?? [];
-    const { inline, compilerMacro } = this.#facts;
+    const { inline, compilerMacro, structureUsers = [] } = this.#facts;
+    if (hasOtherLayout(this.#facts, definition))
+      return { why: 'the structure has another layout', names: structureUsers };
     const macro = this.#facts.kind === 'MACRO';
     const why =
       (macro && 'it is a macro') ||
