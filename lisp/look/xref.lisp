@@ -228,7 +228,10 @@ named. Without PACKAGE NAME is one of CL-USER (S3.3)."
                (others (append callers (and internals (list (tell-own index target)))))
                (possible (tell-rows target mentions '() '() t))
                (unrecorded (unrecorded-text target))
-               (unseen (and (or (zerop (rows-count others)) (equal "slot" unrecorded)) (fboundp target) (mentioned-p symbol))))
+               (place (and setf (not (fboundp target)) (expander :setf symbol)))
+               (unseen (and (or (zerop (rows-count others)) (equal "slot" unrecorded))
+                            (or place (fboundp target))
+                            (mentioned-p symbol))))
           (make-json-object
            (list* "name" (name-text target)
                   "callers" (length (rows-functions calls))
@@ -236,7 +239,7 @@ named. Without PACKAGE NAME is one of CL-USER (S3.3)."
                   "possible" (rows-count possible)
                   "leftOut" (callers-left-out index target)
                   "natures" (if setf
-                                (and (fboundp target) '("FUNCTION"))
+                                (cond ((fboundp target) '("FUNCTION")) (place '("SETF EXPANDER")))
                                 (natures symbol))
                   "kept" (json-boolean (kept-p symbol))
                   "unrecorded" (and (plusp (+ (rows-count others) (rows-count possible))) unrecorded)

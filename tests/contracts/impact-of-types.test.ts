@@ -85,3 +85,31 @@ test('that is a function too, which stays', async () => {
   const definition = '(deftype amount (most) (list 0 most))';
   expect((await impact('amount', { definition })).split('\n\n')).toEqual(['TYPES::AMOUNT [TYPE]', ...named]);
 });
+
+test('setf expanders, of which SBCL records no uses either, are told by the forms of files', async () => {
+  await written.load(
+    'places.lisp',
+    `(in-package :types)
+(defun place (x) x)
+(defsetf place (x) (new) \`(list ,x ,new))
+(define-setf-expander far () (values nil nil '(new) nil nil))
+(defun put (x)
+  (setf (place x) 3))
+`,
+  );
+  expect(await written.session.text('who_calls', { name: '(setf types::place)', sites: true })).toBe(
+    `Possible callers:
+
+  top-level form at places.lisp:5
+    places.lisp:6:3  (setf (place x) 3))
+Note: TYPES::(SETF PLACE) is a setf expander, not a function. SBCL records no uses of it: only forms in files that are loaded are told.`,
+  );
+  expect(await written.session.text('who_calls', { name: '(setf types::far)' })).toBe(
+    'No callers found for TYPES::(SETF FAR)\nNote: TYPES::(SETF FAR) is a setf expander, not a function. SBCL records no uses of it: only forms in files that are loaded are told.',
+  );
+  expect(
+    (await written.session.text('impact_of_change', { name: '(setf types::place)' })).split('\n\n')[1],
+  ).toBe(
+    'SBCL records no uses of a setf expander. who_calls tells which forms in files set such a place; these are to be compiled again.',
+  );
+});

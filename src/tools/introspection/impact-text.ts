@@ -55,6 +55,9 @@ export interface Impact extends Partial<CheckedCalls> {
 const NO_TYPE_USES =
   'SBCL records no uses of a type. Code that was compiled with this one keeps it until it is compiled again.';
 
+const NO_EXPANDER_USES =
+  'SBCL records no uses of a setf expander. who_calls tells which forms in files set such a place; these are to be compiled again.';
+
 const OTHER_LAYOUT =
   'With another layout SBCL signals an error when this is loaded: give load_file restarts: ["CONTINUE"]. Then instances that were made before are of no use, and what was compiled with it must be loaded again.';
 
@@ -181,7 +184,8 @@ function callSections(impact: Impact): (Section | string | false)[] {
     return checked ? [stays, noLonger, untold] : [stays];
   }
   const uses = calls + unknown.length;
-  if (uses + perhaps.length === 0) return ['No calls are known.'];
+  if (uses + perhaps.length === 0)
+    return [kind === 'SETF EXPANDER' ? NO_EXPANDER_USES : 'No calls are known.'];
   return [
     !checked && {
       header: 'Calls that its removal would break',

@@ -197,6 +197,10 @@ function isFunction(natures: readonly string[]): boolean {
 /** S3.16: what the name stands for when it is no function. */
 function natureNote({ name, natures = [] }: Told): string | false {
   if (isFunction(natures)) return false;
-  const advice = natures.includes('CLASS') ? ' impact_of_change lists what depends on it.' : '';
+  const advice = natures.includes('CLASS')
+    ? ' impact_of_change lists what depends on it.'
+    : natures.includes('SETF EXPANDER')
+      ? ' SBCL records no uses of it: only forms in files that are loaded are told.'
+      : '';
   return `Note: ${isNot(name, natures, 'function')}${advice}`;
 }
