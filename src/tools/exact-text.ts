@@ -1,13 +1,13 @@
-// Decides how a text is looked up exactly in another, whatever line ends that has, and how it reads that it is not there.
+// Finds a text in another whatever the line ends, and renders the nearest place when there is none.
 
 import { lineEnds, linesOf } from '../files/text.ts';
 import { nearestPlace, occurrences, TOLD } from './match.ts';
 
-/** Lines of the nearest place that are told. */
+/** At most this many lines of the nearest place are shown. */
 const NEAR_LINES = 40;
 
-/** Returns the place of WANTED in TEXT, when it stands there once, and how often it does, at which lines. A CRLF in TEXT is
- *  one line end. */
+/** Returns how often WANTED occurs in TEXT and at which LINES, with the indices FROM and TO of the first occurrence. A
+ *  CRLF in TEXT counts as one line end. */
 export function exactPlace(
   text: string,
   wanted: string,
@@ -17,27 +17,27 @@ export function exactPlace(
   return { count, lines, from, to };
 }
 
-/** Returns PUT, whose lines end with LF, with the line ends that TEXT has from FROM to TO, or has at all. */
+/** Returns PUT, which has LF line ends, with the line ends of TEXT from FROM to TO, else those of all of TEXT. */
 export function withLineEndsOf(text: string, from: number, to: number, put: string): string {
   const ends = lineEnds(text.slice(from, to)) ?? lineEnds(text);
   return ends === 'CRLF' ? put.replaceAll('\n', '\r\n') : put;
 }
 
-/** Returns the index in TEXT of what is at INDEX when each CRLF in it is one character. */
+/** Converts INDEX, which counts each CRLF of TEXT as one character, to an index in TEXT. */
 function indexWithReturns(text: string, index: number): number {
   let found = index;
   for (let at = text.indexOf('\r\n'); at !== -1 && at < found; at = text.indexOf('\r\n', at + 2)) found += 1;
   return found;
 }
 
-/** Returns which LINES those are, of the first occurrences. */
+/** Returns LINES, the lines of the first occurrences, as a phrase. */
 export function atLinesText(lines: readonly number[]): string {
   if (lines.length === 1) return `at line ${lines[0]}`;
   return `${lines.length < TOLD ? 'at' : 'first at'} lines ${lines.join(', ')}`;
 }
 
-/** Returns what tells of the place in TEXT that looks most like WANTED, and what to give as the argument NAME. TEXT begins in
- *  the line BEGAN of its file. Returns undefined when no place does. */
+/** Returns a message with the place in TEXT most similar to WANTED, which asks for the exact text as the argument NAME.
+ *  BEGAN is the line of its file where TEXT begins. Returns undefined when no place is similar. */
 export function nearestText(text: string, wanted: string, name: string, began = 1): string | undefined {
   const near = nearestPlace(linesOf(text), linesOf(wanted));
   if (near === undefined) return undefined;
