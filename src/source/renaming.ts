@@ -1,35 +1,34 @@
-/** Decides what to write where in a text so that symbols get other names, and what there only looks like them. */
+/** Finds what to rewrite in a text so that symbols get new names, and what only looks like them. */
 
 import { designated, type Packages, type Renaming } from './packages.ts';
 import { spokenAs, spokenOf } from './prose.ts';
 import { spelled, symbolIn, writtenSymbol } from './symbol-text.ts';
 import { type Part, type Tree, treeOf } from './tree.ts';
 
-/** What is renamed in a text. */
+/** What to rename in a text. */
 export interface Task {
   renamings: readonly Renaming[];
   packages: Packages;
-  /** Returns the package in force at an index of the text. */
+  /** Returns the current package at an index of the text. */
   packageAt: (index: number) => string;
-  /** Functions in calls of which a keyword is a name of the symbol, by that name. */
+  /** By symbol name: the functions and classes whose calls take a keyword of that name. */
   callees: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Whether keywords of parameters follow too, and what comments and strings say. */
+  /** Whether to rename keywords of parameters too (KEYWORDS), and mentions in comments and strings (PROSE). */
   keywords: boolean;
   prose: boolean;
 }
 
-/** A place that changes: the text from START to END becomes TEXT. */
+/** A replacement of the text from START to END by TEXT. */
 export interface Edit {
   start: number;
   end: number;
   text: string;
-  /** The name in whose place it is. */
+  /** The old name that it replaces. */
   from: string;
   how: 'symbol' | 'name' | 'keyword' | 'prose';
 }
 
-/** A place that stays, and why: it is prose, a string, a keyword, a word of LOOP, or of a package that is not known. Or it
- *  stands in a package definition where nothing tells what it names. */
+/** A place that keeps the name, and why. 'package definition': it is unclear what the name means there. */
 export interface Kept {
   start: number;
   why: 'prose' | 'string' | 'keyword' | 'word of LOOP' | 'unknown package' | 'package definition';
@@ -38,11 +37,11 @@ export interface Kept {
 export interface Scan {
   edits: Edit[];
   kept: Kept[];
-  /** Where something begins that does not end: the text from there was not read. */
+  /** Offset of an unclosed form or string: the text from there on was not read. */
   cut?: number;
 }
 
-/** Words that LOOP knows by their names, whatever package they are in. */
+/** Words that LOOP compares by name, in any package. */
 const LOOP_WORDS = new Set(
   (
     'ABOVE ACROSS ALWAYS AND APPEND APPENDING AS BEING BELOW BY COLLECT COLLECTING COUNT COUNTING DO DOING DOWNFROM ' +
@@ -53,7 +52,7 @@ const LOOP_WORDS = new Set(
   ).split(' '),
 );
 
-/** Returns what becomes of TEXT under TASK. */
+/** Returns the edits that TASK makes in TEXT, and the places that stay. */
 export function scanFor(text: string, task: Task, tree = treeOf(text)): Scan {
   const scan: Scan = { edits: [], kept: [], ...(tree.cut !== undefined && { cut: tree.cut }) };
   const byName = new Map(task.renamings.map((renaming) => [renaming.from, renaming]));
@@ -68,7 +67,7 @@ export function scanFor(text: string, task: Task, tree = treeOf(text)): Scan {
   return scan;
 }
 
-/** Notes in SCAN what becomes of PART, which has the name of RENAMING or is a string of it. */
+/** Adds to SCAN the edit of PART, or why it stays. PART is a symbol or string with the old name of RENAMING. */
 function atName(text: string, part: Part, renaming: Renaming, task: Task, scan: Scan, current: string): void {
   const { start, end } = part;
   const token = text.slice(start, end);
@@ -94,7 +93,7 @@ function atName(text: string, part: Part, renaming: Renaming, task: Task, scan: 
   else scan.edits.push(symbolEdit(text, part, renaming, task));
 }
 
-/** Words of LOOP behind which a variable or a form stands, and no other word. */
+/** LOOP words that a variable or form must follow, never another LOOP word. */
 const BEFORE_FORMS = new Set(
   (
     'ABOVE ACROSS ALWAYS APPEND APPENDING AS BELOW BY COLLECT COLLECTING COUNT COUNTING DOWNFROM DOWNTO FOR FROM IF IN INTO ' +
@@ -103,20 +102,19 @@ const BEFORE_FORMS = new Set(
   ).split(' '),
 );
 
-/** Whether PART stands in a LOOP as one of its words. Behind another it is a form, but where that one is a form itself. */
+/** True when PART is a word of a LOOP. Behind one of BEFORE_FORMS it is a form, unless that is a form itself. */
 function isLoopWord(part: Part): boolean {
   const { around, index, name } = part;
   if (!LOOP_WORDS.has(name) || around?.items[0]?.name !== 'LOOP' || index === 0) return false;
-  // What was tested last is meant by its name.
+  // LOOP knows IT, the value of the last test, by its name.
   if (name === 'IT') return true;
-  // What was tested last is meant by its name.
   if (name === 'IT') return true;
   const before = around.items[index - 1];
   if (before?.name === '=') return false;
   return before === undefined || !BEFORE_FORMS.has(before.name) || (index > 1 && !isLoopWord(before));
 }
 
-/** Returns TOKEN of a symbol or a string with the new name in it. */
+/** Returns TOKEN, of a symbol or string, with the new name in it. */
 function renamed(token: string, { to }: Renaming): string {
   if (token.startsWith('"')) return `"${to.replace(/["\\]/g, '\\$&')}"`;
   const { base } = writtenSymbol(token);
@@ -133,26 +131,26 @@ function symbolEdit(text: string, part: Part, renaming: Renaming, { keywords }: 
     from: renaming.from,
     how: 'symbol',
   };
-  // The name of a keyword parameter is that of its variable, and calls have it.
+  // A keyword parameter names its keyword and its variable at once. Calls that keep the keyword need (:old new).
   if (keywords || !namesKeyword(part)) return edit;
   const named = `(:${spelled(renaming.from, token)} ${edit.text})`;
   return { ...edit, text: part.around?.items[0] === part && isParameter(part.around) ? named : `(${named})` };
 }
 
-/** Whether PART is a keyword parameter of a lambda list, of which the keyword has the same name. */
+/** True when PART is a keyword parameter whose keyword has the same name. */
 function namesKeyword(part: Part): boolean {
   if (isParameter(part)) return true;
   return part.around !== undefined && part.around.items[0] === part && isParameter(part.around);
 }
 
-/** Whether PART stands directly behind &KEY in a list. */
+/** True when PART stands behind &KEY in a lambda list. */
 function isParameter(part: Part): boolean {
   return part.section === '&KEY';
 }
 
-/** Whether PART, a keyword or a string, and a package that has the symbol of RENAMING are the first two arguments of a call.
- *  Then it names that symbol. So it does in (intern (string :name) (find-package :package)). What can be the name of a
- *  package itself does not tell, nor do the options of a definition. */
+/** True when PART, a keyword or string, and a package of the symbol of RENAMING are the first two arguments of a call:
+ *  PART then names that symbol. (intern (string :name) (find-package :package)) counts too. False when the old name is
+ *  that of a package, and in options of a definition. */
 function namedBeside(part: Part, text: string, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
   const means = (other: Part) => {
@@ -165,7 +163,7 @@ function namedBeside(part: Part, text: string, renaming: Renaming, packages: Pac
   return outer !== undefined && (means(outer) || (isCall(outer, text) && outer.items.some(means)));
 }
 
-/** Returns the other one of the first two arguments of a call in TEXT of which PART is one. Definitions are no such
+/** Returns the other of the first two arguments of the call in TEXT that has PART as one. Definitions do not count as
  *  calls. */
 function otherArgument(part: Part, text: string): Part | undefined {
   const { around } = part;
@@ -175,19 +173,19 @@ function otherArgument(part: Part, text: string): Part | undefined {
   return part === first ? second : part === second ? first : undefined;
 }
 
-/** Whether LIST of TEXT begins with a symbol that is no keyword. */
+/** True when LIST of TEXT begins with a symbol that is no keyword. */
 function isCall(list: Part, text: string): boolean {
   const [operator] = list.items;
   return operator?.kind === 'symbol' && !isPlainName(operator, text);
 }
 
-/** Whether PART of TEXT is a string, a keyword or an uninterned symbol. */
+/** True when PART of TEXT is a string, a keyword or an uninterned symbol. */
 function isPlainName(part: Part, text: string): boolean {
   if (part.kind !== 'symbol') return part.kind === 'string';
   return /^#?:/.test(text.slice(part.start, part.end));
 }
 
-/** Whether PART, a keyword, stands in a call whose keywords follow the symbol of RENAMING. */
+/** True when PART, a keyword, stands in a call whose keywords are renamed with the symbol. */
 function takesKeyword(part: Part, text: string, { callees }: Task, { from }: Renaming): boolean {
   const list = part.around;
   const known = callees.get(from);
@@ -197,7 +195,7 @@ function takesKeyword(part: Part, text: string, { callees }: Task, { from }: Ren
   return first !== undefined && text[first.start - 1] === "'" && known.has(first.name);
 }
 
-/** Notes what the string PART names by a package too, or says. */
+/** Records the edits in the string PART: qualified names, and mentions in prose. */
 function inString(text: string, part: Part, task: Task, scan: Scan, current: string): void {
   const { start, end } = part;
   const inside = text.slice(start + 1, end - 1);
@@ -218,14 +216,14 @@ function inString(text: string, part: Part, task: Task, scan: Scan, current: str
   if (designated(part, text) !== undefined) inProse(text, start + 1, end - 1, task, scan, true);
 }
 
-/** Notes what is said of the symbols from START to END of TEXT, in a string or not. */
+/** Records the mentions in prose from START to END of TEXT, in a comment or a STRING. */
 function inProse(text: string, start: number, end: number, task: Task, scan: Scan, string = false): void {
   for (const renaming of task.renamings) {
     const outside = scan.edits.findLastIndex((edit) => edit.end <= start || edit.start >= end);
     const there = scan.edits.slice(outside + 1).sort((one, other) => one.start - other.start);
     let next = 0;
     for (const spoken of spokenOf(text, renaming.from, start, end)) {
-      // A string of the name alone is a designator.
+      // A string that is just the name is a designator, not prose.
       if (string && spoken.start === start && spoken.end === end) continue;
       while ((there[next]?.end ?? Number.POSITIVE_INFINITY) <= spoken.start) next++;
       if ((there[next]?.start ?? Number.POSITIVE_INFINITY) < spoken.end) continue;
@@ -237,8 +235,8 @@ function inProse(text: string, start: number, end: number, task: Task, scan: Sca
   }
 }
 
-/** Returns the functions in TREE of TEXT that have a keyword parameter named by RENAMING. Classes with such an initarg are
- *  among them. What their calls give follows. */
+/** Returns the functions and classes in TREE of TEXT that take a keyword named as RENAMING. Keywords in calls of these
+ *  are renamed too. */
 export function keywordCallees(tree: Tree, text: string, { from }: Renaming): string[] {
   return tree.atoms.flatMap((part) => {
     if (part.kind !== 'symbol' || part.name !== from) return [];
@@ -249,14 +247,14 @@ export function keywordCallees(tree: Tree, text: string, { from }: Renaming): st
   });
 }
 
-/** Whether PART stands behind :INITARG. */
+/** True when PART stands behind :INITARG. */
 function isInitarg(part: Part): boolean {
   const items = part.around?.items ?? [];
   return items[part.index - 1]?.name === 'INITARG';
 }
 
-/** Returns the name that the definition around PART has. It is the innermost list with an operator that begins with DEF, or
- *  a local function. */
+/** Returns the name of the definition around PART: the innermost list whose operator begins with DEF, or a local
+ *  function. */
 function definitionAround(part: Part): string | undefined {
   for (let list = part.around; list !== undefined; list = list.around) {
     const [operator, named] = list.items;
@@ -268,7 +266,7 @@ function definitionAround(part: Part): string | undefined {
   return undefined;
 }
 
-/** Returns TEXT with EDITS, which are in order and do not overlap, done. */
+/** Returns TEXT with EDITS applied. They are in text order and do not overlap. */
 export function withEdits(text: string, edits: readonly Edit[]): string {
   let [done, at] = ['', 0];
   for (const { start, end, text: put } of edits) {
