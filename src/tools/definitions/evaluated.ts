@@ -1,4 +1,4 @@
-// Decides where the text of a definition is that no file has: in what was evaluated.
+// Finds the text of a definition that is in no file, in the history of evaluations.
 
 import type { ReplHistory } from '../../records/repl-history.ts';
 import { definitionsNamed } from '../../source/definitions.ts';
@@ -6,10 +6,10 @@ import { canHave, symbolIn } from '../../source/mentioning.ts';
 import { TopLevelForms } from '../../source/position.ts';
 import { SourceText } from '../../source/text.ts';
 
-/** How many evaluations are looked at. */
+/** At most this many evaluations are searched. */
 const LOOKED_AT = 1000;
 
-/** Returns the newest form in HISTORY that defines SYMBOL, a name as texts have it, and when it was evaluated. */
+/** Returns the newest form in HISTORY that defines SYMBOL (a name without package), and when it was evaluated. */
 export function evaluatedForm(
   history: ReplHistory,
   symbol: string,
@@ -17,7 +17,7 @@ export function evaluatedForm(
   let looked = 0;
   for (const { form, time, error } of history.newestFirst()) {
     if (looked++ >= LOOKED_AT) return undefined;
-    // Most name nothing of the sort, and to read costs more than to look.
+    // Most forms do not contain the name, and a text search costs less than reading.
     if (error !== undefined || !canHave(form, [symbolIn(symbol)])) continue;
     const forms = new TopLevelForms(new SourceText(form), new Set());
     const found = definitionsNamed(forms, symbol).at(-1);

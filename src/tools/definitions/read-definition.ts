@@ -1,4 +1,4 @@
-// Decides the tool that reads definitions, by their names or those of a file.
+// The tool read_definition, which reads definitions by name, or lists those of a file.
 
 import { CallError } from '../../errors.ts';
 import { joinSections } from '../../kernel/reply.ts';
@@ -68,7 +68,7 @@ const READ_DEFINITION = {
 
 export type ReadArguments = ArgumentsFor<typeof READ_DEFINITION>;
 
-/** Returns the tool that reads definitions from ORIGINS. */
+/** Returns the tool, which reads definitions from ORIGINS. */
 export function readDefinition(origins: Origins) {
   return defineTool({
     ...READ_DEFINITION,
@@ -82,7 +82,7 @@ export function readDefinition(origins: Origins) {
       const results: Result[] = [];
       for (const asked of askedNames(name)) {
         const result = await readOne(origins, asked, args, context);
-        // One definition can be asked for by several names, or in both parameters.
+        // Several names, or both parameters, can ask for one definition.
         if (!results.some(({ text }) => text === result.text)) results.push(result);
       }
       return {
@@ -95,10 +95,10 @@ export function readDefinition(origins: Origins) {
   });
 }
 
-/** Methods of a generic function that are looked at: more than any has. */
+/** At most this many methods of a generic function are considered, more than any has. */
 const METHODS = 10_000;
 
-/** Said when definitions in files can be missing from an answer. */
+/** The note on an answer that may lack definitions in files. */
 const PARTLY =
   'Note: the workspace has more files than are looked at for one name. search_in_buffer looks further.';
 
@@ -134,7 +134,7 @@ async function readOne(
   return { ...none, absent: true, text: joinSections([none.text, remark]) };
 }
 
-/** Returns the sentence that SYMBOL has no definition. Files are read by names, which tell no KIND. */
+/** Returns the sentence that SYMBOL has no definition. Files are searched by name only, so not for a KIND. */
 function noneText(symbol: string, kind: string | undefined): string {
   return kind === undefined
     ? `${symbol} has no definition: neither the image nor a Lisp file of the workspace has one.`

@@ -233,8 +233,7 @@ class Investigation {
     return list;
   }
 
-  /** Returns the lambda list for calls when the definition has LIST; for a generic function with its methods'
-   *  keywords. */
+  /** Returns the lambda list of calls when the definition has LIST; a generic function's has its methods' keywords. */
   #called(list: LambdaList | undefined): LambdaList | undefined {
     if (list?.keys === undefined || this.#facts.kind !== 'GENERIC-FUNCTION') return list;
     const lists = (this.#facts.methods ?? []).map(({ arglist }) => parsedLambdaList(arglist));
