@@ -1,5 +1,5 @@
-;;;; What a change of a class concerns: the classes below it, the instances, and the functions that it defines. What it
-;;;; concerns too is which initialization arguments instances take by its slots.
+;;;; What a change of a class concerns: the classes below it, its instances, the functions that it defines, and the
+;;;; initargs that instances accept because of its slots.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -13,20 +13,20 @@
     (sort (loop for each being the hash-keys of seen collect each) #'class-before-p)))
 
 (defun class-place (class)
-  "Return where CLASS is defined as a JSON object with its name."
+  "Return the place where CLASS is defined as a JSON object with its name."
   (or (place-data (introspect "FIND-DEFINITION-SOURCE" class) (class-text class))
       (object "description" (class-text class))))
 
 (defun prototypes (class)
-  "Return a table of the prototypes of CLASS and the classes below it: instances that nobody made."
+  "Return a table with the prototypes of CLASS and the classes below it as keys: instances that nobody made."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (each (cons class (classes-below class)) table)
       (when (sb-mop:class-finalized-p each)
         (setf (gethash (ignore-errors (sb-mop:class-prototype each)) table) t)))))
 
 (defun instance-count (class)
-  "Return how many instances of CLASS and its subclasses there are, those that are garbage too, but for the prototypes of
-the classes. Return NIL in a large heap."
+  "Return the number of instances of CLASS and its subclasses, garbage included, prototypes excluded. Return NIL in a
+large heap."
   (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")) (count 0) (prototypes (prototypes class)))
     (when (and function (< (heap-usage) *searched-heap*))
       (funcall function
@@ -42,8 +42,8 @@ the classes. Return NIL in a large heap."
 ;;; The functions that it defines
 
 (defun others-methods (name class)
-  "Return :ABOVE when the generic function NAME, which reads or sets a slot of CLASS, also has a method for a class above.
-Return T when it has one for another class, else NIL."
+  "Return :ABOVE when the generic function NAME, an accessor of CLASS, also has a method for a class above, T when for
+another class, else NIL."
   (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
                               collect (first (last (sb-mop:method-specializers method))))))
@@ -51,7 +51,7 @@ Return T when it has one for another class, else NIL."
           ((remove class specializers) t))))
 
 (defun slot-accessor-data (class)
-  "Return the functions by which slots of CLASS, no structure, are read and set, as JSON objects."
+  "Return the readers and writers of slots of CLASS, no structure, as JSON objects."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)
@@ -62,7 +62,7 @@ Return T when it has one for another class, else NIL."
           collect (object "name" (name-text name) "kept" (and kept t))))
 
 (defun structure-function-data (class)
-  "Return the functions that DEFSTRUCT made of CLASS, as JSON objects."
+  "Return the functions that DEFSTRUCT made for CLASS as JSON objects."
   (let ((description (structure-description class)))
     (loop for name in (append (loop for slot in (sb-mop:class-direct-slots class)
                                     append (multiple-value-bind (accessor read-only)
@@ -74,8 +74,8 @@ Return T when it has one for another class, else NIL."
           when name collect (object "name" (name-text name)))))
 
 (defun included-function-data (class below)
-  "Return the functions that structures of BELOW have for the slots that they include from CLASS, as JSON objects. Those
-that make such structures by keywords are there, too."
+  "Return as JSON objects the accessors that the structures BELOW have for slots included from CLASS, and the keyword
+constructors of such structures."
   (let ((slots (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class))))
     (loop for sub in below
           for description = (structure-description sub)
@@ -93,14 +93,14 @@ that make such structures by keywords are there, too."
 ;;; Initialization arguments
 
 (defun keyword-name (parameter)
-  "Return the name of the keyword of PARAMETER, of a lambda list."
+  "Return the name of the keyword of PARAMETER, from a lambda list."
   (symbol-name (cond ((atom parameter) parameter)
                      ((consp (first parameter)) (first (first parameter)))
                      (t (first parameter)))))
 
 (defun method-initargs (class)
-  "Return the names of the keywords that methods take which run when an instance of CLASS is made. Return :ANY when one
-takes any."
+  "Return the names of the keywords that methods accept which run when an instance of CLASS is made, or :ANY when one
+accepts any."
   (let ((classes (ancestors class)))
     (loop for name in '(allocate-instance initialize-instance shared-initialize)
           append (loop for method in (sb-mop:generic-function-methods (plain-definition name))
@@ -112,12 +112,12 @@ takes any."
                                     (mapcar #'keyword-name (ldiff behind (member '&aux behind))))))))
 
 (defun slot-initargs (class)
-  "Return the names of the keywords that initialize the direct slots of CLASS."
+  "Return the names of the keyword initargs of the direct slots of CLASS."
   (loop for slot in (sb-mop:class-direct-slots class)
         append (mapcar #'symbol-name (remove-if-not #'keywordp (sb-mop:slot-definition-initargs slot)))))
 
 (defun lost-initargs (class without)
-  "Return the names of the keywords that instances of CLASS take only by the direct slots of WITHOUT."
+  "Return the names of keywords that instances of CLASS accept only by the direct slots of WITHOUT, a class."
   (let ((others (method-initargs class)))
     (unless (eq others :any)
       (set-difference (slot-initargs without)
@@ -126,7 +126,7 @@ takes any."
                       :test #'string=))))
 
 (defun initarg-data (class below)
-  "Return what instances of CLASS, and of the classes BELOW it, take by its slots, as JSON objects."
+  "Return JSON objects for CLASS and the classes BELOW it that accept initargs only because of the slots of CLASS."
   (loop for each in (cons class below)
         for initargs = (lost-initargs each class)
         when (and initargs (class-name each))
@@ -140,7 +140,7 @@ takes any."
 ;;; All together
 
 (defun class-members (class limit)
-  "Return the members of the answer about what goes by CLASS, with LIMIT classes below it."
+  "Return the members of the answer about what depends on CLASS, with LIMIT classes below it."
   (let ((below (classes-below class)) (structure (structure-description class)))
     (list "class" (class-nature class)
           "slots" (loop for slot in (sb-mop:class-direct-slots class) collect (symbol-name (sb-mop:slot-definition-name slot)))
