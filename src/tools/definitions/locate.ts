@@ -161,8 +161,7 @@ export class Locator {
     return this.#described.get(key);
   }
 
-  /** Returns a message when a form with another name makes the definition ASKED for, as a macro does; else
-   *  undefined. */
+  /** Returns a message when a form with another name, as a macro call, makes what is ASKED for; else undefined. */
   #makerOf({ name, symbol }: Asked, known: DescribeData | undefined): string | undefined {
     const { places } = this.#origins;
     const definition = { name: known?.symbol ?? '' };
