@@ -1,4 +1,4 @@
-// Decides how a call asks for its errors to be held, and how a held error reads.
+// Defines the parameters for holding errors, and renders held errors.
 
 import type { HeldCalls } from '../../image/session/held.ts';
 import type { Reply } from '../../image/wire/call.ts';
@@ -37,7 +37,7 @@ export const DEBUG_LEVEL = {
   maximum: 3,
 } as const;
 
-/** Returns what the arguments above say of the errors of a call, as the image takes it. */
+/** Returns the options of an operation in the image for the arguments above. */
 export function errorOptions(
   args: {
     readonly on_error?: 'end' | 'hold';
@@ -54,12 +54,12 @@ export function errorOptions(
   };
 }
 
-/** Returns what the image is told of errors that were lost, so that no other gets the number of one. */
+/** Returns the highest number of a lost error, so that the image does not use such numbers again. */
 export function heldAbove({ lost }: Holds): { heldAbove?: number } {
   return lost > 0 ? { heldAbove: lost } : {};
 }
 
-/** Returns what is told of restarts that were taken, and of an error that could not be held. */
+/** Returns lines on the restarts taken, and on an error that could not be held. */
 export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding): string {
   const took = taken.map(({ restart, text }) => `Took the restart ${restart}: ${text.replace(/\s+/g, ' ')}`);
   if (takenTotal > taken.length) took.push(`... ${takenTotal - taken.length} more restarts were taken`);
@@ -69,8 +69,8 @@ export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding)
   ].join('\n');
 }
 
-/** Returns what is told of REPLY to the operation NAME with ARGS: the error that it holds, or what FINISH makes of it. The
- *  folder that KEEP keeps is there until the held call has ended. */
+/** Returns the result of REPLY to the operation NAME with ARGS: that of the held error, or else of FINISH. The folder
+ *  that KEEP keeps exists until the held call has ended. */
 export function heldOr<Name extends keyof Operations>(
   reply: Reply<Name>,
   {
@@ -88,7 +88,7 @@ export function heldOr<Name extends keyof Operations>(
   return heldResult(reply, held, places);
 }
 
-/** Returns what is told of the error HELD, with which a call was answered. */
+/** Returns the result of a call that ended with the error HELD. */
 export function heldResult(
   { ending, output, data }: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object },
   held: HeldError,
@@ -133,8 +133,8 @@ function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
   return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${waits}`;
 }
 
-/** Returns the frames of CONDITION, numbered as debug takes them. With ALL it shows those of libraries too, else where
- *  they follow each other only how many they are. */
+/** Renders the frames of CONDITION with the numbers that debug uses. With ALL it shows frames of libraries; else runs
+ *  of them are only counted. */
 function framesText({ frames = [] }: Condition, places: Places, all: boolean): string {
   const folds = !all && frames.some((frame) => isOwn(frame, places));
   const lines: string[] = [];
@@ -161,7 +161,7 @@ function framesText({ frames = [] }: Condition, places: Places, all: boolean): s
   return lines.length === 0 ? '' : `Frames:\n${lines.join('\n')}`;
 }
 
-/** Returns whether FRAME is of a file of the workspace, or of code that was evaluated. */
+/** True when FRAME is of a workspace file, or of evaluated code. */
 function isOwn(frame: Frame, places: Places): boolean {
   if ('folded' in frame || frame.system) return false;
   return frame.file === undefined || places.fileName(frame.file) !== frame.file;
