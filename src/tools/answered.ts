@@ -1,4 +1,4 @@
-// Replaces the TypeErrors that a malformed answer of the image causes by an ImageError that says what to do.
+// Replaces errors caused by malformed answers of the image by an ImageError with advice.
 
 import { CallError, ImageError, SetupError } from '../errors.ts';
 import type { Tool } from '../kernel/tool.ts';

@@ -1,4 +1,4 @@
-// Defines what a call about a held error works with, and its call options.
+// Defines the objects and options of a call about a held error.
 
 import type { Image } from '../../image/image.ts';
 import type { CallContext } from '../../kernel/tool.ts';

@@ -37,7 +37,7 @@ export const DEBUG_LEVEL = {
   maximum: 3,
 } as const;
 
-/** Returns the options of an operation in the image for the arguments above. */
+/** Returns the options of an operation in the image for the three arguments above. */
 export function errorOptions(
   args: {
     readonly on_error?: 'end' | 'hold';

@@ -161,7 +161,7 @@ export class Locator {
     return this.#described.get(key);
   }
 
-  /** Returns a message when a form with another name, as a macro call, makes what is ASKED for; else undefined. */
+  /** Returns a message when a form under another name, such as a macro call, defines ASKED; else undefined. */
   #makerOf({ name, symbol }: Asked, known: DescribeData | undefined): string | undefined {
     const { places } = this.#origins;
     const definition = { name: known?.symbol ?? '' };
@@ -222,7 +222,7 @@ function severalText(name: string, found: readonly Located[]): string {
   return `${name} means ${found.length} definitions:\n${rowsText(found)}\n${moreWanted(found)}`;
 }
 
-/** Returns the sentence that asks for what distinguishes FOUND, definitions of one name. */
+/** Returns the request for details that distinguish FOUND, definitions of one name. */
 function moreWanted(found: readonly Located[]): string {
   const heads = new Set(found.map(({ target }) => target.head));
   if (heads.size === found.length) return 'Give one as it stands here, or its line.';

@@ -53,7 +53,7 @@ export function proposeFileEdit(workspace: Workspace) {
     preview: async (args, { signal }) => {
       const present = await presentFile(workspace, args.path, signal);
       const { before, after } = editOf(present, args, workspace);
-      encode(after, visibleName(present.name)); // Throws what a human should not be asked for.
+      encode(after, visibleName(present.name)); // Throws before a human is asked about text that cannot be encoded.
       const { name, size, fingerprint } = present;
       const change = size === undefined ? newFile(name, after) : changeOf(name, before, after);
       const reason = reasonLines(args);

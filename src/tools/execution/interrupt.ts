@@ -47,8 +47,8 @@ export function interrupt(image: Image, places: Places) {
   return defineTool({ ...INTERRUPT, handler: (args) => interruptJobs(image.jobs, args, places) });
 }
 
-/** An interrupted call usually ends within 3 s, even when it resists. The rest is by how much garbage collection can
- *  delay the steps of interrupting. */
+/** An interrupted call usually ends within 3 s, even when it resists. Garbage collection, or a lack of CPU, can delay
+ *  that by the second term. */
 const PATIENCE_MS = 3000 + TIMES.collecting;
 
 async function interruptJobs(

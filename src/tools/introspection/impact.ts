@@ -245,7 +245,7 @@ class Investigation {
   }
 
   async #callers(name: string): Promise<WhoCallsData | undefined> {
-    // The image wrote these names, escaped, so each is unambiguous.
+    // In bars, so that the reader takes the name for exactly this symbol.
     const { home, ...callee } = partsOfName(name);
     const reply = await this.#image.call(
       'who-calls',

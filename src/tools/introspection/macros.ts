@@ -114,7 +114,7 @@ function expansionText({ expansion, expanded, operator }: MacroexpandData, mode:
   return `${text}\n\nNote: it is no macro form.${what}`;
 }
 
-/** Returns what NAME, an operator or variable where a macro was expected, is. */
+/** Describes NAME, an operator or variable in the place of a macro. */
 function operatorText(name: string, place: 'function' | 'variable', natures: string[]): string {
   const wanted = place === 'variable' ? ['VARIABLE'] : ['FUNCTION', 'GENERIC-FUNCTION', 'SPECIAL OPERATOR'];
   const nature = natures.find((each) => wanted.includes(each));

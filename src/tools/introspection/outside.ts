@@ -9,7 +9,7 @@ import type { SourcePosition } from '../../source/text.ts';
 import type { TopLevelForm } from '../../source/top-level.ts';
 import { type Forms, IN_EXPANSION, type Places } from '../places.ts';
 
-/** What a standard defining form evaluates outside of functions. */
+/** The kind of code outside functions in each standard defining form. */
 const KINDS = new Map([
   ['DEFVAR', 'initial value'],
   ['DEFPARAMETER', 'initial value'],

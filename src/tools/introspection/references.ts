@@ -85,7 +85,7 @@ export async function referencesOf(
 /** The data of the answer. */
 type Told = Omit<ReferencesData, 'rows'> & { rows: User[] };
 
-/** What a function can do with a variable. */
+/** Kinds of use of a variable by a function. */
 const VERBS: readonly string[] = ['read', 'set', 'bind'];
 
 function referencesText(data: Told, offset: number, places: Places): string {

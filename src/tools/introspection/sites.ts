@@ -24,7 +24,7 @@ export interface UserSite {
   method?: string;
 }
 
-/** Returns a function from a user's name and its recorded uses to the sites of these, in the order of the file, each
+/** Returns a function that converts a user's name and its recorded uses to sites, in the order of the file, each
  *  once. */
 export function siteFinder(
   { name, variable = false, unrecorded, accessibleIn }: Asked,

@@ -177,7 +177,7 @@ const DESCRIBE_SYMBOL = {
     'which methods run in which order',
     'what does this function do',
   ],
-  // Without this, Claude Code's own search does not find it for the documentation of a function.
+  // Needed because Claude Code's own search does not find this tool for the documentation of a function.
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
@@ -249,7 +249,7 @@ function statusLine({ home, status, homeStatus, in: where }: Described): string 
   return home === where ? here : `${homeStatus} in ${home}, ${here}`;
 }
 
-/** Natures with a lambda list; SBCL records it unless it was told not to when the code was compiled. */
+/** Natures with a lambda list, which SBCL records unless the code was compiled without. */
 const CALLED: readonly string[] = [
   'FUNCTION',
   'MACRO',

@@ -71,7 +71,7 @@ const WHO_CALLS = {
     'dead code',
     'impact of a change',
   ],
-  // Without this, Claude Code's own search does not find it for what breaks when a name changes.
+  // Needed because Claude Code's own search does not find this tool for what breaks when a name changes.
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 

@@ -14,7 +14,7 @@ import type { Places } from '../places.ts';
 import type { RenamePlan } from './plan.ts';
 import { problemText } from './problem-text.ts';
 
-/** The result of that. */
+/** The outcome of following a rename in the image. */
 export interface Followed {
   /** Files that were loaded again, relative to the workspace. */
   loaded: string[];
@@ -118,8 +118,8 @@ class Following {
     if (text !== '') this.#followed.problems.push(text);
   }
 
-  /** Returns the files, besides those LOADED, whose code still has one of the OLD names through a macro. Records other
-   *  users of it. */
+  /** Returns the files, besides those LOADED, whose code still has one of the OLD names through a macro. Records users
+   *  that have it for another reason. */
   async #compiledWith(old: readonly string[], loaded: ReadonlySet<string>): Promise<string[]> {
     const files = new Set<string>();
     for (const from of old) {

@@ -249,7 +249,7 @@ class Planning {
     const before = decode(bytes);
     const { edits } = this.#scanned(file, before.text);
     const after = { ...before, text: withEdits(before.text, edits) };
-    encode(after, visibleName(present.name)); // Throws for a name that the encoding of the file has not.
+    encode(after, visibleName(present.name)); // Throws when the encoding of the file lacks a character of the new name.
     const lineOf = lineFinder(before.text);
     return { real: file, present, before, after, edits, lines: edits.map(({ start }) => lineOf(start)) };
   }

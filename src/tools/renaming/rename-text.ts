@@ -13,7 +13,7 @@ import type { KeptPlace, RenamePlan } from './plan.ts';
 const FILES = 40;
 const PLACES = 20;
 
-/** Returns the number of places and files that PLAN changes, and the files, with LINES those of each place. */
+/** Returns the number of places and files that PLAN changes, and the files; with LINES, the lines in each file. */
 export function placesText({ changes }: RenamePlan, lines: boolean): string {
   const places = changes.reduce((sum, { edits }) => sum + edits.length, 0);
   const files = changes.map((change) => {

@@ -173,7 +173,7 @@ async function perform(
   chosen: Chosen | undefined,
   context: CallContext,
 ): Promise<Result> {
-  // A test that exists does not need what is not loaded; the run loads that when the test is missing.
+  // An existing test does not need systems that are not loaded; the run loads them when the test is missing.
   const known = chosen !== undefined && args.edits === undefined && args.reset === undefined;
   const { system, restarts } = args;
   const prepared = await prepare(

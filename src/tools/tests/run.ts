@@ -22,7 +22,7 @@ export interface Asked {
   systems?: string[];
   name?: string;
   again?: string[];
-  /** The tests to run AGAIN reached the definition NAME, but for those CHANGED: code that they reached changed. */
+  /** Tests to run AGAIN reached the definition NAME, except CHANGED: tests that reached other code that changed. */
   touching?: { name: string; changed: string[] };
   package?: string;
   seed?: number;
