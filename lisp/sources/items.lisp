@@ -1,21 +1,21 @@
-;;;; A definition that a file made, and whether the image still has it.
+;;;; The definitions that files made: whether the image still has one, and how answers show it.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (definition (:constructor make-definition (kind name identity serial &optional location)))
-  "What a file defined: NAME as a KIND. IDENTITY tells it from the next of its name. Of a method, an export and a package
-it is the method or the package, and LOCATION is where the latter two are from. SERIAL is the number of the load. BASELINE
-is the form that made it, or the text of a variable's value, once the file says something else. Of one that was not set
-again SAYS is the text of the value in the file, or T, and KEPT a weak pointer to the value that it kept. FORM is the number
-of its form, when others before that came or went since. INLINED is true when callers had its code compiled in once."
+  "What a file defined: NAME as KIND. IDENTITY is unique to this definition of NAME; of a method, an export and a
+package it is the method or the package, and the latter two have a LOCATION. SERIAL is the number of the load. BASELINE
+is the text of the form that made it, or of a variable's value, kept once the file says something else. For a variable
+that a load left unset, SAYS is the text of its value in the file, or T, and KEPT a weak pointer to the value it has.
+FORM is its form's number when forms before it came or went. INLINED is true when callers once had its code inlined."
   kind name identity serial (location nil) (baseline nil) (says nil) (kept nil) (form nil) (inlined nil))
 
 (defun definition-number (definition)
-  "Return the number of the top-level form of DEFINITION in the text that its file was loaded with, or NIL."
+  "Return the number of the top-level form of DEFINITION in the loaded text of its file, or NIL."
   (or (definition-form definition) (identity-form (definition-identity definition))))
 
 (defun definition-key (kind name identity)
-  "Return the key of the definition in the table of a file, under EQUAL."
+  "Return the key, under EQUAL, of a definition in the table of its file."
   (case kind
     (:method identity)
     ((:export :package) (list kind name identity))
@@ -26,13 +26,13 @@ of its form, when others before that came or went since. INLINED is true when ca
   (definition-key (definition-kind definition) (definition-name definition) (definition-identity definition)))
 
 (defun exported-p (symbol package)
-  "True when PACKAGE, which is not deleted, exports SYMBOL."
+  "True when PACKAGE, if not deleted, exports SYMBOL."
   (and (package-name package)
        (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
          (and (eq found symbol) (eq status :external)))))
 
 (defun current-p (definition)
-  "True when the image has DEFINITION, and not another in its place."
+  "True when the image still has DEFINITION, not another in its place."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (case (definition-kind definition)
       (:method (attached-p identity))
@@ -46,12 +46,12 @@ of its form, when others before that came or went since. INLINED is true when ca
     (and (typep function 'generic-function) function)))
 
 (defun kept-by-methods-p (definition)
-  "True when DEFINITION is of a generic function that has methods: without its own form they would make it."
+  "True when DEFINITION is a generic function with methods: they would make it without its own form."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
          (and function (sb-mop:generic-function-methods function) t))))
 
-;;; How it reads
+;;; How answers show it
 
 (defun function-name-text (name)
   "Return NAME, of a function, as text."
@@ -60,7 +60,7 @@ of its form, when others before that came or went since. INLINED is true when ca
         (t (printing-plainly (print-safely 100 name)))))
 
 (defun method-name-text (name method)
-  "Return how METHOD of the generic function NAME reads."
+  "Return METHOD of the generic function NAME as text."
   (format nil "~A~{ ~A~} (~{~A~^ ~})" (function-name-text name)
           (mapcar (lambda (qualifier) (printing-plainly (print-safely 50 qualifier))) (method-qualifiers method))
           (mapcar #'specializer-text (sb-mop:method-specializers method))))
@@ -73,7 +73,7 @@ of its form, when others before that came or went since. INLINED is true when ca
     (t "class")))
 
 (defun kind-text (kind name)
-  "Return the word for KIND, of NAME."
+  "Return the word of answers for KIND, of NAME."
   (case kind
     (:class (class-kind name))
     (:typed-structure "structure")
@@ -81,7 +81,7 @@ of its form, when others before that came or went since. INLINED is true when ca
     (t (substitute #\Space #\- (string-downcase (symbol-name kind))))))
 
 (defun item-name (definition)
-  "Return the text of the name of DEFINITION."
+  "Return the name of DEFINITION as text."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (case (definition-kind definition)
       (:method (method-name-text name identity))
@@ -89,7 +89,7 @@ of its form, when others before that came or went since. INLINED is true when ca
       (:export (format nil "~A of ~A" (symbol-text name) (package-name identity)))
       (t (function-name-text name)))))
 
-(defparameter *told-limit* 20 "How many definitions of a kind of difference are told.")
+(defparameter *told-limit* 20 "At most this many definitions of one kind of difference are shown.")
 
 (defun item-data (definition &rest members)
   "Return DEFINITION as a JSON object, with MEMBERS."
