@@ -48,8 +48,7 @@ export class Folder {
     return HOLDS ? `/proc/self/fd/${this.#handle.fd}/${name}` : join(this.path, name);
   }
 
-  /** Opens NAME for reading; undefined when it does not exist. Returns only the stats of anything but a regular
-   *  file. */
+  /** Opens NAME for reading; undefined if missing. Returns only the stats of anything but a regular file. */
   async openFile(name: string): Promise<OpenFile | { stats: Stats } | undefined> {
     const found = await answered(this.path, () => lstat(this.at(name))).catch(
       (error: NodeJS.ErrnoException) => {

@@ -20,7 +20,7 @@ import {
   type Target,
 } from './write.ts';
 
-/** Replaces the file at PATH by BYTES. CONFIRM gets what is there right before; it throws to prevent that. */
+/** Replaces the file at PATH by BYTES. CONFIRM gets what is there right before, and throws if that is wrong. */
 export interface Replacement {
   path: string;
   bytes: Uint8Array;

@@ -1,4 +1,4 @@
-/** Walks the forms of a source, and tells code from quoted data and backquotes. */
+/** Walks the forms of a source, and separates code from quoted data and backquotes. */
 
 import { elementsOf } from './fits.ts';
 import { type Form, readForm, resolve } from './form.ts';
