@@ -8,8 +8,7 @@
        (list key (page items 0 *told-limit*)
              (concatenate 'string key "Total") (length items))))
 
-(defparameter *says-limit* 300 "At most this many characters of a variable's value in a file are shown; the end can be
-what changed.")
+(defparameter *says-limit* 300 "Characters shown of a variable's value in a file; the end can be what changed.")
 
 (defun unset-data (definition)
   "Return a JSON object about the variable of DEFINITION, which a load left unset; NIL when it was set by now."
