@@ -70,8 +70,7 @@ a fasl of the same second as what it depends on seems new enough."
           while found
             thereis (name-at (+ found (length "defsystem"))))))
 
-(defvar *passed-over* :unasked "The .asd files that ASDF ignores, since it took another of that name; :UNASKED at
-first.")
+(defvar *passed-over* :unasked ".asd files that ASDF ignores for another of their name; :UNASKED at first.")
 
 (defun map-asd-files (visit)
   "Call VISIT with each .asd file below the directories of ASDF's source registry. Scans all of them."
