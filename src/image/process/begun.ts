@@ -1,4 +1,4 @@
-// Tells, after an image has ended, which requests had begun to run in it. Server and image share memory for this.
+// Reads which requests had begun to run in an image that has ended, from memory that server and image share.
 
 import { closeSync, ftruncateSync, openSync, readSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';

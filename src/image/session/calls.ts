@@ -134,7 +134,7 @@ export class Calls {
     }
   }
 
-  /** Performs a call from outside the image. If the image is to blame that nothing of it ran, sends it once more. */
+  /** Performs a call from outside the image. Sends it once more if nothing of it ran through no fault of its own. */
   async #fromOutside<Name extends keyof Operations>(
     job: Job,
     name: Name,
