@@ -102,12 +102,10 @@ when they began."
 
 ;;; Repeating for a profile
 
-(defparameter *enough-seconds* 2d0 "Seconds for which a form is repeated for a profile: of CPU, or in mode :TIME of
-time.")
+(defparameter *enough-seconds* 2d0 "CPU seconds (in mode :TIME, seconds) that suffice for a profile of a form.")
 (defparameter *enough-octets* (* 64d0 1024 1024) "How many octets suffice for a profile of memory.")
 
-(defparameter *batch-seconds* 0.002d0 "Quick calls come in batches of at least these seconds, in which nothing else is
-done.")
+(defparameter *batch-seconds* 0.002d0 "Quick calls come in batches of at least this length.")
 
 (defun enough-p (mode taken)
   "True when TAKEN is enough for a profile of MODE."
