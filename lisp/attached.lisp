@@ -1,5 +1,5 @@
-;;;; The agent in an image that somebody else runs: it serves the wire on a socket, and takes over nothing. Loaded by
-;;;; that image after the agent; no part of the agent of our own images.
+;;;; The agent in an image that somebody else runs: it serves the wire on a socket, and takes over nothing. That image
+;;;; loads this file after the agent; our own images do not.
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (require "SB-BSD-SOCKETS")
@@ -10,8 +10,8 @@
 (export '(serve))
 
 (defun listening-socket (path)
-  "Return a Unix socket that listens at PATH, which only this user can open. It gets that name when it listens, so whoever
-finds it can connect. Signals an error when PATH exists."
+  "Return a Unix socket that listens at PATH, which only this user can open. The socket gets that name when it listens,
+so whoever finds it can connect. Signals an error when PATH exists."
   (let ((socket (make-instance 'sb-bsd-sockets:local-socket :type :stream))
         (unnamed (concatenate 'string path "~"))
         (mask (sb-posix:umask #o177)))
@@ -23,12 +23,12 @@ finds it can connect. Signals an error when PATH exists."
     socket))
 
 (defun end-jobs ()
-  "Interrupt the jobs that run, because their server has gone: nobody reads their answers."
+  "Interrupt the running jobs: their server has gone, and nobody reads their answers."
   (loop for id being the hash-keys of **jobs**
         do (interrupt-job id "ending")))
 
 (defun serve-connection (connection)
-  "Talk with the server at the other end of CONNECTION until it goes, or what it says cannot be understood."
+  "Serve the server at the other end of CONNECTION until it goes, or sends what cannot be understood."
   (unwind-protect
        (progn
          (open-channel (sb-bsd-sockets:socket-file-descriptor connection))

@@ -1,6 +1,6 @@
-;;;; Loads the agent when there is no fasl of it in the cache. It compiles the agent there for the next start. Where
-;;;; that is not possible, it loads the source. LIVE_LISP_FASL is the file to make, without the SBCL version. The names of
-;;;; its parts have the process LIVE_LISP_SERVER, so that whoever finds them knows when nobody makes it any more. With
+;;;; Loads the agent when the cache has no fasl of it, and compiles it there for the next start. Where that is not
+;;;; possible, it loads the source. LIVE_LISP_FASL is the file to make, without the SBCL version. The names of its parts
+;;;; have the process LIVE_LISP_SERVER, so that whoever finds them knows when nobody makes it any more. With
 ;;;; LIVE_LISP_WORKERS, how many processes compile, it only makes the fasl, and the agent is not loaded. With
 ;;;; LIVE_LISP_STRICT every warning of the compiler is printed and ends SBCL with 1; else none is heeded.
 
@@ -19,7 +19,7 @@
     ("observe" "package" "recording" "probes" "calls" "types" "previous" "samples" "timing" "operation")
     ("tests" "package" "plan" "frameworks" "measured" "coverage" "texts" "difference" "results" "checks" "fiveam" "rt" "fiasco" "stefil" "ptester" "xlunit" "parachute" "rove" "lift" "clunit" "lisp-unit2" "prove" "try" "operations")
     ("tools" "package" "crossing" "call-tool" "tools" "registry" "schemas" "run-tool"))
-  "The rooms of the agent, each with its files. A file uses only what stands before it.")
+  "The rooms of the agent, each with its files. A file uses only what precedes it.")
 
 (defparameter *files*
   (append (loop for (room . names) in *rooms*
@@ -27,7 +27,7 @@
           '("main"))
   "The files of the agent in the order in which they are loaded.")
 
-(defvar *warnings* '() "What the compiler said against the agent, and why it could not compile it, newest first.")
+(defvar *warnings* '() "The compiler's warnings about the agent, and why it could not be compiled, newest first.")
 
 (defun source (name)
   "Return the source file NAME."
@@ -43,22 +43,22 @@
           (write-sequence octets out))))))
 
 (defun note-condition (condition)
-  "Keep what CONDITION says and where. A warning is muffled."
+  "Keep the text of CONDITION and its file. A warning is muffled."
   (push (format nil "~A: ~A" (or *compile-file-pathname* *load-pathname*) condition) *warnings*)
   (when (typep condition 'warning) (muffle-warning condition)))
 
 (defun compile-part (name part)
-  "Compile the source file NAME to the file PART, and return what there is to load."
+  "Compile the source file NAME to the file PART, and return the file to load."
   (handler-bind ((warning #'note-condition))
     (compile-file (source name) :output-file part)))
 
 (defun end-with-parent ()
-  "Have the system end this process when the one that forked it ends."
+  "Have the system end this process when its parent ends."
   #+linux (sb-alien:alien-funcall
            (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long)) 1 9))
 
 (defun in-child (function)
-  "Call FUNCTION in a process of its own, and return the id of that. It exits with 0 when FUNCTION returns."
+  "Call FUNCTION in a child process, and return its id. It exits with 0 when FUNCTION returns."
   (let ((id (funcall (intern "FORK" "SB-POSIX"))))
     (when (zerop id)
       (end-with-parent)
@@ -66,13 +66,13 @@
     id))
 
 (defun end-of-process (id)
-  "Wait for the process ID, and return how it ended as waitpid says: 0 when it exited with 0."
+  "Wait for the process ID, and return its status as waitpid does: 0 when it exited with 0."
   (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0)))
 
 (defun compile-side-by-side (parts workers)
-  "Compile PARTS in WORKERS processes at once. The sources are evaluated before, which takes a thirtieth of the time, so
-that each file finds the macros and structures of the others. Not the last file, which takes back what they export. The
-macros of a file are evaluated too: to compile them costs more than that saves. Signal an error when a process fails."
+  "Compile PARTS in WORKERS processes at once. All sources but the last, which takes back the exports, are evaluated
+first, in a thirtieth of the time, so that each file finds the macros and structures of the others. The macros of a file
+are evaluated too: compiling them costs more than that saves. Signal an error when a process fails."
   (let ((sb-ext:*evaluator-mode* :interpret))
     (loop for (name) in (butlast parts) do (load (source name)))
     (flet ((size (part)
@@ -88,20 +88,20 @@ macros of a file are evaluated too: to compile them costs more than that saves. 
           (unless (eql 0 (end-of-process id))
             (error "A process that compiled a part of the agent failed.")))))))
 
-;;; Which internals of SBCL the agent may use. A name that exists can mean something else in another SBCL, so each is tried on
-;;; a known example (lisp/base/probes.lisp). That is done in a child process: a wrong one can end the process or stop it.
+;;; Which internals of SBCL the agent may use. A name can mean something else in another SBCL, so each is tried on an
+;;; example (lisp/base/probes.lisp). A child process does that: a wrong one can end the process or stop it.
 
 (defvar *proven* '() "The names of what has proven right.")
 (defvar *unproven* '() "Lists of the name of what has not, an internal or an ability, and why, as text.")
 
-(defparameter *patience* 60 "Seconds after which a probe is taken to stand still. Each takes milliseconds.")
+(defparameter *patience* 60 "Seconds after which a probe counts as standing still. Each takes milliseconds.")
 
 (defun run-probes (start files descriptor)
-  "Run the probes from the number START on, and write to DESCRIPTOR what comes of them. The names of files that they make
+  "Run the probes from the number START on, and write their results to DESCRIPTOR. The names of files that they make
 begin with FILES."
   (let ((out (sb-sys:make-fd-stream descriptor :output t :external-format :utf-8))
         (nowhere (funcall (intern "OPEN" "SB-POSIX") "/dev/null" 1)))
-    ;; The runtime tells of each stack that is exhausted.
+    ;; The runtime prints a message for each stack that is exhausted.
     (dolist (stream '(1 2)) (funcall (intern "DUP2" "SB-POSIX") nowhere stream))
     (let ((sb-ext:*evaluator-mode* :interpret))
       (loop for name in (rest (assoc "base" *rooms* :test #'string=))
@@ -116,11 +116,11 @@ begin with FILES."
     (finish-output out)))
 
 (defun note-unproven (name why)
-  "Note WHY the agent is to do without NAME, unless that is known."
+  "Note WHY the agent must do without NAME, unless that is known."
   (unless (assoc name *unproven* :test #'string=) (push (list name why) *unproven*)))
 
 (defun take-results (in)
-  "Read from IN what comes of probes, keep that, and return how many have ended and whether these were all."
+  "Read the results of probes from IN and keep them. Return how many have ended, and whether these were all."
   (let ((ended 0) (begun '()))
     (loop for (result . names) = (handler-case (read in nil '(:lost))
                                    (error () '(:stands-still)))
@@ -137,8 +137,8 @@ begin with FILES."
                   (dolist (name names) (note-unproven name result)))))))
 
 (defun run-all-probes (files)
-  "Run each row of the table of probes, those after one that ends its process in another. The names of files that are made
-for that begin with FILES."
+  "Run all probes; those after one that ends its process run in another. The names of files that they make begin with
+FILES."
   (loop with start = 0
         do (multiple-value-bind (from to) (funcall (intern "PIPE" "SB-POSIX"))
              (let* ((id (in-child (lambda () (run-probes start files to))))
@@ -152,15 +152,15 @@ for that begin with FILES."
                  (incf start ended))))))
 
 (defun probe-internals (files)
-  "Find out which internals of SBCL the agent may use. What is used with one that failed is not proven, so all are tried
-again without that. The names of files that are made for that begin with FILES."
+  "Find out which internals of SBCL the agent may use. What was used together with a failed one is not proven, so all
+are tried again without that. The names of files that are made for that begin with FILES."
   (loop for before = (length *unproven*)
         do (setf *proven* '())
            (run-all-probes files)
         until (= before (length *unproven*))))
 
 (defun set-umask (mask)
-  "Give the files that this process makes no rights in MASK, and return the mask of before."
+  "Set the umask of this process to MASK, and return the umask of before."
   (sb-alien:alien-funcall (sb-alien:extern-alien "umask" (function sb-alien:unsigned-int sb-alien:unsigned-int)) mask))
 
 (defun writable-p (name)

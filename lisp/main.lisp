@@ -1,5 +1,5 @@
-;;;; The life of the agent: it greets, then its reader thread takes messages until
-;;;; the channel ends, and then the image ends too.
+;;;; The life of the agent: it greets, then its reader thread takes messages until the channel ends, which ends the
+;;;; image.
 
 (defpackage "LIVE-LISP.AGENT"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.GUARD" "LIVE-LISP.LOOK" "LIVE-LISP.JOURNAL")
@@ -10,8 +10,8 @@
 (claim-package)
 
 (defun collector-addresses ()
-  "Return where the runtime tells that garbage is being collected, when nothing of Lisp can answer, and where it has a word
-that each collection changes, or NIL."
+  "Return the addresses of two words of the runtime: one shows that garbage is being collected, when nothing of Lisp can
+answer; the other changes with each collection. Return NIL where they are unknown."
   (let ((active (runtime-address "gc_active_p"))
         (trigger (runtime-address "auto_gc_trigger")))
     (and active trigger (object "active" active "trigger" trigger))))
@@ -25,11 +25,11 @@ that each collection changes, or NIL."
   (send-features :again t))
 
 (defun read-messages ()
-  "Take messages until the channel ends or breaks; either ends the image. While the image
-exits by itself this thread is only unwound, so that the exit code stays."
+  "Take messages until the channel ends or breaks; either ends the image. While the image exits by itself this thread is
+only unwound, so that the exit code stays."
   (own-thread)
   (handler-case
-      ;; What this thread prints, code of the user must have no part in.
+      ;; Code of the user must have no part in what this thread prints.
       (call-in-fresh-session
        (lambda ()
          (loop with *reading* = t and *break-on-signals* = nil
@@ -40,10 +40,10 @@ exits by itself this thread is only unwound, so that the exit code stays."
   (leave 0))
 
 (defun take-over ()
-  "Make the image safe to talk to: nothing reads the terminal, nothing enters the
-debugger, and what stray threads write is kept."
+  "Make the image safe to talk to: nothing reads the terminal or enters the debugger, and what stray threads write is
+kept."
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook
-        ;; ASDF within an evaluation would print four lines a file, of which none says anything to who evaluates.
+        ;; ASDF within an evaluation would print four useless lines a file.
         *compile-verbose* nil
         sb-ext:*evaluator-mode* :compile
         sb-ext:*exit-timeout* 1)
@@ -58,22 +58,22 @@ debugger, and what stray threads write is kept."
   (start-session))
 
 (defmacro steadily (&body body)
-  "Evaluate BODY in the main thread. Signals to the process come here, and whatever they are none of them is
-to the agent. Left by a throw, the handler of a fault leaves the others blocked, and an exit would not be heard."
+  "Evaluate BODY in the main thread. Signals to the process come here, and do not concern the agent. When a throw leaves
+the handler of a fault, other signals stay blocked, and an exit would not be heard: unblock them."
   `(handler-case (progn ,@body)
      ((or sb-sys:interactive-interrupt serious-condition) ()
        (allow-signals))))
 
-(sb-ext:defglobal **origin** nil "What this image was made from when it is one that SAVE made: what ORIGIN returns.")
+(sb-ext:defglobal **origin** nil "What ORIGIN returned for the process that SAVE saved as this image, or NIL.")
 
 (defun origin ()
-  "Return the core of this process, how long it is and when it was written."
+  "Return the core of this process, its length, and when it was written."
   (with-open-file (in sb-ext:*core-pathname* :element-type '(unsigned-byte 8))
     (list sb-ext:*core-pathname* (file-length in) (file-write-date in))))
 
 (defun return-to-origin ()
-  "Have this image, which SAVE made, name the core that it was made from, as what the program starts needs that. Ends the
-process when that is another by now."
+  "Make this image, which SAVE made, name the core that it was made from: what the program starts needs that one. End
+the process when that core is another by now."
   (let ((origin **origin**))
     (setf sb-ext:*core-pathname* (first origin))
     (when +link-core+ (unencapsulate +link-core+ 'live-lisp))
@@ -81,7 +81,7 @@ process when that is another by now."
       (sb-ext:exit :code 1 :abort t))))
 
 (defun prepare ()
-  "Do before the greeting what lookups and calls cannot do without, unless the core has it done."
+  "Do before the greeting what lookups and calls need, unless the core has it done."
   ;; Loaded now, because no lookup may intern anything later.
   (ignore-errors (require "SB-INTROSPECT"))
   (ignore-errors (require "SB-CLTL2"))
@@ -92,16 +92,16 @@ process when that is another by now."
   (free-children))
 
 (defun guard ()
-  "Do what looks through all code, which the greeting does not wait for, unless the core has it done."
+  "Do what looks through all code, after the greeting, unless the core has it done."
   (tell-before-exit)
   (note-exits)
   (guard-threads)
   (setf **keeps-spare** t)
-  ;; What shows frames is compiled when it is first used. In a call that is interrupted, the program can have made that
-  ;; impossible.
+  ;; The code that shows frames is compiled at its first use. In a call that is interrupted, the program can have made
+  ;; that impossible.
   (frames-data '(((list "a" :b 1)))))
 
-(defconstant +patience+ 5 "By how much a process that saves a core comes after others for the CPU, as nice(2) has it.")
+(defconstant +patience+ 5 "By how much a process that saves a core raises its niceness, for nice(2).")
 
 (defun can-save-p ()
   "True when this process is the program LIVE_LISP_PROGRAM, which does not have its core in itself."
@@ -110,10 +110,10 @@ process when that is another by now."
          (not (equal runtime (truename sb-ext:*core-pathname*))))))
 
 (defun save ()
-  "Save this process, which has loaded the agent, as the core LIVE_LISP_CORE, where all is done that needs no server. Exit
+  "Save this process, which has loaded the agent, as the core LIVE_LISP_CORE, with all done that needs no server. Exit
 with 3 when it never can, and with 1 when that failed."
   (unless (can-save-p) (sb-ext:exit :code 3 :abort t))
-  ;; Here and not where it is started: there bubblewrap can have begun it by then.
+  ;; Not done where this is started: bubblewrap can have begun it by then.
   (sb-alien:alien-funcall (sb-alien:extern-alien "nice" (function sb-alien:int sb-alien:int)) +patience+)
   ;; A core that others could write to would not be run.
   (sb-alien:alien-funcall (sb-alien:extern-alien "umask" (function sb-alien:unsigned-int sb-alien:unsigned-int)) #o077)
@@ -121,7 +121,7 @@ with 3 when it never can, and with 1 when that failed."
   (prepare)
   (guard-own-threads)
   (guard)
-  ;; It takes a second, half of all, and SBCL's own code has that done.
+  ;; Linking takes a second, half of all, and SBCL's own code has it done.
   (when +link-core+ (encapsulate +link-core+ 'live-lisp (constantly nil)))
   (sb-ext:save-lisp-and-die (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_CORE")))
   (sb-ext:exit :code 1 :abort t))
@@ -145,8 +145,8 @@ with 3 when it never can, and with 1 when that failed."
               channel (sb-sys:vector-sap octet) 1 #x42)))))
 
 (defun main ()
-  "Run the agent on file descriptor 3. Returns never. An exit that the program asked for
-ends the reader first and this thread last, so this one waits for its turn."
+  "Run the agent on file descriptor 3. Never returns. An exit that the program asked for ends the reader first and this
+thread last, so this one waits for its turn."
   (end-with-server 9)
   #+linux (when (server-gone-p 3) (end-image 3))
   (open-channel 3)
@@ -155,11 +155,11 @@ ends the reader first and this thread last, so this one waits for its turn."
   (take-over)
   (unless **origin** (prepare))
   (greet)
-  ;; Before the first message: it can be code that ends all threads.
+  ;; Before the first message, which can be code that ends all threads.
   (own-thread)
   (unless **origin** (steadily (guard-own-threads)))
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
-    ;; The reader notices it now, and ends what the image started too.
+    ;; From now on the reader notices that the server ends, and ends what the image started, too.
     (end-with-server 0)
     (unless **origin** (steadily (guard)))
     (if-able "card table" (steadily (give-back-zeros)))

@@ -1,5 +1,5 @@
-// Decides the contract's registry as functions, for programs that use the tools without MCP: one registry and one
-// image per process.
+// Exports the tools as functions for programs without MCP: one registry and one image per process. S and C numbers, as
+// S4.12, are clauses of the contract (docs/develop/contracts.md).
 
 import { type Assembly, assemble, assembleParts, registerBuiltIns } from './assembly.ts';
 import { Catalog } from './catalog/catalog.ts';
@@ -10,14 +10,14 @@ import { type ToolFilter, ToolRegistry } from './kernel/registry.ts';
 import type { Tool } from './kernel/tool.ts';
 import { HOME, withSandbox } from './sandboxing.ts';
 
-/** The registry of this process; it is empty until registerAgentQTools is called (S4.12). */
+/** The registry of this process; empty until registerAgentQTools is called (S4.12). */
 export const AGENT_Q_REGISTRY = new ToolRegistry();
 
 let assembly: Assembly | undefined;
 let registered = false;
 let announced: readonly Tool[] | undefined;
 
-/** The catalog of AGENT_Q_REGISTRY. Until registerAgentQTools is called it has the tools that this will bring too, so
+/** The catalog of AGENT_Q_REGISTRY. Before registerAgentQTools is called, it already has the tools that will come, so
  *  that a program can search without an image (C28, S1.18). */
 export const TOOL_CATALOG = new Catalog({
   get revision() {
@@ -26,23 +26,23 @@ export const TOOL_CATALOG = new Catalog({
   tools: () => [...AGENT_Q_REGISTRY.tools(), ...(registered ? [] : announcedTools())],
 });
 
-/** Returns the built-in tools that AGENT_Q_REGISTRY does not have yet. */
+/** Returns the built-in tools that are not in AGENT_Q_REGISTRY yet. */
 function announcedTools(): Tool[] {
-  // None of them runs, so their root does not matter, but it must exist: the current directory may not.
+  // None of them runs, so their root does not matter. But it must exist, and the current directory may not.
   announced ??= assemble(readConfig(['--root', HOME], process.env)).registry.tools();
   return announced.filter(({ name }) => AGENT_Q_REGISTRY.getTool(name) === null);
 }
 
-/** Returns the image, executor and records of this process, made with FLAGS when there are none yet. */
+/** Returns the image, executor and records of this process; creates them with FLAGS if there are none. */
 function assembled(flags: readonly string[]): Assembly {
   assembly ??= assembleParts(withSandbox(readConfig(flags, process.env)), AGENT_Q_REGISTRY, TOOL_CATALOG);
   return assembly;
 }
 
-/** Adds the eighteen tools to AGENT_Q_REGISTRY and returns how many tools it has: 18, unless it has other tools besides
- *  (S4.9). The other built-in tools, search_tools among them, can be called from then on, and are not counted. FLAGS are those
- *  of the command line, such as ['--root', 'src']. The image starts with the first call that needs it. Throws a
- *  UsageError for wrong FLAGS, and a CallError for FLAGS in a later call: the tools stay over the first image. */
+/** Adds the eighteen tools to AGENT_Q_REGISTRY and returns how many tools it has: 18, or more with tools of others
+ *  (S4.9). The other built-in tools, such as search_tools, become callable and are not counted. FLAGS are command line
+ *  flags, such as ['--root', 'src']. The image starts with the first call that needs it. Throws a UsageError for wrong
+ *  FLAGS, and a CallError for FLAGS in a later call, as the tools stay with the first image. */
 export function registerAgentQTools(flags: readonly string[] = []): number {
   if (assembly !== undefined && flags.length > 0) {
     throw new CallError(
@@ -70,13 +70,13 @@ export function listRegisteredTools(): string[] {
   return AGENT_Q_REGISTRY.listRegisteredTools();
 }
 
-/** Returns the tools of AGENT_Q_REGISTRY that FILTER lets pass (S4.5 to S4.7). */
+/** Returns the tools of AGENT_Q_REGISTRY that pass FILTER (S4.5 to S4.7). */
 export function getAgentQTools(filter: ToolFilter = {}): Tool[] {
   return AGENT_Q_REGISTRY.getAgentQTools(filter);
 }
 
-/** Returns the result of CALL, which a model made, through the registry of this process. The executor
- *  validates it, asks for an approval where its level needs one, and records it when it is not safe. Never throws (S2.9, S2.11, S4.13). */
+/** Performs CALL, which a model made, through the registry of this process, and returns its result. The call is
+ *  validated, approved if its level needs it, and recorded if it is not safe. Never throws (S2.9, S2.11, S4.13). */
 export function executeToolCall(
   call: calls.ToolCall,
   options: calls.ToolCallOptions = {},
@@ -84,7 +84,7 @@ export function executeToolCall(
   return calls.executeToolCall(() => assembled([]).executor, call, options);
 }
 
-/** Ends the image, so that the process can end. The tools stay registered, and those over the image fail. */
+/** Ends the image, so that the process can end. The tools stay registered; those that need the image fail. */
 export function closeImage(): void {
   assembly?.image.close();
 }

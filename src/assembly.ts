@@ -1,4 +1,4 @@
-// Decides how the parts are wired together, for the program and for the library.
+// Wires the parts together, for the program and for the library.
 
 import { join, resolve } from 'node:path';
 import { CALL_TOOL } from './catalog/call-tool.ts';
@@ -41,7 +41,7 @@ import { noticeText } from './tools/notice-text.ts';
 import { Places } from './tools/places.ts';
 import { newcomerText, refusedBySandbox } from './tools/sandbox-text.ts';
 
-/** Returns the options of the image that CONFIG asks for, in SANDBOX if there is to be one. */
+/** Returns the image options for CONFIG, with SANDBOX if there is to be one. */
 export function imageOptions(
   config: Config,
   sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config),
@@ -64,10 +64,10 @@ function startFiles({ init }: Config): string[] {
   return init === undefined ? [] : [init];
 }
 
-/** Returns where it is kept what built the image, if CONFIG says that it is. What code in the sandbox defined must not be
- *  built again outside of it. */
+/** Returns the store of the journal, unless CONFIG turns it off. Code that was defined in the sandbox must not be
+ *  rebuilt outside of it. */
 function journalOf({ journals, sandbox, replay, command, root }: Config): Pick<SbclOptions, 'journal'> {
-  // A single call from the command line has no image to lose, and must not push out the journals of servers.
+  // A single call from the command line has no image to lose, and must not displace the journals of servers.
   if (!replay || command === 'call') return {};
   const line = sandbox === 'strict' ? 'off-line' : 'on-line';
   const folder = sandbox === 'off' ? journals : join(journals, 'sandboxed', line);
@@ -77,49 +77,49 @@ function journalOf({ journals, sandbox, replay, command, root }: Config): Pick<S
 export interface Assembly {
   image: SbclImage;
   registry: ToolRegistry;
-  /** The catalog of that registry. */
+  /** The catalog of the registry's tools. */
   catalog: Catalog;
   executor: Executor;
   questions: OpenQuestions;
   grounds: Grounds;
 }
 
-/** How long things are waited for that the user has no say in; what is absent is as always. */
+/** Timeouts that the user does not set; the default applies where one is absent. */
 export interface Waits {
-  /** The times of the image. */
+  /** Timeouts of the image. */
   image?: Times;
-  /** Milliseconds that a pattern may take in one text. */
+  /** Time limit for a pattern on one text, in milliseconds. */
   matchMs?: number;
 }
 
-/** What an assembly is told besides its configuration. */
+/** Options of an assembly besides its configuration. */
 export interface Surroundings extends Waits {
-  /** What the first answer tells besides its own text; it is taken out of here. */
+  /** Notices for the first answer, which removes them from this array. */
   notices?: string[];
-  /** The parts that the agent does without, by name; when absent the server itself leaves out what it must. */
+  /** Names of the parts that the agent must not use. When absent, the server decides. */
   without?: readonly string[];
 }
 
-/** Returns the parts that CONFIG asks for with all built-in tools, the image not started yet. */
+/** Returns the parts for CONFIG, with all built-in tools. The image is not started yet. */
 export function assemble(config: Config, surroundings: Surroundings = {}): Assembly {
   const registry = new ToolRegistry([CALL_TOOL.name]);
   const catalog = new Catalog(registry, config.contractNames ? contractSpelling : undefined);
   const assembly = assembleParts(config, registry, catalog, surroundings);
   registerBuiltIns(assembly);
   for (const rule of config.allow.map(allowed)) {
-    // What the start file registers is not known yet.
+    // The tools of the start file are not known yet.
     if (config.init === undefined || registry.getTool(rule.tool) !== null) checkAllowed(rule, registry);
   }
   return assembly;
 }
 
-/** Adds the eighteen tools of the contract to the registry of ASSEMBLY, and the other built-in ones apart (C5, S4.9). */
+/** Adds the contract's eighteen tools to the registry of ASSEMBLY, and the other built-in ones apart (C5, S4.9). */
 export function registerBuiltIns({ registry, catalog, grounds }: Assembly): void {
   for (const tool of agentQTools(grounds)) registry.register(tool);
   for (const tool of [...furtherTools(grounds), searchToolsTool(catalog)]) registry.registerApart(tool);
 }
 
-/** Returns the parts that CONFIG asks for over the tools of REGISTRY, of which CATALOG is the catalog. */
+/** Returns the parts for CONFIG with the tools of REGISTRY, whose catalog is CATALOG. */
 export function assembleParts(
   config: Config,
   registry: ToolRegistry,
@@ -137,7 +137,7 @@ export function assembleParts(
       ...(without && { without }),
     },
     loadedFiles: new LoadedFiles(forbids),
-    // An answer is told in one piece, for which files are at hand.
+    // An answer is rendered without waiting, so its files are read now.
     replies: (reply) => grounds.places.prepare(namedFiles(reply)),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => grounds),
@@ -179,7 +179,7 @@ export function assembleParts(
   return { image, registry, catalog, executor, grounds, questions };
 }
 
-/** Returns what tells a model that SANDBOX refused something to code that runs in ROOT. */
+/** Returns a function that says when SANDBOX refused something to code that runs in ROOT, for a model. */
 function refusals(
   root: string,
   { writable, strict }: Sandbox,
@@ -188,7 +188,7 @@ function refusals(
   return (text) => refusedBySandbox(text, limits);
 }
 
-/** Returns what the servers of CONFIG keep on the disk: calls, evaluations, and what is being done to several files. */
+/** Returns the records of CONFIG on the disk: calls, evaluations, and edits of several files in progress. */
 function recordsOf(config: Config): Pick<Grounds, 'log' | 'history' | 'intents'> {
   const { root, histories } = config;
   return {
@@ -198,8 +198,8 @@ function recordsOf(config: Config): Pick<Grounds, 'log' | 'history' | 'intents'>
   };
 }
 
-/** Has CATALOG learn from past searches in the workspace of CONFIG, and returns what does, unless CONFIG says that
- *  nothing is learned. */
+/** Has CATALOG learn from past searches in the workspace of CONFIG. Returns the memory, or undefined when it is turned
+ *  off. */
 function memoryOf({ memory, searches, root }: Config, catalog: Catalog): SearchMemory | undefined {
   if (!memory) return undefined;
   const past = new SearchMemory(new SearchRecords(workspaceFile(searches, root)));
@@ -207,8 +207,8 @@ function memoryOf({ memory, searches, root }: Config, catalog: Catalog): SearchM
   return past;
 }
 
-/** Returns what is done in REGISTRY about tools of the image of GROUNDS, which gets proxies of the eighteen. What HOLDS
- *  knows goes with the image as they do. */
+/** Returns the exchange of tools between REGISTRY and the image of GROUNDS, which gets proxies of the eighteen tools.
+ *  HOLDS is cleared together with the tools of a lost image. */
 function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => Grounds): ImageTools {
   const tools = new LispTools(
     registry.mirror,
@@ -226,8 +226,8 @@ function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => Grounds
   };
 }
 
-/** Returns the files that tools may reach: what CONFIG names, and the sources of the systems that IMAGE has loaded. Code
- *  in the image decides what it tells as sources, so none of them can be everything, or what SANDBOX hides. */
+/** Returns the files that tools may reach: those of CONFIG, and the sources of systems that IMAGE has loaded. Code in
+ *  the image chooses these sources, so none may be too wide a folder, or one that SANDBOX hides. */
 function workspaceOf(
   { roots, root, readRoots }: Config,
   image: Image,
@@ -243,7 +243,7 @@ function workspaceOf(
   return new Workspace({ roots, start: root, readRoots, sources, hides });
 }
 
-/** Returns what CONFIG allows in advance. No approval for the session holds for its start file in WORKSPACE. */
+/** Returns the approvals in advance by CONFIG. No approval for a session covers its start file in WORKSPACE. */
 function standingApprovals({ allow, init }: Config, workspace: Workspace): StandingApprovals {
   return new StandingApprovals(
     allow.map(allowed),
@@ -251,14 +251,14 @@ function standingApprovals({ allow, init }: Config, workspace: Workspace): Stand
   );
 }
 
-/** Returns what --allow TEXT allows. Throws a UsageError when it means nothing. */
+/** Returns the approval of --allow TEXT. Throws a UsageError when TEXT is malformed. */
 function allowed(text: string): StandingApproval {
   const rule = readStandingApproval(text);
   if (rule === undefined) throw new UsageError(`--allow must be TOOL or TOOL:GLOB, not ${text}.`);
   return rule;
 }
 
-/** Throws a UsageError for a RULE that has no effect on the tools of REGISTRY. */
+/** Throws a UsageError when RULE has no effect on the tools of REGISTRY. */
 function checkAllowed({ tool: name, glob }: StandingApproval, registry: ToolRegistry): void {
   const tool = registry.getTool(name);
   if (tool === null) throw new UsageError(`--allow: ${registry.unknownTool(name)}`);

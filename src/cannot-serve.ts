@@ -1,19 +1,19 @@
-// Decides what a client is told of a server that cannot start: its first request is answered with an error that says why.
-// An old Node reads this file too, so it imports nothing.
+// Tells a client why the server cannot start: answers its first request with an error. An old Node reads this file too,
+// so it imports nothing.
 
-/** Octets of a request that is waited for. */
+/** At most this many octets of input are read. */
 const LIMIT = 1024 * 1024;
-/** Milliseconds in which a client sends its first request. */
+/** Time in which a client sends its first request. */
 const WAIT_MS = 10_000;
-/** The code of an error of the server, for which JSON-RPC has no other. */
+/** Code of a server error; JSON-RPC has no better one. */
 const SERVER_ERROR = -32000;
 
-/** The words of a command line that start no server. */
+/** Words on the command line that start no server. */
 const OTHERS = ['call', 'tools', 'search', 'doctor', 'install', 'uninstall', 'forget', '--help', '--version'];
 
-/** Answers the first request on stdin with the error WHY, where WORDS, those of the command line, start a server for a
- *  client. Clients show that; they do not show what a server writes to its standard error. Returns whether it waits for a
- *  request, after which the process exits. */
+/** Answers the first request on stdin with the error WHY, if WORDS, the command line, start a server for a client.
+ *  Clients show such an error, but not a server's standard error. Returns whether it waits for a request; if so, the
+ *  process exits after it. */
 export function answerWhy(why: string, words: readonly string[]): boolean {
   if (process.stdin.isTTY || words.some((word) => OTHERS.indexOf(word) !== -1)) return false;
   let text = '';
@@ -35,7 +35,7 @@ export function answerWhy(why: string, words: readonly string[]): boolean {
   return true;
 }
 
-/** Returns the id of the request that LINE is; undefined when it is none. */
+/** Returns the id of the request in LINE; undefined when it is none. */
 function idOf(line: string): unknown {
   try {
     const message = JSON.parse(line) as { id?: unknown; method?: unknown };

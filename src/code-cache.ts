@@ -1,4 +1,4 @@
-// Decides how the bundle of the program is loaded: with what V8 made of it at an earlier start, if that was kept.
+// Loads the program's bundle with V8's code cache from an earlier start, if there is one.
 
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,24 +10,24 @@ import { removeLeftovers } from './leftovers.ts';
 import { isOwn, makeOwnFolder } from './own.ts';
 
 const CHECKSUM_OCTETS = 4;
-/** Octets of kept code: some times what V8 makes of the bundle. */
+/** Size limit of a code cache in octets: several times what V8 produces for the bundle. */
 const KEPT_LIMIT = 64 * 1024 * 1024;
 const OURS = /^program-.+\.v8(?:\.(?<part>.+))?$/;
 
 export interface LoadedBundle {
-  /** What the bundle exports. */
+  /** The bundle's exports. */
   exports: unknown;
-  /** Keeps what V8 has made of it by now for the next start, unless that is kept already. Never throws. */
+  /** Stores V8's current code cache for the next start, unless it is already stored. Never throws. */
   keep: () => void;
 }
 
-/** Returns what is in FILE when this user alone can have written it: it is code that will run. */
+/** Returns the content of FILE if only this user can have written it: it is code that will run. */
 function readOwn(file: string): Buffer | undefined {
   const found = readIfRegular(file, { limit: KEPT_LIMIT });
   return found && isOwn(found.stats) ? found.octets : undefined;
 }
 
-/** Returns the code that FILE keeps, when it is whole: V8 looks at its head only, and damaged code ends the process. */
+/** Returns the code cache in FILE if it is intact. V8 checks its head only, and damaged code ends the process. */
 function keptCode(file: string): Buffer | undefined {
   const kept = readOwn(file);
   if (kept === undefined || kept.length < CHECKSUM_OCTETS) return undefined;
@@ -35,7 +35,7 @@ function keptCode(file: string): Buffer | undefined {
   return kept.readUInt32LE() === crc32(code) ? code : undefined;
 }
 
-/** Keeps CODE in FILE: a whole file, which only this user can read, or none. */
+/** Stores CODE in FILE, readable by this user only. Leaves no partial file. */
 function keepCode(file: string, code: Buffer): void {
   const checksum = Buffer.alloc(CHECKSUM_OCTETS);
   checksum.writeUInt32LE(crc32(code));
@@ -55,8 +55,8 @@ function removeIfThere(file: string): void {
   } catch {}
 }
 
-/** Loads the CommonJS bundle FILE, whose text has the digest IDENTITY. What V8 makes of it is kept in FOLDER, for this
- *  version of Node. Where it cannot be kept or read, or V8 does not take it, the bundle is compiled. */
+/** Loads the CommonJS bundle FILE, whose text has the digest IDENTITY. V8's code cache is kept in FOLDER, per version
+ *  of Node. If it cannot be stored or read, or V8 rejects it, the bundle is compiled. */
 export function loadBundle(file: string, identity: string, folder: string): LoadedBundle {
   const cache = join(folder, `program-${identity}-${process.version}-${process.arch}.v8`);
   const cachedData = keptCode(cache);

@@ -1,4 +1,4 @@
-// Decides what the command line and the environment mean: one frozen object.
+// Reads the command line and the environment into one frozen configuration.
 
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,70 +10,70 @@ import { cacheFolder, homeFolder, realPath } from './paths.ts';
 
 export interface Config {
   command: Command;
-  /** What follows the command: for call the tool's name and its arguments, for search the query. */
+  /** The words after the command: for call the tool's name and its arguments, for search the query. */
   operands: string[];
-  /** Where the image runs and relative paths start. */
+  /** Working directory of the image, and the base of relative paths. */
   root: string;
-  /** The directories that file tools may read and write: none where nobody named one and the current directory is
-   *  too wide. */
+  /** Directories that file tools may read and write. Empty when none was named and the current directory is too
+   *  wide. */
   roots: string[];
-  /** The directories that they may read besides. */
+  /** Further directories that they may read. */
   readRoots: string[];
   sbcl: string | undefined;
   heapMb: number;
-  /** Whether images are locked in: `auto` where that works, `on` always, and `strict` also without the network. */
+  /** Whether images are locked in: `auto` where that works, `on` always, `strict` always and without network. */
   sandbox: (typeof SANDBOXES)[number] | 'off';
-  /** Why no image is locked in, as sentences, where `auto` found that none can be. */
+  /** Why no image is locked in, as sentences, if `auto` found that none can be. */
   unboxed?: string;
-  /** Directories besides the workspace that code in the sandbox changes. */
+  /** Directories besides the workspace that sandboxed code can change. */
   write: string[];
-  /** Milliseconds that an evaluation may take. */
+  /** Time limit of an evaluation in milliseconds. */
   evalTimeoutMs: number;
   /** Seconds for which a held error waits after each use. */
   holdSeconds: number;
   init: string | undefined;
-  /** Which library manager images use. */
+  /** The library manager for images. */
   libraries: (typeof LIBRARIES)[number];
   contractNames: boolean;
   list: (typeof LISTS)[number];
   ask: (typeof ASKS)[number];
-  /** What the person allows in advance, as TOOL or TOOL:GLOB. */
+  /** Approvals in advance, as TOOL or TOOL:GLOB. */
   allow: string[];
-  /** Seconds that the human has to answer a question. */
+  /** Seconds that a human has to answer a question. */
   answerSeconds: number;
-  /** The folder of what is kept between runs: the audit log, unless it was named, histories, searches and journals. */
+  /** Folder of everything kept between runs: histories, searches, journals, and the audit log unless it was named. */
   state: string;
-  /** The folder for compiled files, and whether it was named. */
+  /** Folder for compiled files, and whether it was named. */
   cache: string;
   cacheNamed: boolean;
-  /** The file of the audit log, and whether it was named. */
+  /** File of the audit log, and whether it was named. */
   audit: string;
   auditNamed: boolean;
-  /** The folder of the REPL histories of all workspaces. */
+  /** Folder of the REPL histories of all workspaces. */
   histories: string;
-  /** The client that is set up or looked at, where in its configuration, and whether that is only told. */
+  /** The client to set up or check, the scope of its configuration, and whether changes are only shown. */
   client: ClientName | undefined;
   scope: Scope;
   dryRun: boolean;
-  /** Whether the client that is set up may run code without asking. */
+  /** True when the client may run code without asking. */
   trust: boolean;
-  /** Whether a lost image is built again. */
+  /** True when a lost image is rebuilt. */
   replay: boolean;
-  /** Whether evaluations are kept on the disk, and arguments in the audit log. */
+  /** Whether evaluations are stored on the disk, and whether the audit log has arguments in full. */
   history: boolean;
   auditTexts: boolean;
-  /** Days after which records go. */
+  /** Records are removed after this many days. */
   keepDays: number;
-  /** The folder of the journals of what built images, of all workspaces. */
+  /** Folder of the journals of images, of all workspaces. */
   journals: string;
-  /** The folder of the previews that a person is asked to approve. */
+  /** Folder of the previews for approvals. */
   previews: string;
-  /** The folder of what is being done to several files at once. */
+  /** Folder of the records of edits to several files at once. */
   edits: string;
-  /** Whether the search learns from past searches, and the folder of what it learned, of all workspaces. */
+  /** Whether search learns from past searches, and the folder of its records, of all workspaces. */
   memory: boolean;
   searches: string;
-  /** The file of the tools that are searched in place of our own. */
+  /** File of tools to search in place of our own. */
   catalog: string | undefined;
 }
 
@@ -84,8 +84,8 @@ const WHENS = ['on', 'off'] as const;
 const LIBRARIES = ['auto', 'none', 'quicklisp', 'qlot', 'ocicl'] as const;
 const LISTS = ['full', 'lightweight', 'summary', 'search'] as const;
 
-/** Returns the configuration that ARGV (without node and script) and ENVIRONMENT mean. Throws a
- *  UsageError of one sentence. */
+/** Returns the configuration for ARGV (without node and script) and ENVIRONMENT. Throws a UsageError of one
+ *  sentence. */
 export function readConfig(argv: readonly string[], environment: NodeJS.ProcessEnv): Readonly<Config> {
   const { flags: all, operands } = splitArguments(argv);
   const flags = new Map([...all].map(([name, values]) => [name, values.at(-1) ?? '']));
@@ -129,8 +129,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   });
 }
 
-/** Returns the folders and files that the configuration of ARGV and ENVIRONMENT names. Whoever reads it looks at them, so
- *  their file systems must answer. */
+/** Returns the folders and files that the configuration of ARGV and ENVIRONMENT names. Reading it accesses them, so
+ *  their file systems must answer first. */
 export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessEnv): string[] {
   const { flags } = splitArguments(argv);
   const given = ['root', 'read-root', 'write', 'init'].flatMap((name) => flags.get(name) ?? []);
@@ -138,7 +138,7 @@ export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessE
   return [process.cwd(), ...given.map((path) => resolve(path)), ...own];
 }
 
-/** Returns the command FIRST, which OPERANDS follow. */
+/** Returns the command FIRST, after checking that it takes OPERANDS. Throws a UsageError otherwise. */
 function readCommand(first: string, operands: readonly string[]): (typeof COMMANDS)[number] {
   const command = COMMANDS.find((name) => name === first);
   if (command === undefined) {
@@ -150,7 +150,7 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
   return command;
 }
 
-/** Returns where things are kept when STATE is the folder for them; an AUDIT log that was named stays where it is. */
+/** Returns the paths of all records when STATE is their folder. An AUDIT log that was named stays where it is. */
 export function inState(
   state: string,
   { auditNamed, audit }: Pick<Config, 'auditNamed' | 'audit'>,
@@ -166,7 +166,7 @@ export function inState(
   };
 }
 
-/** Returns the user's folder for what a program keeps between its runs, as ENVIRONMENT has it. */
+/** Returns the user's folder for state between runs, by ENVIRONMENT. */
 function stateFolder(environment: NodeJS.ProcessEnv): string {
   const base = environment['XDG_STATE_HOME'];
   if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
@@ -174,7 +174,7 @@ function stateFolder(environment: NodeJS.ProcessEnv): string {
   return home === undefined ? join(tmpdir(), 'live-lisp') : join(home, '.local', 'state', 'live-lisp');
 }
 
-/** Returns the values of the flag NAME as whole paths, each once. */
+/** Returns the values of the flag NAME as absolute paths, without duplicates. */
 function readDirectories(name: string, flags: ReadonlyMap<string, string[]>): string[] {
   const paths = (flags.get(name) ?? []).map((value) => resolve(value));
   for (const path of paths) {
@@ -185,8 +185,8 @@ function readDirectories(name: string, flags: ReadonlyMap<string, string[]>): st
   return [...new Set(paths)];
 }
 
-/** Returns whether REAL, the real path of a folder, is the root of the file system, or is or contains HOME, the real path of
- *  the user's home. Nobody means one of these as a workspace without saying so. */
+/** True when REAL, the real path of a folder, is the root of the file system, or is or contains HOME, the real path of
+ *  the user's home. Nobody means these as a workspace without saying so. */
 export function isTooWide(real: string, home: string = realPath(homeFolder() ?? '/')): boolean {
   return real === parse(real).root || `${home}${sep}`.startsWith(`${real}${sep}`);
 }
@@ -224,7 +224,7 @@ function readDays(value: string): number {
   return days;
 }
 
-/** Returns the seconds that the flag NAME says, or that INITIAL says when it is absent. */
+/** Returns the seconds in the flag NAME, or INITIAL when it is absent. */
 function readSeconds(name: string, initial: string, flags: ReadonlyMap<string, string>): number {
   const value = flags.get(name) ?? initial;
   const seconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0;
@@ -248,7 +248,7 @@ function readReplay(flags: ReadonlyMap<string, string>, environment: NodeJS.Proc
   return readChoice('replay', WHENS, new Map(given === undefined ? [] : [['replay', given]]));
 }
 
-/** Returns the value of the flag NAME, one of CHOICES; the first when it is absent. */
+/** Returns the value of the flag NAME, one of CHOICES; the first choice when it is absent. */
 function readChoice<Choice extends string>(
   name: string,
   choices: readonly [Choice, ...Choice[]],

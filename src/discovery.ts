@@ -1,5 +1,5 @@
-// Decides the contract's search for tools as functions, for programs: over the catalog of AGENT_Q_REGISTRY unless they
-// give another.
+// Exports the search for tools as functions, for programs. They search the catalog of AGENT_Q_REGISTRY unless another
+// is given.
 
 import { TOOL_CATALOG } from './agent-q.ts';
 import * as catalogs from './catalog/catalog.ts';
@@ -7,7 +7,7 @@ import * as lists from './catalog/list.ts';
 import * as search from './catalog/search.ts';
 import * as tool from './catalog/search-tools.ts';
 
-/** Returns the tools of CATALOG that OPTIONS ask for: by score with a query, else by name (S1.2 to S1.8, S1.15). */
+/** Returns the tools of CATALOG that OPTIONS select: by score with a query, else by name (S1.2 to S1.8, S1.15). */
 export function searchTools(
   options: search.ToolSearchOptions = {},
   catalog: search.Searchable = TOOL_CATALOG,
@@ -15,8 +15,8 @@ export function searchTools(
   return search.searchTools(options, catalog);
 }
 
-/** Returns what search_tools answers to ARGS over CATALOG (S1.5 to S1.11, S1.15). Throws a CallError that names the
- *  argument that is wrong (S1.17). */
+/** Returns the answer of search_tools to ARGS over CATALOG (S1.5 to S1.11, S1.15). Throws a CallError that names the
+ *  wrong argument (S1.17). */
 export function executeSearchTools(
   args: tool.SearchToolsArgs = {},
   catalog: search.Searchable = TOOL_CATALOG,
@@ -24,8 +24,8 @@ export function executeSearchTools(
   return tool.executeSearchTools(args, catalog);
 }
 
-/** Returns the tools of CATALOG as a mode lists them, search_tools first; the mode is lightweight unless given
- *  (S1.12, S1.16). */
+/** Returns the tools of CATALOG as a mode lists them, search_tools first. The mode is lightweight by default (S1.12,
+ *  S1.16). */
 export function getToolListForMCP(
   options: { mode?: lists.ListMode } = {},
   catalog: search.Searchable = TOOL_CATALOG,
@@ -33,12 +33,12 @@ export function getToolListForMCP(
   return lists.getToolListForMCP(options, catalog);
 }
 
-/** Returns what the lightweight list says of each tool of CATALOG but search_tools, by name (C28). */
+/** Returns the entries of the lightweight list for the tools of CATALOG except search_tools, by name (C28). */
 export function getLightweightToolList(catalog: search.Searchable = TOOL_CATALOG): lists.LightweightTool[] {
   return lists.getLightweightToolList(catalog);
 }
 
-/** Returns how many tools CATALOG has, in all and in each category (S1.7, S1.18). */
+/** Returns how many tools CATALOG has, in total and per category (S1.7, S1.18). */
 export function getCatalogSummary(catalog: search.Searchable = TOOL_CATALOG): catalogs.CatalogSummary {
   return catalogs.getCatalogSummary(catalog);
 }

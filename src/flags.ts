@@ -1,4 +1,4 @@
-// Decides which commands and flags there are, and which of them the words of a command line are.
+// Lists the commands and flags, and parses a command line into flags and other words.
 
 import { UsageError } from './errors.ts';
 
@@ -114,7 +114,7 @@ export const FLAGS: readonly Flag[] = [
   { name: 'version', about: 'show the version' },
 ];
 
-/** Returns the flags in ARGV with their values, and the other words. Throws a UsageError for a flag that there is not. */
+/** Returns the flags in ARGV with their values, and the other words. Throws a UsageError for an unknown flag. */
 export function splitArguments(argv: readonly string[]): {
   flags: Map<string, string[]>;
   operands: string[];
@@ -143,7 +143,7 @@ export function splitArguments(argv: readonly string[]): {
   return { flags, operands };
 }
 
-/** The commands that a flag is for, where it is not for those that start an image. */
+/** The commands that take a flag. A flag that is not listed is for the commands that start an image. */
 const FLAG_COMMANDS: { readonly [flag: string]: readonly Command[] } = {
   catalog: ['search'],
   client: ['install', 'uninstall', 'doctor'],
@@ -152,7 +152,7 @@ const FLAG_COMMANDS: { readonly [flag: string]: readonly Command[] } = {
   'dry-run': ['install', 'uninstall'],
 };
 
-/** Throws a UsageError when COMMAND would do nothing with one of the flags NAMES. */
+/** Throws a UsageError when one of the flags NAMES would have no effect on COMMAND. */
 export function checkFlags(command: Command, names: readonly string[]): void {
   if (names.includes('help') || names.includes('version')) return;
   const sets = command === 'install' || command === 'uninstall';

@@ -1,4 +1,4 @@
-// Decides where the program keeps its files when the folders of the user cannot be written.
+// Chooses other folders for the program's files when the user's cannot be written.
 
 import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Config, inState } from './config.ts';
 import { makeFolder, recordsIn } from './paths.ts';
 
-/** Returns why nothing can be written in FOLDER, which is made when it is not there; undefined when it can. */
+/** Returns why FOLDER, which is created if missing, is not writable; undefined when it is. */
 export function obstacleToWriting(folder: string): string | undefined {
   try {
     makeFolder(folder, 0o700);
@@ -17,31 +17,31 @@ export function obstacleToWriting(folder: string): string | undefined {
   }
 }
 
-/** Returns a folder in TEMPORARY that only this user can reach, which is made when it is not there; undefined where
- *  there can be none. Others can make one of that name before, so it is looked at. */
+/** Returns a folder in TEMPORARY, created if missing, that only this user can reach; undefined where there can be none.
+ *  Its owner and mode are checked, because others can create a folder of that name first. */
 function ownTemporaryFolder(temporary: string): string | undefined {
   const folder = recordsIn(temporary);
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch {
-    // It is there, or cannot be made, which the next look tells.
+    // It exists, or cannot be created; the check below finds out.
   }
   const found = lstatSync(folder, { throwIfNoEntry: false });
   const own = found?.isDirectory() && found.uid === process.geteuid?.() && (found.mode & 0o077) === 0;
   return own && obstacleToWriting(folder) === undefined ? folder : undefined;
 }
 
-/** What was decided, and the sentences that tell a person of it. */
+/** The chosen folders, and the sentences that explain them to a person. */
 export interface UsableFolders {
   config: Readonly<Config>;
-  /** What the first answer tells too: where the records of calls are. */
+  /** Sentences for the first answer too: where the records of calls are. */
   notices: string[];
-  /** What only the person who starts the server needs to know. */
+  /** Sentences only for the person who starts the server. */
   remarks: string[];
 }
 
-/** Returns CONFIG with folders in TEMPORARY in place of those of the user that cannot be written. A file or a cache that
- *  was named for this program stays, and so does a folder where there is no other. */
+/** Returns CONFIG with folders in TEMPORARY in place of unwritable folders of the user. A file or cache that was named
+ *  for this program stays, as does a folder for which there is no substitute. */
 export function withUsableFolders(config: Readonly<Config>, temporary = tmpdir()): UsableFolders {
   const notices: string[] = [];
   const remarks: string[] = [];

@@ -1,4 +1,4 @@
-// Decides what the package exports as a library; importing it builds and starts nothing.
+// The exports of the package as a library. Importing it builds and starts nothing.
 
 export {
   AGENT_Q_REGISTRY,

@@ -1,4 +1,4 @@
-// Decides whether a user's ~/.sbclrc, which images do not load, does more than set up a library manager.
+// Finds out whether a user's ~/.sbclrc, which images do not load, does more than set up a library manager.
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -8,8 +8,8 @@ const INIT_FILE = '.sbclrc';
 const LIMIT = 1024 * 1024;
 const MANAGER = /quicklisp|qlot|ocicl/i;
 
-/** Returns the name `~/.sbclrc` when the user has that file, it does more than set up a library manager, and INIT, the
- *  file that each image loads, is another one or undefined. Returns undefined otherwise. */
+/** Returns the name `~/.sbclrc` if that file exists, does more than set up a library manager, and is not INIT, the file
+ *  that each image loads. Returns undefined otherwise. */
 export function initFileNotLoaded(
   init: string | undefined,
   home: string = process.env['HOME'] ?? homedir(),
@@ -20,7 +20,7 @@ export function initFileNotLoaded(
   return topLevelForms(text).some((form) => !MANAGER.test(form)) ? `~/${INIT_FILE}` : undefined;
 }
 
-/** Returns the parts of TEXT that begin at an open parenthesis or # in the first column, without lines of comment. */
+/** Returns the parts of TEXT that begin with an open parenthesis or # in the first column, without comment lines. */
 function topLevelForms(text: string): string[] {
   return text
     .replace(/^\s*;.*$/gm, '')

@@ -1,14 +1,13 @@
-// Decides which files in the cache nobody uses any more.
+// Removes files in the cache that nobody uses any more.
 
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** How long another version of the program may leave a file unused until it is taken to be gone. */
+/** A file that was not used for this long counts as left by a version of the program that is gone. */
 const UNUSED_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** Removes the files of FOLDER that KIND matches and nobody uses, but for those whose names begin as one of CURRENT. The
- *  group `part` of KIND is what an unfinished file has behind its name. It begins with the number of the process that
- *  makes the file. Never throws. */
+/** Removes unused files of FOLDER whose names match KIND and begin with none of CURRENT. The group `part` of KIND is
+ *  the suffix of an unfinished file; it begins with the id of the process that writes the file. Never throws. */
 export function removeLeftovers(folder: string, kind: RegExp, current: readonly string[]): void {
   for (const name of namesIn(folder)) {
     const match = kind.exec(name);
@@ -24,7 +23,7 @@ export function removeLeftovers(folder: string, kind: RegExp, current: readonly 
   }
 }
 
-/** Returns the names in FOLDER: none when there is no such folder. */
+/** Returns the names in FOLDER; none when it cannot be listed. */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -38,11 +37,11 @@ function isLeft(path: string, part: string | undefined): boolean {
   if (!stats.isFile()) return false;
   const maker = /^\d+(?=\.|$)/.exec(part ?? '')?.[0];
   if (maker !== undefined && !runs(Number(maker))) return true;
-  // Not every file system keeps when a file was read.
+  // Not every file system records read times.
   return Date.now() - Math.max(stats.atimeMs, stats.mtimeMs) > UNUSED_MS;
 }
 
-/** Returns whether a process has the number PID. */
+/** True when a process with the id PID exists. */
 export function runs(pid: number): boolean {
   try {
     return process.kill(pid, 0);

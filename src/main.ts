@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Decides that this process is the program, where it can be. An old Node must be able to read this file. What could end
-// it with a stack trace is imported only once Node is known to be new enough.
+// Entry point of the program. An old Node must be able to parse this file, so anything that would end it with a stack
+// trace is imported only once Node is known to be new enough.
 
 import { answerWhy } from './cannot-serve.ts';
 import { obstacleHere } from './surroundings.ts';
 
-/** Starts the program, and returns why that cannot be, if it cannot. */
+/** Starts the program. Returns why that is impossible, or undefined. */
 async function obstacleToStart(): Promise<string | undefined> {
   const { start } = await import('./start.ts');
   return start();

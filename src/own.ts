@@ -1,15 +1,15 @@
-// Decides which files and folders this user alone can have written, so that what is in them may be run.
+// Decides whether only this user can have written a file or folder, so that its content may be run.
 
 import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder } from './paths.ts';
 
-/** Returns whether this user alone can have written the file or folder with STATS. */
+/** True when only this user can have written the file or folder with STATS. */
 export function isOwn({ uid, mode }: Stats): boolean {
   return uid === process.geteuid?.() && (mode & 0o022) === 0;
 }
 
-/** Returns whether PATH is a regular file, and no link, that this user alone can have written. */
+/** True when PATH is a regular file, not a link, that only this user can have written. */
 export function isOwnFile(path: string): boolean {
   try {
     const stats = lstatSync(path);
@@ -19,8 +19,8 @@ export function isOwnFile(path: string): boolean {
   }
 }
 
-/** Makes FOLDER, which this user alone can reach, with its parents. One of this user that others can reach is closed to
- *  them. Throws when something else is there, or it is somebody else's. */
+/** Creates FOLDER, with its parents, for this user alone. If it exists and others can reach it, closes it to them.
+ *  Throws when it is no folder or belongs to somebody else. */
 export function makeOwnFolder(folder: string): void {
   makeFolder(dirname(folder), 0o700);
   try {

@@ -1,10 +1,10 @@
-// Decides where a path leads, whether that is in a folder, how a folder is made, and which programs a PATH has.
+// Resolves paths, creates folders, and finds programs on a PATH.
 
 import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 
-/** Returns PATH, a whole path, with the links in what exists of it resolved. */
+/** Returns PATH, an absolute path, with links resolved in the part that exists. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path);
@@ -14,13 +14,13 @@ export function realPath(path: string): string {
   }
 }
 
-/** Returns whether the file or directory at PATH is FOLDER or in it; both are whole paths. */
+/** True when PATH is FOLDER or inside it. Both are absolute. */
 export function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Returns the folder of the user, as HOME or the system's list of users names it; undefined where neither does. */
+/** Returns the user's home, by HOME or the system's user database; undefined where neither has it. */
 export function homeFolder(): string | undefined {
   try {
     return isAbsolute(homedir()) ? homedir() : userInfo().homedir;
@@ -29,21 +29,20 @@ export function homeFolder(): string | undefined {
   }
 }
 
-/** Returns the folder for compiled files that ENVIRONMENT means. */
+/** Returns the folder for compiled files, by ENVIRONMENT. */
 export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
   const base = environment['XDG_CACHE_HOME'];
   if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
   return join(homeFolder() ?? tmpdir(), '.cache', 'live-lisp');
 }
 
-/** Returns the folder in TEMPORARY, a folder for temporary files, where this user's servers keep their records when they
- *  cannot write in the home. */
+/** Returns the folder in TEMPORARY for this user's records, used when the home is not writable. */
 export function recordsIn(temporary: string): string {
   return join(temporary, `live-lisp-${process.geteuid?.()}`);
 }
 
-/** Makes FOLDER with its parents, and with MODE where they are not there. Not by `recursive`, which never returns where the system says ENOENT for
- *  a folder whose parent exists, as below /proc. */
+/** Creates FOLDER and its parents, with MODE. Does not use `recursive`: that never returns where the system reports
+ *  ENOENT for a folder whose parent exists, as below /proc. */
 export function makeFolder(folder: string, mode = 0o777): void {
   if (existsSync(folder)) return;
   const parent = dirname(folder);
@@ -51,8 +50,8 @@ export function makeFolder(folder: string, mode = 0o777): void {
   mkdirSync(folder, { mode });
 }
 
-/** Returns the programs NAME in the folders of PATH, in their order. A relative one is passed over: it would be whatever the
- *  project has that the server was started in. */
+/** Returns the programs NAME in the folders of PATH, in order. Skips relative folders: they would be in whichever
+ *  project the server was started in. */
 export function programsOf(name: string, path: string = process.env['PATH'] ?? ''): string[] {
   return path
     .split(delimiter)
@@ -61,7 +60,7 @@ export function programsOf(name: string, path: string = process.env['PATH'] ?? '
     .filter(isExecutable);
 }
 
-/** Returns whether FILE is a program that can be run. */
+/** True when FILE is an executable regular file. */
 export function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);

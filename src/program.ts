@@ -1,4 +1,4 @@
-// Decides what the program does: the command that its arguments ask for.
+// Runs the command on the program's command line.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,28 +21,27 @@ import { HOME, sandboxOf, withSandboxAside } from './sandboxing.ts';
 import { removeTemporaryFolders } from './temporary-folder.ts';
 import { visible } from './visible.ts';
 
-/** What package.json has of us. */
+/** The members of our package.json that are used. */
 interface Package {
   version: string;
   homepage?: string;
   bugs: { url: string };
 }
 
-/** Returns what package.json says of us. */
 function ownPackage(): Package {
   return JSON.parse(readFileSync(join(HOME, 'package.json'), 'utf8')) as Package;
 }
 
-/** What its surroundings say to the program. */
+/** Options of the program, from its entry point or a test. */
 export interface ProgramOptions {
-  /** How long things are waited for that the user has no say in; tests give shorter ones. */
+  /** Timeouts that the user does not set; tests give shorter ones. */
   waits?: Waits;
-  /** Called once the program has done what a session begins with; it may be called again. */
+  /** Called when the program has done what a session begins with. Can be called more than once. */
   onWarm?: () => void;
 }
 
-/** Milliseconds after the first answer when the program is taken to be warm: most clients have called a tool by then. A
- *  session that ends before is short of a few functions. */
+/** This long after the first answer, the program counts as warm: most clients have called a tool by then. The code
+ *  cache of a shorter session lacks a few functions. */
 const WARM_MS = 2000;
 
 async function run(config: Config, options: ProgramOptions): Promise<number> {
@@ -56,7 +55,7 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   return work(withUsableFolders(config), options);
 }
 
-/** Returns the tools that a search from the command line is over: those of a file, or our own. */
+/** Returns the tools to search: those of the file --catalog, or our own. */
 function searched(config: Config): Searchable {
   const { catalog: file } = config;
   if (file === undefined) return assemble(config).catalog;
@@ -67,7 +66,7 @@ function searched(config: Config): Searchable {
   }
 }
 
-/** Sets a client up or takes that back, or lists the clients. */
+/** Sets a client up, or undoes that, or lists the clients. */
 async function setUp(command: 'install' | 'uninstall', config: Config): Promise<number> {
   const { client, scope, dryRun } = config;
   const { clientList } = await import('./install/report.ts');
@@ -83,7 +82,7 @@ async function setUp(command: 'install' | 'uninstall', config: Config): Promise<
   return 0;
 }
 
-/** Prints what CLIENT has of live-lisp, and returns whether that works. */
+/** Prints the findings on CLIENT. Returns the exit code: 0 when all are ok. */
 async function lookAt(client: ClientName, config: Config): Promise<number> {
   const { clientFindings } = await import('./install/report.ts');
   const findings = await clientFindings(client, place(config), launch());
@@ -91,7 +90,7 @@ async function lookAt(client: ClientName, config: Config): Promise<number> {
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }
 
-/** Removes what is kept of the workspace of CONFIG. */
+/** Removes the records of the workspace of CONFIG. */
 async function forget(config: Config): Promise<number> {
   const { forgetWorkspace } = await import('./records/expiry.ts');
   const removed = forgetWorkspace(config, config.root);
@@ -99,14 +98,14 @@ async function forget(config: Config): Promise<number> {
   return print(`${what} of ${config.root}.`);
 }
 
-/** Removes what is older than it is kept, and what servers that were killed have left. */
+/** Removes expired records, and temporary folders of killed servers. */
 async function tidy(config: Config): Promise<void> {
   const { expireRecords } = await import('./records/expiry.ts');
   expireRecords(config, config.keepDays);
   removeTemporaryFolders();
 }
 
-/** Returns where clients are looked for, and what CONFIG has them run without a question. */
+/** Returns where to look for clients, and which tools CONFIG lets them run without a question. */
 function place(config: Config): Place {
   const { env: environment, platform } = process;
   const { state, trust } = config;
@@ -115,8 +114,8 @@ function place(config: Config): Place {
   return { home: homeFolder() ?? '/', project: process.cwd(), state, environment, platform, trust, safe };
 }
 
-/** Returns whether a person at the terminal wants the client of CONFIG to run code without asking. They are asked only
- *  where a sandbox works. */
+/** Asks a person at the terminal whether the client of CONFIG may run code without asking. Returns false without a
+ *  question where no sandbox works. */
 async function isTrusted(config: Config): Promise<boolean> {
   const { clientNamed } = await import('./install/clients.ts');
   const client = config.client && clientNamed(config.client);
@@ -140,23 +139,23 @@ function checkedTrust(config: Config): true {
   );
 }
 
-/** Returns how a client starts this very program. */
+/** Returns the command by which a client starts this program. */
 function launch(): Launch {
   return { node: process.execPath, args: [join(HOME, 'dist', SCRIPT_NAME)] };
 }
 
-/** Runs a command that works with an image. */
+/** Runs a command that needs an image. */
 async function work(
   { config: usable, notices, remarks }: UsableFolders,
   { waits, onWarm = () => {} }: ProgramOptions,
 ): Promise<number> {
   const trying = withSandboxAside(usable);
-  // What it is served with is loaded meanwhile.
+  // Modules of the server load during the trial of the sandbox.
   if (usable.command === 'serve') await import('./server/stdio.ts');
   const config = await trying;
   const parts = assemble(config, { ...waits, notices: [...notices] });
   const { image, registry, executor } = parts;
-  /** Resolves when the tools that the start file registers are there, also those that were lost with an image. */
+  /** Resolves when the tools of the start file are there, including those lost with an image. */
   const withStartFile = () => {
     if (config.init !== undefined) image.start();
     return image.started();
@@ -172,23 +171,23 @@ async function work(
       return diagnose(config, { version, issues: bugs.url, remarks }, print);
     }
     default:
-      // With auto it was tried already.
+      // With auto, the sandbox has already been tried.
       if (usable.sandbox !== 'auto') setTimeout(() => void complainOfSandbox(config).catch(complain), 0);
       return serveImage(parts, config, withStartFile, onWarm);
   }
 }
 
-/** Says on standard error when no image can be locked in as CONFIG wants. */
+/** Reports on standard error if images cannot be locked in as CONFIG demands. */
 async function complainOfSandbox(config: Config): Promise<void> {
   const obstacle = config.sandbox === 'off' ? undefined : await sandboxOf(config).obstacleAside();
   if (obstacle !== undefined) complain(refusalOf(obstacle));
 }
 
-/** What a person reads who starts the server in a terminal. */
+/** Shown to a person who starts the server in a terminal. */
 const BY_HAND =
   'This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.';
 
-/** Serves MCP on stdin and stdout until that ends. STARTED resolves when the tools of the start file are there. */
+/** Serves MCP on stdin and stdout until stdin ends. STARTED resolves when the tools of the start file are there. */
 async function serveImage(
   { image, registry, catalog, executor, questions }: Assembly,
   config: Config,
@@ -196,7 +195,7 @@ async function serveImage(
   onWarm: () => void,
 ): Promise<never> {
   if (process.stdin.isTTY) complain(BY_HAND);
-  // Its process starts while this one loads what it serves with.
+  // The image starts while this process loads the server's modules.
   image.start();
   let warmed = () => {};
   const { serve } = await import('./server/stdio.ts');
@@ -228,13 +227,13 @@ async function serveImage(
   return new Promise(() => {});
 }
 
-/** Prints TEXT. A terminal obeys what programs and files have in their texts, so it gets that as codes. */
+/** Prints TEXT. A terminal would obey control characters in texts of programs and files, so it gets codes for them. */
 function print(text: string): 0 {
   process.stdout.write(`${process.stdout.isTTY ? visible(text) : text}\n`);
   return 0;
 }
 
-/** Has what is printed for a reader that has gone, such as `head -1`, dropped. Serving, the transport ends then. */
+/** Drops output for a reader that has gone, such as `head -1`. When serving, the transport ends instead. */
 function watchOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
@@ -245,7 +244,7 @@ function watchOutput(): void {
       process.exitCode = 1;
     });
   });
-  // A reader that has gone learns nothing, and nothing else can.
+  // A reader that has gone learns nothing, and nobody else can be told.
   process.stderr.on('error', () => {});
 }
 
@@ -254,7 +253,7 @@ function complain(error: unknown): void {
   process.stderr.write(process.stderr.isTTY ? visible(text) : text);
 }
 
-/** Says why the program does not do what it was started for, which ERROR tells, to whoever started it. */
+/** Reports ERROR, the reason why the program does not run, to whoever started it. */
 async function cannotRun(error: unknown): Promise<void> {
   complain(error);
   process.exitCode = error instanceof UsageError ? 2 : 1;
@@ -262,7 +261,7 @@ async function cannotRun(error: unknown): Promise<void> {
   if (!answerWhy(messageOf(error), process.argv.slice(2)) && unanswered) process.exit();
 }
 
-/** Runs the command that the arguments of this process ask for, and sets its exit code. */
+/** Runs the command on this process's command line, and sets its exit code. */
 export async function runProgram(options: ProgramOptions = {}): Promise<void> {
   watchOutput();
   try {

@@ -1,4 +1,4 @@
-// Decides whether images are locked in, in what, and what is said of that.
+// Decides whether images are locked in, creates their sandbox, and describes it.
 
 import { dirname, join } from 'node:path';
 import type { Config } from './config.ts';
@@ -9,13 +9,13 @@ import type { Obstacle } from './image/sandbox/bubblewrap.ts';
 import { Sandbox } from './image/sandbox/sandbox.ts';
 import { homeFolder, makeFolder, realPath } from './paths.ts';
 
-/** The folder of the package: the parent of dist, because the bundler puts this file into dist/live-lisp.js and dist/index.js. */
+/** Folder of the package: the parent of dist, as this file is bundled into dist/live-lisp.js and dist/index.js. */
 export const HOME = join(import.meta.dirname, '..');
 
-/** What the parts of a server know of its sandbox is the same. */
+/** One sandbox per configuration, so that all parts of a server share its state. */
 const sandboxes = new WeakMap<Config, Sandbox>();
 
-/** Returns the sandbox that CONFIG asks for, or that it would have. */
+/** Returns the sandbox that CONFIG asks for, or would have. */
 export function sandboxOf(config: Config): Sandbox {
   const sandbox = sandboxes.get(config) ?? newSandbox(config);
   sandboxes.set(config, sandbox);
@@ -45,26 +45,26 @@ function newSandbox(config: Config): Sandbox {
   });
 }
 
-/** Returns the SBCL that CONFIG means, and its folder, where there is one. */
+/** Returns the SBCL of CONFIG and its folder, if there is one. */
 function programOf({ sbcl }: Config): string[] {
   try {
     const program = findSbcl(sbcl);
     return [program, join(dirname(program), '..', 'lib', 'sbcl')];
   } catch {
-    return []; // The start of the image says so.
+    return []; // The start of the image reports it.
   }
 }
 
-/** Returns CONFIG with a decision where it leaves that to us: images are locked in where that works. Where it does not,
- *  the sentences that say so are in `unboxed`. */
+/** Returns CONFIG with `auto` resolved: images are locked in where that works. Where it does not, `unboxed` says why,
+ *  in sentences. */
 export function withSandbox(config: Readonly<Config>): Readonly<Config> {
   return decided(config, config.sandbox === 'auto' ? sandboxOf(config).obstacle() : undefined);
 }
 
-/** Returns what withSandbox does, while this process does something else. */
+/** As withSandbox, without blocking. */
 export async function withSandboxAside(config: Readonly<Config>): Promise<Readonly<Config>> {
   if (config.sandbox !== 'auto') return decided(config, undefined);
-  // Where a file system does not answer nothing is known: no image starts without a sandbox then.
+  // If a file system does not answer, nothing is known. Then the sandbox stays on, so no image starts without one.
   return decided(
     config,
     await sandboxOf(config)
@@ -73,7 +73,7 @@ export async function withSandboxAside(config: Readonly<Config>): Promise<Readon
   );
 }
 
-/** Returns CONFIG with the decision that follows from OBSTACLE, what is in the way. */
+/** Returns CONFIG as decided by OBSTACLE, the reason why the sandbox does not work, if any. */
 function decided(config: Readonly<Config>, obstacle: Obstacle | undefined): Readonly<Config> {
   const tried: Config =
     config.sandbox !== 'auto'
@@ -85,7 +85,7 @@ function decided(config: Readonly<Config>, obstacle: Obstacle | undefined): Read
   return Object.freeze(tried);
 }
 
-/** Returns the sentences that say what holds the code in images of CONFIG, for a model and a person. */
+/** Returns sentences on what confines the code in images of CONFIG, for a model and a person. */
 export function sandboxText(config: Config): string {
   if (config.unboxed !== undefined) {
     return `Code in the image is in no sandbox, so it can do all that you can: ${config.unboxed}`;
@@ -95,8 +95,8 @@ export function sandboxText(config: Config): string {
   return `Code in the image is in a sandbox: it writes in ${writable.join(', ')}, ${strict ? 'and has no network' : 'and has the network'}.`;
 }
 
-/** Throws a UsageError when code in the sandbox of CONFIG could put another file in the place of the audit log, which is
- *  renamed when it is full. So its folder is only read, which one that code writes in cannot be. */
+/** Throws a UsageError when sandboxed code of CONFIG could replace the audit log. The log is renamed when full, so its
+ *  whole folder is read-only in the sandbox. A folder that sandboxed code must write cannot be. */
 function checkAudit(config: Config): void {
   const { sandbox, auditNamed, audit } = config;
   if (sandbox === 'off' || !auditNamed) return;
@@ -107,11 +107,11 @@ function checkAudit(config: Config): void {
   );
 }
 
-/** Returns the folder of the audit log that CONFIG names, which is made when it is not there. */
+/** Returns the folder of the audit log that CONFIG names, creating it if missing. */
 function auditFolder({ auditNamed, audit }: Config): string[] {
   if (!auditNamed) return [];
   try {
     makeFolder(dirname(audit), 0o700);
-  } catch {} // The first call that is to be recorded says so.
+  } catch {} // The first call that must be recorded reports it.
   return [dirname(audit)];
 }

@@ -1,4 +1,4 @@
-// Decides how the program is started once this Node is known to run it. The bundle is beside this file; see
+// Starts the program once this Node is known to be able to run it. The bundle is beside this file; see
 // scripts/build.mjs.
 
 import { join } from 'node:path';
@@ -8,10 +8,10 @@ import { beforeExit, checkAnswering } from './files/answering.ts';
 import { cacheFolder } from './paths.ts';
 import type { runProgram } from './program.ts';
 
-/** The digest of the bundle's text, which the build puts here. */
+/** Digest of the bundle's text, inserted by the build. */
 declare const BUNDLE_IDENTITY: string;
 
-/** Runs the command that the arguments of this process ask for. Returns why that cannot be, if the folder for compiled files
+/** Runs the command on this process's command line. Returns why that is impossible, if the folder for compiled files
  *  does not answer. */
 export async function start(): Promise<string | undefined> {
   const cache = cacheFolder();

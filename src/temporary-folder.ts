@@ -1,4 +1,4 @@
-// Decides where files are put that are gone when the work with them has ended.
+// Provides temporary folders that are removed when the work with them has ended.
 
 import {
   closeSync,
@@ -15,10 +15,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runs } from './leftovers.ts';
 
-/** Keeps a folder when the work with it has returned, until what this returns is called. */
+/** Keeps the folder when the work has returned. Returns the function that removes it. */
 export type KeepFolder = () => () => void;
 
-/** Calls WORK with a new folder, which is removed when it has ended, also by the end of this process. WORK can keep it. */
+/** Calls WORK with a new folder. Removes the folder when WORK or this process has ended, unless WORK keeps it. */
 export async function withTemporaryFolder<Value>(
   work: (folder: string, keep: KeepFolder) => Promise<Value>,
 ): Promise<Value> {
@@ -41,7 +41,7 @@ export async function withTemporaryFolder<Value>(
   }
 }
 
-/** Removes the folder at PATH with what is in it. Never throws: what is of another user stays. */
+/** Removes the folder at PATH with its content. Never throws: files of another user stay. */
 function removeFolder(path: string): void {
   try {
     if (HAS_DESCRIPTORS) removeHeld(path);
@@ -50,11 +50,11 @@ function removeFolder(path: string): void {
 }
 
 const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
-/** Only a folder, and no link that code has put in its place. */
+/** Opens only a folder, never a link that code has put in its place. */
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Removes the folder at PATH. It is held open meanwhile: code in the image writes there too, and must not lead this out
- *  of it by a link. */
+/** Removes the folder at PATH through an open descriptor: code in the image writes there too, and must not lead the
+ *  removal elsewhere by a link. */
 function removeHeld(path: string): void {
   const descriptor = openSync(path, FOLDER);
   try {
@@ -70,7 +70,7 @@ function removeHeld(path: string): void {
   rmdirSync(path);
 }
 
-/** Removes such folders of processes that were killed. Never throws. */
+/** Removes temporary folders of processes that were killed. Never throws. */
 export function removeTemporaryFolders(): void {
   for (const name of readdirSync(tmpdir())) {
     const maker = /^live-lisp-(\d+)-[A-Za-z0-9]{6}$/.exec(name)?.[1];

@@ -1,19 +1,19 @@
-// Decides how characters are shown to people that would hide, reorder or imitate others.
+// Makes characters visible that would hide, reorder or imitate others.
 
-// What a pattern has of Unicode's properties is looked up where its literal is met. That takes a tenth of a millisecond for
-// each, which no start shall wait for: so they stand within functions.
+// A regular expression literal with Unicode properties takes a tenth of a millisecond to evaluate. These literals stand
+// inside functions, so that no start waits for them.
 
-/** Returns TEXT with what SHOW gives for characters that control, are invisible or blank, or are no characters; all but
- *  the space. */
+/** Returns TEXT with SHOW applied to characters that control, are invisible or blank, or are no characters; the plain
+ *  space excepted. */
 function withHidden(text: string, show: (char: string) => string): string {
-  // A run at a time: to look for the next costs more than to show it, and a text can be nothing else.
+  // Replaces whole runs: to find the next match costs more than to show it, and a text can consist of such characters.
   return text.replace(
     /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\p{Default_Ignorable_Code_Point}\u2800]+/gu,
     (run) => each(run, show),
   );
 }
 
-/** Returns RUN with what SHOW gives for each of its characters, which is always the same for one. */
+/** Returns RUN with SHOW applied to each character. SHOW must be a pure function. */
 function each(run: string, show: (char: string) => string): string {
   const parts: string[] = [];
   for (let at = 0; at < run.length; ) {
@@ -27,19 +27,19 @@ function each(run: string, show: (char: string) => string): string {
   return parts.join('');
 }
 
-/** Returns TEXT, which may have several lines, with such characters as `<U+202E>`; line ends and tabs stay. */
+/** Returns TEXT, of any number of lines, with hidden characters as `<U+202E>`. Line ends and tabs stay. */
 export function visible(text: string): string {
   return withHidden(text, (char) => (char === '\n' || char === '\t' ? char : codeOf(char)));
 }
 
-/** Returns TEXT for within a line, with such characters, also line ends but none of KEPT, as `<U+000A>`. */
+/** Returns TEXT for use within a line: hidden characters, including line ends but not those in KEPT, as `<U+000A>`. */
 export function visibleLine(text: string, kept = ''): string {
   return withHidden(text, (char) => (kept.includes(char) ? char : codeOf(char)));
 }
 
-/** Returns LINE, which has no hidden characters, with codes for marks at its beginning, which would be drawn on what stands
- *  before it, and for marks from the third on. Words that are written from right to left are isolated: they reorder nothing
- *  beside them then. */
+/** Returns LINE, which has no hidden characters, with codes for some combining marks: those that begin it, which would
+ *  be drawn on the text before it, and from the third in a row. Right-to-left words are isolated, so that they do not
+ *  reorder their neighbours. */
 export function apart(line: string): string {
   if (/^[ -~\t]*$/.test(line)) return line;
   const stacked = line
@@ -50,22 +50,21 @@ export function apart(line: string): string {
   return stacked.replace(leftwards, '\u2066$&\u2069');
 }
 
-/** Returns the NAME of a file as visibleLine does, with what imitates another name as codes too. That are letters that look
- *  like Latin ones, and marks on letters of such scripts or in stacks. So are signs outside of ASCII, and blanks in a
- *  row. */
+/** Returns the file name NAME as visibleLine does, and with characters that imitate others as codes too: letters that
+ *  look like Latin ones, marks on letters of such scripts or in stacks, signs outside of ASCII, and blanks in a row. */
 export function visibleName(name: string): string {
   const words = name.replace(/[\p{L}\p{M}\p{N}]+/gu, imitationsIn);
   return visibleLine(withSigns(withMarks(words))).replace(/(?<= ) +/g, codesOf);
 }
 
-/** Returns NAME with codes for marks on a letter of a script that has whole letters for them, and from the third on. */
+/** Returns NAME with codes for marks on letters of scripts with precomposed letters, and from the third in a row. */
 function withMarks(name: string): string {
   const stacked =
     /(?<=[\p{ASCII}\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+|(?<=[^\p{M}]\p{M}\p{M})\p{M}+/gu;
   return name.replace(stacked, codesOf);
 }
 
-/** Returns NAME with codes for signs, phonetic letters, and letters that are another one in a different dress. */
+/** Returns NAME with codes for signs, phonetic letters, and letters that are variants of another. */
 function withSigns(name: string): string {
   const odd = /(?!\p{ASCII}|\p{Extended_Pictographic})[\p{P}\p{S}\p{N}\p{Script=Latin}]|(?!\p{ASCII})\p{L}/gu;
   return name.replace(odd, imitationOf);
@@ -73,28 +72,28 @@ function withSigns(name: string): string {
 
 const PHONETIC = /[\u0131\u0237\u0250-\u02ff\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/u;
 
-/** Returns whether LETTER is of a script that is not read as Latin where it stands alone. */
+/** True when LETTER is of a script that is not mistaken for Latin when it stands alone. */
 function isDistinct(letter: string): boolean {
   return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thai}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Cyrillic}\p{Script=Greek}]/u.test(
     letter,
   );
 }
 
-/** Returns whether LETTER is not read as Latin beside a Latin one either, as all but single strokes are. */
+/** True when LETTER is not mistaken for Latin beside Latin letters either, as all but single strokes are. */
 function isDistinctBeside(letter: string): boolean {
   return /(?![\u4e00\u4e28\u4e36\u4e3f-\u4e41\u4e85\u53e3\u30ce\u30fc])[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(
     letter,
   );
 }
 
-/** Returns whether WORD is of Cyrillic and Greek letters all of which look like Latin ones. */
+/** True when WORD consists of Cyrillic and Greek letters that all look like Latin ones. */
 function isTwin(word: string): boolean {
   return /^[\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0455\u0456\u0458\u04bb\u0501\u051b\u051d\u04cf\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0405\u0406\u0408\u04c0\u03b1\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03f2\u03f3\p{N}]+$/u.test(
     word,
   );
 }
 
-/** Returns WORD with its letters as codes that can be taken for Latin ones: beside these, or where they are all it has. */
+/** Returns WORD with codes for letters that can be mistaken for Latin: beside Latin letters, or when all can be. */
 function imitationsIn(word: string): string {
   const latin = /[A-Za-z\p{Script=Latin}]/u.test(word);
   const distinct = latin ? isDistinctBeside : isDistinct;
@@ -109,12 +108,12 @@ function imitationOf(char: string): string {
   return letter && !PHONETIC.test(char) ? char : codeOf(char);
 }
 
-/** Returns LINE, or its beginning, which apart gave, with codes for what is isolated in it: for those who show no isolates. */
+/** Returns LINE, a (cut) result of apart, with codes for isolated words: for clients that show no isolates. */
 export function withoutIsolates(line: string): string {
   return line.replace(/\u2066([^\u2069]*)\u2069?/gu, (_, word: string) => codesOf(word));
 }
 
-/** Returns JSON, one value, with what is hidden in it as escapes. */
+/** Returns JSON, one value, with hidden characters as escapes. */
 export function visibleJson(json: string): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return withHidden(json, (char) => char.split('').map(escaped).join(''));

@@ -1,16 +1,14 @@
-;;;; Output that is bounded while it is written: the first part and the last
-;;;; part are kept, what lies between is only counted.
+;;;; Captures output within bounds: keeps its first and its last part, and only counts what lies between.
 
 (in-package "LIVE-LISP.BASE")
 
-;;; A structure, and apart from the stream that writes to it: the reader makes one for each job. What makes
-;;; instances is compiled by SBCL, anew after some changes of classes. For that the reader would wait for whoever
-;;; compiles or walks all code, and react to nothing meanwhile.
+;;; A structure, apart from the stream that writes to it: the reader makes one for each job. SBCL compiles code that
+;;; makes instances, again after some changes of classes. For that the reader would wait for whoever compiles or walks
+;;; all code, and react to nothing meanwhile.
 (defstruct (capture (:constructor make-capture (head-limit tail-limit &key on-full)))
-  "A bounded part of what is written: the first HEAD-LIMIT and the last TAIL-LIMIT characters. HEAD grows up to its limit.
-TAIL is a ring, made when the head is full. TOTAL counts all characters ever written. ON-FULL is called without
-arguments when a character no longer fits the head, or NIL. SUCCESSOR is the capture that takes what is still written
-when nobody will ask this one."
+  "Bounded output: the first HEAD-LIMIT and the last TAIL-LIMIT characters. HEAD grows up to its limit. TAIL is a ring,
+made when the head is full. TOTAL counts all characters ever written. ON-FULL, or NIL, is called without arguments when
+a character no longer fits the head. SUCCESSOR is the capture for output that comes when nobody will ask this one."
   (head (make-string 128) :type (simple-array character (*)))
   (head-limit 0 :type fixnum)
   (head-fill 0 :type fixnum)
@@ -24,9 +22,9 @@ when nobody will ask this one."
 
 (defclass capture-stream (sb-gray:fundamental-character-output-stream)
   ((capture :initarg :capture :reader stream-capture))
-  (:documentation "A character output stream whose capture takes what is written."))
+  (:documentation "A character output stream that writes to its capture."))
 
-;; Else SBCL does it at the first output, and has to compile what makes the streams again.
+;; Else SBCL finalizes it at the first output, and has to compile the code that makes streams again.
 (sb-mop:finalize-inheritance (find-class 'sb-gray:fundamental-character-output-stream))
 
 (defun capturing (capture)
@@ -34,7 +32,7 @@ when nobody will ask this one."
   (make-instance 'capture-stream :capture capture))
 
 (defun keep-in-tail (capture string start end)
-  "Put the part of STRING from START to END into the ring of CAPTURE."
+  "Put the characters of STRING from START to END into the ring of CAPTURE."
   (declare (type simple-string string) (type fixnum start end))
   (let* ((size (capture-tail-limit capture))
          (tail (or (capture-tail capture) (setf (capture-tail capture) (make-string size)))))
@@ -57,7 +55,7 @@ when nobody will ask this one."
     (setf (capture-head-fill capture) needed)))
 
 (defun keep (capture string start end)
-  "Add the part of STRING from START to END to CAPTURE, or to its successor."
+  "Add the characters of STRING from START to END to CAPTURE, or to its successor."
   (when (capture-successor capture)
     (return-from keep (keep (capture-successor capture) string start end)))
   (sb-thread:with-recursive-lock ((capture-lock capture))
@@ -101,8 +99,8 @@ when nobody will ask this one."
                (concatenate 'string (subseq tail start) (subseq tail 0 start)))))))
 
 (defun captured (capture &key reset (wait t))
-  "Return what CAPTURE kept as a JSON object: its head, its tail, and how many characters are missing between them.
-Return NIL when nothing was written, or when another thread writes and WAIT is false. RESET empties it."
+  "Return the output in CAPTURE as a JSON object: head, tail, and how many characters are missing between. Return NIL
+when nothing was written, or when another thread writes and WAIT is false. RESET empties CAPTURE."
   (sb-thread:with-recursive-lock ((capture-lock capture) :wait-p wait)
     (unless (zerop (capture-total capture))
       (let* ((head (subseq (capture-head capture) 0 (capture-head-fill capture)))
@@ -115,8 +113,7 @@ Return NIL when nothing was written, or when another thread writes and WAIT is f
             (object "text" head "omitted" omitted "tail" tail))))))
 
 (defun bounded-string (limit function)
-  "Call FUNCTION with a stream and return what it wrote: at most LIMIT characters,
-and as a second value whether there would have been more."
+  "Call FUNCTION with a stream. Return what it wrote, at most LIMIT characters, and whether there would have been more."
   (let* ((cut nil)
          (tag (list 'full))
          (capture (make-capture limit 0 :on-full (lambda () (setf cut t) (throw tag nil)))))

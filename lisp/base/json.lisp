@@ -24,7 +24,7 @@ written."
 
 (defstruct (buffer (:constructor make-buffer (&optional (size 1024)
                                               &aux (octets (make-array size :element-type '(unsigned-byte 8))))))
-  "Octets that grow: the first FILL of OCTETS count."
+  "A vector of octets that grows: the first FILL of OCTETS count."
   (octets (error "required") :type octets)
   (fill 0 :type (unsigned-byte 32)))
 
@@ -41,7 +41,7 @@ written."
 (defun put (code buffer)
   "Append the octet CODE to BUFFER."
   (declare (type buffer buffer) (type (unsigned-byte 8) code))
-  ;; Asked here, because a call for each octet takes longer than all else.
+  ;; Checked here, because a call for each octet takes longer than all else.
   (when (= (buffer-fill buffer) (length (buffer-octets buffer))) (reserve buffer 1))
   (setf (aref (buffer-octets buffer) (buffer-fill buffer)) code)
   (incf (buffer-fill buffer)))
@@ -62,7 +62,7 @@ written."
     (put-digits (abs number))))
 
 (defun put-buffer (source buffer)
-  "Append what is in SOURCE to BUFFER."
+  "Append the octets in SOURCE to BUFFER."
   (let ((start (buffer-fill buffer)) (count (buffer-fill source)))
     (reserve buffer count)
     (replace (buffer-octets buffer) (buffer-octets source) :start1 start :end2 count)
@@ -77,9 +77,9 @@ written."
         do (put (char-code (char "0123456789abcdef" (ldb (byte 4 shift) code))) buffer)))
 
 (defun put-pair (code buffer)
-  "Append the escape of the character CODE, above #xFFFF, to BUFFER, or U+FFFD when it is no character. A string that is
-not filled yet, as an argument of a frame can be, holds such codes."
-  ;; A function of its own: of the code of a character the compiler believes that it is in range.
+  "Append the escape of the character CODE, above #xFFFF, to BUFFER, or U+FFFD when it is no character. An uninitialized
+string, such as an argument of a frame, holds such codes."
+  ;; A function of its own: the compiler believes that the code of a character is in range.
   (declare (type fixnum code))
   (let ((rest (- code #x10000)))
     (cond ((< rest #x100000)
@@ -122,8 +122,8 @@ not filled yet, as an argument of a frame can be, holds such codes."
   (put 125 buffer))
 
 (defun float-text (double)
-  "Return DOUBLE as JSON. SBCL drops digits of those that are denormalized, so they are written
-with as many as tell one from the next."
+  "Return DOUBLE as JSON. SBCL drops digits of denormalized doubles, so these get as many digits as distinguish each
+from the next."
   (let ((*read-default-float-format* 'double-float) (*print-pretty* nil) (*print-base* 10) (*print-radix* nil))
     (if (sb-ext:float-denormalized-p double)
         (format nil "~De-340" (round (* (rational double) (expt 10 340))))
@@ -152,11 +152,11 @@ with as many as tell one from the next."
             value))
      (put 93 buffer))))
 
-;;; Reading. The peer is our own server: what it sends is valid JSON. Anything else only has to end in an error, not
-;;; in a good text.
+;;; Reading. The peer is our own server: what it sends is valid JSON. Anything else only has to cause an error, not a
+;;; good message.
 
 (defvar *input* (make-array 0 :element-type '(unsigned-byte 8)) "The octets being read.")
-(defvar *position* 0 "Where in *INPUT* reading goes on.")
+(defvar *position* 0 "The index in *INPUT* at which reading goes on.")
 (declaim (type octets *input*) (type (unsigned-byte 32) *position*))
 
 (defun next-octet ()
@@ -202,7 +202,7 @@ with as many as tell one from the next."
                     do (cond (escaped (setf escaped nil))
                              ((= code 92) (setf escaped t))
                              ((= code 34) (return i)))))
-         ;; Not *POSITION* itself, except for escapes: the reader answers nothing while it reads a long text.
+         ;; A local position, except for escapes, is faster: the reader answers nothing while it reads a long text.
          (position *position*)
          (string (make-string (- (the (unsigned-byte 32) end) position)))
          (fill 0))
@@ -219,20 +219,20 @@ with as many as tell one from the next."
     (if (= fill (length string)) string (subseq string 0 fill))))
 
 (defun read-small-double (text)
-  "Return the double that TEXT, a number with a large negative exponent, stands for: SBCL's reader
-rounds those that are denormalized down."
+  "Return the double that TEXT, a number with a large negative exponent, denotes: SBCL's reader rounds denormalized ones
+down."
   (let* ((e (position #\e text :test #'char-equal))
          (dot (or (position #\. text) (1- e)))
          (digits (parse-integer (remove #\. (subseq text 0 e))))
          (value (* digits (expt 10 (- (parse-integer text :start (1+ e)) (- e dot 1))))))
     (if (>= (abs value) (rational least-positive-normalized-double-float))
-        ;; Rounded once: to a whole number first, a tie can come out wrong.
+        ;; Round once: after rounding to an integer, a tie can come out wrong.
         (coerce value 'double-float)
         (scale-float (coerce (round (* value (expt 2 1074))) 'double-float) -1074))))
 
 (defun server-integer (integer)
-  "Return INTEGER, or the one that the server means by it. The server writes large ones with as many digits as tell a
-double from the next."
+  "Return INTEGER, or the one that the server means by it. The server writes large ones with only as many digits as
+distinguish a double from the next."
   (if (<= (integer-length integer) 53)
       integer
       (values (truncate (coerce integer 'double-float)))))

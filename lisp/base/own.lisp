@@ -1,4 +1,4 @@
-;;;; Which packages and which frames are the agent's own, told by the files that make them.
+;;;; Registers the packages and frames that are the agent's own. The files that make them call this.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -6,7 +6,7 @@
   "The packages of the agent. They are kept as objects, since evaluated code may rename them.")
 
 (defun claim-package ()
-  "Note that the current package is one of the agent's."
+  "Register the current package as one of the agent's."
   (pushnew *package* **own-packages** :test #'eq))
 
 (claim-package)
@@ -28,19 +28,19 @@
   (eql 0 (search **own-folder** file)))
 
 (defun close-rooms (reader)
-  "Take back what the agent's packages export, but LIVE-LISP, and import that into the package READER. Exports were for
-the reader while the agent was loaded; a list of the program's external symbols must not show them."
+  "Import the exports of the agent's packages, except LIVE-LISP's, into the package READER, and unexport them. They were
+for the reader while the agent was loaded; a list of the program's external symbols must not show them."
   (dolist (package (remove (symbol-package 'live-lisp:call-tool) **own-packages**))
     (let ((exports (loop for symbol being the external-symbols of package collect symbol)))
       (import exports reader)
       (unexport exports package))))
 
 (sb-ext:defglobal **frame-roles** '()
-  "What the frames of some functions of the agent mean for those around them: pairs of the function's name and a role.")
+  "What frames of some functions of the agent mean for frames around them: pairs of the function's name and a role.")
 
 (defun note-frame (name role)
-  "Give frames of the function NAME the ROLE :USER-CODE, :WAIT or :BETWEEN. User code begins above the first; above the
-second the agent only waits; the third stands between two frames of user code."
+  "Give frames of the function NAME the ROLE :USER-CODE, :WAIT or :BETWEEN. User code begins above a :USER-CODE frame;
+above a :WAIT frame the agent only waits; a :BETWEEN frame stands between two frames of user code."
   (push (cons name role) **frame-roles**))
 
 (defun frame-role (name)

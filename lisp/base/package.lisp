@@ -1,4 +1,4 @@
-;;;; The base of the agent: what speaks to the server and to SBCL. Here stand also the packages that users see.
+;;;; The base of the agent: the wire to the server, and the access to SBCL. It also defines the packages that users see.
 
 ;; Nothing in these packages is looked up by name at run time, so that evaluated code may rename or delete them.
 

@@ -1,20 +1,19 @@
-;;;; How the agent prints what is the user's: bounded, and whatever print methods do.
+;;;; Prints objects of the user: within bounds, and whatever print methods do.
 
 (in-package "LIVE-LISP.BASE")
 
 (defmacro printing-plainly (&body body)
-  "Evaluate BODY with printer settings that are short and independent of the session."
+  "Evaluate BODY with printer settings that are terse and independent of the session."
   `(let ((*print-pretty* nil) (*print-length* 5) (*print-level* 3) (*print-circle* nil)
          (*print-readably* nil) (*print-base* 10) (*print-radix* nil) (*print-case* :upcase)
          (*print-escape* t) (*print-gensym* t) (*print-array* t) (*print-lines* nil)
          (*package* (or (find-package "COMMON-LISP") *package*))
-         ;; It can be done while something else is printed.
+         ;; This can happen while something else is printed.
          ,@(and +print-depth+ `((,+print-depth+ 0))))
      ,@body))
 
 (defun print-safely (limit object &optional (format "~S"))
-  "Return OBJECT printed by FORMAT in at most LIMIT characters; an error on the way
-gives a text that says so."
+  "Return OBJECT printed by FORMAT in at most LIMIT characters. If that signals, the text says so."
   (multiple-value-bind (text cut)
       (bounded-string limit
                       (lambda (stream)
@@ -28,7 +27,7 @@ gives a text that says so."
     (if cut (concatenate 'string text "...") text)))
 
 (defun decimal-digits (number)
-  "Return NUMBER, an integer that is not negative, in decimal digits. Where SBCL prints one, a method of the user can run."
+  "Return NUMBER, a non-negative integer, in decimal digits. SBCL's printer can run a method of the user."
   (let ((digits '()))
     (loop (multiple-value-bind (rest digit) (floor number 10)
             (push (code-char (+ (char-code #\0) digit)) digits)
@@ -37,14 +36,14 @@ gives a text that says so."
 
 (defun symbol-text (symbol)
   "Return SYMBOL as PACKAGE::NAME without bars, or #:NAME without a package."
-  ;; Not printed: SBCL defines names where nothing is interrupted, and printing a string can run a method of the user.
+  ;; Not printed: printing a string can run a method of the user, and SBCL defines names with interrupts off.
   (let ((package (symbol-package symbol)))
     (if package
         (concatenate 'string (package-name package) "::" (symbol-name symbol))
         (concatenate 'string "#:" (symbol-name symbol)))))
 
 (defun class-text (class)
-  "Return the name of CLASS, with its package; of one without a name, what it is."
+  "Return the name of CLASS, with its package; without a name, a text with the class of CLASS."
   (let ((name (class-name class)))
     (if (and name (symbolp name))
         (symbol-text name)
@@ -69,20 +68,20 @@ gives a text that says so."
 
 (defun usable-package (package)
   "Return PACKAGE, or COMMON-LISP-USER (KEYWORD without it) when PACKAGE was deleted."
-  ;; Compiled inline, FIND-PACKAGE remembers a package that is deleted.
+  ;; Compiled inline, FIND-PACKAGE caches a package that is deleted.
   (declare (notinline find-package))
   (if (and (packagep package) (package-name package))
       package
       (or (find-package "COMMON-LISP-USER") (find-package "KEYWORD"))))
 
 (sb-ext:defglobal **pretty-printers** (copy-pprint-dispatch nil)
-  "The pretty printers of a fresh SBCL: those of the session can fail or never end.")
+  "The pprint dispatch table of a fresh SBCL: functions of the session's can fail or never end.")
 
-(defparameter *digit-limit* 100 "Digits of a number that a report has whole.")
+(defparameter *digit-limit* 100 "Numbers of at most this many digits are reported whole.")
 
 (defun without-middle-digits (text)
-  "Return TEXT with dots in the middle of each number of more than *DIGIT-LIMIT* digits, and how many it has. Of one that
-is cut there only its first are left."
+  "Return TEXT with dots for the middle of each number of more than *DIGIT-LIMIT* digits, and its length. Of a number at
+which TEXT is cut only the first digits are left."
   (flet ((end-of-digits (start)
            (or (position-if-not (lambda (char) (char<= #\0 char #\9)) text :start start) (length text))))
     (with-output-to-string (out)
@@ -100,8 +99,8 @@ is cut there only its first are left."
                (setf index end)))))
 
 (defun report-text (limit condition)
-  "Return what CONDITION reports in at most LIMIT characters, without references to
-manuals: on one line where only the pretty printer broke it into several. Long numbers have dots in their middle."
+  "Return the report of CONDITION in at most LIMIT characters, without references to manuals. It is on one line if only
+the pretty printer broke it into several. Long numbers have dots in their middle."
   (let ((*package* (usable-package *package*))
         (*print-length* 50) (*print-level* 10) (*print-circle* nil) (*print-readably* nil)
         (*print-case* :upcase) (*print-base* 10) (*print-radix* nil) (*print-array* t)

@@ -1,26 +1,25 @@
-;;;; Whether what SBCL has under a name is what the agent takes it for. Each row has the names of what it proves, our names
-;;;; of internals or the name of an ability, and a form that is true when they are right: it uses them on an example whose
-;;;; answer is known. boot.lisp runs the rows when the agent is compiled, in a child process, since a wrong internal can
-;;;; end that. For what fails the agent uses the fallbacks of the declarations, and the rows are run again with those. A row
-;;;; with the name of an ability says that it is there, even if other internals of it are missing. No fasl has anything of
-;;;; this file.
+;;;; Tests whether each internal of SBCL works as the agent expects. A row has names that it proves, of internals (ours)
+;;;; or of an ability, and a form that is true when they are right: it uses them on an example whose answer is known.
+;;;; boot.lisp runs the rows when the agent is compiled, in a child process, since a wrong internal can end it. For what
+;;;; fails the agent uses the fallbacks of the declarations, and the rows are run again with those. A row with the name
+;;;; of an ability proves it even if other internals of it are missing. No fasl has anything of this file.
 
 (in-package "LIVE-LISP.BASE")
 
 (defmacro for-probes (&body forms)
-  "Evaluate FORMS where the rows are run."
+  "Evaluate FORMS only where the rows are run."
   `(eval-when (:execute) ,@forms))
 
 (defmacro define-probe ((&rest names) form)
-  "Have the row that FORM is true prove NAMES."
+  "Add the row that NAMES are right when FORM is true."
   `(for-probes (push '(,names ,form) *probes*)))
 
 (for-probes
- (defvar *probes* '() "The rows, each a list of names and a form, the last first.")
- (defvar *probe-file* nil "What the name of each file begins with that rows make, as a string.")
+ (defvar *probes* '() "The rows, lists of names and a form, the last first.")
+ (defvar *probe-file* nil "What the names of all files that rows make begin with, a string.")
 
  (defun run-probe (form)
-   "Return :RIGHT when FORM is true, else text that says what it did."
+   "Return :RIGHT when FORM is true, else a text that says what it did."
    (handler-case (if (funcall (compile nil `(lambda () ,form))) :right "gives a wrong answer")
      (serious-condition () "signals an error")))
 
@@ -31,8 +30,8 @@
        (not (member name *absent*))))
 
  (defun run-probes (start files tell)
-   "Run the rows from the number START on, which make files whose names begin with FILES. Call TELL with :BEGINS and the
-names of each that are used, as texts, and then with :RIGHT or a text that says what is wrong."
+   "Run the rows from the number START on. The names of files that they make begin with FILES. For each row, call TELL
+with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text that says what is wrong."
    (setf *probe-file* files
          *package* (find-package "LIVE-LISP.BASE"))
    (loop for (names form) in (nthcdr start (reverse *probes*))
@@ -44,20 +43,20 @@ names of each that are used, as texts, and then with :RIGHT or a text that says 
 
 (for-probes
  (defun probe-look (function)
-   "Return what FUNCTION does with the frame that called this."
+   "Return the value of FUNCTION for the frame that called this."
    (multiple-value-prog1 (funcall function (frame-below (top-frame))) (list function)))
 
  (defun probe-called (number text function)
-   "Return what FUNCTION does with the frame of this call, of a NUMBER and a TEXT."
+   "Return the value of FUNCTION for the frame of this call, of a NUMBER and a TEXT."
    (declare (optimize (debug 2)))
    (multiple-value-prog1 (probe-look function) (probe-look (constantly (list number text)))))
 
  (defun in-frame (function)
-   "Return what FUNCTION does with the frame of a known call."
+   "Return the value of FUNCTION for the frame of a known call."
    (multiple-value-prog1 (probe-called 41 "text" function) (list function)))
 
  (defun arguments-of-call (name function)
-   "Return the arguments with which NAME is called while FUNCTION runs, the first time, or :NONE."
+   "Return the arguments of the first call of NAME while FUNCTION runs, or :NONE."
    (let ((found :none))
      (encapsulate name 'live-lisp-probe (lambda (called &rest arguments)
                                           (when (eq found :none) (setf found (copy-list arguments)))
@@ -66,16 +65,16 @@ names of each that are used, as texts, and then with :RIGHT or a text that says 
      found))
 
  (defun first-argument (name form)
-   "Return the first argument with which the function NAME is called when FORM is evaluated, or :NONE."
+   "Return the first argument of the first call of the function NAME while FORM is evaluated, or :NONE."
    (let ((arguments (arguments-of-call name (lambda () (eval form)))))
      (if (consp arguments) (first arguments) arguments)))
 
  (defun in-thread (function)
-   "Return what FUNCTION does in a thread of its own."
+   "Return the value of FUNCTION in a new thread."
    (sb-thread:join-thread (sb-thread:make-thread function)))
 
  (defun in-process (function)
-   "Return how a process of its own ends that exits with 0 when FUNCTION returns true, as waitpid says it."
+   "Return the status, from waitpid, of a new process that exits with 0 when FUNCTION returns true."
    (let ((id (funcall (intern "FORK" "SB-POSIX"))))
      (when (zerop id)
        (sb-ext:exit :code (handler-case (if (funcall function) 0 1) (serious-condition () 1)) :abort t))
@@ -91,14 +90,14 @@ names of each that are used, as texts, and then with :RIGHT or a text that says 
      (storage-condition () t)))
 
  (defun call-with-file (name text function)
-   "Write TEXT to a file and return what FUNCTION does with the path of that. NAME ends its name."
+   "Write TEXT to a file, and return the value of FUNCTION for its path. NAME ends the file's name."
    (let ((path (concatenate 'string *probe-file* name)))
      (with-open-file (out path :direction :output :if-exists :supersede) (write-string text out))
      (unwind-protect (funcall function path)
        (ignore-errors (delete-file path)))))
 
  (defun call-with-fasl (text function)
-   "Compile a file with TEXT and return what FUNCTION does with the paths of that and of its fasl."
+   "Compile a file with TEXT, and return the value of FUNCTION for its path and that of its fasl."
    (call-with-file ".lisp" text
                    (lambda (path)
                      (let ((fasl (let ((*error-output* (make-broadcast-stream)) (*standard-output* (make-broadcast-stream)))
@@ -707,8 +706,8 @@ names of each that are used, as texts, and then with :RIGHT or a text that says 
 
 (for-probes
  (defun call-with-numbered (function)
-   "Call FUNCTION, which has a file compiled or loaded, and return a list of what the compiler knows of that when the first form
-gets its numbers, and of the numbers of a list and of one in it."
+   "Call FUNCTION, which compiles or loads a file. Return what the compiler has when the first form gets its numbers:
+its stream, the form's number, and that of the form's second element."
    (let ((found '()))
      (encapsulate +number-forms+ 'live-lisp-probe
                   (lambda (called form number)

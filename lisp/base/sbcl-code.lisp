@@ -9,14 +9,14 @@
 (define-internal top-frame () "Return the frame of this call." ("SB-DI" "TOP-FRAME"))
 (define-internal frame-below (frame) "Return the frame that called FRAME, or NIL." ("SB-DI" "FRAME-DOWN"))
 (define-internal frame-function (frame)
-  "Return what the debugger knows of the function of FRAME." ("SB-DI" "FRAME-DEBUG-FUN"))
+  "Return the debugger's description of the function of FRAME." ("SB-DI" "FRAME-DEBUG-FUN"))
 (define-internal given-name (function)
   "Return the name that SBCL gave to FUNCTION, from FRAME-FUNCTION." ("SB-DI" "DEBUG-FUN-NAME"))
 (define-internal debug-kind (function)
   "Return what FUNCTION, from FRAME-FUNCTION, is: :TOPLEVEL for top-level forms of a file." ("SB-DI" "DEBUG-FUN-KIND"))
-(define-internal-name +top-level-form+ "Begins the name of such a function." ("SB-C" "TOP-LEVEL-FORM"))
+(define-internal-name +top-level-form+ "The first element of the name of such a function." ("SB-C" "TOP-LEVEL-FORM"))
 (define-internal-name +frame-arguments+
-  "Names the function that returns a list of the arguments of a frame; newer ones also take how many."
+  "Names the function that returns a list of the arguments of a frame; newer ones also take their number."
   ("SB-DEBUG" "FRAME-ARGS-AS-LIST"))
 (define-internal plain-lambda-list (function)
   "Return the lambda list of FUNCTION, a plain one." ("SB-KERNEL" "%FUN-LAMBDA-LIST"))
@@ -32,9 +32,9 @@ in C."
 
 (define-ability "places of frames" "frames have no file and line, and those of SBCL itself are shown too")
 
-(define-internal frame-place (frame) "Return where in its code FRAME is." ("SB-DI" "FRAME-CODE-LOCATION"))
+(define-internal frame-place (frame) "Return the code location at which FRAME is." ("SB-DI" "FRAME-CODE-LOCATION"))
 (define-internal place-source (place)
-  "Return what the debugger knows of the source of PLACE." ("SB-DI" "CODE-LOCATION-DEBUG-SOURCE"))
+  "Return the debug source of PLACE." ("SB-DI" "CODE-LOCATION-DEBUG-SOURCE"))
 (define-internal place-top-level-form (place)
   "Return the number of the top-level form of PLACE, or NIL." ("SB-DI" "CODE-LOCATION-TOPLEVEL-FORM-OFFSET"))
 (define-internal place-form-number (place)
@@ -50,7 +50,7 @@ SBCL counts forms in that then, not in the file."
 (define-ability "locals" "errors tell fewer local variables")
 
 (define-internal-variable thread-clock
-  "Which clock counts for how long a thread runs, NIL when none is known. Each system has another number for it."
+  "The clock of a thread's CPU time, or NIL when it is unknown. Its number differs between systems."
   ("SB-UNIX" "CLOCK-THREAD-CPUTIME-ID"))
 (define-internal debug-variables (function)
   "Return a vector of the variables of FUNCTION, from FRAME-FUNCTION." ("SB-DI" "DEBUG-FUN-DEBUG-VARS") #())
@@ -65,7 +65,7 @@ SBCL counts forms in that then, not in the file."
 (define-internal outdated-layout-p (layout)
   "True when instances of LAYOUT must be updated first." ("SB-PCL" "INVALID-WRAPPER-P" "SB-KERNEL" "LAYOUT-INVALID") t)
 (define-internal-place unbound-marker
-  "What stands in a slot of an instance that is not bound." ("SB-PCL" "+SLOT-UNBOUND+"))
+  "The marker in an unbound slot of an instance." ("SB-PCL" "+SLOT-UNBOUND+"))
 (define-internal instance-length (object)
   "Return how many words the structure or condition OBJECT has." ("SB-KERNEL" "%INSTANCE-LENGTH") 0)
 (define-internal instance-word (object index)
@@ -90,7 +90,7 @@ SBCL counts forms in that then, not in the file."
   "Return the name of FUNCTION as SBCL has it." ("SB-KERNEL" "%FUN-NAME"))
 
 (defmacro first-condition-word ()
-  "Return the index of the word of a condition at which the initargs begin that it was made with."
+  "Return the index of the first word of a condition that holds the initargs of its creation."
   (if (and +assigned-slots+ (internal-symbol "SB-KERNEL" "GET-DSD-INDEX"))
       `(1+ (slot-index condition ,+assigned-slots+))
       most-positive-fixnum))
@@ -100,28 +100,28 @@ SBCL counts forms in that then, not in the file."
 (define-ability "frame actions" "a held error shows its frames and takes restarts, but debug cannot run a frame again or evaluate in it")
 
 (define-internal frame-tag (frame)
-  "Return true when FRAME can be left: its code keeps what that needs. Else leaving it spoils memory."
+  "Return true when FRAME can be left: its code keeps what that needs. Leaving another frame spoils memory."
   ("SB-DEBUG" "FRAME-HAS-DEBUG-TAG-P"))
 (define-internal leave-frame (frame function)
-  "Leave what FRAME called, and return from FRAME what FUNCTION does." ("SB-DEBUG" "UNWIND-TO-FRAME-AND-CALL"))
+  "Unwind to FRAME, and return from it the values of FUNCTION." ("SB-DEBUG" "UNWIND-TO-FRAME-AND-CALL"))
 (define-internal function-component (function)
-  "Return the code that has FUNCTION, from FRAME-FUNCTION." ("SB-DI" "COMPILED-DEBUG-FUN-COMPONENT"))
+  "Return the code object of FUNCTION, from FRAME-FUNCTION." ("SB-DI" "COMPILED-DEBUG-FUN-COMPONENT"))
 (define-internal returning-convention (compiled)
-  "Return how the function of COMPILED, from COMPILED-DEBUG, gives back values: :STANDARD as any, or in a way that its callers
-know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
+  "Return how the function of COMPILED, from COMPILED-DEBUG, returns values: :STANDARD, or in a way that only its
+callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-internal effective-function (function form)
-  "Return what calls the methods in FORM, a CALL-METHOD, for the generic FUNCTION." ("SB-PCL" "MAKE-EFFECTIVE-METHOD-FUNCTION"))
+  "Return the effective method for FORM, a CALL-METHOD of FUNCTION." ("SB-PCL" "MAKE-EFFECTIVE-METHOD-FUNCTION"))
 (define-internal call-effective (called arguments)
   "Call CALLED, from EFFECTIVE-FUNCTION, with ARGUMENTS, a list." ("SB-PCL" "INVOKE-EMF"))
 (define-internal evaluate-in-frame (frame form)
-  "Return the values of FORM with the variables of FRAME." ("SB-DI" "EVAL-IN-FRAME") (eval form))
+  "Return the values of FORM, evaluated with the variables of FRAME." ("SB-DI" "EVAL-IN-FRAME") (eval form))
 (define-internal function-of-frame (function)
-  "Return the function of which FUNCTION, from FRAME-FUNCTION, is what the debugger knows, or NIL."
+  "Return the function that FUNCTION, from FRAME-FUNCTION, describes, or NIL."
   ("SB-DI" "DEBUG-FUN-FUN"))
 (define-internal-name +handlers+
-  "Names the variable with the handlers that are established." ("SB-KERNEL" "*HANDLER-CLUSTERS*"))
+  "Names the variable with the established handlers." ("SB-KERNEL" "*HANDLER-CLUSTERS*"))
 (define-internal-variable first-handlers
-  "The handlers that are established where a thread begins." ("SB-KERNEL" "**INITIAL-HANDLER-CLUSTERS**"))
+  "The handlers that are established when a thread begins." ("SB-KERNEL" "**INITIAL-HANDLER-CLUSTERS**"))
 (define-internal closed-over (closure)
   "Return the values that CLOSURE has closed over as a list." ("SB-KERNEL" "%CLOSURE-VALUES") '())
 (define-internal value-cell-p (object)
@@ -135,14 +135,14 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-ability "locks" "debug does not tell which locks a thread holds or waits for")
 
 (define-internal word-object (word signals)
-  "Return the object that WORD points to, and whether there is one; with SIGNALS false none is no error."
+  "Return the object that WORD points to, and whether there is one. With SIGNALS false a missing one is no error."
   ("SB-KERNEL" "MAKE-LISP-OBJ") (values nil nil))
 (define-internal close-region ()
-  "Close the region in which this thread makes objects: since 2.5 WORD-OBJECT knows none of those that are in an open one."
+  "Close the region in which this thread allocates: since 2.5 WORD-OBJECT does not find objects in an open one."
   ("SB-VM" "CLOSE-THREAD-ALLOC-REGION"))
 (define-internal-variable instance-tag "The lowest four bits of a pointer to an instance." ("SB-VM" "INSTANCE-POINTER-LOWTAG") 3)
 (define-internal-variable stack-end-slot
-  "The index of the slot with where the stack of a thread ends." ("SB-VM" "THREAD-CONTROL-STACK-END-SLOT"))
+  "The index of the thread slot with the end of the stack." ("SB-VM" "THREAD-CONTROL-STACK-END-SLOT"))
 (define-internal waited-for (thread)
   "Return the lock that THREAD waits for, or NIL." ("SB-THREAD" "THREAD-WAITING-FOR"))
 
@@ -151,21 +151,21 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-ability "error-contexts" "warnings do not tell which form they are about")
 
 (define-internal error-context (parts)
-  "Return what the compiler is about, with PARTS of its own, or NIL." ("SB-C" "FIND-ERROR-CONTEXT"))
+  "Return the compiler's context at this moment, or NIL. PARTS are always NIL here." ("SB-C" "FIND-ERROR-CONTEXT"))
 (define-internal context-form (context)
   "Return the form that CONTEXT is about." ("SB-C" "COMPILER-ERROR-CONTEXT-ORIGINAL-FORM"))
 (define-internal context-definitions (context)
-  "Return the definitions around that form, a list of lists." ("SB-C" "COMPILER-ERROR-CONTEXT-CONTEXT"))
+  "Return the definitions around the form of CONTEXT, a list of lists." ("SB-C" "COMPILER-ERROR-CONTEXT-CONTEXT"))
 (define-internal context-offset (context)
-  "Return the offset of its top-level form in the file." ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-POSITION"))
+  "Return the offset of the top-level form of CONTEXT in its file." ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-POSITION"))
 (define-internal context-file (context)
-  "Return the pathname of the file, or another thing." ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-NAME"))
+  "Return the pathname of the file of CONTEXT, or another object." ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-NAME"))
 (define-internal context-path (context)
   "Return the path of the form that CONTEXT is about, as SOURCE-PATH." ("SB-C" "COMPILER-ERROR-CONTEXT-PATH"))
 (define-internal encapsulated-condition (condition)
-  "Return what CONDITION, of the compiler, stands for." ("SB-C" "ENCAPSULATED-CONDITION") condition)
+  "Return the condition that CONDITION, of the compiler, wraps." ("SB-C" "ENCAPSULATED-CONDITION") condition)
 (define-internal unreadable-line (condition)
-  "Return the line and column, a pair, of the form of a file that cannot be read, which CONDITION is about, or NIL."
+  "Return the line and the column, a pair, of the unreadable form of a file that CONDITION is about, or NIL."
   ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE-LINE/COL"))
 (define-internal stream-position (stream)
   "Return an association list with the :LINE at which STREAM is." ("SB-KERNEL" "STREAM-ERROR-POSITION-INFO"))
@@ -174,9 +174,9 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-internal-type compiler-error
   "Errors of the compiler that it turns into errors at run time." ("SB-C" "COMPILER-ERROR"))
 (define-internal-type redefinition
-  "Warnings that something is defined again." ("SB-KERNEL" "REDEFINITION-WARNING"))
+  "Warnings that something is redefined." ("SB-KERNEL" "REDEFINITION-WARNING"))
 (define-internal-type uninteresting-redefinition
-  "Those that are about a definition of the same place."
+  "Redefinitions from the place of the old definition."
   ("SB-KERNEL" "UNINTERESTING-REDEFINITION"))
 
 ;;; How code is written
@@ -184,14 +184,14 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-ability "code printing" "code and messages are printed with the program's own printer settings")
 
 (define-internal-name +print-depth+
-  "Names the variable that says how deep in an object printing is." ("SB-KERNEL" "*CURRENT-LEVEL-IN-PRINT*"))
+  "Names the variable with the current depth of printing." ("SB-KERNEL" "*CURRENT-LEVEL-IN-PRINT*"))
 (define-internal-name +print-references+
-  "Names the variable that says whether a report tells of manuals."
+  "Names the variable that says whether a report has references to manuals."
   ("SB-INT" "*PRINT-CONDITION-REFERENCES*"))
 (define-internal-name +quasiquote+ "Names the operator of a backquote." ("SB-INT" "QUASIQUOTE"))
 (define-internal-name +named-lambda+
   "Names the operator of a function with a name." ("SB-INT" "NAMED-LAMBDA"))
-(define-internal-type comma "What a comma in a backquote is read as." ("SB-IMPL" "COMMA"))
+(define-internal-type comma "The objects that a comma in a backquote is read as." ("SB-IMPL" "COMMA"))
 (define-internal comma-p (object) "True when OBJECT is a COMMA." ("SB-INT" "COMMA-P"))
 (define-internal comma-expression (comma) "Return what follows COMMA." ("SB-INT" "COMMA-EXPR"))
 (define-internal comma-kind (comma) "Return which kind of comma COMMA is." ("SB-INT" "COMMA-KIND"))
@@ -207,13 +207,13 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-ability "readtable and policy" "a lost image is built again without changes of the readtable and of the compiler's policy")
 
 (define-internal macro-characters (readtable)
-  "Return a vector of the macros of the characters below 128." ("SB-IMPL" "BASE-CHAR-MACRO-ARRAY") #())
+  "Return a vector of the macro functions of the characters below 128." ("SB-IMPL" "BASE-CHAR-MACRO-ARRAY") #())
 (define-internal character-syntax (readtable)
   "Return a vector of the syntax of the characters below 128." ("SB-IMPL" "BASE-CHAR-SYNTAX-ARRAY") #())
 (define-internal other-characters (readtable)
-  "Return a table of the characters from 128 that are special." ("SB-IMPL" "EXTENDED-CHAR-TABLE"))
+  "Return a table of the special characters from 128 on." ("SB-IMPL" "EXTENDED-CHAR-TABLE"))
 (define-internal dispatch-table (function)
-  "Return what the macro FUNCTION of a character dispatches to." ("SB-IMPL" "%DISPATCH-MACRO-CHAR-TABLE"))
+  "Return the dispatch table of FUNCTION, a macro function." ("SB-IMPL" "%DISPATCH-MACRO-CHAR-TABLE"))
 (define-internal closure-p (function) "True when FUNCTION is a closure." ("SB-KERNEL" "CLOSUREP"))
 (define-internal-name +policy+ "Names the variable with the policy of the compiler." ("SB-C" "*POLICY*"))
 (define-internal-variable compiler-policy
@@ -224,10 +224,10 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-ability "effects" "a lost image is built again only from forms that are seen to define something")
 
 (define-internal-name +name-check+
-  "Names the function that is asked before a name is defined or undefined."
+  "Names the check that SBCL calls before a name is defined or undefined."
   ("SB-KERNEL" "ASSERT-SYMBOL-HOME-PACKAGE-UNLOCKED" "SB-IMPL" "ASSERT-SYMBOL-HOME-PACKAGE-UNLOCKED"))
 (define-internal-name +package-check+
-  "Names the function that is asked before a package is changed." ("SB-IMPL" "ASSERT-PACKAGE-UNLOCKED"))
+  "Names the check that SBCL calls before a package is changed." ("SB-IMPL" "ASSERT-PACKAGE-UNLOCKED"))
 (define-internal-name +define-package+ "Names the function behind DEFPACKAGE." ("SB-IMPL" "%DEFPACKAGE"))
 (define-internal-name +proclaim+ "Names the function behind PROCLAIM and DECLAIM." ("SB-C" "%PROCLAIM"))
 

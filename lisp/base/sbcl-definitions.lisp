@@ -9,9 +9,9 @@
 (define-internal internal-table (package)
   "Return the table of the symbols that are internal in PACKAGE." ("SB-IMPL" "PACKAGE-INTERNAL-SYMBOLS"))
 (define-internal external-table (package)
-  "Return the table of those that are external." ("SB-IMPL" "PACKAGE-EXTERNAL-SYMBOLS"))
+  "Return the table of the symbols that are external in PACKAGE." ("SB-IMPL" "PACKAGE-EXTERNAL-SYMBOLS"))
 (define-internal symbol-cells (table)
-  "Return the vector that holds the symbols of TABLE, or a pair with it."
+  "Return the vector that holds the symbols of TABLE, or a cons with it."
   ("SB-IMPL" "PACKAGE-HASHTABLE-CELLS" "SB-IMPL" "SYMTBL-CELLS"))
 
 (defun table-cells (table)
@@ -23,8 +23,7 @@
       ((cons t simple-vector) (cdr cells)))))
 
 (defun package-cells (package)
-  "Return the vectors that hold the internal and the external symbols of PACKAGE, each NIL where this SBCL keeps them
-in another way."
+  "Return the vectors that hold the internal and the external symbols of PACKAGE, each NIL where this SBCL has none."
   (list (table-cells (internal-table package)) (table-cells (external-table package))))
 
 ;;; What SBCL knows about names
@@ -32,33 +31,33 @@ in another way."
 (define-ability "compiler definitions" "compile_form leaves more of what a form defines, and less is told of functions, variables and types")
 
 (define-internal known (category kind name)
-  "Return what is known of KIND in CATEGORY, two keywords, about NAME, and whether anything is."
+  "Return SBCL's information of KIND in CATEGORY, two keywords, about NAME, and whether there is any."
   ("SB-INT" "INFO"))
 (define-internal symbol-knowledge (symbol)
-  "Return all that is known about SYMBOL and functions such as (SETF SYMBOL), or NIL when that is nothing."
+  "Return all information about SYMBOL and functions such as (SETF SYMBOL), or NIL when there is none."
   ("SB-KERNEL" "SYMBOL-DBINFO" "SB-KERNEL" "SYMBOL-%INFO") t)
 (define-internal-variable known-kinds
-  "A vector of all kinds of what can be known, with holes." ("SB-IMPL" "*INFO-TYPES*") #())
+  "A vector of all kinds of information, with empty elements." ("SB-IMPL" "*INFO-TYPES*") #())
 (define-internal kind-category (kind)
   "Return the category of KIND, one of KNOWN-KINDS." ("SB-IMPL" "META-INFO-CATEGORY"))
 (define-internal kind-name (kind) "Return the keyword of KIND." ("SB-IMPL" "META-INFO-KIND"))
 (define-internal kind-number (kind) "Return the number of KIND." ("SB-INT" "META-INFO-NUMBER"))
 (define-internal known-value (name number)
-  "Return what is known about NAME by the kind of NUMBER, and whether anything is."
+  "Return the information about NAME of the kind with NUMBER, and whether there is any."
   ("SB-IMPL" "GET-INFO-VALUE") (values nil nil))
 (define-internal forget-values (name numbers)
-  "Forget what is known about NAME by the kinds of NUMBERS." ("SB-INT" "CLEAR-INFO-VALUES"))
+  "Remove the information about NAME of the kinds with NUMBERS." ("SB-INT" "CLEAR-INFO-VALUES"))
 (define-internal know-value (name number value)
-  "Make VALUE what is known about NAME by the kind of NUMBER." ("SB-INT" "SET-INFO-VALUE"))
+  "Make VALUE the information about NAME of the kind with NUMBER." ("SB-INT" "SET-INFO-VALUE"))
 (define-internal forget-types ()
-  "Forget what the compiler remembers of types." ("SB-INT" "DROP-ALL-HASH-CACHES"))
+  "Clear the compiler's caches of types." ("SB-INT" "DROP-ALL-HASH-CACHES"))
 (define-internal-type source-location
-  "Where a definition is from." ("SB-C" "DEFINITION-SOURCE-LOCATION"))
+  "Source locations of definitions." ("SB-C" "DEFINITION-SOURCE-LOCATION"))
 (define-internal location-name (location)
   "Return the name of the file of LOCATION, or NIL." ("SB-C" "DEFINITION-SOURCE-LOCATION-NAMESTRING"))
 (define-internal package-location (package)
-  "Return where PACKAGE is from." ("SB-IMPL" "PACKAGE-SOURCE-LOCATION"))
-(define-internal-type class-missing "Errors that a name names no class; the name is that of a cell error."
+  "Return the source location of PACKAGE." ("SB-IMPL" "PACKAGE-SOURCE-LOCATION"))
+(define-internal-type class-missing "Errors that a name names no class; CELL-ERROR-NAME returns the name."
   ("SB-PCL" "CLASS-NOT-FOUND-ERROR"))
 (define-internal type-specifier (type)
   "Return the specifier of TYPE, an object of the compiler." ("SB-KERNEL" "TYPE-SPECIFIER"))
@@ -70,21 +69,21 @@ in another way."
 (define-internal function-code (function)
   "Return the code of FUNCTION, a simple one." ("SB-KERNEL" "FUN-CODE-HEADER"))
 (define-internal code-information (code)
-  "Return what the debugger knows of CODE." ("SB-KERNEL" "%CODE-DEBUG-INFO"))
+  "Return the debug information of CODE." ("SB-KERNEL" "%CODE-DEBUG-INFO"))
 (define-internal information-source (information)
-  "Return the source of INFORMATION, from CODE-INFORMATION." ("SB-C" "DEBUG-INFO-SOURCE"))
+  "Return the debug source in INFORMATION, from CODE-INFORMATION." ("SB-C" "DEBUG-INFO-SOURCE"))
 (define-internal source-name (source)
   "Return the name of the file of SOURCE, or NIL." ("SB-C" "DEBUG-SOURCE-NAMESTRING"))
 (define-internal source-date (source)
   "Return the date of the file of SOURCE when it was compiled." ("SB-C" "DEBUG-SOURCE-CREATED"))
 (define-internal-name +source-positions+
-  "Names the slot with a vector of where each top-level form of a source begins, NIL until its load has ended."
+  "Names the slot of a debug source with a vector of where each top-level form begins, NIL until its load has ended."
   ("SB-C" "START-POSITIONS"))
 (define-internal location-form (location)
   "Return the number of the top-level form of LOCATION."
   ("SB-C" "DEFINITION-SOURCE-LOCATION-TOPLEVEL-FORM-NUMBER"))
 (define-internal-name +declare-constructors+
-  "Names the function that DEFSTRUCT first calls with what it left, also for a structure that is a list."
+  "Names the function that DEFSTRUCT first calls with its description, also for a structure that is a list."
   ("SB-KERNEL" "%PROCLAIM-DEFSTRUCT-CTORS"))
 (define-internal-name +define-variable+ "Names the function behind DEFVAR." ("SB-IMPL" "%DEFVAR"))
 (define-internal-name +define-alien-type+ "Names the function behind DEFINE-ALIEN-TYPE." ("SB-ALIEN" "%DEFINE-ALIEN-TYPE"))
@@ -95,15 +94,15 @@ in another way."
 (define-ability "compiled classes" "compile_form leaves the classes that a form defines")
 
 (define-internal class-cell (name)
-  "Return the cell that holds what the compiler has for the class NAME, or NIL."
+  "Return the cell that holds the compiler's classoid of the class NAME, or NIL."
   ("SB-KERNEL" "FIND-CLASSOID-CELL"))
 (define-internal cell-classoid (cell)
-  "Return what the compiler has in CELL; it can be set." ("SB-KERNEL" "CLASSOID-CELL-CLASSOID"))
+  "Return the classoid in CELL; it can be set." ("SB-KERNEL" "CLASSOID-CELL-CLASSOID"))
 (define-internal cell-class (cell)
   "Return the class in CELL; it can be set." ("SB-KERNEL" "CLASSOID-CELL-PCL-CLASS"))
 (define-internal classoid-location (classoid)
-  "Return where CLASSOID is from." ("SB-KERNEL" "CLASSOID-SOURCE-LOCATION"))
-(define-internal class-location (class) "Return where CLASS is from." ("SB-PCL" "DEFINITION-SOURCE"))
+  "Return the source location of CLASSOID." ("SB-KERNEL" "CLASSOID-SOURCE-LOCATION"))
+(define-internal class-location (class) "Return the source location of CLASS." ("SB-PCL" "DEFINITION-SOURCE"))
 (define-internal classoid-state (classoid)
   "Return whether CLASSOID is sealed; it can be set." ("SB-KERNEL" "CLASSOID-STATE"))
 (define-internal classoid-layout (classoid)
@@ -115,14 +114,14 @@ in another way."
 (define-internal layout-inherits (layout)
   "Return a vector of the layouts above LAYOUT." ("SB-KERNEL" "WRAPPER-INHERITS" "SB-KERNEL" "LAYOUT-INHERITS") #())
 (define-internal remove-subclassoid (classoid super)
-  "Make SUPER no superclass of CLASSOID any more." ("SB-KERNEL" "REMOVE-SUBCLASSOID"))
+  "Make SUPER no longer a superclass of CLASSOID." ("SB-KERNEL" "REMOVE-SUBCLASSOID"))
 
-;;; Structures and conditions, whose accessors and documentation are elsewhere than those of other classes
+;;; Structures and conditions: their accessors and documentation are elsewhere than those of other classes
 
 (define-ability "class descriptions" "class_slots tells no accessors of structures and no documentation of conditions")
 
 (define-internal defstruct-description (name)
-  "Return what DEFSTRUCT left for the structure NAME; signals when there is none."
+  "Return DEFSTRUCT's description of the structure NAME; signals an error when there is none."
   ("SB-KERNEL" "FIND-DEFSTRUCT-DESCRIPTION"))
 (define-internal description-name (description) "Return the name of the structure of DESCRIPTION." ("SB-KERNEL" "DD-NAME"))
 (define-internal description-slots (description)
@@ -143,7 +142,7 @@ in another way."
   "True when SLOT cannot be set." ("SB-KERNEL" "DSD-READ-ONLY"))
 (define-internal-type condition-class "Classes of conditions." ("SB-PCL" "CONDITION-CLASS"))
 (define-internal classoid (name)
-  "Return what the compiler has for the class NAME." ("SB-KERNEL" "FIND-CLASSOID"))
+  "Return the compiler's classoid of the class NAME." ("SB-KERNEL" "FIND-CLASSOID"))
 (define-internal classoid-slots (classoid)
   "Return the slots of CLASSOID, of conditions." ("SB-KERNEL" "CONDITION-CLASSOID-SLOTS"))
 (define-internal condition-slot-name (slot)
@@ -168,32 +167,32 @@ in another way."
   "A table of the functions that long forms of DEFINE-METHOD-COMBINATION make, by name."
   ("SB-PCL" "*LONG-METHOD-COMBINATION-FUNCTIONS*") (make-hash-table))
 (define-internal-variable method-combinations
-  "A table of what is known of method combinations, by name." ("SB-PCL" "**METHOD-COMBINATIONS**") (make-hash-table))
+  "SBCL's table of method combinations, by name." ("SB-PCL" "**METHOD-COMBINATIONS**") (make-hash-table))
 (define-internal combination-location (known)
-  "Return where the method combination is from of which KNOWN is in METHOD-COMBINATIONS."
+  "Return the source location of KNOWN, an element of METHOD-COMBINATIONS."
   ("SB-PCL" "METHOD-COMBINATION-INFO-SOURCE-LOCATION"))
 (define-internal-type standard-combination
   "Method combinations of the standard, and those that DEFINE-METHOD-COMBINATION makes."
   ("SB-PCL" "STANDARD-METHOD-COMBINATION"))
 (define-internal-type short-combination
-  "Those that its short form makes." ("SB-PCL" "SHORT-METHOD-COMBINATION"))
+  "Those that the short form of DEFINE-METHOD-COMBINATION makes." ("SB-PCL" "SHORT-METHOD-COMBINATION"))
 (define-internal-type long-combination
-  "Those that its long form makes." ("SB-PCL" "LONG-METHOD-COMBINATION"))
+  "Those that the long form of DEFINE-METHOD-COMBINATION makes." ("SB-PCL" "LONG-METHOD-COMBINATION"))
 (define-internal combination-operator (combination)
   "Return the operator of COMBINATION, a short one." ("SB-PCL" "SHORT-COMBINATION-OPERATOR"))
 (define-internal combination-plain-p (combination)
   "True when COMBINATION, a short one, calls a single method without its operator."
   ("SB-PCL" "SHORT-COMBINATION-IDENTITY-WITH-ONE-ARGUMENT"))
 (define-internal-name +next-method-call+
-  "Names the macro that the code of each method expands which has CALL-NEXT-METHOD in it."
+  "Names the macro that the code of each method with CALL-NEXT-METHOD in it expands."
   ("SB-PCL" "FAST-CALL-NEXT-METHOD-BODY"))
 (define-internal debug-parameters (debug)
-  "Return the parameters of the function of DEBUG, from FUNCTION-DEBUG. One that its code does not use is :DELETED, but when
-it was compiled to be debugged." ("SB-DI" "DEBUG-FUN-LAMBDA-LIST") '())
-(define-internal cell-name (cell) "Return the name of the function of CELL, a FUNCTION-CELL."
+  "Return the parameters of the function of DEBUG, from FUNCTION-DEBUG. One that its code does not use is :DELETED,
+unless it was compiled for debugging." ("SB-DI" "DEBUG-FUN-LAMBDA-LIST") '())
+(define-internal cell-name (cell) "Return the name of the function in CELL."
   ("SB-KERNEL" "FDEFN-NAME"))
 (define-internal function-attributes (info)
-  "Return bits that say what a function does, of INFO that the compiler has of it."
+  "Return bits that say what a function does, from INFO, the compiler's information about it."
   ("SB-C" "FUN-INFO-ATTRIBUTES") 0)
 (define-internal attribute-names (attributes)
   "Return the names of ATTRIBUTES, from FUNCTION-ATTRIBUTES." ("SB-C" "DECODE-IR1-ATTRIBUTES"))

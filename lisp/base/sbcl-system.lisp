@@ -10,7 +10,7 @@
   "Names the operator behind WITH-STRING-DATA." ("SB-KERNEL" "WITH-ARRAY-DATA"))
 
 (defmacro with-string-data ((data start end) string &body body)
-  "Evaluate BODY with DATA being the simple string that has the characters of STRING, from START to END."
+  "Evaluate BODY with DATA bound to the simple string that has the characters of STRING from START to END."
   (if +with-array-data+
       `(,+with-array-data+ ((,data ,string) (,start) (,end) :check-fill-pointer t) ,@body)
       `(let* ((,data (coerce ,string 'simple-string)) (,start 0) (,end (length ,data))) ,@body)))
@@ -22,18 +22,18 @@
 (define-internal stack-pointer ()
   "Return the address of the end of this thread's stack." ("SB-VM" "CURRENT-SP") (sb-sys:int-sap 0))
 (define-internal thread-slot (index)
-  "Return the word at INDEX of this thread's own structure, as an address."
+  "Return the word at INDEX of this thread's structure, as an address."
   ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (sb-sys:int-sap 0))
 (define-internal-variable this-slot
   "The index of the slot with the address of that structure." ("SB-VM" "THREAD-THIS-SLOT"))
 (define-internal-variable stack-start-slot
-  "The index of the slot with where the stack begins." ("SB-VM" "THREAD-CONTROL-STACK-START-SLOT"))
+  "The index of the slot with the start of the stack." ("SB-VM" "THREAD-CONTROL-STACK-START-SLOT"))
 (define-internal-variable state-slot
   "The index of the slot whose lowest octet is 0 while the guard page is open."
   ("SB-VM" "THREAD-STATE-WORD-SLOT"))
 (define-internal-variable word-octets "How many octets a word has." ("SB-VM" "N-WORD-BYTES") 8)
 (define-internal-variable guard-octets
-  "How many octets a page that guards has." ("SB-C" "+BACKEND-PAGE-BYTES+") 32768)
+  "How many octets a guard page has." ("SB-C" "+BACKEND-PAGE-BYTES+") 32768)
 (define-runtime-variable stack-octets sb-alien:unsigned-long "How many octets a stack has." "thread_control_stack_size")
 (define-runtime-function protect-control-stack ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
   "Protect the last page of the stack." "protect_control_stack_hard_guard_page")
@@ -49,24 +49,24 @@
 (define-ability "heap pages" "the heap is guarded less exactly")
 
 (define-internal heap-usage () "Return how many octets of the heap are in use." ("SB-KERNEL" "DYNAMIC-USAGE") 0)
-(define-internal-variable page-octets "How many octets a page has." ("SB-VM" "GENCGC-PAGE-BYTES") 32768)
-(define-internal-place pages-in-use "How many pages are in use." ("SB-VM" "NEXT-FREE-PAGE") 0)
+(define-internal-variable page-octets "How many octets a page of the heap has." ("SB-VM" "GENCGC-PAGE-BYTES") 32768)
+(define-internal-place pages-in-use "How many pages of the heap are in use." ("SB-VM" "NEXT-FREE-PAGE") 0)
 (define-internal page-index (address) "Return the number of the page of ADDRESS." ("SB-VM" "FIND-PAGE-INDEX") 0)
 (define-internal object-address (object)
   "Return the address of OBJECT." ("SB-KERNEL" "GET-LISP-OBJ-ADDRESS") 0)
 (define-internal-name +page-table+ "Names the table of pages." ("SB-VM" "PAGE-TABLE"))
-(define-internal-name +page-flags+ "Names the flags in it." ("SB-VM" "FLAGS"))
-(define-internal-name +page-generation+ "Names the generation in it." ("SB-VM" "GEN"))
+(define-internal-name +page-flags+ "Names the flags in the table of pages." ("SB-VM" "FLAGS"))
+(define-internal-name +page-generation+ "Names the generation in the table of pages." ("SB-VM" "GEN"))
 (define-internal-name +page-words+
-  "Names how many words are used in it; its lowest bit says something else." ("SB-VM" "WORDS-USED*"))
+  "Names the number of used words in the table of pages; its lowest bit means something else." ("SB-VM" "WORDS-USED*"))
 
 (defmacro page-slot (page slot)
-  "Return what the table of pages has in SLOT, the value of a constant, for the page number PAGE, or NIL."
+  "Return the value of SLOT, the value of a constant, in the table of pages for the page number PAGE, or NIL."
   (let ((slot (symbol-value slot)))
     (and +page-table+ +page-words+ slot
          `(sb-alien:slot (sb-alien:deref ,+page-table+ ,page) ',slot))))
 
-(define-internal-type heap-exhausted "Errors for want of heap." ("SB-KERNEL" "HEAP-EXHAUSTED-ERROR"))
+(define-internal-type heap-exhausted "Errors that the heap is exhausted." ("SB-KERNEL" "HEAP-EXHAUSTED-ERROR"))
 (define-internal-variable collection-inhibited
   "True while no garbage can be collected." ("SB-KERNEL" "*GC-INHIBIT*"))
 (define-internal-name +after-collection+
@@ -75,7 +75,7 @@
   "The usage of the heap at which the next collection begins." "auto_gc_trigger")
 
 (defun runtime-address (name)
-  "Return the address of NAME of the runtime, or NIL."
+  "Return the address of NAME in the runtime, or NIL."
   (sb-sys:find-foreign-symbol-address name))
 
 ;;; The table of cards
@@ -91,17 +91,17 @@
 (define-ability "encapsulation" "threads, garbage collections, exits and child processes of your code are not guarded")
 
 (define-internal encapsulate (name key function)
-  "Have calls of the function NAME call FUNCTION with what NAME named and the arguments. KEY names that."
+  "Wrap the function NAME: its calls call FUNCTION with the original and the arguments. KEY names the wrapper."
   ("SB-INT" "ENCAPSULATE"))
 (define-internal unencapsulate (name key)
-  "Undo what ENCAPSULATE did to NAME for KEY." ("SB-INT" "UNENCAPSULATE"))
+  "Remove the wrapper KEY of the function NAME." ("SB-INT" "UNENCAPSULATE"))
 (define-internal inner-function (function)
-  "Return FUNCTION without what ENCAPSULATE put around it."
+  "Return FUNCTION without its wrappers."
   ("SB-EXT" "UNENCAPSULATED-FUNCTION" "SB-IMPL" "STRIP-ENCAPSULATION") function)
 
 (defun plain-definition (name)
-  "Return what NAME defines, without what TRACE and its like put around it. Since 2.6.6 FDEFINITION returns the outermost
-function."
+  "Return the function that NAME defines, without wrappers such as that of TRACE. Since 2.6.6 FDEFINITION returns the
+outermost function."
   (inner-function (fdefinition name)))
 
 (define-internal-name +spawn+ "Names the function that starts a process." ("SB-IMPL" "SPAWN"))
@@ -112,8 +112,8 @@ function."
 
 (define-here +link-core+
   (defconstant +link-core+ (internal-symbol "SB-VM" "STATICALLY-LINK-CORE")
-    "Names the function that has all code call without names before a core is saved. Newer SBCLs do so when code is loaded,
-and have none."))
+    "Names the function that makes all code call functions directly before a core is saved. Newer SBCLs do so when code
+is loaded, and have none."))
 
 ;;; Threads and the process
 
@@ -122,7 +122,7 @@ and have none."))
 (define-internal system-thread-p (thread)
   "True when THREAD is one of SBCL's own." ("SB-THREAD" "THREAD-EPHEMERAL-P"))
 (define-internal thread-number (thread)
-  "Return the number that the system has for THREAD; 0 before it runs." ("SB-THREAD" "THREAD-OS-TID") 0)
+  "Return the system's number of THREAD; 0 before it runs." ("SB-THREAD" "THREAD-OS-TID") 0)
 (define-internal-variable compiler-lock
   "The lock that is held while the compiler runs." ("SB-KERNEL" "**WORLD-LOCK**" "SB-C" "**WORLD-LOCK**"))
 (define-internal-variable exit-under-way
@@ -132,13 +132,13 @@ and have none."))
 (define-internal end-process (code &rest options)
   "End the process with CODE; with :ABORT T at once." ("SB-SYS" "OS-EXIT") (sb-ext:exit :code code :abort t))
 (define-internal map-folder (function folder &rest options)
-  "Call FUNCTION with the pathname of each thing in FOLDER that OPTIONS mean." ("SB-IMPL" "MAP-DIRECTORY"))
+  "Call FUNCTION with the pathname of each thing in FOLDER that OPTIONS select." ("SB-IMPL" "MAP-DIRECTORY"))
 (define-internal own-process () "Return the number of this process." ("SB-UNIX" "UNIX-GETPID")
   (parse-integer (first (last (pathname-directory (truename "/proc/self/"))))))
 (define-internal signal-process (process signal)
   "Send SIGNAL, a number, to PROCESS." ("SB-UNIX" "UNIX-KILL"))
 (define-internal control-device (descriptor request place)
-  "Do the REQUEST of ioctl, a number, about DESCRIPTOR; what it tells goes to PLACE. True when that worked."
+  "Do the REQUEST of ioctl, a number, with DESCRIPTOR; its result goes to PLACE. True when that worked."
   ("SB-UNIX" "UNIX-IOCTL"))
 (define-internal open-file (name flags mode)
   "Return a descriptor of the file NAME, opened by FLAGS and MODE as open does, or NIL." ("SB-UNIX" "UNIX-OPEN"))

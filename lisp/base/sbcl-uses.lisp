@@ -9,10 +9,10 @@
 (define-internal function-xrefs (function)
   "Return the packed cross references of FUNCTION, a simple one." ("SB-KERNEL" "%SIMPLE-FUN-XREFS"))
 (define-internal map-packed-xrefs (function xrefs)
-  "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references. From 2.6.1 to 2.6.4
-that is no number, but for the first of a name: it is the difference from the one before." ("SB-C" "MAP-PACKED-XREF-DATA"))
+  "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references. From 2.6.1 to
+2.6.4 only the first number of a name is one; others are differences from the last." ("SB-C" "MAP-PACKED-XREF-DATA"))
 (define-internal without-xrefs-p (name)
-  "True when SBCL keeps no cross references to NAME. Since 2.4 the second of these names is that of another function."
+  "True when SBCL keeps no cross references to NAME. Since 2.4 the second name belongs to another function."
   ("SB-C" "XREF-INTERNAL-NAME-P" "SB-C" "INTERNAL-NAME-P"))
 
 (declaim (notinline probed))
@@ -25,7 +25,7 @@ that is no number, but for the first of a name: it is the difference from the on
   (list (list argument) (list argument) (list argument) (list argument) (list argument) (probed (probed argument))))
 
 (defparameter *differences*
-    ;; It is asked before probes have shown that these are right.
+    ;; This runs before probes have shown that the internals are right.
     (ignore-errors
      (let ((numbers '()) (xrefs (and (compiled-function-p #'probe) (function-xrefs #'probe))))
        (when (and (simple-vector-p xrefs) (plusp (length xrefs)))
@@ -33,7 +33,7 @@ that is no number, but for the first of a name: it is the difference from the on
                              (when (and (eq kind :calls) (eq name 'probed)) (push number numbers)))
                            xrefs))
        (and (rest numbers) (< (first numbers) 4))))
-  "True when this SBCL gives differences in place of form numbers.")
+  "True when this SBCL gives differences instead of form numbers.")
 
 (defun map-xrefs (function xrefs)
   "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references."
@@ -56,9 +56,9 @@ that is no number, but for the first of a name: it is the difference from the on
 (define-internal-name +record-expansion+
   "Names the function that records that a macro was expanded." ("SB-C" "RECORD-MACROEXPANSION"))
 (define-internal record-callee (name block path)
-  "Record that BLOCK of the code that is compiled calls the function NAME at PATH." ("SB-C" "RECORD-CALL"))
+  "Record that BLOCK, of the code being compiled, calls the function NAME at PATH." ("SB-C" "RECORD-CALL"))
 (define-internal-variable source-path
-  "Where the form that is compiled stands in its source, while one is." ("SB-C" "*CURRENT-PATH*"))
+  "The source path of the form being compiled, while one is." ("SB-C" "*CURRENT-PATH*"))
 
 ;;; Functions by their names
 
@@ -67,62 +67,62 @@ that is no number, but for the first of a name: it is the difference from the on
 (define-internal simple-function (function)
   "Return the simple function of FUNCTION, which can be a closure." ("SB-KERNEL" "%FUN-FUN") function)
 (define-internal simple-function-name (function)
-  "Return what SBCL calls FUNCTION, a simple one." ("SB-KERNEL" "%SIMPLE-FUN-NAME"))
+  "Return the debug name of FUNCTION, a simple one." ("SB-KERNEL" "%SIMPLE-FUN-NAME"))
 (define-internal-type simple-function "Functions that are no closures or instances." ("SB-KERNEL" "SIMPLE-FUN"))
 (define-internal-type interpreted-function "Functions that are not compiled." ("SB-KERNEL" "INTERPRETED-FUNCTION"))
 (define-internal method-function (method)
-  "Return the function of METHOD that is called most often, or NIL." ("SB-PCL" "SAFE-METHOD-FAST-FUNCTION"))
+  "Return the function of METHOD that is usually called, or NIL." ("SB-PCL" "SAFE-METHOD-FAST-FUNCTION"))
 (define-internal map-global-names (function)
-  "Call FUNCTION with each name of which SBCL knows anything." ("SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME"))
-(define-internal-type cell "What holds the global function of a name." ("SB-KERNEL" "FDEFN"))
+  "Call FUNCTION with each name about which SBCL has information." ("SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME"))
+(define-internal-type cell "Objects that hold the global function of a name." ("SB-KERNEL" "FDEFN"))
 (define-internal called-function (name)
-  "Return the function that a call of NAME, a global function, calls: with what TRACE and its like put around it."
+  "Return the function that a call of NAME, a global function, calls, with wrappers such as that of TRACE."
   ("SB-KERNEL" "%COERCE-NAME-TO-FUN") (fdefinition name))
 (define-internal-name +add-method+ "Names the function that adds the method of a DEFMETHOD." ("SB-PCL" "LOAD-DEFMETHOD"))
 (define-internal-type handled-class "What holds a class in the data of HANDLER-BIND." ("SB-KERNEL" "CLASSOID-CELL"))
 (define-internal-name +checks-list+
-  "Names the function that is told the lambda list of a DESTRUCTURING-BIND." ("SB-C" "CHECK-DS-LIST"))
+  "Names the function that gets the lambda list of a DESTRUCTURING-BIND, to check arguments." ("SB-C" "CHECK-DS-LIST"))
 (define-internal-name +checks-rest+
-  "Names the function that is told one with &REST or &BODY." ("SB-C" "CHECK-DS-LIST/&REST"))
+  "Names the function that gets one with &REST or &BODY." ("SB-C" "CHECK-DS-LIST/&REST"))
 (define-internal-name +checks-keys+
-  "Names the function that is told one with &KEY." ("SB-C" "CHECK-DS-LIST/&KEY"))
+  "Names the function that gets one with &KEY." ("SB-C" "CHECK-DS-LIST/&KEY"))
 (define-internal condition-report (classoid)
-  "Return what reports the conditions of CLASSOID, or NIL." ("SB-KERNEL" "CONDITION-CLASSOID-REPORT"))
+  "Return the function that reports conditions of CLASSOID, or NIL." ("SB-KERNEL" "CONDITION-CLASSOID-REPORT"))
 
 ;;; Code
 
 (defun global-function (name)
-  "Return the function that a call of NAME calls, with what TRACE and its like put around it. Return NIL when NAME is no
-global function."
+  "Return the function that a call of NAME calls, with wrappers such as that of TRACE. Return NIL when NAME is no global
+function."
   (and (fboundp name)
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
        (called-function name)))
 
 (define-ability "code" "who_calls and who_references leave out what has no name of its own")
 
-(define-internal-type code "Pieces of compiled code, with one or more functions." ("SB-KERNEL" "CODE-COMPONENT"))
+(define-internal-type code "Code objects: compiled code with one or more functions." ("SB-KERNEL" "CODE-COMPONENT"))
 (define-internal code-functions (code)
   "Return how many functions CODE has." ("SB-KERNEL" "CODE-N-ENTRIES") 0)
 (define-internal code-function (code index)
   "Return the function of CODE at INDEX." ("SB-KERNEL" "%CODE-ENTRY-POINT"))
 (define-internal code-words (code)
-  "Return where the constants of CODE end." ("SB-KERNEL" "CODE-HEADER-WORDS") 0)
+  "Return the index at which the constants of CODE end." ("SB-KERNEL" "CODE-HEADER-WORDS") 0)
 (define-internal code-word (code index) "Return the constant of CODE at INDEX." ("SB-KERNEL" "CODE-HEADER-REF"))
 (define-internal-variable words-before-functions
-  "Where the words of the functions of code begin." ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
+  "The index at which the words of the functions of code begin." ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
 (define-internal-variable words-for-function
-  "How many words SBCL keeps of each function of code. Before 2.4.7 those stand before its constants."
+  "How many words SBCL keeps for each function of code. Before 2.4.7 they precede the constants."
   ("SB-VM" "CODE-SLOTS-PER-SIMPLE-FUN") 0)
 (define-internal code-serial (code)
-  "Return the number of CODE, which no other has." ("SB-KERNEL" "%CODE-SERIALNO"))
+  "Return the unique number of CODE." ("SB-KERNEL" "%CODE-SERIALNO"))
 (define-internal-variable next-serial
   "The number that the next new code gets." ("SB-FASL" "*CODE-SERIALNO*" "SB-C" "*CODE-SERIALNO*"))
 (define-internal generation (object)
-  "Return the generation of OBJECT: the collector leaves those above the one that it is told." ("SB-KERNEL" "GENERATION-OF") 0)
+  "Return the generation of OBJECT; a collection leaves those above its own." ("SB-KERNEL" "GENERATION-OF") 0)
 (define-internal-variable +never-collected+
-  "The generation of what the core had." ("SB-VM" "+PSEUDO-STATIC-GENERATION+") 6)
+  "The generation of objects from the core." ("SB-VM" "+PSEUDO-STATIC-GENERATION+") 6)
 (define-internal function-debug (function)
-  "Return what the debugger knows of FUNCTION." ("SB-DI" "FUN-DEBUG-FUN"))
+  "Return the debugger's description of FUNCTION." ("SB-DI" "FUN-DEBUG-FUN"))
 (define-internal compiled-debug (debug)
   "Return what the compiler left of a function, from FUNCTION-DEBUG." ("SB-DI" "COMPILED-DEBUG-FUN-COMPILER-DEBUG-FUN"))
 (define-internal form-number (compiled)
@@ -130,7 +130,7 @@ global function."
   ("SB-C" "COMPILED-DEBUG-FUN-TLF-NUMBER"))
 
 (define-internal source-offsets (source)
-  "Return a vector that says where each top-level form begins in the file of SOURCE, in octets, or NIL."
+  "Return a vector of the octets at which the top-level forms of the file of SOURCE begin, or NIL."
   ("SB-C" "DEBUG-SOURCE-START-POSITIONS"))
 
 (define-internal code-fixups (code)
@@ -144,25 +144,25 @@ global function."
      (and code
           (> (or (code-words code) 0) words-before-functions)
           (eq 'probe (code-word code words-before-functions)))))
-  "True when what this SBCL keeps of the functions of code stands before its constants.")
+  "True when this SBCL keeps the words of functions before the constants of code.")
 
 (defun first-constant (code)
-  "Return where the constants of CODE begin that its functions share."
+  "Return the index of the first constant of CODE that its functions share."
   (if *functions-first*
       (+ words-before-functions (* words-for-function (code-functions code)))
       words-before-functions))
 
 (defconstant +name-of-cell+ (internal-symbol "SB-VM" "LINKAGE-ADDR->NAME")
-  "Names the function that returns which function the calls by a cell of all code go to. SBCLs before 2.4.7 have no such
-cells, and this is NIL: there each function that code calls is a CELL among its constants.")
+  "Names the function that returns which function calls by a linkage cell, shared by all code, go to. SBCLs before 2.4.7
+have no such cells, and this is NIL: each function that code calls is a CELL among its constants.")
 
 (defun linked-names (code)
-  "Return the names of the functions that CODE calls by cells of all code, where SBCL has such."
+  "Return the names of the functions that CODE calls by linkage cells, where SBCL has these."
   (when +name-of-cell+
     (loop for cell in (unpack-locations (code-fixups code)) collect (funcall +name-of-cell+ cell :index))))
 
 (defun map-named-code (visit)
-  "Call VISIT with the code of every global function, macro and method."
+  "Call VISIT with the code object of every global function, macro and method."
   (flet ((visit-function (function)
            (let ((simple (and (functionp function) (simple-function function))))
              (when (typep simple 'simple-function) (funcall visit (function-code simple))))))
@@ -178,10 +178,10 @@ cells, and this is NIL: there each function that code calls is a CELL among its 
              (visit-function function)))))))
 
 (define-internal walk-code (visit)
-  "Call VISIT with each piece of code in the heap." ("SB-VM" "MAP-CODE-OBJECTS") (map-named-code visit))
+  "Call VISIT with each code object in the heap." ("SB-VM" "MAP-CODE-OBJECTS") (map-named-code visit))
 
 (defun all-code ()
-  "Return a list of all pieces of code in the heap."
+  "Return a list of all code objects in the heap."
   (flet ((look ()
            (let ((found '()))
              (walk-code (lambda (code) (push code found)))
@@ -192,11 +192,11 @@ cells, and this is NIL: there each function that code calls is a CELL among its 
           finally (return (look)))))
 
 (defun map-code (visit)
-  "Call VISIT with each piece of code in the heap."
+  "Call VISIT with each code object in the heap."
   (mapc visit (all-code)))
 
 (defun map-functions (visit)
-  "Call VISIT with the name and each simple function of the code in the heap."
+  "Call VISIT with the name of each simple function of the code in the heap, and the function."
   (map-code (lambda (code)
               (dotimes (index (code-functions code))
                 (let ((function (code-function code index)))
@@ -207,48 +207,48 @@ cells, and this is NIL: there each function that code calls is a CELL among its 
 (define-ability "walking code" "who_calls and who_references leave out what top-level forms use")
 
 (define-internal walk-form (form environment function)
-  "Call FUNCTION with each form in FORM, its context and its environment, and go on with what that returns, with its macros
-expanded, unless its second value is true." ("SB-WALKER" "WALK-FORM"))
+  "Call FUNCTION with each form in FORM, its context and its environment. Go on with its value, with macros expanded,
+unless its second value is true." ("SB-WALKER" "WALK-FORM"))
 
 (define-internal file-kind (name)
   "Return :FILE when NAME, a native name that is no link, names a regular file." ("SB-IMPL" "NATIVE-FILE-KIND") :file)
 
-;;; Where the parts of a file are that the reader makes
+;;; Where what the reader makes is in a file
 
 (define-ability "places" "calls, frames and warnings are told with their top-level forms, not with lines of their own")
 
-(define-internal-type tracking-stream "Streams of files that are compiled or loaded, which tell what is read where."
+(define-internal-type tracking-stream "Streams of files that are compiled or loaded, which report what is read where."
   ("SB-INT" "FORM-TRACKING-STREAM"))
 (define-internal-name +tracking-stream+ "Names the class of such streams, for OPEN." ("SB-INT" "FORM-TRACKING-STREAM"))
 (define-internal stream-observer (stream)
-  "Return the function that STREAM, a TRACKING-STREAM, calls with where each object begins and ends that the reader makes of it,
-in characters, and with the object; it can be set." ("SB-INT" "FORM-TRACKING-STREAM-OBSERVER"))
-(define-internal-name +make-observer+ "Names the function that makes this one for a file that is compiled."
+  "Return the function that STREAM, a TRACKING-STREAM, calls with the start and the end, in characters, of each object
+that the reader makes, and the object; it can be set." ("SB-INT" "FORM-TRACKING-STREAM-OBSERVER"))
+(define-internal-name +make-observer+ "Names the function that makes the observer for a file that is compiled."
   ("SB-C" "MAKE-FORM-TRACKING-STREAM-OBSERVER"))
 (define-internal-name +load-source+ "Names the function that loads the source in a stream." ("SB-INT" "LOAD-AS-SOURCE"))
 (define-internal number-forms (form number)
-  "Give a number to each list in FORM, the top-level form with NUMBER, as places have it." ("SB-C" "FIND-SOURCE-PATHS"))
-(define-internal-name +number-forms+ "Names the same function." ("SB-C" "FIND-SOURCE-PATHS"))
+  "Give each list in FORM, the top-level form with NUMBER, its number in source places." ("SB-C" "FIND-SOURCE-PATHS"))
+(define-internal-name +number-forms+ "Names the function of NUMBER-FORMS." ("SB-C" "FIND-SOURCE-PATHS"))
 (define-internal-name +form-paths+
-  "Names the variable with a table that has for each list of a form that is compiled a list: a word, the number of the
-list, and behind that where in the form it stands, from the inside out." ("SB-C" "*SOURCE-PATHS*"))
-(define-internal-variable form-paths "That table." ("SB-C" "*SOURCE-PATHS*"))
-(define-internal-name +source-information+ "Names the variable with what the compiler knows of the file that it compiles."
+  "Names the variable with a table from each list of the form being compiled to a list: a word, the list's number, and
+its path in the form, from the inside out." ("SB-C" "*SOURCE-PATHS*"))
+(define-internal-variable form-paths "The table of +FORM-PATHS+." ("SB-C" "*SOURCE-PATHS*"))
+(define-internal-name +source-information+ "Names the variable with what the compiler knows of its file."
   ("SB-C" "*SOURCE-INFO*"))
-(define-internal-variable source-information "What the compiler knows of that file, or NIL." ("SB-C" "*SOURCE-INFO*"))
+(define-internal-variable source-information "What the compiler knows of its file, or NIL." ("SB-C" "*SOURCE-INFO*"))
 (define-internal information-stream (information)
   "Return the stream of INFORMATION, from SOURCE-INFORMATION, or NIL." ("SB-C" "SOURCE-INFO-STREAM"))
 (define-internal path-number (path)
   "Return the number of the form that PATH, as SOURCE-PATH, is about." ("SB-C" "SOURCE-PATH-FORM-NUMBER"))
 (define-internal path-top-level-form (path)
-  "Return the number of its top-level form." ("SB-C" "SOURCE-PATH-TLF-NUMBER"))
+  "Return the number of the top-level form of PATH." ("SB-C" "SOURCE-PATH-TLF-NUMBER"))
 
 ;;; How code gets into the image
 
 (define-ability "new code" "who_calls and who_references leave out forms that are evaluated once, such as initial values")
 
 (define-internal-name +note-code+
-  "Names the function that is called with each new piece of code." ("SB-FASL" "POSSIBLY-LOG-NEW-CODE"))
+  "Names the function that is called with each new code object." ("SB-FASL" "POSSIBLY-LOG-NEW-CODE"))
 (define-internal-name +evaluate-simply+
   "Names the function that evaluates a form, and each form in it that needs no compiler."
   ("SB-IMPL" "SIMPLE-EVAL-IN-LEXENV" "SB-INT" "SIMPLE-EVAL-IN-LEXENV"))
@@ -257,8 +257,8 @@ list, and behind that where in the form it stands, from the inside out." ("SB-C"
 (define-internal-name +interpret+
   "Names the function that evaluates a form without the compiler." ("SB-EVAL" "EVAL-IN-NATIVE-ENVIRONMENT"))
 (define-internal-name +run-finalizers+
-  "Names the function that a thread of SBCL's own calls after each collection." ("SB-IMPL" "RUN-PENDING-FINALIZERS"))
+  "Names the function that SBCL's own thread calls after each collection." ("SB-IMPL" "RUN-PENDING-FINALIZERS"))
 (define-internal-variable evaluated-form
   "The whole form that this thread evaluates." ("SB-IMPL" "*EVAL-SOURCE-CONTEXT*"))
 (define-internal-variable evaluated-index
-  "The number of that form in the file that is loaded, or NIL when it is of none." ("SB-IMPL" "*EVAL-TLF-INDEX*"))
+  "The number of that form in the file being loaded, or NIL when it is of none." ("SB-IMPL" "*EVAL-TLF-INDEX*"))

@@ -1,6 +1,6 @@
-;;;; The one door to what SBCL does not document. The files sbcl-*.lisp declare each internal name that the agent
-;;;; touches: what it is for, where it is, and what stands in for it. Other files use only our names for them, and
-;;;; what SB-EXT, SB-THREAD, SB-GRAY, SB-MOP, SB-ALIEN and SB-SYS export, which SBCL's manual describes. The agent is
+;;;; The only access to what SBCL does not document. The files sbcl-*.lisp declare each internal name that the agent
+;;;; uses: what it is for, where it is, and what stands in for it. Other files use only our names for them, and what
+;;;; SB-EXT, SB-THREAD, SB-GRAY, SB-MOP, SB-ALIEN and SB-SYS export, which SBCL's manual describes. The agent is
 ;;;; compiled by the SBCL that runs it, so a name is looked up when its declaration is expanded. A version without the
 ;;;; name gets the fallback. A call costs no more than one of SBCL's own operator.
 
@@ -9,25 +9,25 @@
 ;;; Abilities
 
 (defstruct (ability (:constructor make-ability (name instead state)))
-  "Something that the agent does by internals of SBCL. INSTEAD says what it does without them. STATE is :LEFT-OUT when the
-agent was compiled without it, and :PROVEN when it was tried then. CHECK is a function that returns true when the ability is
-there, of what only the process knows. MISSING has the internals that are not used, and why, as texts."
+  "Something that the agent does with internals of SBCL. INSTEAD says what it does without them. STATE is :LEFT-OUT when
+the agent was compiled without it, :PROVEN when a probe has tried it. CHECK, or NIL, is a function that is true when it
+is there, as only the process knows. MISSING has texts: the internals not used, and why."
   name instead state (check nil) (missing '()))
 
-(sb-ext:defglobal **abilities** '() "The abilities, those that were declared last first.")
+(sb-ext:defglobal **abilities** '() "All abilities, the last declared first.")
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
-  (defvar *ability* "" "The name of the ability that was declared last: what is declared next is for that."))
+  (defvar *ability* "" "The name of the ability declared last: later declarations belong to it."))
 
 (eval-when (:compile-toplevel :execute)
-  (defvar *absent* '() "The internals that this SBCL does not have: our names.")
+  (defvar *absent* '() "Our names of the internals that this SBCL does not have.")
 
   (defun outcome (name)
-    "Return what boot.lisp, which runs the probes, has in its variable NAME."
+    "Return the value of the variable NAME of boot.lisp, which runs the probes."
     (symbol-value (find-symbol name "LIVE-LISP.BOOT")))
 
   (defun left-out-names ()
-    "Return what LIVE_LISP_WITHOUT says that the agent does without: names of abilities and internals, with commas between."
+    "Return the names of abilities and internals in LIVE_LISP_WITHOUT, with commas between, to do without."
     (loop with text = (or (sb-ext:posix-getenv "LIVE_LISP_WITHOUT") "")
           for start = 0 then (1+ end)
           for end = (position #\, text :start start)
@@ -36,7 +36,7 @@ there, of what only the process knows. MISSING has the internals that are not us
           while end))
 
   (defun why-left-out (name)
-    "Return why the agent is compiled without the internal NAME, or without the ability that is declared now, as text. Return
+    "Return as text why the agent is compiled without the internal NAME, or without the ability being declared. Return
 NIL when it has both."
     (flet ((among (text)
              (if (member text (left-out-names) :test #'string-equal)
@@ -45,7 +45,7 @@ NIL when it has both."
       (or (among "everything") (among *ability*) (among (string name)))))
 
   (defun ability-state-now (name)
-    "Return the state that the ability NAME has in the agent that is compiled, as a keyword or NIL."
+    "Return the state of the ability NAME in the agent being compiled, a keyword or NIL."
     (cond ((why-left-out name) :left-out)
           ((member name (outcome "*PROVEN*") :test #'equal) :proven))))
 
@@ -55,7 +55,7 @@ NIL when it has both."
     (unless (why-left-out ability) `(progn ,@body))))
 
 (defmacro define-ability (name instead)
-  "Declare the ability NAME, without which the agent does what the text INSTEAD says. What is declared next is for it."
+  "Declare the ability NAME. The text INSTEAD says what the agent does without it. Later declarations belong to it."
   (setf *ability* name)
   `(push (make-ability ,name ,instead ,(ability-state-now name)) **abilities**))
 
@@ -64,15 +64,15 @@ NIL when it has both."
   (find name **abilities** :key #'ability-name :test #'string=))
 
 (defmacro define-check (form)
-  "Have the last ability be there when FORM is true, which is asked in each process."
+  "Make FORM the check of the last ability: it is evaluated in each process, and true when the ability is there."
   `(setf (ability-check (named-ability ,*ability*)) (lambda () ,form)))
 
 (defun note-missing (ability text)
-  "Note that the agent does without an internal that is for ABILITY. TEXT says which, and why unless this SBCL lacks it."
+  "Record that the agent does without an internal of ABILITY. TEXT says which, and why unless this SBCL lacks it."
   (push text (ability-missing (named-ability ability))))
 
 (defun lacking-p (ability)
-  "True when ABILITY is not there. One that was not tried as a whole lacks when one of its internals is missing."
+  "True when ABILITY is not there. If no probe tried it as a whole, its check decides, or else MISSING."
   (case (ability-state ability)
     (:left-out t)
     (:proven nil)
@@ -81,13 +81,13 @@ NIL when it has both."
            (and (ability-missing ability) t)))))
 
 (defun lacking-abilities ()
-  "Return the names of the abilities that this SBCL does not have, in the order of their declarations."
+  "Return the names of the abilities that are not there, in the order of their declarations."
   (loop for ability in (reverse **abilities**)
         when (lacking-p ability) collect (ability-name ability)))
 
 (defun fallbacks-in-use ()
-  "Return a list for each ability of which something is missing: its name, what the agent does instead, and a list of what
-is missing."
+  "Return a list for each ability that lacks something: its name, what the agent does instead, and a list of what is
+missing."
   (loop for ability in (reverse **abilities**)
         for missing = (reverse (ability-missing ability))
         when (or missing (lacking-p ability))
@@ -110,8 +110,8 @@ is missing."
     (and symbol (sb-ext:valid-type-specifier-p symbol)))
 
   (defun first-internal (place test)
-    "Return the first symbol of PLACE for which TEST, a function of a symbol, is true. PLACE is a list of packages and
-names in turn: those after the first are what other versions of SBCL call it."
+    "Return the first symbol of PLACE for which the predicate TEST is true. PLACE has packages and names in turn: those
+after the first are the names in other versions of SBCL."
     (loop for (package name) on place by #'cddr
           for symbol = (internal-symbol package name)
           when (funcall test symbol) return symbol))
@@ -126,29 +126,29 @@ names in turn: those after the first are what other versions of SBCL call it."
 
 (eval-when (:compile-toplevel :execute)
   (defun used-internal (name place test)
-    "Return the symbol that our NAME stands for, as FIRST-INTERNAL finds it, or NIL when the agent does without it."
+    "Return the symbol for our NAME, as FIRST-INTERNAL finds it, or NIL when the agent does without it."
     (unless (why-left-out name) (first-internal place test)))
 
   (defun missing-form (name symbol place)
-    "Return a list of the form that notes that PLACE is missing, our NAME, or NIL when it is there as SYMBOL."
+    "Return a list of the form that records that PLACE, our NAME, is missing, or NIL when SYMBOL was found there."
     (unless symbol
       (push name *absent*)
       `((note-missing ,*ability* ,(format nil "~A:~A~@[ ~A~]" (first place) (second place) (why-left-out name)))))))
 
 (defmacro define-here (name &body definitions)
-  "Export NAME and evaluate DEFINITIONS of it where code is compiled. The fasl has nothing of them, so it loads faster."
+  "Export NAME and evaluate DEFINITIONS only where code is compiled. The fasl has nothing of them, so it loads faster."
   `(eval-when (:compile-toplevel :execute)
      (export ',name)
      ,@definitions))
 
 (declaim (inline nothing (setf nothing)))
 (defun nothing (&rest arguments)
-  "Take ARGUMENTS and return NIL: the fallback of what is left out where SBCL lacks it."
+  "Ignore ARGUMENTS and return NIL: the fallback for what SBCL lacks and is left out."
   (declare (ignore arguments))
   nil)
 
 (defun (setf nothing) (value &rest arguments)
-  "Return VALUE and set nothing, in the place of what ARGUMENTS would have been about."
+  "Ignore ARGUMENTS, set nothing, and return VALUE."
   (declare (ignore arguments))
   value)
 
@@ -192,7 +192,7 @@ FALLBACK. WHAT says what the value is."
        ,@(missing-form name symbol place))))
 
 (defmacro define-internal-type (name what (&rest place))
-  "Define NAME as the type at PLACE, or as the empty type. WHAT says what is of it."
+  "Define NAME as the type at PLACE, or as the empty type. WHAT says which objects have it."
   (let ((symbol (used-internal name place #'type-p)))
     `(progn
        (define-here ,name)
@@ -207,11 +207,11 @@ FALLBACK. WHAT says what the value is."
          (defconstant ,name ',symbol ,what))
        ,@(missing-form name symbol place))))
 
-;;; What the runtime, which is written in C, has
+;;; What the runtime has, which is written in C
 
 (eval-when (:compile-toplevel :execute)
   (defun runtime-name (name there)
-    "Return THERE when the runtime has a function or a variable of that name, and the agent uses it as our NAME, else NIL."
+    "Return THERE, a function or variable of the runtime, if it exists and the agent uses it as our NAME, else NIL."
     (and (not (why-left-out name)) (sb-sys:find-foreign-symbol-address there) there)))
 
 (defmacro define-runtime-variable (name type what variable)
@@ -243,7 +243,7 @@ lists of a name and an alien type. WHAT says what it does."
 
 (defmacro define-late-internal (name what (&rest place))
   "Define NAME as a function without arguments that returns the operator at PLACE, or NIL while there is none. WHAT says
-what that does."
+what the operator does."
   `(progn
      (defun ,name () ,what ,(unless (why-left-out name) `(first-internal ',place #'operator-p)))
      (eval-when (:compile-toplevel :load-toplevel :execute) (export ',name))

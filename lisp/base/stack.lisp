@@ -1,18 +1,17 @@
-;;;; The guard pages at the ends of a thread's stacks, which SBCL does not always put there, nor always back.
+;;;; Sets the guard pages at the ends of a thread's stacks, which SBCL does not always set, nor always reset.
 
 (in-package "LIVE-LISP.BASE")
 
 (defun thread-word (slot)
-  "Return the address of this thread's own structure and the word in its SLOT, or NIL for the address."
+  "Return the address of this thread's structure and the word in its SLOT, or NIL."
   (when this-slot
     (let ((thread (thread-slot this-slot)))
       (when (plusp (sb-sys:sap-int thread))
         (values thread (sb-sys:sap-ref-word thread (* word-octets slot)))))))
 
 (defun guard-stacks ()
-  "Protect the last pages of this thread's stacks, which SBCL does for the main thread only. While the guard page
-before is open, as in a cleanup form, a stack can grow into another thread's memory and spoil it unseen. Now the image
-ends there."
+  "Protect the last pages of this thread's stacks; SBCL does that for the main thread only. While the guard page before
+them is open, as in a cleanup form, a stack can grow into another thread's memory unseen. Now the image ends there."
   (let ((thread (thread-word this-slot)))
     (when thread
       (protect-control-stack 1 thread)
@@ -20,34 +19,34 @@ ends there."
       (protect-alien-stack 1 thread))))
 
 (defun stack-start ()
-  "Return the address where this thread's stack begins, at its far end, or NIL where that cannot be told."
+  "Return the address at which this thread's stack begins, the end that it grows towards; NIL when it is unknown."
   (when stack-start-slot
     (multiple-value-bind (thread start) (thread-word stack-start-slot)
       (and thread start))))
 
 (defun stack-left ()
-  "Return how many octets of this thread's stack are left, or NIL where that cannot be told."
+  "Return how many octets of this thread's stack are left, or NIL when that is unknown."
   (let ((start (stack-start)))
     (and start (- (sb-sys:sap-int (stack-pointer)) start))))
 
 (defun far-from-guard-p ()
-  "True when the stack has not grown near its end, where resetting the guard page overwrites what is there.
-A cleanup form runs on the stack of what it cleans up after."
+  "True when the stack has not grown near its end. Resetting the guard page would overwrite data there: a cleanup form
+runs on the stack of what it cleans up after."
   (let ((left (stack-left)))
     (and left (> left (* 8 guard-octets)))))
 
 (defun protect-stack-again ()
-  "Protect the guard page of this thread's stack when exhausting the stack unprotected it. SBCL does that only when
-the stack shrinks back to there. It gives the stack of an ended thread to a new one, which would then take the whole
-image with it."
+  "Protect the guard page of this thread's stack again, if exhausting the stack unprotected it. SBCL does that only when
+the stack shrinks back to it. SBCL gives the stack of an ended thread to a new one, which would then end the whole
+image."
   (when (and state-slot (far-from-guard-p))
     (multiple-value-bind (thread state) (thread-word state-slot)
       (when (and thread (zerop (ldb (byte 8 0) state)))
         (reset-guard-page thread)))))
 
 (defun clear-stack ()
-  "Write zeros to the rest of this thread's stack. The next thread gets that, and the collector heeds what looks like a
-pointer there. What SBCL has for this stops at the first 4 KB of zeros, as a signal leaves them."
+  "Write zeros to the free rest of this thread's stack. The next thread gets it, and the collector heeds what looks like
+a pointer there. SBCL's own function for this stops at the first 4 KB of zeros, as a signal leaves them."
   (when (far-from-guard-p)
     (let* ((stack (stack-pointer))
            (end (sb-sys:sap-int stack))
@@ -59,5 +58,5 @@ pointer there. What SBCL has for this stops at the first 4 KB of zeros, as a sig
               do (setf (sb-sys:sap-ref-word stack offset) 0)))))
 
 (defun scrub-stack ()
-  "Do what CLEAR-STACK does where this thread has been of late: it is quick enough for the end of each thread."
+  "Clear the part of this thread's stack that was used lately: this is quick enough for the end of each thread."
   (sb-sys:scrub-control-stack))

@@ -5,19 +5,19 @@
 
 (defconstant +protocol-version+ 1 "Raised whenever a message changes its meaning.")
 
-(defconstant +frame-limit+ (* 64 1024 1024) "Octets; a longer frame means the peer is broken.")
+(defconstant +frame-limit+ (* 64 1024 1024) "At most this many octets; a longer frame means that the peer is broken.")
 
 (defvar *frames-in* nil "The binary input stream of the channel.")
 (defvar *frames-out* nil "The binary output stream of the channel.")
 
-(defvar *reading* nil "True in the thread that reads messages, which must not wait for one.")
+(defvar *reading* nil "True in the reader thread, which must not wait for a message itself.")
 
 (defun end-image (code)
   "End the process with CODE, at once."
   (end-process code :abort t))
 
 (sb-ext:defglobal **on-peer-gone** 'end-image
-  "What is called with an exit code when the server is gone; it ends the image.")
+  "The function that is called with an exit code when the server is gone; it ends the image.")
 
 (sb-ext:defglobal **send-lock** (sb-thread:make-mutex :name "live-lisp send")
   "Held while a frame is written.")
@@ -42,8 +42,7 @@
     buffer))
 
 (defun send-frame (buffer)
-  "Send the frame in BUFFER. It is never torn: an interrupt that arrives meanwhile waits.
-When the peer is gone the image ends."
+  "Send the frame in BUFFER. It is never torn: interrupts wait meanwhile. If the peer is gone the image ends."
   (sb-sys:without-interrupts
     (sb-thread:with-mutex (**send-lock**)
       (handler-case
@@ -53,7 +52,7 @@ When the peer is gone the image ends."
         (stream-error () (funcall **on-peer-gone** 3))))))
 
 (defun unread-octets ()
-  "Return how many octets the server has not read yet; 0 where that cannot be told."
+  "Return how many octets the server has not read yet; 0 where that is unknown."
   #+linux
   (let ((count (make-array 4 :element-type '(unsigned-byte 8) :initial-element 0)))
     (sb-sys:with-pinned-objects (count)
@@ -63,8 +62,8 @@ When the peer is gone the image ends."
   #-linux 0)
 
 (defun wait-until-read ()
-  "Wait until the server has read what was sent, at most half a second. When the process ends before, and the server
-sends something meanwhile, the server loses the rest."
+  "Wait until the server has read what was sent, at most half a second. If the process ends before, and the server sends
+something meanwhile, the server loses the rest."
   (loop repeat 100
         until (zerop (unread-octets))
         do (sleep 0.005)))

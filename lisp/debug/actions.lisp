@@ -1,9 +1,9 @@
-;;;; How a request reaches the thread of a held error, and how that goes on.
+;;;; Passes requests to the thread of a held error, and makes that thread go on.
 
 (in-package "LIVE-LISP.DEBUG")
 
 (defun claim-held (held)
-  "Return true when HELD waits, and make it wait for the caller alone. One that has just been answered waits in a moment."
+  "Reserve HELD for the caller, and return true if it waits. One that has just been answered waits in a moment."
   (loop repeat 500
         while (or (eq (held-command held) :starting)
                   (and (held-command held) (held-user held) (job-answered (held-user held))))
@@ -11,12 +11,12 @@
   (null (sb-ext:compare-and-swap (held-command held) nil :claimed)))
 
 (defun command-held (held command)
-  "Have HELD, which was claimed, do COMMAND, a function."
+  "Have the thread of HELD, which was claimed, run COMMAND, a function."
   (setf (held-command held) command)
   (sb-thread:signal-semaphore (held-gate held)))
 
 (defun why-not-there (number)
-  "Return a JSON object that says why no error is held as NUMBER, or cannot be used at this moment."
+  "Return a JSON object that says why no error NUMBER is held, or that it is in use."
   (let ((held (held-numbered number)))
     (object (if held "busy" "gone") t
             "why" (cond (held nil)
@@ -25,8 +25,8 @@
             "held" (newest-numbers))))
 
 (defun begin-for-held (id name arguments begin)
-  "Begin the request ID for the operation NAME with BEGIN, a function of the error that it is about, which was claimed. When
-it is not held, or used by another request, answer so."
+  "Begin the request ID for the operation NAME by calling BEGIN with the held error that ARGUMENTS name, which is
+claimed. Answer so if it is not held, or another request uses it."
   (let* ((number (gethash "error" arguments)) (held (held-numbered number)))
     (if (and held (claim-held held))
         (funcall begin held)
@@ -35,7 +35,7 @@ it is not held, or used by another request, answer so."
 ;;; Going on
 
 (defun take-over-job (held id)
-  "Have the job of HELD, which was answered, be what runs for the request ID."
+  "Have the job of HELD, which was answered, run for the request ID."
   (let ((job (held-job held)))
     (captured (job-output job) :reset t)
     (remhash (job-id job) **jobs**)
@@ -46,8 +46,8 @@ it is not held, or used by another request, answer so."
     job))
 
 (defun left-by (held)
-  "Return what a job calls when a form that it ran in the thread of HELD has left that for good, as by a restart. What the
-held job does from then on is the answer; a thread of the program just goes on."
+  "Return a function for a job to call when a form that it ran in the thread of HELD has left HELD for good, as by a
+restart. What the held job does from then on is the answer; a thread of the program just goes on."
   (lambda (guest)
     (setf (held-end held) "a form that was evaluated left it")
     (if (null (held-job held))
@@ -58,7 +58,7 @@ held job does from then on is the answer; a thread of the program just goes on."
                 (job-notes (take-over-job held id)) (list "left" t))))))
 
 (defun look-in-thread (id name function arguments)
-  "Begin the request ID for the operation NAME, which calls FUNCTION in the thread of the error that ARGUMENTS name."
+  "Begin the request ID for the operation NAME: call FUNCTION in the thread of the error that ARGUMENTS name."
   (begin-for-held id name arguments
                   (lambda (held)
                     (let ((job (make-job id name)))
@@ -71,7 +71,7 @@ held job does from then on is the answer; a thread of the program just goes on."
                                            (call-without-handlers (lambda () (run-job job function)))))))))
 
 (defun make-follower (held id name)
-  "Return a job for the request ID for NAME that only tells how the thread of HELD, one of the program, goes on."
+  "Return a job for the request ID for NAME that only reports how the thread of HELD, one of the program, goes on."
   (let ((job (make-job id name)))
     (setf (job-thread job) (held-thread held)
           (job-follows job) t
@@ -80,12 +80,12 @@ held job does from then on is the answer; a thread of the program just goes on."
     job))
 
 (defun refuse (held job &rest members)
-  "Answer JOB, which uses HELD, with the object of MEMBERS, which says why its error does not go on as was asked."
+  "Answer JOB, which uses HELD, with the object of MEMBERS, which says why HELD does not go on as asked."
   (answer job (list "value" (make-json-object members)))
   (if (job-follows job) (end-job job) (park held job)))
 
 (defun go-on-in-thread (id name function arguments)
-  "Begin the request ID for the operation NAME, with which the thread of a held error goes on. FUNCTION is not called."
+  "Begin the request ID for the operation NAME, which makes the thread of a held error go on. FUNCTION is not called."
   (declare (ignore function))
   (begin-for-held id name arguments
                   (lambda (held)
@@ -94,13 +94,13 @@ held job does from then on is the answer; a thread of the program just goes on."
                       (command-held held (lambda () (go-on held job arguments)))))))
 
 (defun follow-no-more (job)
-  "Answer JOB, when it only follows a thread of the program, that the thread goes on."
+  "If JOB only follows a thread of the program, answer it that the thread goes on."
   (when (job-follows job)
     (answer job (list "value" (object "goesOn" t)))
     (end-job job)))
 
 (defun end-held (held job)
-  "End HELD for JOB: the call that it stopped, or in a thread of the program that the thread waits."
+  "End HELD for JOB: abort the call that it stopped, or let a waiting thread of the program go on."
   (setf (held-end held) "it was ended")
   (cond ((or (job-follows job) (held-signalled held))
          (follow-no-more job)
@@ -135,18 +135,18 @@ name of any."
              ;; With values it could not be invoked again by its name.
              (unless values (note-restart restart))
              (apply #'invoke-restart restart values)
-             ;; It did not leave, as one may.
+             ;; The restart has returned, as it may.
              (setf (held-end held) nil)
              (unless (job-follows job) (refuse held job "returned" found)))))))
 
 ;;; By a frame
 
 (defun frame-numbered (held number)
-  "Return the frame of HELD that is told as NUMBER, or NIL."
+  "Return the frame of HELD that is shown as NUMBER, or NIL."
   (and (integerp number) (<= 0 number) (nth number (held-frames held))))
 
 (defun default-frame (held)
-  "Return the newest frame of HELD that is the program's, else the newest."
+  "Return the newest frame of HELD that belongs to the program, else the newest."
   (or (find-if-not #'system-frame-p (held-frames held)) (first (held-frames held))))
 
 (defun nearest-frame (held number)
@@ -156,7 +156,7 @@ name of any."
         when (frame-call-again frame) return index))
 
 (defun following (job function)
-  "Return a function that does what FUNCTION does, and tells JOB, when that follows a thread, what it returned."
+  "Return FUNCTION. If JOB follows a thread, return a function that calls FUNCTION and answers JOB with its values."
   (if (job-follows job)
       (lambda ()
         (let ((values '()) (*follower* job))
@@ -168,16 +168,16 @@ name of any."
       function))
 
 (defun leave-held-frame (held job number function how)
-  "Leave to the frame NUMBER of HELD for JOB, and have it return what FUNCTION does. HOW says that, for the past."
+  "Leave to the frame NUMBER of HELD for JOB; it returns the values of FUNCTION. HOW is recorded as the end of HELD."
   (setf (held-end held) (format nil "its frame ~D ~A" number how))
   (leave-frame (frame-numbered held number) (following job function)))
 
 (defun form-again-p (job)
-  "True when JOB evaluates forms, the last of which can be evaluated again."
+  "True when JOB evaluates forms: the last one can be evaluated again."
   (and (string= (job-operation job) "evaluate") (not (job-follows job))))
 
 (defun retry-held (held job number)
-  "Run the frame NUMBER of HELD again for JOB, or without one the form that was evaluated."
+  "Run the frame NUMBER of HELD again for JOB; without NUMBER, evaluate the form again."
   (let ((frame (frame-numbered held number)))
     (cond ((and (null number) (form-again-p job))
            (setf (held-end held) "its form was evaluated again")
@@ -202,7 +202,7 @@ name of any."
           (t (leave-held-frame held job number (lambda () (values-list values)) "returned")))))
 
 (defun go-on (held job arguments)
-  "Go on from HELD for JOB as ARGUMENTS, of a message, say. Return only when that cannot be; then JOB is answered why."
+  "Go on from HELD for JOB as ARGUMENTS, of a message, say. Returns only if that cannot be; JOB was then answered why."
   (let ((*hold* (held-seconds held)) (sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* nil)
         (*break-on-signals* *program-breaks*)
         (number (gethash "frame" arguments)))

@@ -1,10 +1,10 @@
-;;;; The errors that are held. The thread of one waits, with all its frames, for what is to be done. It runs the requests
-;;;; about it. One that only looks is a job of its own, within; one that goes on is what the held job answers.
+;;;; Held errors. The thread of one waits with all its frames, and runs the requests about the error. A request that
+;;;; only looks is a job of its own, within; one that goes on is answered by what the held job does then.
 
 (in-package "LIVE-LISP.DEBUG")
 
-(defparameter *held-limit* 10 "How many errors are held at once.")
-(defparameter *ended-limit* 50 "Of how many errors that were held it is known what became of them.")
+(defparameter *held-limit* 10 "At most this many errors are held at once.")
+(defparameter *ended-limit* 50 "For at most this many errors it is known how their holding ended.")
 
 (defstruct (held (:constructor make-held (number condition seconds job)))
   "The error NUMBER: CONDITION, held in THREAD for SECONDS after each use. JOB is what it stopped, or NIL in a thread of
@@ -19,24 +19,24 @@ about, until that begins; USER is the one that uses it, or did last."
   (signalled nil)
   (stack '()) (offered '()) (restarts '()) (locks '()) (values '()) (end nil))
 
-(sb-ext:defglobal **held** '() "The errors that are held, the newest first.")
+(sb-ext:defglobal **held** '() "The errors that are held, newest first.")
 (sb-ext:defglobal **held-count** 0 "The number of the error that was held last.")
-(sb-ext:defglobal **ended** '() "The numbers of the last errors that were held, each with what became of it, as text.")
+(sb-ext:defglobal **ended** '() "The numbers of the last errors that were held, with what became of each, as text.")
 (sb-ext:defglobal **held-lock** (sb-thread:make-mutex :name "live-lisp held errors")
   "Held while these change.")
 
 (defvar *held* nil "The held error that this thread deals with.")
 
 (defun held-numbered (number)
-  "Return the error that is held as NUMBER, or NIL."
+  "Return the held error NUMBER, or NIL."
   (find number **held** :key #'held-number))
 
 (defun newest-numbers ()
-  "Return the numbers of the errors that are held, in order."
+  "Return the sorted numbers of the errors that are held."
   (sort (mapcar #'held-number **held**) #'<))
 
 (defun note-held (condition seconds job)
-  "Return CONDITION as an error that is held for SECONDS, or NIL when there are too many. JOB is as in HELD."
+  "Return a new HELD for CONDITION, SECONDS and JOB, or NIL when too many are held."
   (sb-thread:with-mutex (**held-lock**)
     (when (< (length **held**) *held-limit*)
       (let ((held (make-held (setf **held-count** (1+ (max **held-count** **held-above**))) condition seconds job)))
@@ -44,24 +44,24 @@ about, until that begins; USER is the one that uses it, or did last."
         held))))
 
 (defun forget-held (held)
-  "Note that HELD is not held any more."
+  "Record that HELD is no longer held."
   (setf (held-command held) :over)
   (when (held-guest held) (end-job (held-guest held)))
   (sb-thread:with-mutex (**held-lock**)
     (setf **held** (remove held **held**)
           **ended** (page (acons (held-number held) (or (held-end held) "its thread was ended, or left it") **ended**) 0 *ended-limit*))))
 
-;;; What is told of one
+;;; How an answer shows a held error
 
 (defun slots-data (condition)
-  "Return the slots of CONDITION as JSON objects. Those of conditions of the system are in what these report."
+  "Return the slots of CONDITION as JSON objects; none for a condition of the system, whose report shows them."
   (unless (system-class-p condition)
     (loop for (name . value) in (ignore-errors (inner-slots condition))
           repeat 10
           collect (object "name" (symbol-name name) "value" (local-text value) "id" (object-id value)))))
 
 (defun parameter-text (parameter)
-  "Return PARAMETER of a lambda list as text. What RESTART-CASE has named there, which names nothing, is a value."
+  "Return PARAMETER of a lambda list as text. One that RESTART-CASE named, which says nothing, is a value."
   (let* ((symbol (if (consp parameter) (first parameter) parameter))
          (package (and (symbolp symbol) (symbol-package symbol))))
     (cond ((member symbol lambda-list-keywords) (string-downcase symbol))
@@ -69,7 +69,7 @@ about, until that begins; USER is the one that uses it, or did last."
           (t (string-downcase (symbol-name symbol))))))
 
 (defun restart-parameters (restart)
-  "Return the lambda list of what RESTART calls as text, or NIL when it takes nothing or that is not known."
+  "Return the lambda list of the function of RESTART as text, or NIL when it is empty or unknown."
   (let ((parameters (ignore-errors (plain-lambda-list (restart-function restart)))))
     (and (listp parameters)
          (remove '&optional parameters)
@@ -80,7 +80,7 @@ about, until that begins; USER is the one that uses it, or did last."
   (remove-if #'folded-p (held-stack held)))
 
 (defun held-data (held)
-  "Return what is told of HELD besides its condition as a JSON object."
+  "Return HELD without its condition as a JSON object."
   (object "error" (held-number held)
           "seconds" (held-seconds held)
           "thread" (and (null (held-job held)) (short-thread-name (held-thread held)))
@@ -92,7 +92,7 @@ about, until that begins; USER is the one that uses it, or did last."
           "locks" (held-locks held)))
 
 (defun offered-restarts (held)
-  "Return the restarts for HELD, without those of the break by which it was seen when it was signalled."
+  "Return the restarts for HELD, without those of SBCL's break at a signal, by which it was seen."
   (let* ((restarts (active-restarts (held-condition held)))
          (last (and (held-signalled held)
                     (position-if (lambda (restart) (member (string (restart-name restart)) '("RESET" "REASSIGN") :test #'string=))
@@ -107,36 +107,36 @@ about, until that begins; USER is the one that uses it, or did last."
         (held-locks held) (own-locks)))
 
 (defun why-not-noted (held)
-  "Note in HELD what is on this thread's stack, and return NIL, or why that failed. SBCL is in its debugger here: an error would
-have it ask a terminal."
+  "Call NOTE-STACK with HELD. Return NIL, or why that failed. SBCL is in its debugger here: an error would make it ask a
+terminal."
   (handler-case (progn (note-stack held) nil)
     (error (failure) (format nil "its frames cannot be told: ~A" (report-text 200 failure)))))
 
 (defun printed-values (values)
-  "Return VALUES, a list, as an answer has those of one form."
+  "Return the list VALUES as an answer shows those of one form."
   (let ((data (printing-values (values-data values))))
     (if (eq data :empty) #() data)))
 
-;;; Waiting, and what is done meanwhile
+;;; Waiting, and commands
 
 (defun call-without-handlers (function)
-  "Call FUNCTION without the handlers that the program has established: an error in it is none of theirs."
+  "Call FUNCTION without the handlers of the program: its errors do not concern them."
   (if +handlers+
       (progv (list +handlers+) (list first-handlers)
         (funcall function))
       (funcall function)))
 
 (defun next-command (held)
-  "Wait until HELD is used and return what is to be done, or NIL when its time is over."
+  "Wait until HELD is used, and return its command, or NIL when its time is over."
   (if (sb-thread:wait-on-semaphore (held-gate held) :timeout (held-seconds held))
       (held-command held)
       (unless (null (sb-ext:compare-and-swap (held-command held) nil :over))
-        ;; It is being used at this moment.
+        ;; A request has just claimed it.
         (sb-thread:wait-on-semaphore (held-gate held))
         (held-command held))))
 
 (defun serve (held)
-  "Do what is asked for HELD, in its thread, until its time is over. What makes it go on leaves from here."
+  "Run the commands for HELD, in its thread, until its time is over. A command that goes on never returns here."
   (let ((*held* held) (*hold* nil))
     (loop
       (setf (held-command held) nil)
@@ -172,15 +172,15 @@ have it ask a terminal."
           "held" (held-data held))))
 
 (defun park (held job)
-  "Keep JOB, which HELD stopped and which was answered, among those that run, under an id that no request has."
+  "Keep JOB, which HELD stopped and which was answered, among the running jobs, under an id that no request has."
   (remhash (job-id job) **jobs**)
   (setf (job-id job) (- (held-number held))
         (gethash (job-id job) **jobs**) job))
 
-(defvar *follower* nil "The job that is told what comes of a frame that this thread, one of the program, has run again.")
+(defvar *follower* nil "The job that reports what comes of a frame that this thread of the program runs again, or NIL.")
 
 (defun serve-for-thread (held)
-  "Do what is asked for HELD in its thread, which is the program's. Return when it is let go, or its time is over."
+  "Run the commands for HELD in its thread, one of the program. Return when it is let go, or its time is over."
   (format **background-stream** "~&Error ~D is held in the thread ~A: ~A~%"
           (held-number held) (current-thread-name) (class-text (class-of (held-condition held))))
   (when (and *follower* (not (job-answered *follower*)))
@@ -190,8 +190,8 @@ have it ask a terminal."
     (setf (held-end held) "its time was over, so its thread went on without us")))
 
 (defun serve-for-job (held job)
-  "Answer JOB that it is stopped by HELD, and do what is asked for that. Return when it is let go; the call ends when its time
-is over."
+  "Answer JOB that HELD has stopped it, and run the commands for HELD. Return when HELD is let go; the call ends when
+its time is over."
   (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* held))
     (answer job (looking (job)
                   (append (held-members held (and (not (held-signalled held)) *error-keeper*))
@@ -203,8 +203,8 @@ is over."
       (throw job (list "aborted" t)))))
 
 (defun hold-condition (condition seconds job &optional signalled)
-  "Hold CONDITION for SECONDS, in a thread that runs JOB, or in one of the program when that is NIL. SIGNALLED says that
-handlers of the program come after it. Return NIL when it was let go, and why it was not held when it cannot be."
+  "Hold CONDITION for SECONDS, in a thread that runs JOB, or with NIL in one of the program. SIGNALLED says that
+handlers of the program come after it. Return NIL when it was let go, or why it cannot be held."
   (or (why-not-held condition)
       (let ((held (note-held condition seconds job)))
         (if (null held)

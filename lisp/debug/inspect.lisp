@@ -1,4 +1,4 @@
-;;;; Looking into objects: by what names them, or by an id that an answer told.
+;;;; The operation inspect: finds an object by a name, or by an id in an answer, and shows its parts.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -9,7 +9,7 @@
        (ignore-errors (parse-integer text :start 1))))
 
 (defun object-named (text package)
-  "Return what TEXT names in PACKAGE: the value of a variable, a function, a class, or the symbol itself."
+  "Return the object that TEXT names in PACKAGE: the value of a variable, a function, a class, or the symbol itself."
   (multiple-value-bind (symbol status setf) (named-symbol text package)
     (declare (ignore status))
     (let ((name (if setf (list 'setf symbol) symbol)))
@@ -30,7 +30,7 @@
          (or (find-package name) (find-package (string-upcase name))))))
 
 (defun meant-object (text package)
-  "Return the object that TEXT means in PACKAGE. Leaves the operation with what is wrong."
+  "Return the object that TEXT means in PACKAGE. Calls FAIL-LOOKUP with what is wrong."
   (let* ((text (string-trim " " text)) (id (id-in text)))
     (cond ((string= text "") (fail-lookup "noValue" t))
           (id (multiple-value-bind (object there) (object-of-id id)
@@ -41,7 +41,7 @@
           (t (object-named text package)))))
 
 (defun part-named (name parts)
-  "Return the one of PARTS that NAME means, in any case, or NIL. Quotes and the package of a key can be left out."
+  "Return the one of PARTS that NAME means, in any case, or NIL. Quotes and the package of a key can be omitted."
   (flet ((bare (name)
            (let ((name (string-trim "\"" name)))
              (subseq name (1+ (or (position #\: name :from-end t) -1))))))
@@ -51,7 +51,7 @@
         (find name parts :key (lambda (part) (bare (part-name part))) :test #'string-equal))))
 
 (defun object-at (object path)
-  "Return the object at PATH, names of parts, in OBJECT. Leaves the operation when a part is not there."
+  "Return the object at PATH, names of parts, in OBJECT. Calls FAIL-LOOKUP when there is no such part."
   (loop for name in path
         for parts = (object-parts object)
         for part = (part-named name parts)
@@ -83,7 +83,7 @@
             "parts" (mapcar #'part-data (page parts offset limit)))))
 
 (define-operation "inspect" (value package path offset limit)
-  "Look into the object that the text VALUE means in PACKAGE, or that is at PATH, names of parts, in it. Tell LIMIT parts from
+  "Show the object that the text VALUE means in PACKAGE, or that is at PATH, names of parts, in it: LIMIT parts from
 OFFSET on."
   (call-in-session (and package (named-package package))
                    (lambda ()

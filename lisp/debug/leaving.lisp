@@ -1,15 +1,15 @@
-;;;; Which frames can be left, and what calls again what a frame is a call of. A frame that is left wrongly spoils memory.
+;;;; Decides which frames can be left, and how the call of a frame is made again. Leaving a frame wrongly spoils memory.
 
 (in-package "LIVE-LISP.DEBUG")
 
-;;; Whether one can be left
+;;; Whether a frame can be left
 
 (defun local-name-p (name)
-  "True when NAME is how SBCL names a function that is defined within another, or one without a name."
+  "True when NAME is SBCL's name of a function defined within another, or of one without a name."
   (and (consp name) (member (first name) '(flet labels lambda)) t))
 
 (defun shares-code-p (frame)
-  "True when what called FRAME can be in the same piece of code, so that the compiler knew what it calls."
+  "True when the caller of FRAME can be in the same code object: then the compiler knew what it calls."
   (let ((below (frame-below frame)))
     (flet ((component (frame)
              (ignore-errors (function-component (frame-function frame)))))
@@ -23,8 +23,8 @@
     (and below (equal (root-name (frame-name below)) (root-name (frame-name frame))))))
 
 (defun never-returns-p (name &key derived)
-  "True when the function NAME is declaimed to return nothing, or with DERIVED when the compiler has found that. Callers that
-know it have no code for what comes after the call."
+  "True when the function NAME is declaimed never to return, or with DERIVED when the compiler has found that. Callers
+that know it have no code behind the call."
   (let ((type (and (or (symbolp name) (and (consp name) (eq (first name) 'setf)))
                    (or derived (eq :declared (known :function :where-from name)))
                    (type-specifier (known :function :type name)))))
@@ -38,7 +38,7 @@ know it have no code for what comes after the call."
            "only its callers know how it gives back values")
           ((and shares (local-name-p name))
            "it is a local function, and the compiler can know that it never returns")
-          ;; As a whole file is compiled with :BLOCK-COMPILE. A function that calls itself knows what it is.
+          ;; As with :BLOCK-COMPILE. For a function that calls itself, the derived type counts.
           ((and shares (or (not (calls-itself-p frame)) (ignore-errors (never-returns-p name :derived t))))
            "it is compiled together with its caller, which can know that it never returns")
           ((ignore-errors (never-returns-p name)) "it is declaimed never to return"))))
@@ -46,7 +46,7 @@ know it have no code for what comes after the call."
 ;;; Methods
 
 (defun method-name-parts (name)
-  "Return the generic function, the qualifiers and the specializers that NAME, of a method, has."
+  "Return the generic function, the qualifiers and the specializers in NAME, of a method."
   (let ((function (plain-definition (second name))) (rest (cddr name)))
     (values function
             (butlast rest)
@@ -57,7 +57,7 @@ know it have no code for what comes after the call."
                     (first (last rest))))))
 
 (defun calling-form (method form)
-  "Return the CALL-METHOD of METHOD in FORM, of an effective method, or NIL when there is none."
+  "Return the CALL-METHOD of METHOD in FORM, of an effective method, or NIL."
   (cond ((atom form) nil)
         ((eq (first form) 'call-method)
          (let ((next (and (listp (third form)) (member method (third form)))))
@@ -71,7 +71,7 @@ know it have no code for what comes after the call."
   (subseq arguments 0 (length (sb-mop:generic-function-argument-precedence-order function))))
 
 (defun call-method-again (name arguments)
-  "Call the method that NAME is SBCL's name of with ARGUMENTS, and with the next methods that it has now. Those around it
+  "Call the method with the debug name NAME with ARGUMENTS, and with the next methods that it has now. Methods around it
 are not called."
   (multiple-value-bind (function qualifiers specializers) (method-name-parts name)
     (let* ((method (find-method function qualifiers specializers))
@@ -83,10 +83,10 @@ are not called."
       (unless form (error "~S is not applicable any more." method))
       (call-effective (effective-function function form) arguments))))
 
-;;; What is called again
+;;; Calling again
 
 (defun not-kept-p (value)
-  "True when VALUE stands for an argument that is not kept."
+  "True when VALUE stands for an argument that was not kept."
   (typep value 'unprintable))
 
 (defun callable-name-p (name)
@@ -96,7 +96,7 @@ are not called."
        (not (and (symbolp name) (macro-function name)))))
 
 (defun frame-call-again (frame)
-  "Return a function that calls again what FRAME is a call of, or NIL and why there is none."
+  "Return a function that makes the call of FRAME again; or NIL, and why there is none."
   (let* ((name (frame-name frame)) (method (method-name-p name))
          (arguments (rest (frame-call frame)))
          (why (why-not-left frame)))

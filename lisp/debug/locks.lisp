@@ -1,4 +1,4 @@
-;;;; Which locks a thread has, and which one it waits for.
+;;;; Finds the locks that a thread holds, and the one that it waits for.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -7,7 +7,7 @@
   (print-safely 60 (or (sb-thread:mutex-name lock) "without a name") "~A"))
 
 (defun stack-words (function)
-  "Call FUNCTION with each word on this thread's stack, from where it is now to its end."
+  "Call FUNCTION with each word on this thread's stack, from its current frame to the far end."
   (when (and this-slot stack-end-slot)
     (let ((thread (thread-slot this-slot)) (here (stack-pointer)))
       (when (plusp (sb-sys:sap-int thread))
@@ -16,7 +16,7 @@
               do (funcall function (sb-sys:sap-ref-word here offset)))))))
 
 (defun own-locks ()
-  "Return the names of the locks that this thread has. Whoever has one keeps it on the stack, to release it."
+  "Return the names of the locks that this thread holds: whoever holds one keeps it on the stack, to release it."
   (let ((locks '()))
     (close-region)
     (stack-words (lambda (word)
@@ -29,7 +29,7 @@
     (mapcar #'lock-name locks)))
 
 (defun awaited-lock (thread)
-  "Return the lock that THREAD waits for as a JSON object with its name and the thread that has it, or NIL."
+  "Return the lock that THREAD waits for as a JSON object with its name and its owner, or NIL."
   (let* ((lock (ignore-errors (waited-for thread)))
          (owner (and (typep lock 'sb-thread:mutex) (sb-thread:mutex-owner lock))))
     (when (typep lock 'sb-thread:mutex)

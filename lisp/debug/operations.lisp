@@ -1,4 +1,4 @@
-;;;; What the server can ask of held errors.
+;;;; The operations on held errors.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -15,11 +15,11 @@
   (list "value" (object "noFrame" number "frames" (length (held-frames *held*)))))
 
 (defun asked-frame (number)
-  "Return the frame NUMBER of the error of this thread, or without a number the one that forms are about."
+  "Return the frame NUMBER of the error of this thread; without NUMBER the default frame."
   (if number (frame-numbered *held* number) (default-frame *held*)))
 
 (defun frame-package (frame)
-  "Return the package that forms about FRAME are read in: that of what it calls, unless that is one of the system."
+  "Return the package in which forms about FRAME are read: that of its function, unless that is the system's."
   (let* ((root (and frame (root-name (frame-name frame))))
          (package (and root (symbol-package root))))
     (if (and package (not (sb-ext:package-locked-p package)))
@@ -27,7 +27,7 @@
         (usable-package *package*))))
 
 (defun frame-parameters (frame)
-  "Return the parameters of FRAME that are no variables there and whose arguments are kept, as pairs with those."
+  "Return pairs of a parameter and its argument in FRAME, for parameters without a variable, with kept arguments."
   (ignore-errors
    (let* ((kept (loop for variable in (frame-variables frame)
                       when (eq :valid (variable-validity variable (frame-place frame)))
@@ -42,7 +42,7 @@
              collect (cons parameter argument)))))
 
 (defun locals-data (frame)
-  "Return the locals of FRAME, and its parameters of which only the arguments are kept, as JSON objects."
+  "Return the locals of FRAME, and its FRAME-PARAMETERS, as JSON objects."
   (let ((parameters (frame-parameters frame)) (*tells-ids* t))
     (append (loop for (name . value) in parameters
                   collect (object "name" (symbol-name name) "value" (local-text value) "id" (object-id value)))
@@ -52,7 +52,7 @@
                        (frame-locals frame)))))
 
 (defun frame-data (frame number)
-  "Return what is told of FRAME, of the error of this thread, with its locals, as a JSON object."
+  "Return FRAME, the frame NUMBER of the error of this thread, with its locals, as a JSON object."
   (multiple-value-bind (again why) (frame-call-again frame)
     (object "frame" number
             "call" (frame-object (frame-text (frame-call frame)) (call-place frame))
@@ -62,7 +62,7 @@
             "why" why)))
 
 (define-operation ("debug-look" :members t :starter #'look-in-thread) (frame)
-  "Tell of the error of this thread, or of its frame number FRAME with locals."
+  "Return the error of this thread, or its frame number FRAME with locals."
   (let ((found (frame-numbered *held* frame)))
     (cond ((null frame) (held-members *held* nil))
           (found (list "value" (frame-data found frame)))
@@ -89,7 +89,7 @@
   (error "The value of ~A is not kept at this place of the frame. debug_level: 3 of eval_form or load_file keeps all." symbol))
 
 (defun form-within (form frame)
-  "Return FORM as it is evaluated in FRAME: with its parameters, and so that a variable whose value is not kept says so."
+  "Return FORM with the parameters of FRAME bound; in it, a variable whose value is not kept signals that."
   (let* ((parameters (frame-parameters frame))
          (lost (ignore-errors (remove-duplicates (lost-variables frame (mapcar #'car parameters))))))
     `(let ,(loop for (name . value) in parameters collect `(,name ',value))
@@ -122,8 +122,8 @@ it is NIL. The server is told of forms that build the image, but not of those th
     values))
 
 (defun values-here (codes frame)
-  "Return lists of the values of the texts CODES, with the variables of FRAME. When one cannot be read none is evaluated, and
-the second value says why."
+  "Return lists of the values of the texts CODES, with the variables of FRAME. If one cannot be read, none is evaluated,
+and the second value says why."
   (let ((forms (loop for code in codes
                      collect (multiple-value-bind (forms unreadable) (forms-with-texts code)
                                (when unreadable (return-from values-here (values '() unreadable)))
@@ -131,8 +131,8 @@ the second value says why."
     (loop for each in forms collect (call-user-code (lambda () (evaluate-here each frame))))))
 
 (define-operation ("debug-eval" :members t :starter #'look-in-thread) (frame codes package keep)
-  "Evaluate the texts CODES with the variables of the frame number FRAME of the error of this thread, or of the newest
-of the program. They are read in PACKAGE, or in that of what the frame calls. With KEEP the error goes on with their values."
+  "Evaluate the texts CODES with the variables of the frame number FRAME of the error of this thread, or the default
+frame. They are read in PACKAGE, or in that of the frame's function. With KEEP the error goes on with their values."
   (let ((found (asked-frame frame)) (*remarks* (make-remarks)) (*value-budget* 10000))
     (if (and frame (null found))
         (no-frame frame)
@@ -160,7 +160,7 @@ of the program. They are read in PACKAGE, or in that of what the frame calls. Wi
     (find-method (plain-definition (second form)) (ldiff (cddr form) rest) (mapcar #'specializer-of required) nil)))
 
 (defun replaced-sources (form)
-  "Return the places in files of what FORM, a definition, would replace, as JSON objects."
+  "Return the places in files of the definitions that FORM, a definition, would replace, as JSON objects."
   (when (and (consp form) (consp (rest form)))
     (if (eq (first form) 'defmethod)
         (let ((source (introspect "FIND-DEFINITION-SOURCE" (defined-method form))))
@@ -168,7 +168,7 @@ of the program. They are read in PACKAGE, or in that of what the frame calls. Wi
         (function-sources (second form)))))
 
 (defun replaced-data (code package)
-  "Return what in files the definitions of the text CODE would replace, when they are read in PACKAGE."
+  "Return JSON objects for definitions in files that those in the text CODE, read in PACKAGE, would replace."
   (ignore-errors
    (let ((*package* package))
      (loop for form in (forms-in code)
@@ -179,12 +179,12 @@ of the program. They are read in PACKAGE, or in that of what the frame calls. Wi
                              "place" (first sources))))))
 
 (define-operation ("debug-fix" :members t :starter #'look-in-thread) (frame code package)
-  "Evaluate the forms of the text CODE as EVALUATE does, in PACKAGE, or in that of what the frame number FRAME calls. Tell
-what of files they replace."
+  "Evaluate the forms of the text CODE as EVALUATE does, in PACKAGE, or in that of the function of the frame number
+FRAME. Also return which definitions in files they replace."
   (let* ((package (if package (named-package package) (frame-package (asked-frame frame))))
          (replaced (replaced-data code package)))
     (list* "replaced" replaced (evaluate-code code package))))
 
 (define-operation ("debug-go" :members t :starter #'go-on-in-thread) ()
-  "Have the thread of an error go on, which does not come here."
+  "Have the thread of an error go on. The starter does that; this body never runs."
   '())

@@ -1,4 +1,4 @@
-;;;; Errors that are held: their thread stands where they were signalled, until somebody says how it goes on.
+;;;; Held errors: their threads wait where they were signalled, until a request says how to go on.
 
 (defpackage "LIVE-LISP.DEBUG"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.JOURNAL" "LIVE-LISP.EVALUATE"))

@@ -1,16 +1,16 @@
-;;;; What an object consists of. To tell it no code of the user runs but methods that print.
+;;;; Lists the parts of an object. Of the user's code, only print methods run.
 
 (in-package "LIVE-LISP.DEBUG")
 
 (defstruct (part (:constructor make-part (name value &optional why made)))
-  "A part of an object: its NAME as text, and its VALUE, or WHY that cannot be told. MADE says that the value is a list which
-was made to tell it, so that an id would be gone at once."
+  "A part of an object: its NAME as text, and its VALUE, or WHY it has none. MADE says that the value is a fresh list,
+whose id would be gone at once."
   name value why made)
 
-(defparameter *sorted-limit* 2000 "How many keys of a hash table are sorted at most.")
+(defparameter *sorted-limit* 2000 "A hash table with at most this many keys is sorted.")
 
 (defun printed (object)
-  "Return OBJECT as one line of bounded text. One whose printer fails is told by its slots."
+  "Return OBJECT as one line of bounded text; if its printer fails, with its slots."
   (on-one-line
    (printing-plainly
      (handler-case (multiple-value-bind (text cut) (bounded-string 200 (lambda (stream) (prin1 object stream)))
@@ -24,7 +24,7 @@ was made to tell it, so that an id would be gone at once."
   (loop for (name value) on names-and-values by #'cddr collect (make-part name value nil (consp value))))
 
 (defun list-parts (list)
-  "Return the elements of LIST as parts, to the first that was there before; of a dotted one, with what ends it."
+  "Return the elements of LIST as parts, up to the first cons that was seen before; a dotted list has its tail, too."
   (loop with seen = (make-hash-table :test 'eq)
         for index from 0 below 100000
         for rest = list then (cdr rest)
@@ -51,7 +51,7 @@ was made to tell it, so that an id would be gone at once."
                                (row-major-aref array index)))))
 
 (defun table-parts (table)
-  "Return the values in TABLE as parts, named and, when there are few, ordered by their keys."
+  "Return the values in TABLE as parts, named by their keys; few are also sorted by them."
   (let ((parts (loop for key being the hash-keys of table using (hash-value value)
                      repeat 100000
                      collect (make-part (printed key) value))))
@@ -63,7 +63,7 @@ was made to tell it, so that an id would be gone at once."
               :key #'part-name))))
 
 (defun slot-parts (object)
-  "Return the slots of OBJECT as parts; those that are not bound, or that only code of the user could read, say so."
+  "Return the slots of OBJECT as parts. Unbound ones, and those that only code of the user could read, say so."
   (let ((told (inner-slots object)))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for name = (sb-mop:slot-definition-name slot)
@@ -99,7 +99,7 @@ was made to tell it, so that an id would be gone at once."
           (when (symbol-plist symbol) (list (make-part "plist" (symbol-plist symbol))))))
 
 (defun package-parts (package)
-  "Return what is to be known of PACKAGE as parts."
+  "Return the properties of PACKAGE as parts."
   (if (package-name package)
       (plain-parts "name" (package-name package) "nicknames" (package-nicknames package)
                    "uses" (mapcar #'package-name (package-use-list package))
@@ -109,14 +109,14 @@ was made to tell it, so that an id would be gone at once."
       (plain-parts "deleted" t)))
 
 (defun thread-parts (thread)
-  "Return what is to be known of THREAD as parts."
+  "Return the properties of THREAD as parts."
   (let ((lock (ignore-errors (waited-for thread))))
     (append (plain-parts "name" (sb-thread:thread-name thread)
                          "alive" (sb-thread:thread-alive-p thread))
             (when lock (plain-parts "waits for" lock)))))
 
 (defun stream-parts (stream)
-  "Return what is to be known of STREAM, one of SBCL, as parts."
+  "Return the properties of STREAM, one of SBCL, as parts."
   (flet ((told (function) (ignore-errors (funcall function stream))))
     (append (plain-parts "open" (told #'open-stream-p) "input" (told #'input-stream-p)
                          "output" (told #'output-stream-p) "element type" (told #'stream-element-type))
@@ -124,14 +124,14 @@ was made to tell it, so that an id would be gone at once."
               (plain-parts "file" (told #'pathname) "position" (told #'file-position))))))
 
 (defun class-parts (class)
-  "Return what is to be known of CLASS as parts."
+  "Return the properties of CLASS as parts."
   (plain-parts "name" (class-name class)
                "superclasses" (mapcar #'class-name (sb-mop:class-direct-superclasses class))
                "subclasses" (mapcar #'class-name (sb-mop:class-direct-subclasses class))
                "slots" (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class))))
 
 (defun object-parts (object)
-  "Return the parts of OBJECT, the first 100000."
+  "Return the parts of OBJECT, at most 100000."
   (typecase object
     (symbol (symbol-parts object))
     (cons (list-parts object))

@@ -1,11 +1,11 @@
-;;;; What any thread does at this moment.
+;;;; Shows what any thread does at this moment.
 
 (in-package "LIVE-LISP.DEBUG")
 
-(defparameter *look-seconds* 1 "For how long it is waited until a thread has told its frames.")
+(defparameter *look-seconds* 1 "For how many seconds an answer waits for a thread to report its frames.")
 
 (defun look-here (done)
-  "Runs in a thread that was interrupted: return its frames as data, and signal DONE. No code of the user runs."
+  "Runs in an interrupted thread: call DONE with its frames as data. No code of the user runs."
   (let ((frames '()) (*may-read-spans* nil))
     (unwind-protect
          (setf frames (ignore-errors
@@ -16,7 +16,7 @@
       (funcall done frames))))
 
 (defun frames-of (thread)
-  "Return the frames of THREAD as data, and whether it told them in time."
+  "Return the frames of THREAD as data, and whether it reported them in time."
   (let ((told (sb-thread:make-semaphore :name "live-lisp look")) (frames '()))
     (flet ((done (found)
              (setf frames found)
@@ -27,7 +27,7 @@
         (values frames in-time)))))
 
 (defun threads-named (name)
-  "Return the threads that NAME, of any case, or a part of it, means."
+  "Return the threads called NAME in any case, or else those whose names contain it."
   (let ((threads (remove-if #'spare-thread-p (sb-thread:list-all-threads))))
     (flet ((matching (test)
              (remove-if-not (lambda (thread) (funcall test name (short-thread-name thread))) threads)))
@@ -35,7 +35,7 @@
           (matching (lambda (asked whole) (search asked whole :test #'char-equal)))))))
 
 (define-operation "debug-thread" (name)
-  "Tell the frames of the thread NAME as they are now, and the lock that it waits for. Else list the threads."
+  "Return the current frames of the thread NAME, and the lock it waits for; list threads unless NAME means one."
   (let* ((found (threads-named name)) (thread (first found)))
     (if (or (null thread) (rest found))
         (object "threads" (mapcar #'short-thread-name (page (or found (sb-thread:list-all-threads)) 0 20))

@@ -1,25 +1,25 @@
-;;;; Errors where they are signalled, before handlers of the program, in any thread: the last are recorded, and can be held.
+;;;; Watches errors when they are signalled, before handlers of the program, in any thread: records and can hold them.
 
 (in-package "LIVE-LISP.DEBUG")
 
 (defstruct (watch (:constructor make-watch (where type hold)))
-  "Which errors are recorded: those of TYPE, WHERE is \"all\", or a name of threads or of a package. HOLD is for how many
-seconds each is held, or NIL."
+  "Which errors to record: those of TYPE; WHERE is \"all\", or a name of threads or of a package. HOLD is for how many
+seconds to hold each, or NIL."
   where type hold)
 
-(defparameter *watched-limit* 50 "How many errors are recorded.")
-(defparameter *watched-at-once* 20 "How many errors are recorded within a second; the others are only counted.")
+(defparameter *watched-limit* 50 "At most this many errors are kept.")
+(defparameter *watched-at-once* 20 "At most this many errors are recorded in a second; the others are only counted.")
 
 (sb-ext:defglobal **watch** nil "The watch, or NIL.")
-(sb-ext:defglobal **watched** '() "The errors that were recorded, as JSON objects, the newest first.")
+(sb-ext:defglobal **watched** '() "The recorded errors as JSON objects, newest first.")
 (sb-ext:defglobal **watched-count** 0 "How many errors the watch has seen.")
-(sb-ext:defglobal **watch-second** '(0 . 0) "A second, and how many errors were recorded in it.")
+(sb-ext:defglobal **watch-second** '(0 . 0) "A pair: a second, and how many errors were seen in it.")
 (sb-ext:defglobal **watch-lock** (sb-thread:make-mutex :name "live-lisp watch") "Held while these change.")
 
 (defvar *noting* nil "True while this thread records an error.")
 
 (defun room-this-second-p ()
-  "True when another error can be recorded now, which is counted."
+  "Count an error. Return true when it can still be recorded in this second."
   (sb-thread:with-mutex (**watch-lock**)
     (incf **watched-count**)
     (let ((now (get-universal-time)))
@@ -27,7 +27,7 @@ seconds each is held, or NIL."
       (<= (cdr **watch-second**) *watched-at-once*))))
 
 (defun watched-p (watch condition frames)
-  "True when WATCH is about CONDITION, which this thread signalled below FRAMES."
+  "True when WATCH covers CONDITION, which this thread signalled below FRAMES."
   (let ((where (watch-where watch)))
     (and (typep condition (watch-type watch))
          (or (string-equal where "all")
@@ -39,7 +39,7 @@ seconds each is held, or NIL."
                                   (eq (symbol-package root) (find-package (string-upcase where)))))))))
 
 (defun local-report (condition)
-  "Return what CONDITION reports when that takes no code of the user, else it and its slots printed."
+  "Return the report of CONDITION if that needs no code of the user, else CONDITION printed with its slots."
   (if (system-class-p condition)
       (report-text 1000 condition)
       (local-text condition)))
@@ -60,7 +60,7 @@ seconds each is held, or NIL."
       (setf **watched** (page (cons record **watched**) 0 *watched-limit*)))))
 
 (defun recorded-p (condition watch)
-  "Record CONDITION, which is about to be signalled, when WATCH is about it, and return true then."
+  "Record CONDITION, which is about to be signalled, and return true, if WATCH covers it."
   (let ((*noting* t))
     (unless-broken
      nil
@@ -74,7 +74,7 @@ seconds each is held, or NIL."
              t)))))))
 
 (defun note-signalled (condition)
-  "Record CONDITION, which is about to be signalled, and hold it when the watch says so."
+  "Record CONDITION, which is about to be signalled, and hold it if the watch says so."
   (let ((watch **watch**))
     (when (and watch
                (not *noting*)
@@ -84,11 +84,11 @@ seconds each is held, or NIL."
                (null *held*))
       (hold-condition condition (watch-hold watch) *job* t))))
 
-;;; SBCL breaks at a signal as *BREAK-ON-SIGNALS* says, before it looks for handlers. The values of that are the watch's
-;;; while it lasts: the global one, which threads of the program have, and that of the session.
+;;; SBCL breaks at a signal as *BREAK-ON-SIGNALS* says, before it looks for handlers. A watch sets it while it lasts:
+;;; globally, for threads of the program, and in the session.
 
 (defun signalled-condition (condition)
-  "Return what is being signalled when CONDITION is of the break at a signal, else NIL."
+  "Return the condition being signalled if CONDITION is SBCL's break at a signal, else NIL."
   (when (typep condition 'simple-condition)
     (let ((control (simple-condition-format-control condition))
           (arguments (simple-condition-format-arguments condition)))
@@ -99,7 +99,7 @@ seconds each is held, or NIL."
            (first arguments)))))
 
 (defun note-break (condition)
-  "Go on from CONDITION once it was noted, when it is that something is signalled which the watch is about."
+  "If CONDITION is a break at a signal that the watch covers, record what is signalled, and continue."
   (let ((signalled (signalled-condition condition)))
     (when (and signalled **watch** (typep signalled (watch-type **watch**)))
       (note-signalled signalled)
@@ -109,28 +109,28 @@ seconds each is held, or NIL."
   "Have SBCL break when a condition of TYPE is signalled, in threads of the program and in calls that begin from now on."
   (setf (sb-ext:symbol-global-value '*break-on-signals*) type)
   (set-session-variable '*break-on-signals* type)
-  ;; No form of the program has set it, as an answer would say.
+  ;; Mark the setting as shown: an answer would say that a form of the program made it.
   (style-members))
 
 (defun watch-errors (watch)
-  "Begin to record what WATCH is about, in place of what was before."
+  "Begin to record what WATCH covers, in place of the last watch."
   (setf **watch** watch
         **on-break** #'note-break)
   (break-at (watch-type watch)))
 
 (defun watch-no-more ()
-  "Record no errors any more. What is held goes on."
+  "Stop recording errors. Those that are held stay held."
   (setf **watch** nil
         **on-break** nil)
   (break-at nil))
 
 (defun watch-type-named (name)
-  "Return the condition type that NAME, text, means, or NIL."
+  "Return the condition type that the text NAME means, or NIL."
   (let ((type (ignore-errors (with-standard-io-syntax (let ((*read-eval* nil)) (read-from-string name))))))
     (and type (symbolp type) (find-class type nil) (subtypep type 'condition) type)))
 
 (define-operation "debug-watch" (where type hold-seconds off)
-  "Begin to record errors of TYPE in WHERE, and with HOLD-SECONDS to hold each; with OFF record none any more."
+  "Begin to record errors of TYPE in WHERE, and with HOLD-SECONDS to hold each; with OFF stop recording."
   (let ((named (if type (watch-type-named type) 'error)))
     (cond (off (watch-no-more) (object "watched" **watched-count**))
           ((null named) (object "noType" type))
@@ -139,7 +139,7 @@ seconds each is held, or NIL."
              (object "where" where)))))
 
 (define-operation "debug-watched" (index)
-  "Return the recorded error that is INDEX errors old, and of all the times and types."
+  "Return the recorded error that is INDEX errors old (0 is the newest), and times, threads and types of all."
   (object "watching" (and **watch** (watch-where **watch**))
           "seen" **watched-count**
           "now" (get-universal-time)

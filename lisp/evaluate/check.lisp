@@ -1,10 +1,10 @@
-;;;; What the reader says to the text of a file: where each form ends, and why some cannot be read. Nothing is evaluated,
-;;;; and what is interned is taken out again.
+;;;; Lets the reader check the text of a file: where each form ends, and why a form cannot be read. Nothing is
+;;;; evaluated, and new symbols are uninterned again.
 
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun checking-readtable (readtable)
-  "Return a copy of READTABLE with which #. evaluates nothing."
+  "Return a copy of READTABLE whose #. evaluates nothing."
   (let ((copy (copy-readtable readtable)))
     (ignore-errors
      (set-dispatch-macro-character #\# #\. (lambda (stream character number)
@@ -15,7 +15,7 @@
     copy))
 
 (defun enter-readtable (form)
-  "When the text FORM calls IN-READTABLE make the readtable that it names the current one, if the image has it."
+  "If the text FORM calls IN-READTABLE, make the readtable that it names current, if the image has it."
   (let* ((name (argument-of "in-readtable" form))
          (package (and name (find-package "NAMED-READTABLES")))
          (finder (and package (find-symbol "FIND-READTABLE" package)))
@@ -24,7 +24,7 @@
     (when (readtablep readtable) (setf *readtable* (checking-readtable readtable)))))
 
 (defun form-ends (text)
-  "Return where the forms of TEXT end, in order. The second value is the condition at which that stopped, or NIL."
+  "Return the end positions of the forms of TEXT, in order; and the condition that stopped the reading, or NIL."
   (let ((ends '()) (*readtable* *readtable*))
     (with-input-from-string (in text)
       ;; A script can begin with the name of its interpreter, which LOAD passes over.
@@ -38,11 +38,11 @@
         (error (condition) (values (nreverse ends) condition))))))
 
 (defun form-text (text start end)
-  "Return the form that stands alone in TEXT from START to END, without what is before it."
+  "Return the form in TEXT from START to END, without what precedes it."
   (subseq text (let ((*read-suppress* t)) (form-start text start end)) end))
 
 (defun call-uninterning (text function)
-  "Call FUNCTION, which reads TEXT, and take out of their packages the symbols that this interned."
+  "Call FUNCTION, which reads TEXT, and unintern the symbols that this interned."
   (let* ((packages (packages-to-watch text))
          (before (and packages (present-symbols (adjoin *package* packages))))
          (*interned* '()))
@@ -50,8 +50,8 @@
       (unintern-new (if packages (new-symbols before) (interned-symbols *interned*)) text))))
 
 (defun reader-problem (text start end)
-  "Return as a JSON object what the reader says against the form of TEXT from START to END, or NIL. It is about a NAME when
-another form can put that right, as one that defines a package."
+  "Return as a JSON object why the reader rejects the form of TEXT from START to END, or NIL. Its name member is true if
+another form can put that right, such as one that defines a package."
   (let ((form (subseq text start end)))
     (call-uninterning
      form
@@ -63,8 +63,8 @@ another form can put that right, as one that defines a package."
                    "name" (typep condition 'package-error))))))))
 
 (defun problems (text ends starts)
-  "Return what is wrong with the forms of TEXT, which end at ENDS, that begin at STARTS, as JSON objects. The second value
-has the names of packages that these forms are in and that there are not."
+  "Return JSON objects for what is wrong with the forms of TEXT that begin at STARTS. All forms end at ENDS. The second
+value has the names of missing packages that these forms are in."
   (loop with missing = '()
         with known = t
         with *package* = *package*
@@ -86,7 +86,7 @@ has the names of packages that these forms are in and that there are not."
         finally (return (values found missing))))
 
 (defun checked-text (text starts)
-  "Return the members that tell what the reader says to TEXT, and to the forms of it that begin at STARTS."
+  "Return the members with what the reader says of TEXT, and of its forms that begin at STARTS."
   (multiple-value-bind (ends condition) (call-user-code (lambda () (form-ends text)))
     (multiple-value-bind (problems missing)
         (call-user-code (lambda () (problems text ends starts)))
@@ -96,8 +96,8 @@ has the names of packages that these forms are in and that there are not."
                             "missing" missing)))))
 
 (define-operation ("check-text" :members t) (text starts file)
-  "Tell where the forms of TEXT, of FILE, end, and what the reader says to those that begin at STARTS. Each is read in the
-package that the forms before it enter. Nothing is evaluated or stays interned."
+  "Return where the forms of TEXT, of FILE, end, and why the reader rejects any that begin at STARTS. Each is read in
+the package that the forms before it enter. Nothing is evaluated or stays interned."
   (call-as-job-part nil (lambda ()
                           (let ((*readtable* (checking-readtable *readtable*)) (*read-eval* nil)
                                 (*package* (or (package-at-start file) *package*)))

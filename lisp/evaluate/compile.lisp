@@ -1,11 +1,11 @@
-;;;; Compilation of forms as in a file, so that what counts at top level counts, and without
-;;;; running them. The compiler gets each form from a file that stands for all of them.
+;;;; Compiles forms as if they stood in a file, so that top-level forms count as such, without running them. The
+;;;; compiler reads each form from one file that stands for all of them.
 
 (in-package "LIVE-LISP.EVALUATE")
 
-;; No variable: SBCL 2.1 would look for +POLICY+ when it loads the fasl, which has no constant.
+;; A function, since SBCL 2.1 would look for +POLICY+ when it loads a variable from the fasl, which has no constant.
 (defun compiler-variables ()
-  "Return the names of the variables that a form of a file can change for those after it, and COMPILE-FILE binds."
+  "Return the names of the variables that COMPILE-FILE binds and a form of a file can change for later forms."
   (remove nil (list '*package* '*readtable* +policy+)))
 
 (defun compiler-values ()
@@ -13,8 +13,8 @@
   (mapcar #'symbol-value (compiler-variables)))
 
 (defun readtable-for-form (form)
-  "Return a readtable that reads the only character of the file that stands for FORM as FORM. It puts the readtable of
-the user back."
+  "Return a readtable that reads the only character of the file that stands for FORM as FORM, and makes the user's
+readtable current again."
   (let ((users *readtable*) (readtable (copy-readtable nil)))
     (set-macro-character #\! (lambda (stream character)
                                (declare (ignore stream character))
@@ -24,8 +24,7 @@ the user back."
     readtable))
 
 (defun compile-one-form (form file)
-  "Compile FORM as one that stands in a file, by way of FILE, and return the values of
-*COMPILER-VARIABLES* after it."
+  "Compile FORM as one that stands in a file, through FILE, and return the COMPILER-VALUES after it."
   (let* ((after (compiler-values))
          (note `(eval-when (:compile-toplevel)
                   (funcall ,(lambda () (setf after (compiler-values))))))
@@ -35,9 +34,8 @@ the user back."
     after))
 
 (defun compile-text (text file)
-  "Read and compile the forms of TEXT one by one, by way of FILE. Return the members of the
-answer that only tell how many there are or what could not be read. What they do to the
-readtable, they do to a copy."
+  "Read and compile the forms of TEXT one by one, through FILE. Return only the members about the number of forms, or
+what could not be read. The forms change a copy of the readtable."
   (let* ((stream (make-string-input-stream text))
          (packages (packages-to-watch text))
          (values (let ((*readtable* (copy-readtable))) (compiler-values)))
@@ -53,18 +51,18 @@ readtable, they do to a copy."
                           (remember-symbols form)
                           (setf values (compile-one-form form file))))))))
     (prog1 (list "unreadable" unreadable "forms" (and (not unreadable) *form-number*))
-      ;; What is told at the end of the compilation unit is about no form in particular.
+      ;; A warning at the end of the compilation unit is about no form in particular.
       (setf *form-number* nil))))
 
 (defun make-form-file (file)
-  "Make FILE, which stands for one form, and return its true name."
+  "Make FILE, which stands for one form, and return its truename."
   (with-open-file (out file :direction :output :if-exists :supersede)
     (write-char #\! out))
   (truename file))
 
 (define-operation ("compile-forms" :members t) (code package file)
-  "Compile the forms of the text CODE in PACKAGE, or in the session's, as if they stood in a file. Take back what that
-defines. FILE is the native name of a file to make, with type lisp; beside it the fasl is made."
+  "Compile the forms of the text CODE in PACKAGE (NIL: the session's), as if they stood in a file, and undo their
+definitions. FILE is the native name of a file to make, with type lisp; the fasl is made beside it."
   (let* ((package (and package (named-package package)))
          (file (sb-ext:parse-native-namestring file))
          (*form-file* nil)
@@ -86,7 +84,7 @@ defines. FILE is the native name of a file to make, with type lisp; beside it th
     (list* "formNumber" number members)))
 
 (defun compile-without-loading (source fasl)
-  "Compile the file SOURCE into FASL and return the members that tell how that went. Libraries that SOURCE, a script, loads
+  "Compile the file SOURCE into FASL and return the members about the outcome. Libraries that SOURCE, a script, loads
 first are not loaded."
   (load-packages-of source)
   (let ((*macroexpand-hook* #'expand-remembering) (*readtable* (readtable-for source)))
@@ -98,7 +96,7 @@ first are not loaded."
                             "notLoaded" (null made))))))
 
 (define-operation ("check-file" :members t) (file fasl)
-  "Compile FILE into FASL, both native names, without loading it, and take back what that defines."
+  "Compile FILE into FASL, both native names, without loading it, and undo its definitions."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (*form-file* (truename source)))

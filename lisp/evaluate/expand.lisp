@@ -1,18 +1,17 @@
-;;;; Macro expansion. It runs the macro functions of the user, so it is done in the session,
-;;;; as an evaluation is.
+;;;; Macro expansion. It runs macro functions of the user, so it happens in the session, like an evaluation.
 
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun expand-form (form mode)
-  "Return FORM expanded as MODE says, and whether there was anything to expand."
+  "Return FORM expanded as MODE says, and true if anything was expanded."
   (cond ((string= mode "one") (macroexpand-1 form))
         ((string= mode "full") (macroexpand form))
         (t (let ((expansion (funcall (code-walker) form)))
              (values expansion (not (eq expansion form)))))))
 
 (defun printed-expansion (circle form)
-  "Return FORM pretty-printed, with *PRINT-CIRCLE* being CIRCLE, and whether that was too long.
-When a print method of an object in it fails, objects are shown by their class."
+  "Return FORM pretty-printed, with *PRINT-CIRCLE* being CIRCLE, and true if that was too long. If a print method of an
+object in it fails, objects are shown by their class."
   (let ((*print-pretty* t) (*print-circle* circle) (*print-readably* nil) (*print-escape* t)
         (*print-gensym* t) (*print-lines* nil) (*print-right-margin* 100)
         (*print-length* nil) (*print-level* 100)
@@ -25,14 +24,14 @@ When a print method of an object in it fails, objects are shown by their class."
             (print-form)))))))
 
 (defun expansion-data (form)
-  "Return FORM printed. Shared structure is marked only where it does not fit otherwise, as what is circular never
-does. Marks on every symbol that a macro made are hard to read."
+  "Return FORM printed, as a JSON object. Shared structure is marked only if the text does not fit otherwise, as with
+circular structure. Marks on every symbol that a macro made are hard to read."
   (multiple-value-bind (text cut) (printed-expansion nil form)
     (multiple-value-bind (marked too-long) (if cut (printed-expansion t form) (values text nil))
       (object "text" (if too-long text marked) "cut" too-long))))
 
 (defun operator-data (form)
-  "Return what FORM, which is no macro form, begins with, or NIL."
+  "Return the operator of FORM, which is no macro form, as a JSON object, or NIL."
   (let ((operator (if (consp form) (car form) form)))
     (and operator (symbolp operator) (not (keywordp operator))
          (object "name" (symbol-text operator)
@@ -42,14 +41,14 @@ does. Marks on every symbol that a macro made are hard to read."
                                (natures operator))))))
 
 (defun only-form (text)
-  "Return the form of TEXT, or throw to *UNREADABLE* what is wrong with it."
+  "Return the form of TEXT, or throw to *UNREADABLE* what is wrong with TEXT."
   (let* ((stream (make-string-input-stream text))
          (packages (packages-to-watch text))
          (start (skip-to-form stream))
          (form (if start (read-form stream text start packages) stream)))
     (when (eq form stream)
       (throw *unreadable* (object "forms" 0)))
-    ;; Suppressed, reading interns nothing and still passes over comments of either kind.
+    ;; With *READ-SUPPRESS*, reading interns nothing, but skips comments of either kind.
     (unless (eq stream (let ((*read-suppress* t)) (ignore-errors (read stream nil stream))))
       (throw *unreadable* (object "forms" 2)))
     (setf *form-text* text)
@@ -69,8 +68,8 @@ does. Marks on every symbol that a macro made are hard to read."
     (list* "unreadable" unreadable data)))
 
 (define-operation ("macroexpand" :members t) (code package mode)
-  "Expand the one form of the text CODE, read in PACKAGE or in the session's. MODE says how far: one is once, full
-until it is no macro form, all with all forms in it."
+  "Expand the one form of the text CODE, read in PACKAGE (NIL: the session's). MODE is one (once), full (until it is no
+macro form) or all (with all forms in it)."
   (let ((package (and package (named-package package)))
         (*form-number* 1))
     (if (and (string= mode "all") (null (code-walker)))

@@ -1,9 +1,9 @@
-;;;; Loading files and systems.
+;;;; Loads files and systems.
 
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun call-with-quiet-compiler (function)
-  "Call FUNCTION with the chatter of COMPILE-FILE and LOAD off and without compiler notes."
+  "Call FUNCTION without messages of COMPILE-FILE and LOAD, and without compiler notes."
   (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
     (handler-bind ((sb-ext:compiler-note #'muffle-warning))
       (funcall function))))
@@ -17,15 +17,15 @@
   (sb-ext:native-namestring (found-name file)))
 
 (defun load-compiled (fasl source)
-  "Load the file FASL with *LOAD-TRUENAME* being SOURCE, from which it was made."
+  "Load FASL, which was made from SOURCE, with *LOAD-TRUENAME* bound to SOURCE."
   (with-open-file (stream fasl :element-type '(unsigned-byte 8))
     (let ((*package* *package*) (*readtable* *readtable*)
           (*load-pathname* (pathname source)) (*load-truename* (found-name source)))
       (load-fasl stream nil nil))))
 
 (defun call-in-folder-of (file function)
-  "Call FUNCTION while the directory of FILE, a pathname, is there. The server makes and removes it, where the image
-sees what the server makes. Else it is made here, and goes with what is in it."
+  "Call FUNCTION while the directory of FILE, a pathname, exists. The server makes and removes it, if the image sees
+what the server makes. Else it is made here, and deleted with its contents."
   (multiple-value-bind (name made) (ensure-directories-exist file)
     (declare (ignore name))
     (unwind-protect (funcall function)
@@ -33,11 +33,11 @@ sees what the server makes. Else it is made here, and goes with what is in it."
         (ignore-errors
          (sb-ext:delete-directory (make-pathname :name nil :type nil :version nil :defaults file) :recursive t))))))
 
-(defvar *phase* nil "What LOAD-FILE is at: \"compile\" or \"load\".")
+(defvar *phase* nil "What LOAD-FILE is doing: \"compile\" or \"load\".")
 
 (defun load-noting (fasl source file forget)
-  "Load FASL, which was made from SOURCE: FILE or a copy of that. Return as a JSON object where image and file differ
-then. With FORGET take out of the image what FILE no longer defines."
+  "Load FASL, made from SOURCE, which is FILE or a copy of it. Return as a JSON object where image and file differ then.
+With FORGET, remove from the image what FILE no longer defines."
   (let* ((path (true-name file))
          (*source-copy* (and (not (eq file source)) (cons (true-name source) path)))
          (*loaded* nil))
@@ -48,8 +48,8 @@ then. With FORGET take out of the image what FILE no longer defines."
       (make-json-object (append forgotten (agreement))))))
 
 (defun loaded-members (made failed source file forget)
-  "Load what compiling SOURCE, FILE or a copy of it, has MADE, if anything, and return the members of the answer. FAILED
-says that it had errors; with FORGET take out of the image what FILE no longer defines."
+  "Load MADE, the fasl of SOURCE (FILE or a copy of it), if there is one, and return the members of the answer. FAILED
+says that compiling had errors. With FORGET, remove from the image what FILE no longer defines."
   (setf *phase* "load")
   (let ((agreement (and made (load-noting made source file forget))))
     (list "value" (object "file" (true-name source)
@@ -58,8 +58,8 @@ says that it had errors; with FORGET take out of the image what FILE no longer d
                           "agreement" agreement))))
 
 (defun compile-source (source fasl)
-  "Compile the file SOURCE into FASL, in the readtable and the package in which it begins to be read. Return what COMPILE-FILE
-does."
+  "Compile the file SOURCE into FASL, with the readtable and the package in which reading it begins. Return the values
+of COMPILE-FILE."
   (let* ((*readtable* (prepare-file source))
          (*package* (or (package-at-start (sb-ext:native-namestring source)) *package*)))
     (call-user-code (lambda () (compile-file source :output-file fasl)))))
@@ -100,8 +100,8 @@ FORGET take out of the image what FILE no longer defines."
        (loaded-members made failed source file forget)))))
 
 (defun copy-beside (fasl source content)
-  "Write CONTENT, a string with a character for each octet, to a file beside FASL that is named like
-SOURCE, and return its pathname."
+  "Write CONTENT, a string with a character for each octet, to a file beside FASL with the name of SOURCE. Return its
+pathname."
   (let ((copy (make-pathname :name (pathname-name source) :type (pathname-type source) :version nil
                              :defaults fasl)))
     (with-open-file (stream copy :direction :output :if-exists :supersede :external-format :latin-1)
@@ -109,8 +109,8 @@ SOURCE, and return its pathname."
     copy))
 
 (define-operation ("load-file" :members t) (file fasl content forget)
-  "Compile FILE into FASL, both native names, and load it; with CONTENT, a string with a character for
-each octet, that in its place. With FORGET take out of the image what FILE no longer defines."
+  "Compile FILE into FASL, both native names, and load it; CONTENT, a string with a character for each octet, replaces
+its text. With FORGET, remove from the image what FILE no longer defines."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (*phase* "compile"))
@@ -122,9 +122,9 @@ each octet, that in its place. With FORGET take out of the image what FILE no lo
         (list* "phase" *phase* members)))))
 
 (define-operation ("load-files" :members t) (files folder)
-  "Compile FILES, native names, and load each, in the order in which their systems load them. What one names and another
-defines counts as defined. FOLDER is the native name of a directory for fasls. It ends with the first that is not loaded
-to its end, which the answer calls its file."
+  "Compile FILES, native names, and load each, in the order in which their systems load them. A name that one uses and
+another defines counts as defined. FOLDER is the native name of a directory for fasls. Stops at the first file that is
+not loaded to its end; the answer names it."
   (let ((*phase* "compile") (loaded '()) (at nil))
     (labels ((stopped-p () (and loaded (getf (json-object-members (first loaded)) "notLoaded")))
              (load-all ()
@@ -147,7 +147,7 @@ to its end, which the answer calls its file."
         (list* "phase" *phase* "file" at "value" (reverse loaded) members)))))
 
 (define-operation ("load-source" :members t) (file)
-  "Load FILE, a native name, as a person's own start file."
+  "Load FILE, a native name, which is a start file of the user."
   (call-as-job-part nil
                     (lambda ()
                       (call-with-quiet-compiler
@@ -180,16 +180,16 @@ COMPILE-FILE does. FILE can be gone."
         (compile-source copy fasl)))))
 
 (defun load-part (copy fasl file)
-  "Compile COPY, which has some of the forms of FILE where that has them, into FASL as if it were FILE. Load that, and return
-the members of the answer."
+  "Compile COPY, which has some forms of FILE at the places that they have in FILE, into FASL as if it were FILE. Load
+that, and return the members of the answer."
   (multiple-value-bind (made warnings failed) (compile-part copy fasl file)
     (declare (ignore warnings))
     (loaded-members made failed file file nil)))
 
 (define-operation ("load-forms" :members t) (file fasl content numbers continues)
-  "Compile into FASL and load some forms of FILE, both native names. CONTENT has a character for each octet of FILE: those
-forms, and something short in the place of all others. NUMBERS are what number each form of FILE had before, NIL for those
-that are loaded. With CONTINUES it belongs to the load before."
+  "Compile some forms of FILE into FASL, both native names, and load them. CONTENT has a character for each octet of
+FILE: these forms, and something short in place of all others. NUMBERS has the number that each form of FILE had before,
+NIL for those to load. CONTINUES says that this belongs to the load before."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (*phase* "compile")
@@ -204,8 +204,8 @@ that are loaded. With CONTINUES it belongs to the load before."
 ;;; Systems
 
 (defun needed-system (condition)
-  "Return the name of the system that ASDF does not find, and of what needs it, when CONDITION says that, else NIL. That is
-a system, or the file that defines one, which needs another before."
+  "If CONDITION says that ASDF does not find a system which another needs, return a list of the missing one's name and
+of what needs it: a system, or the file that defines one. Else return NIL."
   (let ((missing (contrib-symbol "ASDF" "MISSING-DEPENDENCY")))
     (when (and missing (typep condition missing))
       (let* ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY" condition))
@@ -217,16 +217,15 @@ a system, or the file that defines one, which needs another before."
              (list (asdf-call "COERCE-NAME" needed) by))))))
 
 (defun call-telling-needed (function)
-  "Call FUNCTION. Return NIL and what it returns, or what NEEDED-SYSTEM returns when that has left it."
+  "Call FUNCTION. Return NIL and its value, or the list from NEEDED-SYSTEM if an error of that kind ended it."
   (catch 'needed
     (handler-bind ((error (lambda (condition)
                             (let ((needed (needed-system condition))) (when needed (throw 'needed needed))))))
       (values nil (funcall function)))))
 
 (defun call-looking-again (function)
-  "Call FUNCTION, which finds or loads a system. When one was not found, call it once more after a new look for systems, and
-then with the library manager. Return NIL and what it returns, or what NEEDED-SYSTEM returns when that is not found then
-either."
+  "Call FUNCTION, which finds or loads a system. If one is not found, call it again after a new scan for systems, and
+then with the library manager. Return NIL and its value, or the list from NEEDED-SYSTEM if a system still is not found."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (flet ((try ()
              (catch 'look-again
@@ -241,7 +240,7 @@ either."
       (call-telling-needed function))))
 
 (defun missing-data (missing system &optional by)
-  "Return as a JSON object that ASDF does not find MISSING, for SYSTEM, where BY needs it."
+  "Return as a JSON object that ASDF does not find MISSING for SYSTEM. BY is what needs it, or NIL."
   (object "system" (and by system) "missing" missing "neededBy" by
           "known" (known-systems)
           "asd" (asd-data missing)
@@ -251,20 +250,20 @@ either."
           "initFile" **init-file**))
 
 (defun found-system (name)
-  "Return the system that a person calls NAME, or NIL. The second value is what NEEDED-SYSTEM returns when its definition
-cannot be read for want of another."
+  "Return the system that a person calls NAME, or NIL; and the list from NEEDED-SYSTEM if its definition cannot be read
+for want of another."
   (multiple-value-bind (needed system) (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
     (values system needed)))
 
 (defun operate (name force)
-  "Load the system NAME, again when FORCE is true, and note what that defines. Return what NEEDED-SYSTEM returns when a
+  "Load the system NAME, again when FORCE is true, and record what it defines. Return the list from NEEDED-SYSTEM if a
 system is not found, else NIL."
   (flet ((load-it () (if force (asdf-call "LOAD-SYSTEM" name :force t) (asdf-call "LOAD-SYSTEM" name))))
     (call-making-way
      (lambda () (call-noting (lambda () (call-user-code (lambda () (values (call-looking-again #'load-it))))))))))
 
 (defun loaded-data (name force)
-  "Load the system NAME, which ASDF has, again when FORCE is true. Return as a JSON object what came of it."
+  "Load the system NAME, which ASDF has, again when FORCE is true. Return the outcome as a JSON object."
   (let* ((before (loaded-systems)) (*loaded* nil) (system (find-system name)) (files (component-files system))
          (redefined (taken-redefined-count))
          (needed (progn
@@ -297,7 +296,7 @@ system is not found, else NIL."
                   (t (missing-data plain plain)))))))
 
 (define-operation ("load-system" :members t) (name force)
-  "Load the system NAME and what it depends on with ASDF."
+  "Load the system NAME and what it depends on with ASDF, again with FORCE."
   (call-as-job-part nil
                     (lambda ()
                       (call-with-quiet-compiler

@@ -1,19 +1,19 @@
-;;;; Whether the image still works. The server asks when calls fail in a way that can be the image's own fault.
+;;;; Tests whether the image still works. The server asks when calls fail in a way that can be the image's own fault.
 
 (in-package "LIVE-LISP.EVALUATE")
 
 (defparameter *probe* "#+CL:NIL 1 (CL:LIST (CL:WHEN CL:T 1) \"a\" #\\b 1.5 (CL:FUNCALL (CL:LAMBDA () :C)))"
-  "What a working image evaluates to (1 \"a\" #\\b 1.5 :C). It is expanded and compiled.")
+  "What a working image evaluates to (1 \"a\" #\\b 1.5 :C). It must be macroexpanded and compiled.")
 
 (defun evaluated-text (text)
-  "Evaluate the one form of TEXT as EVALUATE does, and return its value as that shows it."
+  "Evaluate the one form of TEXT as EVALUATE does, and return the text of its value."
   (let ((*form-number* 0) (*form-text* nil) (*value-budget* *value-limit*) (*done* '()))
     (evaluate-text text)
     (loop for (name value) on (json-object-members (first (first *done*))) by #'cddr
           when (string= name "text") return value)))
 
 (defun idle-compiler ()
-  "Return the thread that holds the compiler's lock and does not run, unless it is one of a call, which can be ended."
+  "Return the thread that holds the compiler's lock and does not run, unless a job has it: a job can be ended."
   (let ((holder (and compiler-lock (sb-thread:mutex-owner compiler-lock))))
     (when (and holder
                (not (eq holder sb-thread:*current-thread*))
@@ -26,11 +26,11 @@
              holder)))))
 
 (defun fresh-session-works-p ()
-  "True when the form can be read, evaluated and printed in a fresh session."
+  "True when *PROBE* can be read, evaluated and printed in a fresh session."
   (equal (call-in-fresh-session (lambda () (evaluated-text *probe*))) "(1 \"a\" #\\b 1.5 :C)"))
 
 (defun tells-errors-p ()
-  "True when an error can be told with the calls on the stack."
+  "True when an error can be described with the calls on the stack."
   (handler-bind ((error (lambda (condition)
                           (loop for frame = (top-frame) then (frame-below frame)
                                 repeat 10
@@ -40,16 +40,16 @@
     (error "An error to be told.")))
 
 (defun exercised-p ()
-  "True when the image works, here and in a new thread, also after a collection. A hook can end it meanwhile."
+  "True when the image works, here and in a new thread, also after a collection. A hook can end the image meanwhile."
   (sb-ext:gc)
   (and (fresh-session-works-p)
        (tells-errors-p)
        (sb-thread:join-thread (sb-thread:make-thread #'fresh-session-works-p :name "live-lisp probe"))))
 
 (define-operation ("probe" :members t) (session exercise)
-  "Tell whether a form can be read, evaluated and printed in a fresh session, or with the variables of the SESSION. Nothing
-of that lasts. Tell also whose thread holds the compiler's lock without running, if one does. To EXERCISE collects garbage
-and starts a thread as well, and tells how many threads and timers of the program there are."
+  "Return whether *PROBE* can be read, evaluated and printed in a fresh session, or with the variables of the SESSION;
+nothing of that lasts. Also return the name of a thread that holds the compiler's lock without running. EXERCISE
+collects garbage and starts a thread as well, and counts the threads and timers of the program."
   (let ((holder (and (not session) (idle-compiler))))
     (list "holder" (and holder (short-thread-name holder))
           "running" (and exercise (+ (length (program-threads (sb-thread:list-all-threads)))

@@ -1,4 +1,4 @@
-;;;; What a file needs before the whole of it can be read: ASDF or the library manager when the file names it, and the
+;;;; Loads what must exist before a whole file can be read: ASDF or the library manager when the file names it, and the
 ;;;; systems that a script loads.
 
 (in-package "LIVE-LISP.EVALUATE")
@@ -11,14 +11,14 @@
     (loop for octet in octets always (eql octet (read-byte stream nil)))))
 
 (defun skip-line (stream char number)
-  "Read what is left of the line of STREAM behind the dispatching CHAR with NUMBER, and return nothing."
+  "A dispatch macro function: skip the rest of the line of STREAM, and return nothing."
   (declare (ignore char number))
   (read-line stream nil)
   (values))
 
 (defun readtable-for (source)
-  "Return the readtable for the file SOURCE. It is the current one, or a copy for what a file can begin with. A byte order
-mark counts as white space then, and a first line with #! as a comment."
+  "Return the readtable for the file SOURCE: the current one, or a copy when the file begins with a byte order mark,
+which then counts as white space, or with #!, whose line then is a comment."
   (let ((mark (begins-with-p source '(#xef #xbb #xbf))) (script (begins-with-p source '(35 33))))
     (if (or mark script)
         (let ((readtable (copy-readtable)))
@@ -28,8 +28,8 @@ mark counts as white space then, and a first line with #! as a comment."
         *readtable*)))
 
 (defun readtable-calling (visit readtable)
-  "Return a copy of READTABLE that calls VISIT with each list, where its parenthesis stands and the stream. It reads what
-VISIT returns."
+  "Return a copy of READTABLE that calls VISIT with each list, the position of its parenthesis, and the stream. The
+result of VISIT takes the place of the list."
   (let ((copy (copy-readtable readtable)) (read-list (get-macro-character #\( readtable)))
     (set-macro-character #\( (lambda (stream char)
                                (let ((place (file-position stream)))
@@ -52,7 +52,7 @@ VISIT returns."
             thereis (named-at-p found))))
 
 (defun load-packages-of (file)
-  "Load ASDF, or the library manager, when FILE names a package of it, so that the whole of FILE can be read."
+  "Load ASDF, or the library manager, when FILE names a package of it: else the whole of FILE cannot be read."
   (let ((text (file-text file)))
     (flet ((named-p (names) (and text (some (lambda (name) (names-package-p text name)) names))))
       (when (and (not (find-package "ASDF"))
@@ -73,14 +73,14 @@ VISIT returns."
       (and (consp form) (progn (look form) uses)))))
 
 (defun enter-package-of (form)
-  "Enter the package that FORM, when it is an IN-PACKAGE, names, and return it; NIL otherwise."
+  "If FORM is an IN-PACKAGE, enter its package and return it; else return NIL."
   (let ((package (and (typep form '(cons (eql in-package) (cons (or symbol string character) null)))
                       (find-package (second form)))))
     (when package (setf *package* package))))
 
 (defun load-libraries-of (file readtable)
-  "Evaluate the forms with which FILE, a script, begins and which load libraries. COMPILE-FILE would read what comes after
-them before they run. What cannot be read is left to it. Return where the lists begin that have run."
+  "Evaluate the forms at the beginning of FILE, a script, that load libraries: COMPILE-FILE would read the forms after
+them before they run. Stop at what cannot be read. Return the positions of the evaluated lists."
   (with-open-file (in file)
     (let* ((places (make-hash-table :test 'eq)) (run '()) (*package* *package*)
            (*readtable* (readtable-calling (lambda (form place stream)
@@ -99,12 +99,12 @@ them before they run. What cannot be read is left to it. Return where the lists 
       run)))
 
 (defun reads-p (stream file)
-  "True when STREAM, from which a list is read, is that of FILE. Other files can be read while it is compiled."
+  "True when STREAM, from which a list is read, is that of FILE. Others can be read while FILE is compiled."
   (and (typep stream 'file-stream) (equal (ignore-errors (truename stream)) (truename file))))
 
 (defun prepare-file (file)
-  "Load what FILE needs so that the whole of it can be read. Return the readtable for it, with which what has run already
-is read as NIL."
+  "Load what FILE needs so that the whole of it can be read. Return the readtable for it, which reads lists that have
+already run as NIL."
   (load-packages-of file)
   (let* ((readtable (readtable-for file)) (run (load-libraries-of file readtable)))
     (if run

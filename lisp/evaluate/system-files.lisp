@@ -1,10 +1,9 @@
-;;;; Which files systems have, what of them is loaded, and where they differ from the image.
+;;;; Lists the files of systems, which of them are loaded, and where they differ from the image.
 
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun source-directories (name)
-  "Return the native names of the directories in which ASDF has the definition and the sources
-of the system NAME."
+  "Return the native names of the directories with the definition and the sources of the system NAME."
   (let ((system (asdf-call "REGISTERED-SYSTEM" name)))
     (loop for place in '("SYSTEM-SOURCE-DIRECTORY" "COMPONENT-PATHNAME")
           for name = (ignore-errors
@@ -13,14 +12,14 @@ of the system NAME."
           when name collect name)))
 
 (define-operation "system-sources" ()
-  "List the directories with the sources of the systems that are loaded; none before the first is."
+  "Return the directories with the sources of the loaded systems; none before the first is loaded."
   (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
        (remove-duplicates (loop for name in (loaded-systems) append (source-directories name))
                           :test #'string=)))
 
 (defun system-paths (names)
-  "Return the native names of the source files of the systems NAMES that are loaded, and of those that define them; at
-most 5000."
+  "Return the native names of the source files of the systems NAMES, as far as they are registered, and of the files
+that define them; at most 5000."
   (page (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") names)
               for system = (asdf-call "REGISTERED-SYSTEM" name)
               for definition = (and system (ignore-errors (asdf-call "SYSTEM-SOURCE-FILE" system)))
@@ -29,11 +28,11 @@ most 5000."
         0 5000))
 
 (define-operation "system-files" (names)
-  "List the source files of the systems NAMES that are loaded, and those that define them; at most 5000."
+  "Return the source files of the registered systems NAMES, and the files that define them; at most 5000."
   (system-paths names))
 
 (defun without-files (name)
-  "Return a JSON object that tells what the system NAME needs, when neither that nor a part of it has a file, else NIL."
+  "Return a JSON object with what the system NAME needs, when neither it nor a part of it has files; else NIL."
   (let ((system (registered-system name)))
     (when (and system (notany #'component-files (system-parts name)))
       (object "empty" t
@@ -42,8 +41,8 @@ most 5000."
                             when needed collect (asdf-call "COERCE-NAME" needed))))))
 
 (defun unloaded-files (name)
-  "Return the native names of the files of the system NAME and of its parts that were not loaded, where others of a part
-were."
+  "Return the native names of files of the system NAME and its parts that were not loaded, though others of the same
+part were."
   (loop for part in (system-parts name)
         for files = (lisp-files part)
         for missing = (loop for file in files
@@ -53,9 +52,8 @@ were."
         unless (= (length missing) (length files)) append missing))
 
 (define-operation "compare-files" (path system package limit)
-  "Tell where the image differs from the file PATH, a native name, or from the files of SYSTEM and of its parts. With
-PACKAGE it is where it differs from any file that was loaded in the names of that. LIMIT differences of a kind are told,
-20 without."
+  "Return where the image differs from the file PATH, a native name, or from the files of SYSTEM and its parts; with
+PACKAGE, from any loaded file in names of PACKAGE. LIMIT differences of a kind are shown, 20 without."
   (let* ((name (and system (string-left-trim "#:" system)))
          (compared (compare-files (if name
                                       (system-paths (loop for part in (system-parts name)

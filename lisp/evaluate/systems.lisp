@@ -1,5 +1,5 @@
-;;;; Which systems there are, and in which order they load files. ASDF is loaded on first use, so its functions are looked
-;;;; up by name.
+;;;; Finds systems of ASDF, and the order in which they load files. ASDF is loaded on first use, so its functions are
+;;;; looked up by name.
 
 (in-package "LIVE-LISP.EVALUATE")
 
@@ -12,12 +12,12 @@
   (asdf-call "ALREADY-LOADED-SYSTEMS"))
 
 (defun registry ()
-  "Return the table in which ASDF keeps the .asd file of each name that it has found, or NIL."
+  "Return ASDF's table of .asd files by system name, or NIL."
   (let* ((symbol (contrib-symbol "ASDF" "*SOURCE-REGISTRY*")) (table (and symbol (symbol-value symbol))))
     (and (hash-table-p table) table)))
 
 (defun known-systems ()
-  "Return names of systems that ASDF can find, at most 5000."
+  "Return the sorted names of at most 5000 systems that ASDF can find."
   (let ((registry (registry)))
     (and registry (page (sort (loop for name being the hash-keys of registry collect name) #'string<) 0 5000))))
 
@@ -37,9 +37,9 @@ NIL without such a file, and when it defines NAME."
 ;;; Their files
 
 (defun lisp-files (system &optional others)
-  "Return the Lisp files of SYSTEM as components of ASDF. With OTHERS come those of the systems that it needs."
+  "Return the Lisp files of SYSTEM as ASDF components; with OTHERS, also those of the systems that it needs."
   (let ((type (contrib-symbol "ASDF" "CL-SOURCE-FILE")))
-    ;; With a type of its own ASDF would not look into modules.
+    ;; Given a component type, ASDF would not look into modules.
     (remove-if-not (lambda (component) (typep component type))
                    (ignore-errors (asdf-call "REQUIRED-COMPONENTS" system :other-systems others)))))
 
@@ -61,18 +61,18 @@ without them."
    (file-write-date (first (asdf-call "OUTPUT-FILES" (compile-operation) component)))))
 
 (defun wait-past-fasls (system)
-  "Wait until what is compiled gets a later date than the fasls of SYSTEM, a second at most. ASDF goes by seconds: a fasl of
-the same second as what it needs seems to be new enough."
+  "Wait, about a second at most, until new files get a later date than the fasls of SYSTEM. ASDF compares whole seconds:
+a fasl of the same second as what it depends on seems new enough."
   (let ((dates (remove nil (mapcar #'compiled-date (lisp-files system)))))
     (when dates
       (loop with last = (reduce #'max dates)
             repeat 24
             while (= last (get-universal-time)) do (sleep 0.05)))))
 
-;;; Systems in files of another name. ASDF finds a system only in a file that is named as it is.
+;;; Systems in files of another name: ASDF finds a system only in an .asd file of its own name.
 
 (defun file-text (file)
-  "Return the octets of FILE as characters, of a large file none, or NIL when it cannot be read."
+  "Return the octets of FILE as a string, empty for a large file, or NIL when it cannot be read."
   (ignore-errors
    (with-open-file (in (regular-file (sb-ext:native-namestring file)) :external-format :latin-1)
      (let ((text (make-string (if (< (file-length in) 1000000) (file-length in) 0))))
@@ -93,15 +93,15 @@ the same second as what it needs seems to be new enough."
           while found
             thereis (name-at (+ found (length "defsystem"))))))
 
-(defvar *passed-over* :unasked "The .asd files that ASDF passes over, since it took another of that name; :UNASKED at first.")
+(defvar *passed-over* :unasked ".asd files that ASDF ignores for another of their name; :UNASKED at first.")
 
 (defun map-asd-files (visit)
-  "Call VISIT with each .asd file below the directories of ASDF's source registry, all of which are scanned."
+  "Call VISIT with each .asd file below the directories of ASDF's source registry. Scans all of them."
   (loop for (directory . options) in (asdf-call "FLATTEN-SOURCE-REGISTRY")
         do (apply #'asdf-call "REGISTER-ASD-DIRECTORY" directory :collect visit options)))
 
 (defun passed-over-files ()
-  "Return the .asd files that ASDF passes over. They are looked for once in a load."
+  "Return the .asd files that ASDF ignores. Searches for them once in a load."
   (when (eq *passed-over* :unasked)
     (setf *passed-over* '())
     (map-asd-files (lambda (file)
@@ -109,8 +109,8 @@ the same second as what it needs seems to be new enough."
   *passed-over*)
 
 (defun defining-file (name)
-  "Return the .asd file of another name that defines the system NAME. Return NIL without one, and when NAME is defined:
-ASDF would read the file again, and forget what of it is loaded."
+  "Return the .asd file of another name that defines the system NAME. Return NIL without one, and when NAME is
+registered: ASDF would read the file again, and forget what it loaded of it."
   (let ((registry (registry)))
     (flet ((defining-p (file)
              (let ((text (file-text file))) (and text (defines-system-p text name)))))
@@ -119,8 +119,8 @@ ASDF would read the file again, and forget what of it is loaded."
             (find-if #'defining-p (passed-over-files)))))))
 
 (defun primary-system (name)
-  "Return a system NAME without files when ASDF takes NAME for the primary system of another, and nothing defines it. Return
-NIL otherwise. Newer versions of ASDF have each system need the one that is named like its file."
+  "Return a new system NAME without files when ASDF takes NAME for the primary system of another, and nothing defines
+it; else NIL. Newer versions of ASDF make each system need the one that is named like its file."
   (let ((other (and (null (asdf-call "REGISTERED-SYSTEM" name))
                     (loop for other in (mapcar (lambda (name) (asdf-call "REGISTERED-SYSTEM" name))
                                                (asdf-call "REGISTERED-SYSTEMS"))
@@ -130,8 +130,8 @@ NIL otherwise. Newer versions of ASDF have each system need the one that is name
                         :name name :source-file (asdf-call "SYSTEM-SOURCE-FILE" other)))))
 
 (defun call-finding-all (function)
-  "Call FUNCTION while ASDF also finds systems in files of other names. What FUNCTION adds to the functions by which ASDF
-searches stays: a library manager that it loads adds one."
+  "Call FUNCTION while ASDF also finds systems in files of other names. Search functions that FUNCTION adds stay: a
+library manager that it loads adds one."
   (let ((searches (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
     (if searches
         (let ((*passed-over* :unasked) (left (symbol-value searches)))
@@ -143,11 +143,11 @@ searches stays: a library manager that it loads adds one."
         (funcall function))))
 
 (sb-ext:defglobal **asd-files** nil
-  "All .asd files of ASDF's source registry when it was scanned: a table of lists by file name. NIL before that.")
-(sb-ext:defglobal **told-twins** '() "The names of systems of which it was told that there is another of the name.")
+  "The .asd files below ASDF's source registry, a table of lists by file name; NIL before the scan.")
+(sb-ext:defglobal **told-twins** '() "The names of systems whose twins an answer has shown.")
 
 (defun asd-files (name)
-  "Return the .asd files NAME below the directories of ASDF's source registry, which are scanned once for this image. Other
+  "Return the .asd files NAME below the directories of ASDF's source registry, which are scanned once per image. Other
 search functions of ASDF are not called, because some of them install systems."
   (unless **asd-files**
     (let ((files (make-hash-table :test 'equal)))
@@ -156,8 +156,8 @@ search functions of ASDF are not called, because some of them install systems."
   (gethash name **asd-files**))
 
 (defun twin-file (name)
-  "Return the .asd file of another system NAME than the one below the current folder that ASDF has. The second value is the
-file of that. Return NIL without another."
+  "Return an .asd file of the system NAME besides the one that ASDF has, which is below the current folder; and the
+latter. Return NIL without another."
   (let* ((system (asdf-call "REGISTERED-SYSTEM" name)) (file (and system (asdf-call "SYSTEM-SOURCE-FILE" system)))
          (own (and file (string-equal name (pathname-name file)) (ignore-errors (truename file))))
          (folder (and own (ignore-errors (truename *default-pathname-defaults*)))))
@@ -168,8 +168,8 @@ file of that. Return NIL without another."
               return (values place own)))))
 
 (defun twins-data (names)
-  "Return as JSON objects which of the systems NAMES, which were just loaded from below the current folder, ASDF could also
-load from elsewhere. Each is told once."
+  "Return JSON objects for those of the systems NAMES, just loaded from below the current folder, that ASDF could also
+load from elsewhere. Each is shown once."
   (call-user-code
    (lambda ()
      (loop for name in names
@@ -181,7 +181,7 @@ load from elsewhere. Each is told once."
                                  "other" (sb-ext:native-namestring other))))))
 
 (defun names-meant (name)
-  "Return what a system that a person calls NAME can be called: as ASDF knows it in this case or another, or in lower case."
+  "Return the names that a person can mean by NAME: as ASDF knows it in this case or another, NAME, and its lower case."
   (let ((known (remove name (append (asdf-call "REGISTERED-SYSTEMS") (known-systems)) :test-not #'string-equal)))
     (remove-duplicates (append (and (member name known :test #'string=) (list name))
                                known
@@ -189,8 +189,8 @@ load from elsewhere. Each is told once."
                        :test #'string= :from-end t)))
 
 (defun find-system (name)
-  "Return the system that a person calls NAME, with #: or : before it or not, or NIL when there is none. ASDF looks again
-for one that was written after it first looked, then with the library manager."
+  "Return the system that a person calls NAME, with a #: or : prefix or without, or NIL. When it is not found, ASDF
+scans for systems again; then the library manager is loaded."
   (let ((name (string-left-trim "#:" name)))
     (flet ((look () (loop for each in (names-meant name) thereis (asdf-call "FIND-SYSTEM" each nil))))
       (or (look)
@@ -202,35 +202,35 @@ for one that was written after it first looked, then with the library manager."
 ;;; The library manager
 
 (define-operation ("use-libraries" :inline t) (name file init-file)
-  "Load FILE, which sets up the library manager NAME, when a system or a package of the manager is first needed. INIT-FILE
-is what answers call the init file of the user, which is not loaded, where it can have more systems; or NIL."
+  "Set the library manager NAME, whose set-up FILE is loaded when a system or a package of it is first needed. INIT-FILE
+is the name in answers of the user's init file, which is not loaded, when it can have more systems; or NIL."
   (setf **library-manager** (and name (list name file))
         **library-manager-due** (and name t)
         **init-file** init-file)
   t)
 
 (defun installing-form (system missing)
-  "Return a form, as text, by which the library manager that is loaded installs the system MISSING, which SYSTEM needs.
-Return NIL when it does not have that."
+  "Return as text a form that loads SYSTEM and installs MISSING, which it needs, with the loaded library manager. Return
+NIL when that does not have MISSING."
   (let ((find (contrib-function "QL-DIST" "FIND-SYSTEM")))
     (when (and find (ignore-errors (funcall find missing)))
       (format nil "(ql:quickload ~S)" system))))
 
-;;; In which order files are loaded
+;;; The order in which files are loaded
 
 (defun parent-p (component)
-  "True when COMPONENT, of a system, has others within it."
+  "True when COMPONENT, of a system, contains others."
   (let ((parent (contrib-symbol "ASDF" "PARENT-COMPONENT")))
     (and parent (typep component parent))))
 
 (defun true-names (files)
-  "Return the true names of FILES, native names, as strings."
+  "Return the truenames of FILES, native names, as native names; those of missing files stay."
   (loop for file in files
         collect (or (ignore-errors (sb-ext:native-namestring (truename (sb-ext:parse-native-namestring file)))) file)))
 
 (defun planned-files (files)
-  "Return the true names of the files that the systems with one of FILES, true names, load, in that order. A system of
-which the .asd file has changed counts, although ASDF takes it for not loaded."
+  "Return the truenames of all files of the systems that have one of FILES, truenames, in load order. A system counts
+although its .asd file has changed, and ASDF takes it for not loaded."
   (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") (asdf-call "REGISTERED-SYSTEMS"))
         for system = (asdf-call "REGISTERED-SYSTEM" name)
         when (intersection files (true-names (ignore-errors (component-files system))) :test #'string=)
@@ -240,12 +240,12 @@ which the .asd file has changed counts, although ASDF takes it for not loaded."
                                      append (ignore-errors (component-files component))))))
 
 (defun in-load-order (files)
-  "Return FILES, native names, those of systems first, in the order in which these load them, and each once."
+  "Return the truenames of FILES, native names, without duplicates, in load order. Files of no system come last."
   (let* ((files (remove-duplicates (true-names files) :test #'string= :from-end t))
          (plan (planned-files files)))
     (stable-sort files #'<
                  :key (lambda (file) (or (position file plan :test #'string=) (length plan))))))
 
 (define-operation "load-order" (files)
-  "List FILES, native names, in the order in which their systems load them; those of none last, in their own order."
+  "Return FILES, native names, in the order in which their systems load them, and then those of no system."
   (in-load-order files))

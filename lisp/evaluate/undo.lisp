@@ -1,23 +1,23 @@
-;;;; What compiling leaves behind is taken back. A file that is compiled defines its macros, types and constants in
-;;;; the image, and tells the compiler of its functions. What was defined meanwhile from elsewhere, by an evaluation
-;;;; or by a file that the code loads, stays.
+;;;; Undoes what compiling leaves behind. Compiling a file defines its macros, types and constants in the image, and
+;;;; tells the compiler of its functions. What was defined meanwhile from elsewhere, by an evaluation or by a file that
+;;;; the code loads, stays.
 
 (in-package "LIVE-LISP.EVALUATE")
 
-(defvar *form-file* nil "The true name of the file that this compilation is of.")
+(defvar *form-file* nil "The truename of the file that is compiled.")
 
 (defvar *remembered* nil
-  "What was there before, of all that the forms of this compilation can define. By symbol it has what *ASPECTS*
-return; by a symbol without a home, NIL: there was no package of that name.")
+  "What existed before, of all that the forms of this compilation can define: a table from a symbol to the results of
+*ASPECTS*. A symbol without a home, with NIL, names a package that did not exist.")
 
-;;; Where a definition is from
+;;; Where a definition comes from
 
 (defun location-file (location)
-  "Return the name of the file in which LOCATION, of the compiler, is, or NIL when it is in none. Return :UNKNOWN when
-it is no location."
+  "Return the name of the file of LOCATION, a source location, or NIL when it has none. Return :UNKNOWN when it is no
+location."
   (typecase location
     (source-location (location-name location))
-    ;; What DEFSETF leaves.
+    ;; The record of a DEFSETF.
     ((cons t cons) (location-file (cddr location)))
     (t :unknown)))
 
@@ -28,29 +28,29 @@ such as the closure of a trivial type or macro."
     (if (typep file 'logical-pathname) :unknown file)))
 
 (defun from-elsewhere-p (object)
-  "True when OBJECT, a function or a location, is known to be from elsewhere than *FORM-FILE*."
+  "True when OBJECT, a function or a source location, certainly comes from elsewhere than *FORM-FILE*."
   (let ((file (if (functionp object) (function-file object) (location-file object))))
     (not (or (eq file :unknown) (and file (equal (pathname file) *form-file*))))))
 
 (defun defined-elsewhere-p (before now)
-  "True when NOW, what tells where a thing is from, has something from elsewhere that BEFORE has not."
+  "True when NOW, a list of functions and locations, has one from elsewhere that BEFORE lacks."
   (some (lambda (object) (and (not (member object before :test #'eq)) (from-elsewhere-p object))) now))
 
 ;;; What SBCL knows about a name
 
-(defparameter *variable-categories* '(:variable :source-location) "Those of known info that are about variables.")
-(defparameter *class-categories* '(:type :typed-structure) "Those that are about types.")
+(defparameter *variable-categories* '(:variable :source-location) "SBCL's categories of information about variables.")
+(defparameter *class-categories* '(:type :typed-structure) "Those about types.")
 
 (defun other-categories ()
-  "Return the categories of known info that are about neither functions, nor variables, nor types."
+  "Return SBCL's categories of information about neither functions, nor variables, nor types."
   (set-difference (loop for kind across known-kinds
                         for category = (and kind (kind-category kind))
                         when category collect category)
                   (list* :function (append *variable-categories* *class-categories*))))
 
 (defun info-numbers (categories)
-  "Return the numbers of what SBCL can know of CATEGORIES about a name, without that of its
-function itself, which other functions refer to."
+  "Return the numbers of SBCL's kinds of information of CATEGORIES. Leaves out the function of a name itself, to which
+other functions refer."
   (loop for kind across known-kinds
         for category = (and kind (kind-category kind))
         when (and (member category categories)
@@ -59,8 +59,8 @@ function itself, which other functions refer to."
           collect (kind-number kind)))
 
 (defun known-info (name categories)
-  "Return what SBCL knows of CATEGORIES about NAME, a symbol or (SETF symbol): pairs of number
-and value."
+  "Return what SBCL knows of CATEGORIES about NAME, a symbol or (SETF symbol), as pairs of the kind's number and the
+value."
   (loop for number in (info-numbers categories)
         for (value known) = (multiple-value-list (known-value name number))
         when known collect (cons number value)))
@@ -74,22 +74,22 @@ and value."
   (loop for (number . value) in (set-difference before (known-info name categories) :key #'car)
         do (know-value name number value)))
 
-;;; The aspects of a symbol. Each is a function of the symbol. It returns a list that tells where that aspect is from,
-;;; and a function that makes it be so again.
+;;; The aspects of a symbol. Each is a function of the symbol with two values: a list of functions and locations that
+;;; show where the aspect comes from, and a function that restores it.
 
 (defun plain-function (name)
-  "Return the function that NAME names, or NIL for none or what stands in the place of a macro."
+  "Return the function that NAME names, or NIL for none or SBCL's stand-in for a macro."
   (let ((function (and (fboundp name) (plain-definition name))))
     (and function (not (typep (plain-function-name function) '(cons (eql :macro)))) function)))
 
 (defun function-aspect (name)
-  "The aspect of what the function name NAME names."
+  "The aspect of the function name NAME as a function or macro."
   (let* ((info (known-info name '(:function)))
          (macro (and (symbolp name) (macro-function name)))
          (function (plain-function name)))
     (values (list* macro function (mapcar #'cdr info))
             (lambda ()
-              ;; FMAKUNBOUND, which compiling does not do, leaves no kind.
+              ;; When FMAKUNBOUND, which compiling never calls, has removed the kind, nothing is restored.
               (unless (and (or macro function) (not (fboundp name))
                            (not (known :function :kind name)))
                 (cond ((and macro (not (eq macro (macro-function name)))) (setf (macro-function name) macro))
@@ -102,8 +102,8 @@ and value."
   (function-aspect (list 'setf symbol)))
 
 (defun variable-aspect (symbol)
-  "The aspect of SYMBOL as a variable. Its value is left as it is, but one that it has as a
-constant or a global variable and had not."
+  "The aspect of SYMBOL as a variable. Its value stays, unless it got one as a constant or a global variable and had
+none before."
   (let ((bound (boundp symbol)) (info (known-info symbol *variable-categories*)))
     (values (mapcar #'cdr info)
             (lambda ()
@@ -114,13 +114,13 @@ constant or a global variable and had not."
                 (when unbind (makunbound symbol)))))))
 
 (defun other-aspect (symbol)
-  "The aspect of all else that SBCL knows about SYMBOL, such as how to SETF its places."
+  "The aspect of all else that SBCL knows about SYMBOL, such as its SETF expander."
   (let* ((categories (other-categories)) (info (known-info symbol categories)))
     (values (mapcar #'cdr info)
             (lambda () (restore-info symbol categories info)))))
 
 (defun classoid-of (symbol)
-  "Return what the compiler has for the class SYMBOL, or NIL, and its class, or NIL."
+  "Return the classoid (the compiler's class object) of SYMBOL, or NIL, and its class, or NIL."
   (let ((cell (class-cell symbol)))
     (if cell
         (values (cell-classoid cell)
@@ -128,19 +128,19 @@ constant or a global variable and had not."
         (values nil nil))))
 
 (defun class-locations (symbol)
-  "Return where the class SYMBOL is from, a list: evaluating a definition notes it, compiling not."
+  "Return a list of the locations of the class SYMBOL. Evaluating a definition records one, compiling does not."
   (multiple-value-bind (classoid class) (classoid-of symbol)
     (list (and classoid (classoid-location classoid))
           (and class (ignore-errors (class-location class))))))
 
 (defun layouts (symbol classoid)
-  "Return the layouts of instances that CLASSOID, of the class SYMBOL, has: that in force, and that
-of a definition that was only compiled."
+  "Return the layouts of CLASSOID, of the class SYMBOL: the one in force, and that of a definition that was only
+compiled."
   (remove nil (list (classoid-layout classoid)
                     (known :type :compiler-layout symbol))))
 
 (defun superclassoids (symbol)
-  "Return what the compiler has for the superclasses of the class SYMBOL."
+  "Return the classoids of the superclasses of the class SYMBOL."
   (let ((classoid (classoid-of symbol)))
     (and classoid
          (loop for layout in (layouts symbol classoid)
@@ -148,8 +148,8 @@ of a definition that was only compiled."
                            (layout-inherits layout))))))
 
 (defun restore-class (symbol old class layout state supers)
-  "Make SYMBOL name CLASS, which the compiler has as OLD, in that STATE and below SUPERS; or none
-without OLD. A definition of another kind of class gives LAYOUT to that, which is taken back too."
+  "Make SYMBOL name CLASS with the classoid OLD, in STATE and below SUPERS; or none when OLD is NIL. A definition of
+another kind of class has taken LAYOUT from OLD; give it back."
   (let ((cell (class-cell symbol)) (new (classoid-of symbol)))
     (when new
       (dolist (super (set-difference (superclassoids symbol) (and (eq new old) supers)))
@@ -173,20 +173,20 @@ without OLD. A definition of another kind of class gives LAYOUT to that, which i
           (supers (superclassoids symbol)))
       (values (append (class-locations symbol) (mapcar #'cdr info))
               (lambda ()
-                ;; So does (SETF (FIND-CLASS ...) NIL).
+                ;; Nor is anything restored after (SETF (FIND-CLASS ...) NIL).
                 (unless (and info (not (known :type :kind symbol)))
                   (restore-class symbol old class layout state supers)
                   (restore-info symbol *class-categories* info)))))))
 
 (defparameter *aspects*
   '(function-aspect setf-function-aspect class-aspect variable-aspect other-aspect)
-  "What a symbol can name, each apart from the others.")
+  "What a symbol can name, each independent of the others.")
 
 ;;; Remembering
 
 (defun remember-symbol (symbol)
-  "Keep what SYMBOL is, unless no program may define it. What was kept before gives way to what
-was defined from elsewhere since."
+  "Save the aspects of SYMBOL, unless no program may define it. Save an aspect again if it was defined from elsewhere
+since."
   (let ((package (symbol-package symbol)))
     (unless (or (null package) (keywordp symbol) (sb-ext:package-locked-p package))
       (setf (gethash symbol *remembered*)
@@ -199,7 +199,7 @@ was defined from elsewhere since."
                                 (cons now restore))))))))
 
 (defun remember-symbols (form)
-  "Keep what the symbols in FORM, which may be circular, are."
+  "Save the aspects of the symbols in FORM, which may be circular."
   (let ((seen (make-hash-table :test 'eq)) (left (list form)))
     (loop while left
           do (let ((part (pop left)))
@@ -211,13 +211,13 @@ was defined from elsewhere since."
                      ((symbolp part) (remember-symbol part)))))))
 
 (defun remember-package (name)
-  "Keep that there is no package NAME, a string designator, when there is none."
+  "Note that there is no package NAME, a string designator, when there is none."
   (let ((name (and (typep name '(or string symbol character)) (string name))))
     (unless (or (null name) (find-package name))
       (setf (gethash (make-symbol name) *remembered*) nil))))
 
 (defun defines-p (form)
-  "True when FORM is of a macro of the system that defines or declares something."
+  "True when FORM calls a macro of the system that defines or declares something."
   (let* ((operator (and (consp form) (car form)))
          (package (and operator (symbolp operator) (symbol-package operator))))
     (and package
@@ -225,8 +225,8 @@ was defined from elsewhere since."
          (sb-ext:package-locked-p package))))
 
 (defun expand-remembering (function form environment)
-  "The *MACROEXPAND-HOOK* of a compilation. It keeps what the expansion of FORM can define, unless FORM stands in
-another file, which code of the forms compiles or loads."
+  "The *MACROEXPAND-HOOK* of a compilation. It saves what the expansion of FORM can define, unless FORM stands in
+another file that the compiled code compiles or loads."
   (let ((own (and (null *load-truename*) (equal *compile-file-truename* *form-file*))))
     (when (and own (consp form) (eq (car form) 'defpackage))
       (remember-package (second form)))
@@ -238,17 +238,17 @@ another file, which code of the forms compiles or loads."
 
 (note-frame 'expand-remembering :between)
 
-;;; Taking back
+;;; Restoring
 
 (defun restore-symbol (symbol kept)
-  "Make SYMBOL be as KEPT says, but what was defined from elsewhere since."
+  "Restore the aspects of SYMBOL from KEPT, except those defined from elsewhere since."
   (loop for aspect in *aspects*
         for (before . restore) in kept
         unless (defined-elsewhere-p before (funcall aspect symbol))
           do (ignore-errors (funcall restore))))
 
 (defun restore-package (name)
-  "Delete the package NAME, unless another uses it or something is defined in it."
+  "Delete the package NAME, unless another uses it, it is from elsewhere, or something is defined in it."
   (let ((package (find-package name)))
     (when (and package
                (null (package-used-by-list package))
@@ -259,7 +259,7 @@ another file, which code of the forms compiles or loads."
       (ignore-errors (delete-package package)))))
 
 (defun restore-remembered ()
-  "Make all that is remembered be as it was; packages last, because symbols are in them."
+  "Restore all of *REMEMBERED*; packages last, because symbols are in them."
   (let ((names '()))
     (maphash (lambda (symbol kept)
                (if (symbol-package symbol)
@@ -267,13 +267,12 @@ another file, which code of the forms compiles or loads."
                    (push (symbol-name symbol) names)))
              *remembered*)
     (mapc #'restore-package names))
-  ;; The compiler remembers what types meant.
+  ;; The compiler caches what types mean.
   (forget-types))
 
 (defun call-undoing-definitions (function)
-  "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING, and take back what that
-defines. The server has one compilation at a time, so that none takes for what was there before
-what another has just defined."
+  "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING, and undo its definitions. The server runs one
+compilation at a time: another would take what this one has just defined for what existed before."
   (let ((*remembered* (make-hash-table :test 'eq)))
     (unwind-protect (funcall function)
       (restore-remembered))))

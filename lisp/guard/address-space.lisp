@@ -1,18 +1,18 @@
-;;;; What the image may take of the machine besides its heap. Its address space is bounded: foreign code that
-;;;; allocates for ever gets no more and fails. So the system need not end some process.
+;;;; Bounds the memory of the image besides its heap, by its address space: foreign code that allocates for ever gets no
+;;;; more and fails, before the system must end some process.
 
 (in-package "LIVE-LISP.GUARD")
 
-(defconstant +address-space+ 9 "RLIMIT_AS of Linux; other systems hold no process to it.")
+(defconstant +address-space+ 9 "RLIMIT_AS of Linux; other systems do not enforce it.")
 
-(defconstant +reserve+ (* 256 1024 1024) "Octets by which the limit is raised when it is reached.")
+(defconstant +reserve+ (* 256 1024 1024) "Octets by which the limit is raised when it is nearly reached.")
 
-(defconstant +reserves+ 8 "How often the limit is raised, while what was taken is not given back.")
+(defconstant +reserves+ 8 "How often the limit is raised, unless memory is given back.")
 
 (defstruct (limits (:constructor make-limits (before now &aux (first (aref now 0)))))
-  "BEFORE are the limits of the address space that there were, NOW those that this image set. Both are vectors of the
-soft and the hard one, in octets. FIRST is the soft one that this image set at first. NOW can still be raised RESERVES times,
-and is lifted for the LIFTING calls that go on."
+  "BEFORE are the earlier limits of the address space, NOW those that this image set: vectors of the soft and the hard
+one, in octets. FIRST is the first soft one that it set. NOW can still be raised RESERVES times, and is lifted while
+LIFTING calls run."
   before now first (reserves +reserves+) (lifting 0))
 
 (sb-ext:defglobal **limits** nil "The limits that this image set, or NIL when it set none.")
@@ -21,18 +21,18 @@ and is lifted for the LIFTING calls that go on."
   "Held while a limit changes.")
 
 (defmacro limit-call (name limits)
-  "Call getrlimit or setrlimit, whichever NAME says, with LIMITS. Return whether it did what it should."
+  "Call getrlimit or setrlimit, whichever NAME says, with LIMITS. Return true when that worked."
   `(sb-sys:with-pinned-objects (,limits)
      (zerop (sb-alien:alien-funcall
              (sb-alien:extern-alien ,name (function sb-alien:int sb-alien:int sb-sys:system-area-pointer))
              +address-space+ (sb-sys:vector-sap ,limits)))))
 
 (defun set-limits (limits)
-  "Make LIMITS those of this process; return whether that worked."
+  "Make LIMITS those of this process. Return true when that worked."
   (limit-call "setrlimit" limits))
 
 (defun address-space ()
-  "Return how many octets of address space this process uses, or NIL when that cannot be told."
+  "Return how many octets of address space this process uses, or NIL when that is unknown."
   (let ((octets (make-array 24 :element-type '(unsigned-byte 8) :initial-element 32))
         (file (open-file "/proc/self/statm" 0 0)))
     (when file
@@ -43,7 +43,7 @@ and is lifted for the LIFTING calls that go on."
         (and pages (* pages (sb-alien:alien-funcall (sb-alien:extern-alien "getpagesize" (function sb-alien:int)))))))))
 
 (defun limit-address-space (megabytes)
-  "Let this process use MEGABYTES more of address space than it does now, where the system holds it to that."
+  "Let this process use MEGABYTES more of address space than it does now, where the system enforces that."
   (let ((before (make-array 2 :element-type '(unsigned-byte 64)))
         (used (and megabytes (find :linux *features*) (address-space))))
     (when (and used (limit-call "getrlimit" before))
@@ -53,9 +53,9 @@ and is lifted for the LIFTING calls that go on."
           (setf **limits** (make-limits before limited)))))))
 
 (defun keep-reserve (limits)
-  "Raise the limit of LIMITS a little when it is reached, since without any room a collection ends the image. How often
-that can be bounds what calls that fail leave in memory. When what was taken is given back, as by threads that end, the
-limit is the first again."
+  "Raise the limit in LIMITS a little when it is nearly reached, since without any room a collection ends the image. The
+bound on such raises bounds what failing calls leave in memory. Once memory is given back, as by threads that end, the
+first limit holds again."
   (let ((used (address-space)) (now (limits-now limits)) (first (limits-first limits)))
     (cond ((null used))
           ((< used (- first +reserve+))
@@ -66,7 +66,7 @@ limit is the first again."
            (setf (aref now 0) (min (+ used +reserve+) (aref (limits-before limits) 0)))))))
 
 (defun call-unlimited (function &rest arguments)
-  "Call FUNCTION with ARGUMENTS while the address space is not bounded: what it starts is not bounded either."
+  "Call FUNCTION with ARGUMENTS while the address space is not bounded, nor that of processes that it starts."
   (flet ((change (limits step)
            (sb-thread:with-mutex (**limits-lock**)
              (when (zerop (incf (limits-lifting limits) step)) (keep-reserve limits))
@@ -77,25 +77,25 @@ limit is the first again."
         (when limits (change limits -1))))))
 
 (setf **make-thread** (lambda (&rest options)
-                        ;; Also when the address space is used up.
+                        ;; Threads can be made even when the address space is used up.
                         (apply #'call-unlimited #'sb-thread:make-thread options)))
 
 (defun bound-memory ()
-  "Bound the address space as the server asks."
+  "Bound the address space as LIVE_LISP_MEMORY_MB says."
   (ignore-errors
    (limit-address-space (parse-integer (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") "") :junk-allowed t))))
 
 (defun free-children ()
-  "Have no child process be bounded: some, such as node and java, reserve more than they ever use."
+  "Leave child processes unbounded: some, such as node and java, reserve more than they ever use."
   (when +spawn+
     (encapsulate +spawn+ 'live-lisp #'call-unlimited)))
 
-;;; SBCL writes zeros to its whole table of cards, a MB for each GB of its space, so all of that is resident. Most of it
-;;; is not used before the heap has been that large.
+;;; SBCL writes zeros to its whole card table, a MB for each GB of its heap, so all of that is resident. Most of it is
+;;; not used before the heap has been that large.
 
-(defconstant +give-back+ 4 "MADV_DONTNEED of Linux: memory that is given back has zeros when it is used again.")
+(defconstant +give-back+ 4 "MADV_DONTNEED of Linux: memory that is given back reads as zeros when it is used again.")
 
-(defconstant +chunk+ 65536 "How many octets are given back at once, a multiple of the size of all systems' pages.")
+(defconstant +chunk+ 65536 "How many octets are given back at once, a multiple of every system's page size.")
 
 (defun zeros-p (address)
   "True when the chunk at ADDRESS has only zeros."
@@ -105,10 +105,10 @@ limit is the first again."
         always (zerop (sb-sys:sap-ref-64 chunk index))))
 
 (defun give-back-zeros ()
-  "Give the chunks of the table of cards that have only zeros back to the system, which changes none of its values."
+  "Give the chunks of the card table that have only zeros back to the system, which changes none of its values."
   (when (and (find :linux *features*) card-marks card-bits)
     (let* ((start (sb-sys:sap-int card-marks)) (end (+ start (ash 1 card-bits))))
-      ;; A collection could write to a chunk between the look at it and its end.
+      ;; A collection could write to a chunk after the look at it.
       (sb-sys:without-gcing
         (loop for chunk from (* +chunk+ (ceiling start +chunk+)) to (- end +chunk+) by +chunk+
               when (zeros-p chunk)

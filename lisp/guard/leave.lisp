@@ -1,4 +1,4 @@
-;;;; The end of the image: what the jobs had written is told, and no process that it started stays.
+;;;; Ends the image: sends what the jobs have written, and ends the processes that it started.
 
 (in-package "LIVE-LISP.GUARD")
 
@@ -19,8 +19,8 @@
                  (ignore-errors (tell-written) (tell-who-exits) (wait-until-read))
                  (apply exit options))))
 
-;;; Exit hooks do not tell of every exit. User code can remove them, and a thread that has hardly begun when a signal
-;;; reaches it runs none.
+;;; Exit hooks do not see every exit. User code can remove them, and a thread that a signal reaches just after it begins
+;;; runs none.
 (defun note-exits ()
   "Have each exit be known before it ends the other threads."
   (when +end-other-threads+
@@ -39,7 +39,7 @@
        (subseq octets 0 length)))))
 
 (defun processes-with (mark)
-  "Return the processes whose environment has the string MARK, without this one."
+  "Return the numbers of the processes whose environment has the string MARK, without this one."
   (let ((mark (map 'vector #'char-code mark)) (found '()))
     (map-folder (lambda (folder)
                   (let* ((name (car (last (pathname-directory folder))))
@@ -53,7 +53,7 @@
 (defconstant +kill+ 9 "The signal SIGKILL.")
 
 (defun end-descendants ()
-  "End the processes that this image started, which the server does for an image that ends before it."
+  "End the processes that this image started. The server does that for an image that ends before it."
   (let ((mark (sb-ext:posix-getenv "LIVE_LISP_IMAGE")))
     (when mark
       (loop repeat 3

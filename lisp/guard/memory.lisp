@@ -1,33 +1,33 @@
-;;;; Who fills the heap. A collection runs in the thread that had no more room. What survived it is put down to the
-;;;; job of that thread. The job that grew most is ended before a later collection could find no room.
+;;;; Finds who fills the heap. A collection runs in the thread that had no more room, so what survives it is charged to
+;;;; that thread's job. The job that grew most is ended before a later collection could find no room.
 
 (in-package "LIVE-LISP.GUARD")
 
 (define-ability "heap guard" "a call that exhausts the heap ends the image")
 
 (defstruct (grower (:constructor make-grower (key least)))
-  "What KEY, a job or a thread that works for none, has made: GROWTH octets of it live, as far as is
-known. LEAST is the smallest usage of the heap since it began: what is above can be its own."
+  "What KEY, a job or a thread without one, has allocated: GROWTH octets of it live, as far as is known. LEAST is the
+smallest usage of the heap since it began: only what is above can be its own."
   key (growth 0) least)
 
 (sb-ext:defglobal **growers** (make-hash-table :test 'eq)
-  "The growers, by key. Only who holds **GUARDING** uses it.")
+  "The growers, by key. Used only while **GUARDING** is held.")
 
 (sb-ext:defglobal **starters** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "The jobs that started threads, by thread, and :AGENT for the thread of a job itself.")
+  "The jobs that started threads, by thread; :AGENT for the thread of a job itself.")
 
 (sb-ext:defglobal **guarding** (sb-thread:make-mutex :name "live-lisp memory")
-  "Held while growth is put down.")
+  "Held while growth is charged.")
 
 (sb-ext:defglobal **usage** 0 "The octets that were in use after the last collection.")
 
-(sb-ext:defglobal **reclaimed** 0 "The least octets that were in use since all was collected for want of room.")
+(sb-ext:defglobal **reclaimed** 0 "The least octets in use since all was last collected for want of room.")
 
 ;;; Who grows
 
 (defun start-thread-for-job (function &rest arguments)
-  "Call FUNCTION, which makes a thread, with ARGUMENTS and note for which job that is. A thread
-that such a thread makes is for the same job."
+  "Call FUNCTION, which makes a thread, with ARGUMENTS, and record the job for which that is. A thread that such a
+thread makes is for the same job."
   (let ((starter (or *job* (gethash sb-thread:*current-thread* **starters**) (and *reading* :agent)))
         (thread (apply function arguments)))
     (when starter (setf (gethash thread **starters**) starter))
@@ -49,8 +49,8 @@ that such a thread makes is for the same job."
       (eq thread (sb-thread:main-thread))))
 
 (defun growing-here ()
-  "Return for what this thread works: a job, the thread itself, or NIL for one of the agent's own. The thread of a job is
-that before and after its code."
+  "Return to whom this thread's growth is charged: a job, the thread itself, or NIL for one of the agent's own. The
+thread of a job is the agent's before and after its code."
   (let* ((thread sb-thread:*current-thread*)
          (job (gethash thread **starters**)))
     (cond (*job* (and (job-interruptible *job*) *job*))
@@ -63,13 +63,13 @@ that before and after its code."
   (if (job-p key) (running-job-p key) (sb-thread:thread-alive-p key)))
 
 (defun possible-growers ()
-  "Return the keys of all that are known and can have grown: jobs that run code, and what has grown before."
+  "Return the keys of all that can have grown: jobs that run code, and the known growers."
   (union (remove-if-not #'job-interruptible (jobs-now))
          (loop for key being the hash-keys of **growers** collect key)))
 
 (defun put-down-growth (usage)
-  "Put what was added to USAGE, the octets in use now, since the last collection down to whoever caused this one. When
-that is nobody, put it down to all jobs that run code and to all that have grown before."
+  "Charge the growth to USAGE, the octets in use now, since the last collection to whoever caused this one. If that is
+nobody, charge all jobs that run code and all known growers."
   (let ((delta (- usage (shiftf **usage** usage)))
         (here (growing-here)))
     (dolist (key (if here (list here) (possible-growers)))
@@ -88,7 +88,7 @@ that is nobody, put it down to all jobs that run code and to all that have grown
 ;;; What is done about it
 
 (defun end-growing-thread (thread)
-  "End THREAD, which works for no job that could tell."
+  "End THREAD, which works for no job that could report it."
   (flet ((end-here ()
            (format **background-stream** "~&The thread ~A was ended because it was about to exhaust the heap.~%"
                    (current-thread-name))
@@ -96,7 +96,7 @@ that is nobody, put it down to all jobs that run code and to all that have grown
     (ignore-errors (sb-thread:interrupt-thread thread #'end-here))))
 
 (defun end-growers (keys)
-  "End KEYS, jobs with the threads that they started and threads. This thread comes last, as it goes on with nothing."
+  "End KEYS: jobs with the threads that they started, and threads. This thread comes last, as it goes on with nothing."
   (let* ((here sb-thread:*current-thread*)
          (jobs (remove-if-not #'job-p keys))
          (threads (append (set-difference keys jobs)
@@ -111,7 +111,7 @@ that is nobody, put it down to all jobs that run code and to all that have grown
     (when (member here threads) (end-growing-thread here))))
 
 (defun make-room ()
-  "Collect what those left that were ended, once they have: what is collected before stays for long."
+  "Collect what ended growers left, once they have ended: what survives an earlier collection stays for long."
   (when **crowded**
     (dolist (thread (remove sb-thread:*current-thread* (shiftf **crowded** nil)))
       (sb-thread:join-thread thread :default nil :timeout 1))
@@ -120,18 +120,18 @@ that is nobody, put it down to all jobs that run code and to all that have grown
 
 (defun full-p (usage)
   "True when USAGE octets in use leave too little room."
-  ;; A tenth: what is made until a collection, a twentieth, and as much again by threads until the world has stopped.
+  ;; A tenth: a twentieth is allocated until a collection, and as much again by threads until the world has stopped.
   (> usage (* 9 (floor **heap-size** 10))))
 
 (defun too-large-p (growth usage)
-  "True when who made GROWTH of USAGE octets must be ended, as there is too little room."
-  ;; An eighth of the room: who made less did not fill the heap, and its end would give next to no room. Those that
-  ;; go on take less and less, so the heap never gets full.
+  "True when the heap, with USAGE octets in use, is nearly full, and GROWTH is so large that its maker must end."
+  ;; An eighth of the room: who made less did not fill the heap, and its end would free next to nothing. Those that go
+  ;; on take less and less, so the heap never gets full.
   (and (full-p usage) (> growth (max 0 (floor (- **heap-size** usage) 8)))))
 
 (defun growers-to-end (usage)
-  "Return what must be ended, as USAGE octets are in use: the largest jobs, until there is room for what the others made.
-When the largest is a thread, these are all threads that have made much, for nobody waits for them."
+  "Return the keys to end, as USAGE octets are in use: the largest jobs, until there is room for what the others made.
+If the largest is a thread, return all threads that have grown much, for nobody waits for them."
   (let* ((growers (remove-if-not (lambda (grower) (too-large-p (grower-growth grower) usage)) (living-growers)))
          (keys (mapcar #'grower-key growers)))
     (if (job-p (first keys))
@@ -143,15 +143,15 @@ When the largest is a thread, these are all threads that have made much, for nob
         (remove-if #'job-p keys))))
 
 (defun judge-growers ()
-  "Put down the growth since the last collection. Return what must be ended."
+  "Charge the growth since the last collection. Return the keys to end."
   (let ((usage (heap-use)))
     (bound-nursery usage)
     (put-down-growth usage)
     (growers-to-end usage)))
 
 (defun judge-fairly ()
-  "Return what must be ended, once what can be collected is: garbage is no growth. While little was added since that was
-done last, nothing is ended. What was added can be garbage, and is too little to collect all again for."
+  "Return the keys to end, after collecting what can be: garbage is no growth. Nothing is ended while little was added
+since all was last collected: it can be garbage, and is too little to collect all again for."
   (let ((ends (judge-growers)))
     (setf **reclaimed** (min **usage** **reclaimed**))
     (unless (or (null ends) (<= **usage** (+ **reclaimed** (little))))
@@ -167,8 +167,8 @@ done last, nothing is ended. What was added can be garbage, and is too little to
       (when ends (end-growers ends)))))
 
 (defmacro hooks-run-here-p ()
-  "Expand to T when this SBCL calls *AFTER-GC-HOOKS* in the thread that has collected. Newer ones call them in a thread of
-their own: that is too late, and tells nothing of who grows."
+  "Expand to T when this SBCL calls *AFTER-GC-HOOKS* in the collecting thread. Newer ones call them in another: that is
+too late, and does not show who grows."
   (let ((thread nil))
     (flet ((note () (setf thread sb-thread:*current-thread*)))
       (push #'note sb-ext:*after-gc-hooks*)
@@ -177,16 +177,16 @@ their own: that is too late, and tells nothing of who grows."
       (or (null +after-collection+) (eq thread sb-thread:*current-thread*)))))
 
 (defun keep-guard ()
-  "Put the guard of the heap back when user code took it away."
+  "Put the guard of the heap back if user code took it away."
   (when (hooks-run-here-p) (pushnew #'guard-heap sb-ext:*after-gc-hooks*)))
 
 (defun note-collections ()
-  "Have GUARD-HEAP run after each collection, in the thread that has collected."
+  "Have GUARD-HEAP run after each collection, in the collecting thread."
   (unless (hooks-run-here-p)
     (encapsulate +after-collection+ 'live-lisp-memory
                  (lambda (original)
                    (multiple-value-prog1 (funcall original)
-                     ;; An error of the guard is none of the program that allocates here.
+                     ;; An error of the guard must not reach the program that allocates here.
                      (ignore-errors (guard-heap))))))
   (keep-guard))
 
@@ -196,11 +196,11 @@ their own: that is too late, and tells nothing of who grows."
   (make-room))
 
 (defun note-threads ()
-  "Have each thread that is made from now on count for the job that makes it."
+  "Record, from now on, for each new thread the job that makes it."
   (encapsulate 'sb-thread:make-thread 'live-lisp-memory #'start-thread-for-job))
 
 (defun watch-memory ()
-  "Begin to guard the heap. The user asked for a third of the space that SBCL has."
+  "Begin to guard the heap. The user asked for a third of the heap that SBCL has."
   (setf **heap-size** (floor (sb-ext:dynamic-space-size) 3)
         **large-pages-known** (ignore-errors (large-pages-known-p)))
   (set-nursery)

@@ -1,4 +1,4 @@
-;;;; Guards: what keeps code of the user from taking the image down.
+;;;; Guards that keep code of the user from ending the image.
 
 (defpackage "LIVE-LISP.GUARD"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS")

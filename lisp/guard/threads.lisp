@@ -1,11 +1,11 @@
-;;;; What the agent does about threads that user code makes.
+;;;; Guards the threads that user code makes, and the agent's own threads against user code.
 
 (in-package "LIVE-LISP.GUARD")
 
 (defun guarded (function)
-  "Return a function for a new thread that does what FUNCTION does. A condition that nobody handles ends the thread,
-whatever the global hook is by then. Once its stack is unwound, it is made ready for the next thread that gets it. The
-guard page is put back, and nothing is left there that would seem to live."
+  "Return a function for a new thread that calls FUNCTION. An unhandled condition ends the thread, whatever the global
+hook is by then. After it, the stack is prepared for the next thread that gets it: the guard page is put back, and
+nothing is left that would look like a live pointer."
   (lambda (&rest arguments)
     (guard-stacks)
     (let* ((sb-ext:*invoke-debugger-hook* #'debugger-hook)
@@ -18,27 +18,27 @@ guard page is put back, and nothing is left there that would seem to live."
           (values-list values)))))
 
 (defun guard-threads ()
-  "Make each thread that is made from now on a guarded one."
+  "Guard each thread that is made from now on."
   (encapsulate 'sb-thread:make-thread 'live-lisp
                (lambda (make function &rest options)
-                 ;; What is no function SBCL refuses.
+                 ;; SBCL refuses what is no function.
                  (apply make (if (typep function '(or function symbol)) (guarded function) function) options))))
 
 (sb-ext:defglobal **own-threads** '()
   "The threads that the agent cannot do without.")
 
 (defun refusing-for-own (function thread arguments)
-  "Call FUNCTION, which does something to THREAD, with ARGUMENTS, unless THREAD is one of the agent's own. Killing all
+  "Call FUNCTION, which does something to THREAD, with ARGUMENTS, unless THREAD is one of the agent's own: killing all
 threads is a common thing to do. An exit ends those too."
   (cond ((exiting-p) (apply function thread arguments))
-        ;; It does nothing yet that could be ended, and what it will do is not meant.
+        ;; The spare thread does nothing yet that could be ended, and its later job is not meant.
         ((spare-thread-p thread) nil)
         ((not (member thread **own-threads**)) (apply function thread arguments))
         ;; SBCL itself interrupts the main thread for some signals.
         (*job* (warn "The thread ~A answers the server, so it is left alone." (sb-thread:thread-name thread)))))
 
 (defun own-thread ()
-  "Have this thread be one that user code can neither end nor interrupt once GUARD-OWN-THREADS was called."
+  "Make this thread one that user code can neither end nor interrupt once GUARD-OWN-THREADS was called."
   (push sb-thread:*current-thread* **own-threads**))
 
 (defun guard-own-threads ()

@@ -1,5 +1,5 @@
-;;;; When ASDF and the library manager are loaded: with the first system that needs them, and when a form or file that is
-;;;; to be read names them.
+;;;; Loads ASDF and the library manager on demand: with the first system that needs them, or when a form or file to be
+;;;; read names them.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -31,11 +31,11 @@
 (sb-ext:defglobal **library-manager-failure** nil "A text that says why it could not be loaded, or NIL.")
 (sb-ext:defglobal **library-manager-due** nil "True while there is a library manager that is not loaded yet.")
 
-(sb-ext:defglobal **init-file** nil "What answers call the init file of the user, which was not loaded, or NIL.")
+(sb-ext:defglobal **init-file** nil "The name in answers of the user's init file, which was not loaded, or NIL.")
 
 (defun load-library-manager ()
-  "Load the library manager of the user, when it is due. Return true when systems can be found that were not before.
-When it fails, that is written to *ERROR-OUTPUT*, and kept."
+  "Load the library manager of the user, if it is due. Return true when systems can be found that were not before. A
+failure is written to *ERROR-OUTPUT*, and kept."
   (call-with-load-lock
    (lambda ()
      (when (shiftf **library-manager-due** nil)
@@ -65,7 +65,7 @@ without one."
   "Names of packages that library managers bring.")
 
 (defun missing-package (condition)
-  "Return the name of the package that CONDITION, of the reader, misses, or NIL."
+  "Return the name of the missing package that CONDITION, of the reader, is about, or NIL."
   (let ((package (and (typep condition 'reader-error)
                       (typep condition 'package-error)
                       (ignore-errors (package-error-package condition)))))
@@ -78,15 +78,15 @@ without one."
        t))
 
 (defun package-loader (condition)
-  "Return the function that loads what has the package that CONDITION, of the reader, misses. Return NIL when it misses
-none, or nothing that can be loaded has it."
+  "Return the function that loads the package which CONDITION, of the reader, misses. Return NIL when it misses none, or
+one that nothing can load."
   (let ((package (missing-package condition)))
     (cond ((null package) nil)
           ((and (asdf-package-p package) (not (find-package "ASDF"))) #'load-asdf)
           ((and **library-manager-due** (member package *manager-packages* :test #'string=)) #'load-library-manager))))
 
 (defun call-reading (function)
-  "Call FUNCTION, which reads, and return its values. When what it reads names a package of ASDF or of the library manager,
+  "Call FUNCTION, which reads, and return its values. If it names a missing package of ASDF or of the library manager,
 load that and call FUNCTION again."
   (funcall (block unread
              (return-from call-reading
@@ -97,28 +97,28 @@ load that and call FUNCTION again."
   (call-reading function))
 
 (defun retry-with-libraries (condition)
-  "Have ASDF try again what CONDITION ended, when that did not find a system and the library manager was not loaded yet."
+  "If CONDITION says that ASDF did not find a system, load the library manager if due, and have ASDF try again."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (when (and **library-manager-due** missing (typep condition missing))
       (let ((retry (find-restart (contrib-symbol "ASDF" "RETRY") condition)))
         (when (and retry (load-library-manager)) (invoke-restart retry))))))
 
 (defun load-manager-for-file (condition)
-  "Load the library manager when CONDITION says that LOAD or COMPILE-FILE could not read a file that names a package of it,
-and tell the user to load that again: what the file did until then is not undone."
+  "Load the library manager if CONDITION says that LOAD or COMPILE-FILE could not read a file that names a package of
+it. Tell the user to load the file again: what it did until then is not undone."
   (let ((unread (or (ignore-errors (encapsulated-condition condition)) condition)))
     (when (and (eq (package-loader unread) #'load-library-manager) (load-library-manager))
       (format *error-output* "~&~A is loaded now, which the file needs: load the file again.~%" (first **library-manager**)))))
 
-;;; Other images that compile the same library. ASDF removes the old compiled file, and then gives the new one its name.
-;;; An image that wants the file between the two does not find it.
+;;; Other images that compile the same library. ASDF deletes the old fasl, and then renames the new one. An image that
+;;; wants the fasl in between does not find it.
 
-(defparameter *replacing-seconds* 10 "For how long the new file is waited for, should its image stand still.")
+(defparameter *replacing-seconds* 10 "Seconds to wait for the new fasl, should its image stand still.")
 
-(defvar *replaced* '() "The compiled files for which this call has tried again.")
+(defvar *replaced* '() "The fasls for which this call has tried again.")
 
 (defun new-file-beside-p (fasl)
-  "True when an image has compiled what FASL shall be: ASDF writes that beside it, with TMP behind the name."
+  "True when an image has compiled FASL anew: ASDF writes it beside FASL first, with TMP behind the name."
   (let ((begin (concatenate 'string (pathname-name fasl) "-")))
     (loop for file in (directory (make-pathname :name :wild :version nil :defaults fasl) :resolve-symlinks nil)
           for name = (pathname-name file)
@@ -127,7 +127,7 @@ and tell the user to load that again: what the file did until then is not undone
                          t))))
 
 (defun replaced-p (fasl)
-  "True when FASL is there, at once or when the image that replaces it has done so."
+  "True when FASL exists, at once or after the image that replaces it is done."
   (loop repeat (* 100 *replacing-seconds*)
         for new = (new-file-beside-p fasl)
         do (when (ignore-errors (probe-file fasl)) (return t))
@@ -135,20 +135,20 @@ and tell the user to load that again: what the file did until then is not undone
            (sleep 0.01)))
 
 (defun fasl-not-found (condition)
-  "Return the compiled file that CONDITION, a FILE-ERROR, is about, or NIL."
+  "Return the fasl that CONDITION, a FILE-ERROR, is about, or NIL."
   (let ((file (and (typep condition 'file-error) (ignore-errors (pathname (file-error-pathname condition))))))
     (and file
          (equal (pathname-type file) (pathname-type (compile-file-pathname file)))
          file)))
 
 (defun looks-at-file-p (function)
-  "True when FUNCTION, from FRAME-FUNCTION, is that of SBCL which makes a pathname of what the system calls a file."
+  "True when FUNCTION, from FRAME-FUNCTION, is SBCL's function that makes a pathname from the system's name of a file."
   (tree-equal (given-name function) '("LABELS" "PARSE" "IN" "%QUERY-FILE-SYSTEM")
               :test (lambda (part name) (and (symbolp part) (string= part name)))))
 
 (defun removed-while-looked-at-p (condition)
-  "True when CONDITION comes of a file that was removed while SBCL looked at it. SBCL 2.2.9 signals a TYPE-ERROR then, which
-does not tell which file it was."
+  "True when CONDITION comes from a file that was removed while SBCL looked at it. SBCL 2.2.9 signals a TYPE-ERROR then,
+without the name of the file."
   (and (typep condition 'type-error)
        (loop for frame = (top-frame) then (frame-below frame)
              repeat 50
@@ -156,7 +156,7 @@ does not tell which file it was."
                thereis (looks-at-file-p (frame-function frame)))))
 
 (defun retry-replaced (condition)
-  "Have ASDF try again what CONDITION ended, when that did not find a compiled file which another image replaced."
+  "Have ASDF try again if CONDITION says that it did not find a fasl which another image replaced."
   (let* ((file (fasl-not-found condition))
          (removed (and (null file) (removed-while-looked-at-p condition)))
          (name (and (or file removed) (contrib-symbol "ASDF" "RETRY")))
@@ -167,8 +167,8 @@ does not tell which file it was."
       (push file *replaced*)
       (invoke-restart retry))))
 
-;;; What ASDF warns about how an .asd file names its systems. It does so again whenever it reads the file.
-;;; What a person asks for works all the same.
+;;; Warnings of ASDF about how an .asd file names its systems. They come at each reading of the file, and all works
+;;; nevertheless.
 
 (defun naming-warning-p (condition)
   "True when CONDITION is a warning about how an .asd file names systems."
@@ -176,7 +176,7 @@ does not tell which file it was."
     (and class (find-class class nil) (typep condition class))))
 
 (defun stamp-warning-p (condition)
-  "True when CONDITION is a warning about the plan of ASDF that follows from such names, and says nothing else."
+  "True when CONDITION is ASDF's warning about its plan that follows from such names, and says nothing else."
   (and (typep condition 'simple-warning)
        (let ((control (simple-condition-format-control condition)))
          (and (stringp control)

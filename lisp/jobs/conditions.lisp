@@ -1,17 +1,16 @@
-;;;; A condition as data: its type, what it reports, the restarts and the top
-;;;; frames. Reports and printed arguments may run user code that fails or never
-;;;; ends, so each is guarded, bounded, and done inside the job.
+;;;; Renders a condition as data: its type, report, restarts and newest frames. Reports and printed arguments may run
+;;;; user code that fails or never ends, so each is guarded, bounded, and done within the job.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defvar *end-call* nil "The agent's own restart, below every restart of user code.")
 
-(defparameter *restart-limit* 20 "How many restarts an answer shows at most.")
+(defparameter *restart-limit* 20 "An answer shows at most this many restarts.")
 
-(defvar *offered* :active "The restarts that are told of, or :ACTIVE for all that are active.")
+(defvar *offered* :active "The restarts to show, a list, or :ACTIVE for all that are active.")
 
 (defun active-restarts (condition)
-  "Return the restarts that were active when CONDITION was signalled, without the agent's own, or those of *OFFERED*."
+  "Return *OFFERED* if it is a list; else the restarts active when CONDITION was signalled, without the agent's own."
   (if (listp *offered*)
       *offered*
       (loop for restart in (compute-restarts condition)
@@ -19,9 +18,9 @@
             collect restart)))
 
 (defun told-restarts (restarts)
-  "Return those of RESTARTS that are told, each a list of it, its name and its report; *RESTART-LIMIT* of them at most. Of
-those that read the same only the newest is told: INVOKE-RESTART takes that. The second value tells how many were not
-looked at, or is NIL."
+  "Return at most *RESTART-LIMIT* of RESTARTS to show, each a list of it, its name and its report. Of several with one
+name and report only the newest is shown: INVOKE-RESTART takes that. The second value is how many were not looked at, or
+NIL."
   (loop with seen = '()
         for (restart . more) on restarts
         for name = (let ((name (restart-name restart))) (if name (symbol-name name) "(no name)"))
@@ -49,7 +48,7 @@ The report has no package for a symbol of the session's package."
     (and name (symbolp name) (symbol-text name))))
 
 (defun condition-data (condition calls &optional more)
-  "Return CONDITION, signalled below CALLS and MORE others, as a JSON object: type, text, restarts, frames."
+  "Return CONDITION as a JSON object: type, text, restarts, frames. CALLS and MORE are from CALLS-ON-STACK."
   (multiple-value-bind (restarts more-restarts) (restarts-data condition)
     (let ((type (type-of condition)))
       (object "type" (if (symbolp type) (symbol-text type) (print-safely 200 type))
@@ -65,14 +64,14 @@ The report has no package for a symbol of the session's package."
 ;;; Keeping it
 
 (defvar *error-keeper* nil
-  "What keeps the errors of this call, or NIL. It is a function of a condition and whether its frames are on the
-stack. It returns a function that takes what CONDITION-DATA returns for the condition.")
+  "A function that keeps the errors of this call, or NIL. Its arguments are a condition, and whether its frames are on
+the stack. It returns a function to call with the CONDITION-DATA of the condition.")
 
 (sb-ext:defglobal **thread-error-keeper** nil
-  "What keeps the errors that end threads which are no jobs, as *ERROR-KEEPER* those of a call.")
+  "What *ERROR-KEEPER* is for a call, for errors that end threads which are no jobs.")
 
 (defun described (condition keeper on-stack calls &optional more)
-  "Return CONDITION, signalled below CALLS and MORE others, as data, which KEEPER, a value of *ERROR-KEEPER*, keeps."
+  "Return CONDITION-DATA of CONDITION, CALLS and MORE. KEEPER, a value of *ERROR-KEEPER*, keeps it."
   (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
          (data (condition-data condition calls more)))
     (when keep (funcall keep data))

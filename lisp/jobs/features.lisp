@@ -1,4 +1,4 @@
-;;;; *FEATURES*, by which #+ and #- leave out forms. The server reads files as the image does, so it has to know them.
+;;;; Sends *FEATURES* to the server, which reads files as the image does and must leave out the same forms by #+ and #-.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -15,7 +15,7 @@
         when (symbolp (car rest)) collect (car rest)))
 
 (defun send-features (&key again)
-  "Send the features of the image when they are others than the server knows; with AGAIN in any case. A keyword is sent by
+  "Send the features of the image if they are not those that the server knows; with AGAIN always. A keyword is sent by
 its name alone."
   (sb-sys:without-interrupts
     (sb-thread:with-mutex (**features-lock**)

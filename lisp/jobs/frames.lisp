@@ -1,8 +1,8 @@
-;;;; The calls of user code on the stack, without those of the system and the agent around them.
+;;;; Finds the frames of user code on the stack, without those of the system and the agent around them.
 
 (in-package "LIVE-LISP.JOBS")
 
-(defparameter *frame-limit* 15 "How many frames an answer shows at most.")
+(defparameter *frame-limit* 15 "An answer shows at most this many frames.")
 
 (defun frame-name (frame)
   "Return the name of the function of FRAME."
@@ -11,23 +11,23 @@
 (defun sbcl-arguments (frame)
   "Return the arguments of FRAME as SBCL has them."
   (cond ((null +frame-arguments+) '())
-        ;; Newer ones want to know how many.
+        ;; Newer SBCLs take the number of arguments to return.
         ((rest (plain-lambda-list (plain-definition +frame-arguments+))) (funcall +frame-arguments+ frame 20))
         (t (funcall +frame-arguments+ frame))))
 
 (defun method-name-p (name)
-  "True when NAME is how SBCL names the function of a method."
+  "True when NAME is SBCL's debug name of the function of a method."
   (and (consp name)
        (symbolp (first name))
        (member (symbol-name (first name)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=)))
 
 (defun methods-own (name arguments)
-  "Return those of ARGUMENTS, of a frame of the method NAME, that its callers gave. SBCL hands over others with them."
+  "Return those of ARGUMENTS, of a frame of the method NAME, that its callers gave, without SBCL's own."
   (cond ((string= (first name) "FAST-METHOD") (cddr arguments))
         ((listp (first arguments)) (first arguments))))
 
 (defun kept-arguments (frame)
-  "Return the arguments of FRAME; each that is not kept stands there as one that says so."
+  "Return the arguments of FRAME. An argument that was not kept becomes an object that prints as such."
   (let ((name (frame-name frame)) (arguments (sbcl-arguments frame)))
     (loop for argument in (if (method-name-p name) (methods-own name arguments) arguments)
           collect (if (or (typep argument 'unprintable) (eq argument :invalid-value-for-unescaped-register-storage))
@@ -35,14 +35,14 @@
                       argument))))
 
 (defun frame-lambda-list (frame)
-  "Return the lambda list of what FRAME calls, or NIL when that is not known."
+  "Return the lambda list of the function of FRAME, or NIL when it is unknown."
   (let ((name (frame-name frame))
         (parameters (ignore-errors (plain-lambda-list (function-of-frame (frame-function frame))))))
     (and (listp parameters)
          (if (method-name-p name) (methods-own name parameters) parameters))))
 
 (defun frame-keywords (frame)
-  "Return the parameters behind &KEY of what FRAME calls, and how many stand before that. Return NIL when it has a &REST."
+  "Return the parameters behind &KEY of FRAME's function, and the number of those before. Return NIL if it has a &REST."
   (let* ((parameters (frame-lambda-list frame))
          (keywords (and (listp parameters) (not (member '&rest parameters)) (member '&key parameters))))
     (when keywords
@@ -51,7 +51,7 @@
                             (ldiff parameters keywords))))))
 
 (defun initialized-p (name parameters)
-  "True when the one of PARAMETERS that is called NAME has an initial form."
+  "True when the one of PARAMETERS called NAME has a default form."
   (loop for parameter in parameters
           thereis (and (consp parameter)
                        (symbolp (first parameter))
@@ -60,7 +60,7 @@
                        t)))
 
 (defun local-named (name frame)
-  "Return a list of the value of the variable of FRAME whose symbol is called NAME, or NIL when it is not kept."
+  "Return a list of the value of FRAME's variable called NAME, or NIL when it is not kept."
   (loop with place = (frame-place frame)
         for variable across (debug-variables (frame-function frame))
         for symbol = (variable-symbol variable)
@@ -71,7 +71,7 @@
           return (list (variable-value variable frame))))
 
 (defun frame-arguments (frame)
-  "Return the arguments of FRAME, as far as they are known. Of one behind a keyword SBCL has only what was given; the
+  "Return the arguments of FRAME, as far as they are known. For a keyword argument SBCL has only what was given; the
 variable has the value that counts."
   (let ((arguments (kept-arguments frame)))
     (multiple-value-bind (parameters start) (frame-keywords frame)
@@ -94,8 +94,8 @@ variable has the value that counts."
   "Functions of the system between user code and the agent.")
 
 (defun name-symbols (name)
-  "Return the symbols in NAME, which may be a list such as (FLET X :IN Y). Of a long or circular list, which a program can
-make, return the first ones."
+  "Return the symbols in the debug name NAME, which may be a list such as (FLET X :IN Y). A program can make long or
+circular ones; of those return the first symbols."
   (let ((symbols '()) (left 200))
     (labels ((note (part depth)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -105,11 +105,11 @@ make, return the first ones."
     (nreverse symbols)))
 
 (defun function-symbols (name)
-  "Return the symbols in NAME, the name of a function. For a method, return those in the name of its generic function."
+  "Return the symbols in the debug name NAME; for a method, those in the name of its generic function."
   (name-symbols (if (method-name-p name) (second name) name)))
 
 (defun named-p (name names)
-  "True when a symbol of the system in NAME is called one of NAMES."
+  "True when a symbol of the system in NAME has one of NAMES."
   (loop for symbol in (function-symbols name)
         for package = (symbol-package symbol)
           thereis (and package
@@ -118,12 +118,12 @@ make, return the first ones."
                            (eql 0 (search "SB-" (package-name package)))))))
 
 (defun ours-p (name)
-  "True when NAME is of a function of the agent."
+  "True when NAME belongs to a function of the agent."
   (some (lambda (symbol) (own-package-p (symbol-package symbol))) (function-symbols name)))
 
 (defun machinery-p (name)
-  "True when NAME belongs to the part of the system that signals and evaluates, which
-tells a reader nothing about their program."
+  "True when NAME belongs to the part of the system that signals and evaluates, which says nothing about a user's
+program."
   (or (stringp name) (ours-p name) (named-p name *signalling*)))
 
 (defparameter *entries*
@@ -132,13 +132,13 @@ tells a reader nothing about their program."
   "Functions through which a signal, a trap or the collector enters Lisp.")
 
 (defun entry-p (name)
-  "True when the frames above one of NAME are the system's or the agent's."
+  "True when the frames above one with NAME belong to the system or the agent."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 
 (defun top-level-form-p (name)
-  "True when NAME is how SBCL names the code of top-level forms, which it puts together: of a file, or since 2.4.3 also of
-what is evaluated."
+  "True when NAME is SBCL's debug name of the code of top-level forms: of a file, or since 2.4.3 also of what is
+evaluated."
   (and (consp name) (named-p (first name) '("TOP-LEVEL-FORM"))))
 
 (defun form-p (frame)
@@ -148,8 +148,8 @@ what is evaluated."
         (and (top-level-form-p name) (null (frame-file frame))))))
 
 (defun loader-p (name)
-  "True when NAME is of the compiler or the loader, or begins a thread. Those stand between the agent and a top-level
-form of a file."
+  "True when NAME belongs to the compiler or the loader, or begins a thread. Such frames stand between the agent and a
+top-level form of a file."
   (let ((symbols (set-difference (name-symbols name) '(flet labels lambda :in))))
     (and (not (top-level-form-p name))
          (or (null symbols)
@@ -162,16 +162,15 @@ form of a file."
                     symbols)))))
 
 (defun without-machinery (frames &key loader)
-  "Return FRAMES from the first that is of user code; with LOADER, those of the compiler and
-the loader count as machinery too."
+  "Return FRAMES from the first of user code; with LOADER, also skip frames of the compiler and the loader."
   (member-if-not (lambda (frame)
                    (let ((name (frame-name frame)))
                      (or (machinery-p name) (form-p frame) (and loader (loader-p name)))))
                  frames))
 
 (defun below-entry (frames)
-  "Return FRAMES without those above the oldest entry of a signal, a trap or the collector. The foreign frames through
-which that came, which can be a few down, are left out too."
+  "Return FRAMES without those above the oldest entry of a signal, a trap or the collector. Leave out, too, the foreign
+frames through which that came, which can be a few down."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry
@@ -185,14 +184,14 @@ which that came, which can be a few down, are left out too."
     (if wait (nthcdr (1+ wait) frames) frames)))
 
 (defun user-frames ()
-  "Return the frames of this thread from the newest down to where the agent called
-user code, without the machinery at both ends."
+  "Return the frames of this thread, newest first, down to where the agent called user code, without the machinery at
+both ends."
   (let ((frames (loop for frame = (top-frame) then (frame-below frame)
                       for depth from 0 below 2000
                       for role = (and frame (frame-role (frame-name frame)))
                       while (and frame (not (eq role :user-code)))
                       unless (eq role :between) collect frame)))
-    ;; What the agent has put between, as where it hears of new methods, tells a reader nothing.
+    ;; Frames of the agent's hooks in between, as for new methods, tell a reader nothing.
     (remove-if (lambda (frame) (ours-p (frame-name frame)))
                (reverse (without-machinery (reverse (without-machinery (below-wait (below-entry frames)))) :loader t)))))
 
@@ -205,10 +204,10 @@ user code, without the machinery at both ends."
           (handler-case (frame-arguments frame)
             (error () '())))))
 
-;;; Those of the system
+;;; Frames of the system
 
 (defun dispatch-p (name)
-  "True when NAME is of what SBCL makes to find the methods of a generic function."
+  "True when NAME belongs to what SBCL makes to find the methods of a generic function."
   (and (consp name)
        (symbolp (first name))
        (eq (symbol-package (first name)) (find-package "SB-PCL"))
@@ -220,8 +219,8 @@ user code, without the machinery at both ends."
     (and package (or (eq package (find-package "COMMON-LISP")) (asdf-package-p (package-name package))))))
 
 (defun asdf-function-p (name)
-  "True when ASDF or UIOP defines the function that SBCL calls NAME. Others define methods of ASDF's functions too: those are
-of a class that is not ASDF's, or of one object."
+  "True when ASDF or UIOP defines the function with the debug name NAME. A method of theirs that is for a class of
+others, or for one object, is not theirs."
   (let ((root (and (not (top-level-form-p name)) (root-name name))))
     (and root
          (symbol-package root)
@@ -231,7 +230,7 @@ of a class that is not ASDF's, or of one object."
 
 (defun system-frame-p (frame)
   "True when the function of FRAME came with SBCL (its compiler, its loader, and the like), or is ASDF's or the agent's.
-ASDF can be another than SBCL's, so that its files tell nothing."
+The files of ASDF tell nothing: it can be another than SBCL's."
   (let ((name (frame-name frame)) (file (frame-file frame)))
     (or (stringp name)
         (ours-p name)
@@ -245,17 +244,17 @@ ASDF can be another than SBCL's, so that its files tell nothing."
   count)
 
 (defun without-inner (run newest oldest)
-  "Return RUN, frames of the system, with all between the NEWEST and the OLDEST of them folded, as many as these say."
+  "Return RUN, frames of the system, with all folded between the first NEWEST and the last OLDEST, two numbers."
   (let ((inner (- (length run) newest oldest)))
     (if (> inner 1)
         (append (subseq run 0 newest) (list (make-folded inner)) (last run oldest))
         run)))
 
-(defparameter *system-frames* 4 "How many frames are shown where all are of the system.")
+(defparameter *system-frames* 4 "How many frames are shown when all are of the system.")
 
 (defun folded-frames (frames)
-  "Return FRAMES, newest first, in which each run of frames of the system is folded. What the program called stays, and
-what signalled. When all are of the system, the newest stay."
+  "Return FRAMES, newest first, with each run of system frames folded. The frame that signalled stays, and those that
+the program called. When all are of the system, the newest stay."
   (when (every #'system-frame-p frames)
     (return-from folded-frames (without-inner frames *system-frames* 0)))
   (loop for first = t then nil
@@ -268,7 +267,7 @@ what signalled. When all are of the system, the newest stay."
                      run
                      (without-inner run (if first 1 0) (if frames 1 0))))))
 
-(defvar *sparing* nil "True while there may be no room for what the debugger makes to tell where frames are.")
+(defvar *sparing* nil "True while memory may not suffice for what the debugger allocates to find the places of frames.")
 
 (defun told-frames ()
   "Return the frames of USER-FRAMES that can be told of, newest first, each a frame or a FOLDED."
@@ -285,8 +284,8 @@ what signalled. When all are of the system, the newest stay."
   (first-frames (told-frames)))
 
 (defun frame-calls (frames)
-  "Return FRAMES, from SHOWN-FRAMES, each as a cons of the call as a list and of its place, from CALL-PLACE, or as what is
-FOLDED."
+  "Return for each of FRAMES, from SHOWN-FRAMES, a cons of the call, a list, and its place, from CALL-PLACE. A FOLDED
+stays."
   (loop for frame in frames
         collect (if (folded-p frame)
                     frame
@@ -294,7 +293,7 @@ FOLDED."
                           (and (not *sparing*) (not (system-frame-p frame)) (call-place frame))))))
 
 (defun calls-on-stack ()
-  "Return the newest calls of user code on the stack, *FRAME-LIMIT* at most, as FRAME-CALLS does. The second value is that
+  "Return the newest calls of user code on the stack, at most *FRAME-LIMIT*, as FRAME-CALLS does; and the second value
 of SHOWN-FRAMES."
   (handler-case
       (multiple-value-bind (frames more) (shown-frames)
@@ -305,7 +304,8 @@ of SHOWN-FRAMES."
   "Return TEXT, a call, at PLACE as a JSON object."
   (make-json-object (list* "call" text place)))
 
-(defparameter *call-level* 4 "How deep calls are printed: one more than values, for names such as those of methods.")
+(defparameter *call-level* 4 "The *PRINT-LEVEL* of calls: one more than that of values, for names such as those of
+methods.")
 
 (defun frames-data (&optional (calls (calls-on-stack)))
   "Return CALLS, from CALLS-ON-STACK, as JSON objects."
@@ -317,7 +317,7 @@ of SHOWN-FRAMES."
                         (frame-object (print-safely 240 (car call)) (cdr call)))))))
 
 (defun names-data ()
-  "Return the same as FRAMES-DATA without the arguments, whose print methods can never end, and without reading a file again."
+  "Return FRAMES-DATA without arguments, whose print methods can never end, and without reading a file again."
   (frames-data (loop with *may-read-spans* = nil
                      for call in (calls-on-stack)
                      collect (if (folded-p call) call (cons (list (caar call)) (cdr call))))))

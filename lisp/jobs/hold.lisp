@@ -1,25 +1,25 @@
-;;;; What a call says of its errors before they happen: which restarts are taken, and whether the others are held. What
-;;;; holds them comes later.
+;;;; What a call decides about its errors in advance: which restarts to take, and whether to hold other errors. The code
+;;;; that holds them is loaded later.
 
 (in-package "LIVE-LISP.JOBS")
 
-(defvar *hold* nil "For how many seconds an error of this call is held before it ends that, or NIL when none is.")
+(defvar *hold* nil "For how many seconds an error of this call is held before it ends that, or NIL.")
 
-(sb-ext:defglobal **held-above** 0 "The number of the last error that an image before this one has held.")
+(sb-ext:defglobal **held-above** 0 "The number of the last error that an earlier image has held.")
 
 (sb-ext:defglobal **holder** (constantly nil)
-  "What holds a condition in its thread, for a job: a function of both. It returns why it does not hold it.")
+  "A function of a condition and a job that holds the condition in its thread. It returns why it does not.")
 
 (sb-ext:defglobal **on-break** nil
-  "What is called with each condition that comes to the debugger, before all else, or NIL.")
+  "A function that is called with each condition that reaches the debugger, before all else, or NIL.")
 
-(defvar *so-far* '() "Functions that return members of the answer of this call, for one that is given before its end.")
+(defvar *so-far* '() "Functions that return members of this call's answer, for an answer that is given before its end.")
 
-(defvar *debug-level* nil "The DEBUG quality by which this call compiles, or NIL for that of the session.")
+(defvar *debug-level* nil "The DEBUG quality with which this call compiles, or NIL for that of the session.")
 
 ;;; Restarts that were chosen in advance
 
-(defvar *chosen-restarts* '() "The names of the restarts that this call takes when they are offered, the best first.")
+(defvar *chosen-restarts* '() "The names of the restarts that this call takes when they are offered, best first.")
 
 (defun names-among (value)
   "Return the names in VALUE, which a message has as those of restarts: a journal can be damaged."
@@ -42,7 +42,7 @@ REDEFINES-COMPILED-P.")
 first."
   (remove-duplicates (reverse (ldiff *went-on-by* before)) :test #'string= :from-end t))
 
-(defparameter *taken-told* 20 "The number of these restarts that an answer lists.")
+(defparameter *taken-told* 20 "An answer lists at most this many of these restarts.")
 
 (defvar *program-breaks* nil "The value of *BREAK-ON-SIGNALS* when the program entered the debugger.")
 (defvar *program-hook* nil "The value of *INVOKE-DEBUGGER-HOOK* when the program entered the debugger.")
@@ -53,7 +53,7 @@ first."
     (funcall function)))
 
 (defun restart-required-count (restart)
-  "Return how many arguments what RESTART calls must have, as far as that is known."
+  "Return how many arguments the function of RESTART requires, as far as that is known."
   (let ((parameters (ignore-errors (plain-lambda-list (restart-function restart)))))
     (if (listp parameters)
         (length (ldiff parameters (member-if (lambda (parameter) (member parameter lambda-list-keywords)) parameters)))
@@ -87,8 +87,8 @@ conditions for which they were taken before."
         (maphash (lambda (key taken) (note-taken key (cdr taken))) again)))))
 
 (defun take-chosen-restart (condition)
-  "Go on from CONDITION by the first restart that was chosen and is offered. It is taken once for conditions that are
-alike, since one that only tries again could do so for ever."
+  "Invoke the first chosen restart that CONDITION offers. It is invoked once for equal conditions, since one that only
+tries again could do so for ever."
   (loop for name in *chosen-restarts*
         for restart = (find name (active-restarts condition)
                             :key (lambda (each) (string (restart-name each))) :test #'string-equal)

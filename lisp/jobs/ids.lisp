@@ -1,8 +1,8 @@
-;;;; Short names for objects that answers tell of. They keep nothing alive: once nobody else has the object, its id is gone.
+;;;; Short ids for objects in answers. They keep nothing alive: once nobody else has the object, its id is gone.
 
 (in-package "LIVE-LISP.JOBS")
 
-(defparameter *id-limit* 5000 "How many ids are known; the oldest are forgotten.")
+(defparameter *id-limit* 5000 "At most this many ids are known; the oldest are forgotten.")
 
 (sb-ext:defglobal **ids** (make-hash-table :test 'eq :weakness :key :synchronized t) "The id of each object that has one.")
 (sb-ext:defglobal **objects** (make-hash-table :synchronized t) "A weak pointer to the object of each id.")
@@ -10,11 +10,11 @@
 (sb-ext:defglobal **ids-lock** (sb-thread:make-mutex :name "live-lisp ids") "Held while an id is given.")
 
 (defun has-parts-p (object)
-  "True when OBJECT is told in part only where it is printed, so that an id is of use."
+  "True when printing OBJECT can show only a part of it, so that an id is of use."
   (not (typep object '(or number symbol character string pathname package))))
 
 (defun object-id (object)
-  "Return the id of OBJECT as text, or NIL for one that has no parts."
+  "Return the id of OBJECT as text, such as @12; NIL for an object without parts."
   (when (has-parts-p object)
     (sb-thread:with-mutex (**ids-lock**)
       (let ((id (or (gethash object **ids**) (incf **last-id**))))
@@ -24,6 +24,6 @@
         (concatenate 'string "@" (decimal-digits id))))))
 
 (defun object-of-id (id)
-  "Return the object of ID, a number, and whether it is there."
+  "Return the object of ID, a number, and whether it still exists."
   (let ((pointer (gethash id **objects**)))
     (if pointer (sb-ext:weak-pointer-value pointer) (values nil nil))))

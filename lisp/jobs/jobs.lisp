@@ -4,13 +4,13 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defun collected-milliseconds ()
-  "Return for how long garbage was collected since the image began."
+  "Return the milliseconds of garbage collection since the image began."
   (let ((time sb-ext:*gc-run-time*))
     (if (realp time) (floor (* 1000 time) internal-time-units-per-second) 0)))
 
 (defstruct (job (:constructor make-job (id operation)))
-  "One request that runs in a thread of its own. LEAVING is called with it, when something throws past its end, in place of
-an answer. NOTES are members that its answer has besides."
+  "A request that runs in a thread of its own. LEAVING, or NIL, is called with the job in place of an answer when a
+throw passes its end. NOTES are further members of its answer."
   id
   operation
   thread
@@ -33,24 +33,24 @@ an answer. NOTES are members that its answer has besides."
   (answered nil))
 
 (sb-ext:defglobal **exiting** nil
-  "True once the program asked for an exit; what SBCL knows of it is local to that thread.")
+  "True once the program asked for an exit; SBCL's own flag is local to the exiting thread.")
 
 (sb-ext:defglobal **crowded** '()
-  "The threads without a job that ended because of the heap: what they left is collected before the next job.")
+  "The threads without a job that ended because of the heap: their garbage is collected before the next job.")
 
 (sb-ext:defglobal **collect-much** (constantly nil)
-  "What a job calls that ended because of the heap, and then is :CROWDED: who comes next needs the room.")
+  "A function that a job calls which ended because of the heap (:CROWDED): the next job needs the room.")
 
 (sb-ext:defglobal **heap-size** (sb-ext:dynamic-space-size)
-  "How many octets what lives in the heap can take.")
+  "How many octets live objects in the heap can take.")
 
 (sb-ext:defglobal **before-jobs** '()
-  "Functions that each job calls in its thread before anything else, the last of them first.")
+  "Functions that each job calls in its thread before anything else, the last added first.")
 
 (defvar *job* nil "The job that this thread works for, or NIL.")
 
 (sb-ext:defglobal **jobs** (make-hash-table :synchronized t)
-  "The jobs that run, by the id of their request.")
+  "The running jobs, by the id of their request.")
 
 (sb-ext:defglobal **begun** 0 "How many jobs have begun.")
 
@@ -61,7 +61,7 @@ an answer. NOTES are members that its answer has besides."
   "The stream that writes to **BACKGROUND**.")
 
 (defun answer-frame (id members)
-  "Return the frame of MEMBERS as the answer of the request ID. When they are too long for one, it says so instead."
+  "Return the wire frame with MEMBERS as the answer to the request ID, or with an error when they are too long for one."
   (let* ((frame (frame-octets (make-json-object (list* "id" id members))))
          (length (buffer-fill frame)))
     (if (> length +frame-limit+)
@@ -73,21 +73,20 @@ an answer. NOTES are members that its answer has besides."
         frame)))
 
 (defun answer (job members)
-  "Send the answer of JOB, once: MEMBERS is a property list. What its threads write later
-goes with the next answer."
+  "Send the answer of JOB, once: MEMBERS is a property list. What its threads write later goes into the next answer."
   (unless (job-answered job)
     (send-features)
     (let ((frame (answer-frame (job-id job)
                                (list* "output" (captured (job-output job))
                                       "background" (captured **background** :reset t)
                                       (append (job-notes job) members)))))
-      ;; Until here it can fail, or its thread can be ended; then something else is its answer.
+      ;; Up to here this can fail, or the thread can be ended; then something else is the answer.
       (sb-sys:without-interrupts
         (unless (shiftf (job-answered job) t) (send-frame frame))))
     (setf (capture-successor (job-output job)) **background**)))
 
 (defun job-collected (job)
-  "Return for how many milliseconds garbage was collected since JOB began, or NIL."
+  "Return the milliseconds of garbage collection since JOB began, or NIL for none."
   (let ((milliseconds (- (collected-milliseconds) (job-collected-before job))))
     (and (plusp milliseconds) milliseconds)))
 
@@ -96,8 +95,8 @@ goes with the next answer."
   (or **exiting** exit-under-way))
 
 (defun interruption (job reason)
-  "Return the members of the answer that tells that JOB was interrupted for REASON, and
-whether its cleanup forms were cut short. When those ran because of an exit, that goes on."
+  "Return the members of an answer that says that JOB was interrupted for REASON, and whether its cleanup forms were cut
+short. If these ran because of an exit, the exit goes on."
   (if (exiting-p)
       (list "exiting" t)
       (list "interrupted" (object "reason" reason
@@ -114,16 +113,15 @@ whether its cleanup forms were cut short. When those ran because of an exit, tha
 (note-frame 'call-user-code :user-code)
 
 (defmacro looking ((job) &body body)
-  "Evaluate BODY, which looks at what is on the stack of JOB and can run user code."
+  "Evaluate BODY, which examines the stack of JOB and can run user code."
   `(let ((*print-pprint-dispatch* **pretty-printers**))
      (setf (job-looking ,job) t)
      (unwind-protect (progn ,@body)
        (setf (job-looking ,job) nil))))
 
 (defun leave-job (job reason)
-  "Runs in the thread of JOB: note where it is and throw to its end. Showing the
-frames can itself run user code that never ends, so a second interrupt shows only their names.
-A job that has not come so far yet is left as soon as it has."
+  "Runs in the thread of JOB: record its frames and throw to its end. Rendering the frames can run user code that never
+ends, so a second interrupt records only names. A job that is not interruptible yet is left as soon as it is."
   (cond ((job-interruptible job)
          (cond ((job-frames job))
                ((job-looking job) (setf (job-frames job) (names-data)))
@@ -138,13 +136,14 @@ A job that has not come so far yet is left as soon as it has."
   (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
 
 (defun end-if-dead (job)
-  "End JOB when its thread ended without doing so: it can be ended before it has begun."
+  "End JOB if its thread has ended without doing so: a thread can be ended before it has begun."
   (let ((thread (job-thread job)))
     (when (and thread (not (sb-thread:thread-alive-p thread)))
       (end-job job))))
 
 (defun interrupt-job (id reason)
-  "Interrupt the job ID, if it still runs. One that only follows a thread of the program leaves that alone."
+  "Interrupt the job ID, if it still runs. A job that only follows a thread of the program is answered, and that thread
+goes on."
   (let ((job (gethash id **jobs**)))
     (cond
       ((null job))
@@ -155,23 +154,23 @@ A job that has not come so far yet is left as soon as it has."
       (end-if-dead job)))))
 
 (defun terminate-job (id)
-  "End the thread of the job ID, which ignored being interrupted."
+  "End the thread of the job ID, which ignored an interrupt."
   (let ((job (gethash id **jobs**)))
     (when (and job (not (job-follows job)))
       (setf (job-terminating job) t)
       (ignore-errors (sb-thread:terminate-thread (job-thread job))))))
 
 (defun condition-members (condition &rest calls)
-  "Return the members of the answer that tells of CONDITION, which is kept first. CALLS are the values of CALLS-ON-STACK
-when those are not on the stack any more."
+  "Return the members of an answer about CONDITION, which is kept first. CALLS are the values of CALLS-ON-STACK when the
+frames are no longer on the stack."
   (list "condition" (if calls
                         (apply #'described condition *error-keeper* nil calls)
                         (multiple-value-call #'described condition *error-keeper* t (calls-on-stack)))
         "notHeld" (and *job* (job-unheld *job*))))
 
 (defun leave-by-condition (job condition)
-  "Throw to the end of JOB with what tells of CONDITION. When the stack or the heap is
-exhausted there is no room here to describe anything, so that is done after the throw."
+  "Throw the members about CONDITION to the end of JOB. With an exhausted stack there is no room here to describe
+anything: a function that does so later is thrown."
   (throw job
     (cond ((job-looking job)
            (list "condition" (object "type" (class-text (class-of condition))
@@ -202,7 +201,7 @@ exhausted there is no room here to describe anything, so that is done after the 
         (error () value)))))
 
 (defun end-thread (condition)
-  "Keep and print CONDITION, which nobody handled in a thread that is no job, and end the thread."
+  "Keep and print CONDITION, which was not handled in a thread that is no job, and end the thread."
   (let ((name (current-thread-name)))
     (unless-broken nil (lambda ()
                          (unless (typep condition 'storage-condition)
@@ -214,16 +213,16 @@ exhausted there is no room here to describe anything, so that is done after the 
   (leave-thread))
 
 (defun fail-job (job condition)
-  "Answer JOB, whose own part signalled CONDITION, and end its thread. The agent is broken then, and
+  "Answer JOB with a fault and end its thread: the agent's own part signalled CONDITION. The agent is broken then, and
 the server replaces the image."
   (unless (shiftf (job-answered job) t)
     (send (object "id" (job-id job) "fault" (report-text 500 condition))))
   (sb-thread:abort-thread))
 
 (defun damage-p (condition)
-  "True when CONDITION says that a function or variable of the agent is gone: evaluated code took it away."
+  "True when CONDITION says that a function or variable of the agent is undefined: evaluated code removed it."
   (and (typep condition 'cell-error)
-       ;; A program can make one without a name.
+       ;; A program can make such a condition without a name.
        (ours-p (ignore-errors (cell-error-name condition)))))
 
 (defun thread-name-for (operation)
@@ -231,12 +230,12 @@ the server replaces the image."
   (concatenate 'string "live-lisp " operation))
 
 (defun job-to-begin ()
-  "Return the job for which this thread was made, when that has not begun, or NIL. What fails until then is the agent's."
+  "Return the job for which this thread was made, if it has not begun, or NIL. A failure before that is the agent's."
   (let* ((thread sb-thread:*current-thread*) (name (sb-thread:thread-name thread)))
     (sb-ext:with-locked-hash-table (**jobs**)
       (loop for job being the hash-values of **jobs**
             when (and (not (job-begun job))
-                      ;; It can be here before the reader knows it.
+                      ;; The thread can be here before the reader has stored it.
                       (member (job-thread job) (list thread nil))
                       (equal name (thread-name-for (job-operation job))))
               return job))))
@@ -300,10 +299,10 @@ it."
      (answer-condition condition))))
 
 (defmacro with-job-streams ((capture) &body body)
-  "Evaluate BODY with output going to CAPTURE and every input stream at its end."
+  "Evaluate BODY with output going to CAPTURE, and every input stream at its end."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
-    ;; Its elements are characters, so also those of the terminal. The functions are those of SBCL, also when a program has
-    ;; defined them anew: no limit holds yet.
+    ;; The input has characters, so the terminal has, too. The functions are SBCL's own, even if a program has redefined
+    ;; them: no limit holds yet.
     `(let* ((,input (funcall (load-time-value #'make-string-input-stream) ""))
             (,output (capturing ,capture))
             (,terminal (funcall (load-time-value #'make-two-way-stream) ,input ,output))
@@ -313,8 +312,7 @@ it."
        ,@body)))
 
 (defun job-result (job function)
-  "Call FUNCTION, which returns the members of the answer, and return them, or those
-that tell why it was left."
+  "Call FUNCTION, which returns the members of the answer. Return them, or those that say why it was left."
   (let ((members
           (catch job
             (unwind-protect
@@ -331,7 +329,7 @@ that tell why it was left."
     (if (functionp members) (job-result job members) members)))
 
 (defun end-job (job)
-  "Runs when the thread of JOB ends, however: it is answered in any case."
+  "Runs when the thread of JOB ends, however that comes: JOB is answered in any case."
   (if (and (job-leaving job) (not (job-answered job)) (not (job-terminating job)) (not (exiting-p)))
       (funcall (job-leaving job) job)
       (answer job (interruption job (if (job-terminating job) "terminated" "ended"))))
@@ -339,11 +337,11 @@ that tell why it was left."
   (when (eq job (gethash (job-id job) **jobs**)) (remhash (job-id job) **jobs**)))
 
 (defun run-job (job function)
-  "The life of the thread of JOB. It is answered also when its thread is ended before it has come to FUNCTION.
-What is done before a job, such as collecting garbage, can take long."
+  "The life of the thread of JOB, which is answered also if the thread is ended before it calls FUNCTION. What is done
+before a job, such as collecting garbage, can take long."
   (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
-        ;; A call of a generic function can compile, also in a lookup. What an evaluation sets does not last:
-        ;; no later one could set it back.
+        ;; A call of a generic function can compile, also in a lookup. A value that an evaluation sets does not last: no
+        ;; later one could reset it.
         (*macroexpand-hook* 'funcall)
         (*replaced* '()))
     (unwind-protect

@@ -1,14 +1,14 @@
-;;;; Frames with their locals, for an error that is told later. Locals are printed when it
-;;;; happens, and without code of the user: a print method could fail or never end.
+;;;; Renders frames with their locals, for an error that is shown later. Locals are printed when the error happens,
+;;;; without code of the user: a print method could fail or never end.
 
 (in-package "LIVE-LISP.JOBS")
 
-(defparameter *local-limit* 20 "How many locals of one frame are kept.")
-(defparameter *local-length* 1000 "Characters of one printed local.")
-(defparameter *locals-milliseconds* 50 "For how long a thread runs to print locals; those after that are left out.")
+(defparameter *local-limit* 20 "At most this many locals of one frame are kept.")
+(defparameter *local-length* 1000 "At most this many characters of one local are printed.")
+(defparameter *locals-milliseconds* 50 "CPU time for printing locals, in milliseconds; later locals are left out.")
 
 (defun standard-slots (object)
-  "Return the slots of OBJECT, of a STANDARD-CLASS and up to date, as pairs of name and value."
+  "Return the bound slots of OBJECT, of a STANDARD-CLASS and up to date, as pairs of name and value."
   (unless (outdated-layout-p (layout-of object))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for location = (sb-mop:slot-definition-location slot)
@@ -25,8 +25,8 @@
         collect (cons name (slot-value object name))))
 
 (defun condition-slots (condition)
-  "Return the slots of CONDITION that were given or set, as pairs of name and value: an initform
-would be code of the user."
+  "Return the slots of CONDITION that were given or set, as pairs of name and value. An initform would be code of the
+user."
   (let* ((start (first-condition-word))
          (given (loop for index from start below (1- (instance-length condition)) by 2
                       append (list (instance-word condition index)
@@ -40,7 +40,7 @@ would be code of the user."
           when (or found also) collect (cons name (if found value other)))))
 
 (defun inner-slots (object)
-  "Return the slots of OBJECT that can be had without code of the user, as pairs."
+  "Return the slots of OBJECT that can be read without code of the user, as pairs of name and value."
   (let ((type (type-of object)))
     (cond ((typep object 'condition) (condition-slots object))
           ((or (not (symbolp type)) (null (symbol-package type))
@@ -54,19 +54,19 @@ would be code of the user."
   (let* ((name (class-name (class-of object))) (package (and (symbolp name) (symbol-package name))))
     (and package (sb-ext:package-locked-p package) t)))
 
-;;; What was on a stack, and is gone when its function returns. Nothing may look at it then: what is there now can be
+;;; Objects on a stack that are gone when their function returns. Nothing may look at them then: their memory can hold
 ;;; anything, also what only looks like an object.
 
-(defvar *gone-stacks* '() "Where stacks begin of which objects can be gone: addresses.")
+(defvar *gone-stacks* '() "The start addresses of stacks whose objects can be gone.")
 
 (defun left-stack-p (object)
-  "True when OBJECT was on one of *GONE-STACKS*. Only its address counts."
+  "True when OBJECT was on one of *GONE-STACKS*. Only its address is looked at."
   (let ((address (object-address object)) (octets (or stack-octets 0)))
     (and (not (typep object '(or fixnum character single-float)))
          (loop for start in *gone-stacks* thereis (< -1 (- address start) octets)))))
 
 (defun list-without-gone (list depth)
-  "Return LIST, a cons, or a list of its first elements with a text in the place of what is gone. DEPTH is that of
+  "Return LIST, a cons, or a list of its first elements with texts in place of what is gone. DEPTH is that of
 WITHOUT-GONE."
   (let ((elements '()) (rest list) (changed nil))
     (loop repeat 9
@@ -80,8 +80,8 @@ WITHOUT-GONE."
           (t list))))
 
 (defun without-gone (object &optional (depth 4))
-  "Return OBJECT, or a copy with a text in the place of what is gone in it, as far as that would be printed. DEPTH says how
-many lists within each other are looked at."
+  "Return OBJECT, or a copy with texts in place of what is gone in it, as far as it would be printed. Looks into lists
+up to DEPTH deep."
   (cond ((null *gone-stacks*) object)
         ((left-stack-p object) (make-unprintable "gone from the stack"))
         ((zerop depth) object)
@@ -109,7 +109,7 @@ many lists within each other are looked at."
              (prin1 (without-gone value) stream))))
 
 (defun print-long (stream object)
-  "Print OBJECT, which *PRINT-LENGTH* does not bound, on STREAM, or its size when it is large."
+  "Print OBJECT, which *PRINT-LENGTH* does not bound, on STREAM; of a large one only the beginning, or its size."
   (let ((size (etypecase object
                 (rational (+ (integer-length (numerator object)) (integer-length (denominator object))))
                 (vector (length object))))
@@ -118,10 +118,10 @@ many lists within each other are looked at."
           ((stringp object) (prin1 (subseq object 0 *local-length*) stream) (write-string "..." stream))
           (t (format stream "#<~A of ~D bits>" (if (vectorp object) 'bit-vector 'number) size)))))
 
-(sb-ext:defglobal **local-printers** nil "A pprint dispatch table for locals, made when it is first used.")
+(sb-ext:defglobal **local-printers** nil "The pprint dispatch table for locals, or NIL before its first use.")
 
 (defun local-printers ()
-  "Return the table by which locals print without code of the user and within bounds."
+  "Return the pprint dispatch table that prints locals without code of the user and within bounds."
   (or **local-printers**
       (let ((table (copy-pprint-dispatch nil)))
         (set-pprint-dispatch '(or standard-object condition (and structure-object (not (or pathname package comma unprintable))))
@@ -130,7 +130,7 @@ many lists within each other are looked at."
         (setf **local-printers** table))))
 
 (defmacro printing-locals (&body body)
-  "Evaluate BODY with printer settings for values that stand on one line."
+  "Evaluate BODY with printer settings for values on one line."
   `(let ((printers (local-printers)))
      (printing-plainly
        (let ((*print-pprint-dispatch* printers) (*print-pretty* t)
@@ -138,7 +138,7 @@ many lists within each other are looked at."
          ,@body))))
 
 (defun local-text (value)
-  "Return VALUE printed."
+  "Return VALUE printed within bounds, without code of the user."
   (let ((value (without-gone value)))
     (if (typep value '(or symbol fixnum character))
         (printing-plainly (print-safely *local-length* value))
@@ -158,10 +158,10 @@ many lists within each other are looked at."
                  (coerce (debug-variables (frame-function frame))
                          'list)))
 
-(defvar *tells-ids* nil "True when locals are told with ids, by which they can be looked into while their frame is there.")
+(defvar *tells-ids* nil "True when locals have ids, by which they can be inspected while their frame exists.")
 
 (defun frame-locals (frame)
-  "Return the locals of FRAME as JSON objects, without a value those that are not kept there."
+  "Return the locals of FRAME as JSON objects; those that are not kept have no value."
   (handler-case
       (loop with place = (frame-place frame)
             for variable in (frame-variables frame)
@@ -175,19 +175,19 @@ many lists within each other are looked at."
     (error () '())))
 
 (defun frame-text (call)
-  "Return CALL, of a frame, printed on one line without code of the user."
+  "Return CALL, from FRAME-CALL, printed on one line without code of the user."
   (on-one-line (printing-locals (let ((*print-level* *call-level*)) (print-safely 240 call)))))
 
 (defun run-milliseconds ()
-  "Return for how many milliseconds this thread has run, since any time; where no clock counts that, how many have passed."
+  "Return the CPU time of this thread in milliseconds, from any start; without such a clock, the elapsed time."
   (if thread-clock
       (multiple-value-bind (seconds nanoseconds) (clock-time thread-clock)
         (+ (* 1000 seconds) (floor nanoseconds 1000000)))
       (floor (* 1000 (get-internal-real-time)) internal-time-units-per-second)))
 
 (defun frames-with-locals (frames)
-  "Return FRAMES, from SHOWN-FRAMES, as JSON objects with the call, the place and the locals of each. Those for which the
-time did not suffice have only the name, and are late."
+  "Return FRAMES, from SHOWN-FRAMES, as JSON objects with the call, the place and the locals. Frames for which the time
+did not suffice have only the name, and are late."
   (let ((end (+ (run-milliseconds) *locals-milliseconds*)))
     (loop for frame in frames
           for timely = (< (run-milliseconds) end)
@@ -197,17 +197,17 @@ time did not suffice have only the name, and are late."
                                                      (and (not *sparing*) (not (system-frame-p frame)) (call-place frame)))))
                         (t (frame-object (frame-text (list (frame-name frame))) (list "late" t)))))))
 
-;;; What is kept
+;;; Kept errors
 
 (defun unix-time ()
   "Return the seconds since 1970."
   (- (get-universal-time) (encode-universal-time 0 0 0 1 1 1970 0)))
 
-(defparameter *error-limit* 10 "How many errors are kept.")
+(defparameter *error-limit* 10 "At most this many errors are kept.")
 
 (sb-ext:defglobal **errors** '() "The last errors as property lists, newest first.")
 
-(sb-ext:defglobal **began** nil "When this image began, as UNIX-TIME says it.")
+(sb-ext:defglobal **began** nil "When this image began, in seconds since 1970.")
 
 (defun note-beginning ()
   "Note that this image begins now."
@@ -216,11 +216,11 @@ time did not suffice have only the name, and are late."
 (sb-ext:defglobal **errors-lock** (sb-thread:make-mutex :name "live-lisp errors")
   "Held while **ERRORS** changes.")
 
-(defvar *form-text* nil "The text of the form that this call evaluates, when it came as text.")
+(defvar *form-text* nil "The source text of the form being evaluated, if it came as text.")
 
 (defun keep-error (condition on-stack)
-  "Begin to keep CONDITION, with the locals of its frames when those are ON-STACK. Return a
-function that takes what CONDITION-DATA returned: making that can take for ever."
+  "Begin to keep CONDITION, with the locals of its frames when those are ON-STACK. Return a function to call with the
+CONDITION-DATA of CONDITION: making that can take for ever."
   (let* (;; It can be signalled while a value is printed, by a printer that looks for circles.
          (*print-circle* nil)
          (frames (and on-stack (frames-with-locals (shown-frames))))
@@ -241,7 +241,7 @@ function that takes what CONDITION-DATA returned: making that can take for ever.
 (setf **thread-error-keeper** #'keep-error)
 
 (define-operation ("last-error" :inline t) (index)
-  "Return the error that is INDEX errors old, with the types and times of all that are kept."
+  "Return the error that is INDEX errors old (0 is the newest), with the types and times of all that are kept."
   (let ((errors **errors**))
     (object "began" **began**
             "total" (length errors)

@@ -1,12 +1,12 @@
-;;;; Which names look like one that is not there: few, and only those that are near. It is asked for when something has
-;;;; failed, and goes once through the symbols of one package, however many they are.
+;;;; Suggests names like one that does not exist: at most three, by edit distance. It is used when something has failed,
+;;;; and passes once through the symbols of one package.
 
 (in-package "LIVE-LISP.JOBS")
 
-(defparameter *looked-at* 250000 "How many symbols of a package are compared at most.")
+(defparameter *looked-at* 250000 "At most this many symbols of a package are compared.")
 
 (defun nearness (name)
-  "Return how many slips of typing a name that is near NAME may have; NIL when NAME is too short to tell."
+  "Return the greatest edit distance from NAME of a name that is near; NIL when NAME is too short."
   (let ((length (length name)))
     (cond ((< length 4) nil)
           ((< length 8) 1)
@@ -14,8 +14,8 @@
           (t 3))))
 
 (defun next-row (i one other width most before above row)
-  "Fill ROW from BEFORE and ABOVE, those for fewer characters. It has how many slips lead from I characters of ONE to
-each beginning of the WIDTH characters of OTHER. Return the least. What is further than MOST from the diagonal cannot count."
+  "Fill ROW of the table of edit distances from the rows before it, BEFORE and ABOVE: from I characters of ONE to each
+prefix of the WIDTH characters of OTHER. Return the least. What is further than MOST from the diagonal cannot count."
   (declare (type (simple-array character (*)) one other)
            (type (integer 1 10000) i) (type (integer 0 10000) width) (type (integer 0 10) most)
            (type (simple-array fixnum (*)) before above row) (optimize speed))
@@ -50,8 +50,8 @@ each beginning of the WIDTH characters of OTHER. Return the least. What is furth
         (put-characters (simple-array character (*))))))
 
 (defun slips-to (one height other width most rows)
-  "Return how many slips lead from the first HEIGHT characters of ONE to the first WIDTH of OTHER. Return NIL when they
-are more than MOST. ROWS are three vectors to work in."
+  "Return the edit distance from the first HEIGHT characters of ONE to the first WIDTH of OTHER, or NIL when it is more
+than MOST. ROWS are three vectors to work in."
   (declare (type (simple-array character (*)) one other) (type (integer 0 10000) height width)
            (type (integer 0 10) most) (optimize speed))
   (destructuring-bind (before above row) rows
@@ -64,24 +64,24 @@ are more than MOST. ROWS are three vectors to work in."
           finally (return (and (<= (aref above width) most) (aref above width))))))
 
 (defun common-beginning (one height other width)
-  "Return how many characters the first HEIGHT of ONE and the first WIDTH of OTHER have in common at their beginnings."
+  "Return the length of the common prefix of the first HEIGHT characters of ONE and the first WIDTH of OTHER."
   (declare (type (simple-array character (*)) one other) (type (integer 0 10000) height width) (optimize speed))
   (loop for same of-type (integer 0 10000) from 0 below (min height width)
         while (char= (char one same) (char other same))
         finally (return same)))
 
 (defun common-end (one height other width start)
-  "Return how many characters the first HEIGHT of ONE and the first WIDTH of OTHER have in common at their ends, behind
-START."
+  "Return the length of the common suffix, behind START, of the first HEIGHT characters of ONE and the first WIDTH of
+OTHER."
   (declare (type (simple-array character (*)) one other) (type (integer 0 10000) height width start) (optimize speed))
   (loop for same of-type (integer 0 10000) from 0 below (- (min height width) start)
         while (char= (char one (- height same 1)) (char other (- width same 1)))
         finally (return same)))
 
 (defun slip-counter (name most)
-  "Return a function of a string that counts the slips from NAME to it, whatever the case. Those are characters that are
-wrong, missing, too many or exchanged with their neighbour. It returns NIL when they are more than MOST, or than its second
-argument when that is less."
+  "Return a function that returns the edit distance from NAME to a string, whatever the case: how many characters are
+wrong, missing, too many or exchanged with their neighbour. It returns NIL above MOST, or above its second argument when
+that is less."
   (let* ((one (map-into (make-array (length name) :element-type 'character) #'char-upcase name))
          (room (+ (length one) most 2))
          (buffer (make-string room)) (left (make-string room)) (right (make-string room))
@@ -93,7 +93,7 @@ argument when that is less."
         (declare (type (integer 0 10000) height width))
         (when (<= (abs (- width height)) most)
           (put-upper-case other buffer)
-          ;; What both begin and end with takes no part in it, and is most of two names that are near.
+          ;; The common prefix and suffix do not count, and are most of two names that are near.
           (let* ((start (common-beginning one height buffer width))
                  (same (common-end one height buffer width start)))
             (declare (type (integer 0 10000) start same))
@@ -105,8 +105,8 @@ argument when that is less."
                      (slips-to left height right width most rows)))))))))
 
 (defun nearest-three (found)
-  "Return the texts of the three of FOUND that are nearest, each once. FOUND has lists of a text, how far it is, and how
-far its package is. What is further than the nearest is left out, unless both are one slip away at most."
+  "Return the texts of the nearest three of FOUND, lists of a text, its distance, and the distance of its package,
+without duplicates. Leave out what is further than the nearest, unless its distance is at most 1."
   (flet ((before-p (one other)
            (loop for a in (rest one) for b in (rest other)
                  unless (= a b) return (< a b)
@@ -118,7 +118,7 @@ far its package is. What is further than the nearest is left out, unless both ar
       (reverse texts))))
 
 (defun map-accessible (visit package)
-  "Call VISIT with the symbols that are accessible in PACKAGE, *LOOKED-AT* of them at most."
+  "Call VISIT with the symbols that are accessible in PACKAGE, at most *LOOKED-AT*."
   (let ((left *looked-at*))
     (with-package-iterator (next package :internal :external :inherited)
       (loop
@@ -129,7 +129,7 @@ far its package is. What is further than the nearest is left out, unless both ar
 
 (defparameter *documented-packages*
   '("SB-EXT" "SB-THREAD" "SB-MOP" "SB-GRAY" "SB-POSIX" "SB-BSD-SOCKETS" "SB-CLTL2" "SB-INTROSPECT")
-  "The packages of SBCL in which a name is looked for that is not where it was expected.")
+  "The packages of SBCL that are searched for a name that is missing elsewhere.")
 
 (defun namesakes (name)
   "Return two lists of the symbols with the name NAME in all packages: the exported and the internal ones. Internal packages of
@@ -147,8 +147,8 @@ SBCL are left out."
                   ((and (eq status :internal) (not documented)) (pushnew symbol internal)))))))))
 
 (defun nearer-p (symbol far beside entry)
-  "True when SYMBOL comes before ENTRY. It is FAR slips away. BESIDE is 0 when it is of the package asked for, 1 when it is
-exported or accessible there, else 2. ENTRY is a list of the text, the same two numbers and the symbol of another."
+  "True when SYMBOL ranks before ENTRY, a list of a text, the same two numbers, and a symbol. FAR is SYMBOL's distance.
+BESIDE is 0 when its home is the package asked for, 1 when it is exported or accessible there, else 2."
   (destructuring-bind (text other-far other-beside other) entry
     (cond ((/= far other-far) (< far other-far))
           ((/= beside other-beside) (< beside other-beside))
@@ -158,13 +158,13 @@ exported or accessible there, else 2. ENTRY is a list of the text, the same two 
 
 (defun near-symbols (name package wanted &optional hidden)
   "Return at most three symbols near the string NAME, as texts, the nearest first. They are accessible in PACKAGE, or
-another package exports them under that very name; with HIDDEN it need not export them. WANTED is a function that is true of
-symbols that come into question."
+another package exports them under that very name; with HIDDEN it need not export them. WANTED is a predicate of
+symbols."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most))) (found '()) (bound 10))
     (declare (type (integer 0 10) bound))
     (flet ((note (symbol far &optional (away 1))
              (let ((beside (if (eq package (symbol-package symbol)) 0 away)))
-               ;; WANTED costs more than all else, so it is asked only about what would be told.
+               ;; WANTED costs more than all else, so it is called only for what would be shown.
                (when (and (symbol-package symbol)
                           (or (null (cddr found)) (nearer-p symbol far beside (third found)))
                           (not (find symbol found :key #'fourth))
@@ -197,15 +197,15 @@ symbols that come into question."
                           for far = (and called (funcall slips (coerce called 'simple-string)))
                           when far collect (list called far 0)))))))
 
-;;; What is near the name that a condition is about
+;;; Suggestions for the name that a condition is about
 
 (defun classp-here (symbol)
   "True when SYMBOL names a class."
   (and (find-class symbol nil) t))
 
 (defun near-name (name wanted)
-  "Return what is near the symbol NAME, or the one in (SETF NAME), which nothing of the kind that WANTED tests is. Return
-NIL when NAME is such by now: warnings come when all is loaded, and the definition can stand behind the use."
+  "Return suggestions for the symbol NAME, or the one in (SETF NAME), for which WANTED is false. Return NIL if it is
+true by now: warnings come when all is loaded, and a definition can stand behind the use."
   (let* ((symbol (if (consp name) (second name) name))
          (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol)))
          (wanted (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))
@@ -213,7 +213,7 @@ NIL when NAME is such by now: warnings come when all is loaded, and the definiti
       (near-symbols (symbol-name symbol) package wanted t))))
 
 (defun near-package-error (condition)
-  "Return what is near the package that CONDITION, a package error, misses, or the symbol that this does not have."
+  "Return suggestions for the package that CONDITION, a package error, misses, or the symbol that the package lacks."
   (let ((package (package-error-package condition)))
     (typecase package
       ((or string symbol character) (unless (find-package package) (near-packages (string package))))
@@ -225,7 +225,7 @@ NIL when NAME is such by now: warnings come when all is loaded, and the definiti
                            (eq :external (nth-value 1 (find-symbol (symbol-name symbol) package)))))))))))
 
 (defun near-warning (condition)
-  "Return what is near the name of which CONDITION, a warning of the compiler, says that it is undefined."
+  "Return suggestions for the name that CONDITION, a warning of the compiler, calls undefined."
   (destructuring-bind (&optional kind name &rest more) (simple-condition-format-arguments condition)
     (declare (ignore more))
     (case kind
@@ -234,11 +234,11 @@ NIL when NAME is such by now: warnings come when all is loaded, and the definiti
       (:type (near-name name #'classp-here)))))
 
 (defun missing-name-p (condition)
-  "True when CONDITION says that a function, a variable, a class, a package or a symbol of a package is not there."
+  "True when CONDITION says that a function, variable, class, package or symbol of a package does not exist."
   (typep condition '(or undefined-function unbound-variable class-missing package-error)))
 
 (defun near-condition (condition)
-  "Return at most three names, as texts, that are near the one that CONDITION says is not there."
+  "Return at most three suggestions, as texts, for the missing name that CONDITION is about."
   (ignore-errors
    (typecase condition
      (undefined-function (near-name (cell-error-name condition) #'fboundp))

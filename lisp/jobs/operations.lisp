@@ -1,20 +1,20 @@
-;;;; What the server can ask for. An operation is an ordinary function with keyword
-;;;; parameters; the table says which one a message means.
+;;;; Operations: what the server can ask for. An operation is an ordinary function with keyword parameters, found by its
+;;;; name in a table.
 
 (in-package "LIVE-LISP.JOBS")
 
 (define-condition lookup-failure (error)
   ((members :initarg :members :reader lookup-failure-members))
-  (:documentation "A package or symbol that is not there: MEMBERS is the answer that says so."))
+  (:documentation "A package or symbol does not exist: MEMBERS is the answer that says so."))
 
 (defun fail-lookup (&rest members)
-  "Leave the operation with MEMBERS as its value."
+  "Leave the operation with MEMBERS, a property list, as its value."
   (error 'lookup-failure :members members))
 
 (defstruct (operation (:constructor make-operation (name function parameters inline starter)))
-  "NAME is what messages call it, PARAMETERS are pairs of a JSON key and a keyword. INLINE means that the reader runs
-it itself: it is short and runs no user code. STARTER is what begins it in place of START-JOB, with the same arguments
-and those of the message, or NIL."
+  "NAME is its name in messages, PARAMETERS are pairs of a JSON key and a keyword. INLINE means that the reader thread
+runs it: it is short and runs no user code. STARTER, or NIL, begins it in place of START-JOB, with the same arguments
+and those of the message."
   name function parameters inline starter)
 
 (defvar *operations* (make-hash-table :test 'equal) "Operations by name.")
@@ -36,31 +36,28 @@ is the value of the answer. With the option :MEMBERS it is a property list of th
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defun json-key (symbol)
-    "Return the JSON key of the parameter SYMBOL: FORM-NUMBER is formNumber."
+    "Return the JSON key of the parameter SYMBOL: formNumber for FORM-NUMBER."
     (let ((words (string-capitalize (symbol-name symbol))))
       (setf (char words 0) (char-downcase (char words 0)))
       (remove #\- words))))
 
 (defun whole (value)
-  "Return VALUE, the integer that it stands for when it is a float without a fraction: the server writes large
-integers with an exponent."
+  "Return VALUE; a float without a fraction becomes an integer: the server writes large integers with an exponent."
   (if (and (floatp value) (= value (ftruncate value))) (values (truncate value)) value))
 
 (defun call-operation (operation arguments)
-  "Call OPERATION with ARGUMENTS, a hash table from a message, and return the members
-of the answer."
+  "Call OPERATION with ARGUMENTS, a hash table from a message, and return the members of the answer."
   (handler-case
       (apply (operation-function operation)
              (loop for (key . keyword) in (operation-parameters operation)
-                   ;; The data of a tool is what it is.
+                   ;; The data of a tool is not converted.
                    for value = (if (eq keyword :value) (gethash key arguments) (whole (gethash key arguments)))
                    when value collect keyword and collect value))
     (lookup-failure (failure)
       (list "value" (make-json-object (lookup-failure-members failure))))))
 
 (defun perform (message)
-  "Do what MESSAGE asks for: at once when it is short, else in a job. A failure to
-start is its answer."
+  "Do what MESSAGE asks for: at once when it is inline, else in a job. A failure to start is its answer."
   (let* ((id (gethash "id" message))
          (operation (gethash (gethash "op" message) *operations*))
          (arguments (or (gethash "args" message) (make-hash-table))))
@@ -83,7 +80,7 @@ start is its answer."
         (send (object "id" id "fault" (report-text 500 failure)))))))
 
 (define-operation "features" ()
-  "Do nothing. Like each answer of a job this one comes after the features, when those have changed."
+  "Do nothing. Before this answer, as before every job's, the features are sent if they have changed."
   t)
 
 (defun page (list offset limit)
@@ -93,7 +90,7 @@ start is its answer."
       (loop for element in (nthcdr offset list) repeat limit collect element))))
 
 (define-operation ("ping" :inline t) ()
-  "Tell that the reader lives, and end the jobs whose threads do not."
+  "Show that the reader thread lives, and end the jobs whose threads do not."
   (end-dead-jobs)
   t)
 

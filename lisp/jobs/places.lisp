@@ -1,29 +1,28 @@
-;;;; Where the code of a frame stands: in which file, and which form of it.
+;;;; Finds the source place of a frame: the file, and the form in it.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defun translated (namestring)
-  "Return NAMESTRING, of a source file, as a native one; a logical one whose file is not
-on this machine stays as it is."
+  "Return NAMESTRING, of a source file, as a native one; a logical one whose file does not exist here stays as it is."
   (let ((path (ignore-errors (probe-file (translate-logical-pathname (parse-namestring namestring))))))
     (cond (path (sb-ext:native-namestring path))
           ((search "SYS:" namestring) namestring)
           (t (or (ignore-errors (sb-ext:native-namestring (parse-namestring namestring))) namestring)))))
 
 (defun changed-p (file created)
-  "True when FILE, a native name, was written after CREATED, its date when it was compiled."
+  "True when the date of FILE, a native name, is not CREATED, its date when it was compiled."
   (and file created (not (eql created (date-of file)))))
 
 (defun frame-file (frame)
-  "Return the namestring of the file that the code of FRAME is from; NIL when that was evaluated, or is not known."
+  "Return the namestring of the source file of FRAME's code; NIL when it was evaluated, or is unknown."
   (let ((source (ignore-errors (place-source (frame-place frame)))))
     (and source (source-name source))))
 
 (defun root-name (name)
-  "Return the symbol by which a top-level form defines the function that SBCL calls NAME, or NIL."
+  "Return the symbol by which a top-level form defines the function with the debug name NAME, or NIL."
   (let ((outer (and (consp name) (second (member :in name)))))
     (cond ((symbolp name) name)
-          ;; What was evaluated while a file was loaded is in the name of that.
+          ;; The name of code evaluated during a load contains that of the file.
           ((and outer (not (stringp outer))) (root-name outer))
           ((typep name '(cons t (cons symbol))) (second name)))))
 
@@ -33,14 +32,14 @@ on this machine stays as it is."
     (and (simple-vector-p xrefs) (> (length xrefs) 0) xrefs)))
 
 (defun uses-in (function)
-  "Return what the simple FUNCTION uses, as lists of a name, the number of a form, and SBCL's word for the kind of use."
+  "Return the cross references of the simple FUNCTION, lists of a name, the number of a form, and SBCL's kind of use."
   (let ((uses '()) (xrefs (packed-xrefs function)))
     (when xrefs
       (map-xrefs (lambda (kind used number) (push (list used number kind) uses)) xrefs))
     (nreverse uses)))
 
 (defun form-offset (offsets form)
-  "Return the element of OFFSETS, what SBCL recorded of a file, for the top-level form with number FORM, or NIL."
+  "Return the octet offset of the top-level form with number FORM, from OFFSETS, which SBCL recorded, or NIL."
   (and form (< -1 form (length offsets)) (aref offsets form)))
 
 (defun form-of-file (place source)
@@ -50,8 +49,8 @@ on this machine stays as it is."
     (ignore-errors (place-top-level-form place))))
 
 (defun call-place (frame)
-  "Return where the call in FRAME stands as a property list of members, or NIL."
-  ;; What is not known signals a condition of its own.
+  "Return the place of the call in FRAME as a property list of members, or NIL."
+  ;; SBCL signals a condition for what it does not know.
   (ignore-errors
    (let* ((place (frame-place frame)) (source (place-source place)) (file (source-name source)))
      (when file

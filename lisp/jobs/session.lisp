@@ -1,6 +1,5 @@
-;;;; The variables that last between calls, as in a REPL. Each evaluation binds
-;;;; its own copies and puts back what it changed, so evaluations that run side
-;;;; by side do not disturb each other.
+;;;; The session: variables that keep their values between calls, as in a REPL. Each evaluation binds its own copies and
+;;;; stores what it changed, so evaluations that run side by side do not disturb each other.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -12,11 +11,11 @@
       *print-pretty* *print-radix* *print-readably* *print-right-margin*
       *break-on-signals* *random-state*
       * ** *** + ++ +++ / // /// -)
-    "What an evaluation binds and what lasts until the next one."))
+    "Variables that an evaluation binds, and whose values last until the next one."))
 
 (defmacro with-session-variables (values &body body)
   "Evaluate BODY with *SESSION-VARIABLES* bound to VALUES, a list. PROGV takes longer than all of a short evaluation: it
-asks for each variable whether it may be bound."
+checks for each variable whether it may be bound."
   (let ((left (gensym "LEFT")))
     `(let* ((,left ,values))
        (let ,(loop for variable in *session-variables* collect `(,variable (pop ,left)))
@@ -27,7 +26,7 @@ asks for each variable whether it may be bound."
 
 (sb-ext:defglobal **session** nil "The values of *SESSION-VARIABLES*, in that order.")
 
-(sb-ext:defglobal **first-session** '() "What **SESSION** was at the start.")
+(sb-ext:defglobal **first-session** '() "The value of **SESSION** at the start.")
 
 (defun start-session ()
   "Set the session to the values that a fresh SBCL has."
@@ -50,10 +49,10 @@ asks for each variable whether it may be bound."
   (sb-thread:with-mutex (**session-lock**)
     (setf (session-value symbol) value)))
 
-(defvar *fresh-readtable* nil "True when this call got a fresh readtable in place of the session's.")
+(defvar *fresh-readtable* nil "True when this call got a fresh readtable instead of the session's.")
 
 (defun usable-readtable (readtable)
-  "Return READTABLE, or a fresh one when no form could be read with it. That takes its place everywhere."
+  "Return READTABLE, or a fresh one if no form can be read with it. The fresh one also replaces it globally."
   (cond ((and (readtablep readtable) (still-readable-p readtable)) readtable)
         (t (let ((fresh (copy-readtable nil)))
              (when (eq readtable (sb-ext:symbol-global-value '*readtable*))
@@ -62,7 +61,7 @@ asks for each variable whether it may be bound."
              fresh))))
 
 (defun call-rebinding (function)
-  "Call FUNCTION with the session's variables bound to the values that they have, as the next evaluation does."
+  "Call FUNCTION with the session's variables rebound to their values, as the next evaluation does."
   (with-session-variables (mapcar #'symbol-value *session-variables*)
     (funcall function)))
 
@@ -71,15 +70,15 @@ asks for each variable whether it may be bound."
   (usable-package (session-value '*package*)))
 
 (defun call-in-session (package function)
-  "Call FUNCTION with the session's variables bound, in PACKAGE unless it is NIL. Keep in the session those that it
-changed, also when it is left by a throw."
+  "Call FUNCTION with the session's variables bound, in PACKAGE unless it is NIL. Store the variables that it changed in
+the session, also if a throw leaves it."
   (let* ((before (sb-thread:with-mutex (**session-lock**) (copy-list **session**)))
          (cell (nthcdr (position '*package* *session-variables*) before))
          (readtable (nthcdr (position '*readtable* *session-variables*) before)))
     (setf (car cell) (or package (usable-package (car cell)))
           (car readtable) (usable-readtable (car readtable)))
     (with-session-variables before
-      ;; This does not last: with it set, no later call could set it back.
+      ;; *READ-SUPPRESS* does not last: once it is true, no later call could reset it.
       (unwind-protect (let ((*read-suppress* nil))
                         (funcall function))
         (let ((after (mapcar #'symbol-value *session-variables*)))

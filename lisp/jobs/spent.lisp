@@ -1,4 +1,4 @@
-;;;; What a thread has done with its time. Who was denied the CPU has not shown that it stands still.
+;;;; Measures how long a thread ran and waited. One that was starved of CPU has not shown that it stands still.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -7,8 +7,8 @@
   (ignore-errors (with-open-file (in path) (read-line in))))
 
 (defun spent (thread)
-  "Return for how many milliseconds THREAD has run and has waited for a CPU, and whether it does one of both now. Return NIL
-where the system does not tell."
+  "Return a list of the milliseconds that THREAD has run, those that it has waited for a CPU, and whether it runs or
+waits for one now. Return NIL where the system does not say."
   (let* ((folder (thread-folder thread))
          (times (first-line-of (concatenate 'string folder "schedstat")))
          (state (first-line-of (concatenate 'string folder "stat"))))
@@ -16,11 +16,11 @@ where the system does not tell."
      (multiple-value-bind (ran end) (parse-integer times :junk-allowed t)
        (list (floor ran 1000000)
              (floor (parse-integer times :start end :junk-allowed t) 1000000)
-             ;; Behind the name, which can have any characters.
+             ;; The state stands behind the name, which can have any characters.
              (char= #\R (char state (+ 2 (position #\) state :from-end t)))))))))
 
 (define-operation ("spent" :inline t) (job)
-  "Tell what the thread of JOB has done with its time, in milliseconds; null where that is not known."
+  "Return how long the thread of JOB has run and waited, in milliseconds; null when that is unknown."
   (let* ((job (gethash job **jobs**)) (spent (and job (job-thread job) (spent (job-thread job)))))
     (when spent
       (destructuring-bind (ran waited ready) spent

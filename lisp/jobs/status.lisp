@@ -1,12 +1,12 @@
-;;;; How the image and its jobs are doing. The thread that reads tells all of it, so it must wait for nobody and run
-;;;; no code of the user. What cannot be had at once is left out.
+;;;; Reports the state of the image and its jobs. The reader thread does that, so it must wait for nobody and run no
+;;;; code of the user. What is not available at once is left out.
 
 (in-package "LIVE-LISP.JOBS")
 
 ;;; Jobs
 
-(defparameter *glance-frames* 5 "How many frames a look at a running job takes.")
-(defparameter *glance-seconds* 0.03 "For how long the reader waits until jobs have looked at their frames.")
+(defparameter *glance-frames* 5 "At most this many frames of a running job are shown.")
+(defparameter *glance-seconds* 0.03 "For how many seconds the reader waits for jobs to record their frames.")
 
 (defun job-file (job)
   "Return the native name of the file that JOB compiles or loads, or NIL."
@@ -16,8 +16,8 @@
       (and (pathnamep file) (ignore-errors (sb-ext:native-namestring file))))))
 
 (defun last-line (capture)
-  "Return the end of the last line in CAPTURE that is not blank, or NIL. Where a program writes
-a carriage return, it means the next line to take the place of this one."
+  "Return the end of the last line in CAPTURE that is not blank, or NIL. A program writes a carriage return to have the
+next line replace this one."
   (let* ((breaks '(#\Newline #\Return))
          (kept (sb-thread:with-recursive-lock ((capture-lock capture) :timeout 0.01)
                  (let ((tail (tail-string capture)))
@@ -30,7 +30,7 @@ a carriage return, it means the next line to take the place of this one."
           (t (concatenate 'string "..." (subseq line (- (length line) 100)))))))
 
 (defun job-state (job)
-  "Return how JOB is doing as a property list of members."
+  "Return the state of JOB as a property list of members."
   (let ((total (capture-total (job-output job))))
     (list "characters" total
           "lastLine" (and (plusp total) (last-line (job-output job)))
@@ -38,14 +38,14 @@ a carriage return, it means the next line to take the place of this one."
           "file" (job-file job))))
 
 (define-operation ("progress" :inline t) (job)
-  "Tell how JOB is doing; null when it has ended."
+  "Return the state of JOB; null when it has ended."
   (let ((job (gethash job **jobs**)))
     (and job (make-json-object (job-state job)))))
 
 ;;; Frames of running jobs
 
 (defparameter *glance-stack* 200000
-  "Octets of stack that there must be for a look at the frames, half of them pages that guard its end.")
+  "Octets of stack that must be left for a look at the frames; half of them are guard pages at its end.")
 
 (defun room-on-stack-p ()
   "True when this thread has enough stack left for a look at its frames. An exhausted stack must not reach its end
@@ -61,8 +61,7 @@ code of the user."
         collect (on-one-line (printing-locals (print-safely 200 (car call))))))
 
 (defun glance (job done)
-  "Runs in the thread of JOB: note its frames and signal DONE, a semaphore. An interrupt can
-throw out of it."
+  "Runs in the thread of JOB: record its frames and signal DONE, a semaphore. An interrupt can throw out of it."
   (let ((frames '()))
     (unwind-protect
          (unless (or (job-looking job) (not (room-on-stack-p)))
@@ -71,8 +70,8 @@ throw out of it."
       (sb-thread:signal-semaphore done))))
 
 (defun glance-at (jobs)
-  "Have each of JOBS note its frames and wait for that a moment. One that does not react is not
-asked again before it has."
+  "Have each of JOBS record its frames, and wait a moment for that. One that has not reacted is not asked again before
+it has."
   (let ((done (sb-thread:make-semaphore :name "live-lisp glance")) (asked 0))
     (dolist (job jobs)
       (when (and (job-interruptible job) (not (eq (job-glance job) :asked)))
@@ -108,7 +107,7 @@ asked again before it has."
              threads))
 
 (define-operation ("status" :inline t) ()
-  "Tell how the image is: memory, threads, package, and the jobs that run with their frames."
+  "Return the state of the image: memory, threads, package, and the running jobs with their frames."
   (let ((jobs (jobs-under-way)) (threads (remove-if #'spare-thread-p (sb-thread:list-all-threads))))
     (glance-at jobs)
     (let ((own (program-threads threads)))

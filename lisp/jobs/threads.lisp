@@ -1,13 +1,13 @@
-;;;; The thread of a job. To make one takes longer than all that a short job does, so one stands ready. That too serves
-;;;; one job only, and ends: nothing of an evaluation reaches another.
+;;;; Threads of jobs. Creating one costs more than all that a short job does, so a spare thread stands ready. It too
+;;;; serves one job only: nothing of an evaluation reaches another.
 
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **make-thread** 'sb-thread:make-thread
-  "What makes the thread of a job: a function that is called as SB-THREAD:MAKE-THREAD is.")
+  "The function that makes the thread of a job. It is called as SB-THREAD:MAKE-THREAD is.")
 
 (defun run-in-new-thread (job function)
-  "Make a thread that runs JOB by calling FUNCTION, or answer JOB that there can be none."
+  "Make a thread that runs JOB with FUNCTION, or answer JOB that no thread can be made."
   (handler-case
       (setf (job-thread job)
             (funcall **make-thread** #'run-job :name (thread-name-for (job-operation job))
@@ -22,27 +22,28 @@
                                           "text" (format nil "The image could not make a thread for this call (~A). Nothing was done; end threads that it does not need, or restart it."
                                                          why))))))))
 
-;;; The thread that stands ready
+;;; The spare thread
 
 (defstruct (spare (:constructor make-spare ()))
-  "A THREAD that waits until its GATE is open, and then runs JOB by calling FUNCTION. JOB is :BEGINS until the thread
-waits, NIL until one is handed over, and :GONE when the thread is to run none."
+  "A THREAD that waits for its GATE, and then runs JOB with FUNCTION. JOB is :BEGINS until the thread waits, NIL until a
+job is handed over, and :GONE when the thread must run none."
   (gate (sb-thread:make-mutex :name "live-lisp spare")) thread (job :begins) (function nil))
 
-(sb-ext:defglobal **spare** nil "The spare that stands ready, or NIL. Only who reads messages sets it.")
+(sb-ext:defglobal **spare** nil "The spare that stands ready, or NIL. Only the reader thread sets it.")
 
-(sb-ext:defglobal **keeps-spare** nil "True in an image of our own once its guards stand.")
+(sb-ext:defglobal **keeps-spare** nil "True in our own image once its guards are installed.")
 
 (sb-ext:defglobal **making-spare** (sb-thread:make-mutex :name "live-lisp making")
-  "Held while a spare is made. An exit must wait for that: it ends all threads, and none that is making another hears it.")
+  "Held while a spare is made. An exit must wait for that: it ends all threads, and one that is making another does not
+notice.")
 
 (defun spare-thread-p (thread)
-  "True when THREAD is the one that stands ready."
+  "True when THREAD is the spare thread."
   (let ((spare **spare**))
     (and spare (eq thread (spare-thread spare)))))
 
 (defun run-spare (spare)
-  "The life of the thread of SPARE. When it is ended before its job has begun, another thread runs that."
+  "The life of the thread of SPARE. If it is ended before its job has begun, another thread runs the job."
   (sb-sys:without-interrupts
     (unwind-protect
          (sb-sys:with-local-interrupts
@@ -56,7 +57,7 @@ waits, NIL until one is handed over, and :GONE when the thread is to run none."
               (t (run-in-new-thread job (spare-function spare))))))))
 
 (defun hand-over (spare job function)
-  "Have SPARE run JOB by calling FUNCTION. Return true unless its thread does not wait yet, or has ended."
+  "Have SPARE run JOB with FUNCTION. Return true unless its thread does not wait yet, or has ended."
   (let ((thread (spare-thread spare)))
     (setf (spare-function spare) function
           (job-thread job) thread)
@@ -68,7 +69,7 @@ waits, NIL until one is handed over, and :GONE when the thread is to run none."
       taken)))
 
 (defun keep-spare ()
-  "Make a thread that stands ready for the next job. Without one the job gets a new thread."
+  "Make a spare thread for the next job. If that fails, the job gets a new thread."
   (when **keeps-spare**
     (sb-thread:with-recursive-lock (**making-spare**)
       (unless (exiting-p)
@@ -80,8 +81,7 @@ waits, NIL until one is handed over, and :GONE when the thread is to run none."
                  **spare** spare)))))))
 
 (defun start-job (id operation function)
-  "Start a job for the request ID that calls FUNCTION, which returns the members of
-its answer."
+  "Start a job for the request ID that calls FUNCTION, which returns the members of the answer."
   (let ((job (make-job id operation)) (spare (shiftf **spare** nil)))
     (setf **begun** (logand (1+ **begun**) most-positive-fixnum))
     (setf (gethash id **jobs**) job)
@@ -97,10 +97,10 @@ its answer."
     (loop for job being the hash-values of **jobs**
           always (or (eq job *job*) (job-answered job)))))
 
-;;; Threads that others end, or that have ended without a word
+;;; Threads that others end, or that have ended without being unwound
 
 (defun note-ender (thread)
-  "Note that this thread ends THREAD, when that is the one of another job."
+  "Record that this thread ends THREAD, if that is the thread of another job."
   (unless (eq thread sb-thread:*current-thread*)
     (sb-ext:with-locked-hash-table (**jobs**)
       (loop for job being the hash-values of **jobs**
@@ -108,24 +108,24 @@ its answer."
               do (setf (job-ender job) (current-thread-name))))))
 
 (defun thread-folder (thread)
-  "Return the folder in which Linux tells of THREAD."
+  "Return the folder of /proc in which Linux describes THREAD."
   (concatenate 'string "/proc/self/task/" (decimal-digits (thread-number thread)) "/"))
 
 (defun there-p (path)
-  "True when there is a file PATH. No descriptor is needed for that."
+  "True when the file PATH exists. This needs no descriptor."
   (zerop (sb-alien:alien-funcall
           (sb-alien:extern-alien "access" (function sb-alien:int sb-alien:c-string sb-alien:int)) path 0)))
 
 (defun gone-p (thread)
-  "True when THREAD is none of the process any more though it was not unwound. Lisp still takes it for one."
+  "True when THREAD has left the process without being unwound. Lisp still counts it."
   (and (plusp (thread-number thread))
        (not (there-p (thread-folder thread)))
-       ;; Where that is there, threads are told.
+       ;; Only where this exists does the system list threads.
        (there-p "/proc/self/task")))
 
 (defun end-dead-jobs ()
-  "End the jobs whose threads have ended without doing so. One that was not even unwound keeps the collector from ever
-stopping all threads, so that is a failure of the image."
+  "End the jobs whose threads have ended without doing so. Signal an error for a thread that was not even unwound: the
+collector can never stop all threads then, so the image has failed."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs**
           for thread = (job-thread job)

@@ -1,35 +1,35 @@
-;;;; What is warned about while code of the user is compiled and run. It is kept as data, each with the form that it
+;;;; Collects the warnings while code of the user is compiled and run. They are kept as data, each with the form that it
 ;;;; is about, and not printed.
 
 (in-package "LIVE-LISP.JOBS")
 
-(defparameter *warning-limit* 40 "Warnings of each severity that are kept; the rest is counted.")
+(defparameter *warning-limit* 40 "At most this many warnings of each severity are kept; the rest is counted.")
 
 (defstruct (remarks (:constructor make-remarks ()))
-  "What a call was warned about. WARNINGS are those that are kept, newest first, of COUNT that there were, NOTES of them
-notes of the compiler, FILE-NOTES of those about files. KEYS tell them apart. CALLS are lists of one of WARNINGS, the
-call that it is about, and the function that this was held against. REDEFINED are the texts of what was redefined, newest first."
+  "The warnings of a call. WARNINGS are those that are kept, newest first. COUNT counts all, NOTES the compiler's notes
+among them, FILE-NOTES the notes about files. KEYS identify warnings. CALLS are lists of one of WARNINGS, the call that
+it is about, and the function that the call was checked against. REDEFINED are texts, newest first."
   (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (calls '()) (redefined '()))
 
 (defvar *remarks* (make-remarks) "The remarks of this call.")
-(defvar *form-number* nil "The number of the form that is evaluated, from 1.")
+(defvar *form-number* nil "The number of the form being evaluated, from 1.")
 
 (defun severity (condition)
-  "Return how CONDITION is classed: warning, undefined (a style warning about something
-that is used and not defined), style-warning or note."
+  "Return the severity of CONDITION: warning, undefined (a style warning about something that is used and not defined),
+style-warning or note."
   (typecase condition
     (style-warning (if (eql 0 (search "undefined " (warning-text condition))) "undefined" "style-warning"))
     (warning "warning")
     (t "note")))
 
 (defun compiling-file ()
-  "Return the native name of the file that is compiled or loaded, or NIL."
+  "Return the native name of the file being compiled or loaded, or NIL."
   (let ((path (or *compile-file-truename* *load-truename*)))
     (and path (ignore-errors (sb-ext:native-namestring path)))))
 
 (defun context-data ()
-  "Return what the compiler is about, as far as it is known. The values are the form, the definitions around it, the
-offset of the top-level form, the file, and in that the character at which the form begins."
+  "Return what the compiler works on, as far as that is known. The values are the form, the definitions around it, the
+offset of the top-level form, the file, and the character of the file at which the form begins."
   (let ((context (ignore-errors (error-context nil))))
     (when context
       (let* ((name (context-file context))
@@ -41,18 +41,18 @@ offset of the top-level form, the file, and in that the character at which the f
                 (and file (ignore-errors (context-start context file))))))))
 
 (defun context-start (context file)
-  "Return the character of FILE, a native true name, at which the form begins that CONTEXT is about, or NIL."
+  "Return the character of FILE, a native truename, at which the form of CONTEXT begins, or NIL."
   (let ((path (context-path context)))
     (values (span-of (spans-known file nil) (path-top-level-form path) (path-number path) '()))))
 
 (defun definition-text (context)
-  "Return the innermost definition that the compiler's CONTEXT names, or NIL; PROGN names none."
+  "Return as text the innermost of the definitions in the compiler's CONTEXT, or NIL; PROGN is none."
   (let ((form (first (last context))))
     (when (and (consp form) (not (string= "PROGN" (princ-to-string (first form)))))
       (printing-plainly (print-safely 120 form "~{~A~^ ~}")))))
 
 (defun reader-text (condition)
-  "Return what the reader's CONDITION says without the stream it names."
+  "Return the report of CONDITION, of the reader, without the stream that it names."
   (typecase condition
     (end-of-file "the text ends inside this form")
     (simple-condition
@@ -63,8 +63,7 @@ offset of the top-level form, the file, and in that the character at which the f
     (t (print-safely 500 condition "~A"))))
 
 (defun whole-definition-p (form context)
-  "True when FORM is all of the definition that CONTEXT names, so that showing it too says
-nothing new."
+  "True when FORM is all of the definition that CONTEXT names, so that showing both is redundant."
   (let ((operator (and (consp form) (car form))) (definition (first (last context))))
     (and (symbolp operator)
          (or (eq operator +named-lambda+)
@@ -72,8 +71,8 @@ nothing new."
                   (string= (symbol-name operator) (princ-to-string (first definition))))))))
 
 (defun unreadable-place (condition)
-  "Return where the form begins that CONDITION, of a file that cannot be read, is about. Else return where reading
-stopped, or NIL when SBCL knows neither."
+  "Return where the form of a file begins that cannot be read, by CONDITION. Else return where reading stopped, or NIL
+when SBCL knows neither."
   (destructuring-bind (&optional line . column)
       (unreadable-line condition)
     (if line
@@ -83,25 +82,25 @@ stopped, or NIL when SBCL knows neither."
             (format nil "reading stopped at line ~D" (second (assoc :line info))))))))
 
 (defun warning-text (condition)
-  "Return what CONDITION says; of a file that cannot be read, what the reader says and
-where."
+  "Return the report of CONDITION; for a file that cannot be read, that of the reader, and the place."
   (if (typep condition 'unreadable-file)
       (format nil "cannot be read: ~A~@[ (~A)~]"
               (reader-text (encapsulated-condition condition))
               (unreadable-place condition))
       (report-text 1000 condition)))
 
-;;; Files are compiled one after the other, so a call in the first is held against a function that the second replaces.
+;;; Files are compiled one after the other, so a call in the first is checked against a function that the second
+;;; replaces.
 
 (defun function-called (form)
-  "Return the global function that FORM calls by a symbol, or NIL. Of one with a compiler macro the call can be another."
+  "Return the global function that FORM calls, or NIL. With a compiler macro, the call can be another: return NIL."
   (let ((name (and (consp form) (ignore-errors (list-length form)) (first form))))
     (and name (symbolp name) (fboundp name)
          (not (macro-function name)) (not (special-operator-p name)) (not (compiler-macro-function name))
          (plain-definition name))))
 
 (defun about-call-p (condition form)
-  "True when CONDITION says nothing but how FORM, a list, calls its function: it names numbers and parts of FORM alone."
+  "True when CONDITION is only about how FORM, a list, calls its function: it names numbers and parts of FORM alone."
   (and (typep condition '(and style-warning simple-condition))
        (let ((named (simple-condition-format-arguments condition)))
          (and named
@@ -109,12 +108,12 @@ where."
                     always (or (integerp each) (and (symbolp each) (or (null each) (member each form)))))))))
 
 (defun call-text (form)
-  "Return what the compiler says now of the call FORM, with anything for its arguments, or NIL when it fits."
+  "Return what the compiler says now about the call FORM, with anything for its arguments, or NIL when it fits."
   (let* ((text nil)
          (parameters '())
          (arguments (loop for each in (rest form)
                           collect (if (keywordp each) each (first (push (gensym "ARGUMENT") parameters))))))
-    ;; Declared NOTINLINE, the call would be held against nothing.
+    ;; Declared NOTINLINE, the call would not be checked.
     (handler-bind ((warning (lambda (condition)
                               (setf text (or text (warning-text condition)))
                               (muffle-warning condition)))
@@ -124,7 +123,7 @@ where."
     text))
 
 (defun warning-now (warning)
-  "Return WARNING, a JSON object, or NIL when it was about a call that fits the function as it was replaced since."
+  "Return WARNING, a JSON object, with its text as of now, or NIL when its call fits the function replaced since."
   (destructuring-bind (&optional form function) (rest (assoc warning (remarks-calls *remarks*)))
     (if (or (null form) (eq function (function-called form)))
         warning
@@ -134,8 +133,8 @@ where."
             (make-json-object members))))))
 
 (defun keep-warning (severity condition)
-  "Keep CONDITION, of SEVERITY, with the form that it is about. The compiler signals some
-more than once; those count once."
+  "Keep CONDITION, of SEVERITY, with the form that it is about. Warnings that the compiler signals more than once count
+once."
   (multiple-value-bind (form context offset file start) (context-data)
     (let* ((file (or file (compiling-file)))
            (text (warning-text condition))
@@ -172,8 +171,8 @@ new one comes from, as when a file is loaded again."
   (ignore-errors (typep redefinition 'uninteresting-redefinition)))
 
 (defun note-warning (condition)
-  "Handle a WARNING or a compiler note: keep it and go on. Redefinitions are told
-apart, because replacing a definition is what a redefining form is for."
+  "Handle a WARNING or a compiler note: keep it and go on. Redefinitions are kept apart, because replacing a definition
+is what a redefining form is for."
   (cond ((about-names-p condition))
         ((not (typep condition 'redefinition))
          (keep-warning (severity condition) condition))
@@ -193,15 +192,16 @@ apart, because replacing a definition is what a redefining form is for."
                  (compiler-error #'note-compiler-error))
     (let ((output *error-output*)
           (*error-output* (make-broadcast-stream))
-          ;; Of a variable each use is told, with its place, and none only counted. Of a function a file has only one.
+          ;; Each use of an undefined variable is reported, with its place; none is only counted. A file has one report
+          ;; of a function.
           (sb-ext:*undefined-warning-limit* nil))
-      ;; A held error can be within another unit, whose end is far.
+      ;; A held error can be within another unit, which ends much later.
       (with-compilation-unit (:override t :policy (and *debug-level* `(optimize (debug ,*debug-level*))))
         (let ((*error-output* output))
           (funcall function))))))
 
 (defun warning-members ()
-  "Return the members of an answer that tell what was warned about."
+  "Return the members of an answer about warnings."
   (let* ((warnings (remove nil (mapcar #'warning-now (reverse (remarks-warnings *remarks*)))))
          (count (- (remarks-count *remarks*) (- (length (remarks-warnings *remarks*)) (length warnings)))))
     (list "warnings" warnings

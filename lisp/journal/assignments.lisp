@@ -1,13 +1,13 @@
-;;;; Which global variables of the user an evaluated form can have set where it shows. Their values
-;;;; are not built again, so they are named when the image is lost.
+;;;; Finds the global variables of the user that an evaluated form visibly sets. Their values are not rebuilt, so an
+;;;; answer names them when the image is lost.
 
 (in-package "LIVE-LISP.JOURNAL")
 
-(defvar *steps* 0 "How many more forms are looked at within the form that was evaluated.")
+(defvar *steps* 0 "How many more parts of the evaluated form are examined.")
 
 (defparameter *setters*
   '(setq setf psetq psetf push pushnew pop incf decf remf rotatef shiftf set multiple-value-setq)
-  "What changes a place.")
+  "Operators that change a place.")
 
 (defun elements (list)
   "Return the first 1,000 elements of LIST, which may be circular or dotted."
@@ -17,7 +17,7 @@
         collect (car rest)))
 
 (defun variables-in (tree)
-  "Return the global variables of the user that stand in TREE, which is no data."
+  "Return the global variables of the user that occur in TREE, outside quoted data."
   (cond ((minusp (decf *steps*)) '())
         ((and (consp tree) (eq (car tree) 'symbol-value) (consp (cdr tree)) (literal (cadr tree)))
          (variables-in (literal (cadr tree))))
@@ -39,18 +39,18 @@
     (t (list (second form)))))
 
 (defun set-variables (form)
-  "Return the global variables of the user that FORM can have set where it shows."
+  "Return the global variables of the user that FORM visibly can set."
   (when (and (consp form) (plusp (decf *steps*)) (not (eq (car form) 'quote)))
     (nconc (when (member (car form) *setters* :test #'eq)
              (variables-in (places-set form)))
            (loop for part in (elements form) nconc (set-variables part)))))
 
 (defparameter *valued* '(defvar defparameter defconstant sb-ext:defglobal)
-  "Definitions that evaluate more than they keep for later.")
+  "Definitions whose value form is evaluated at once.")
 
 (defun variables-read (form)
-  "Return the global variables of the user whose values FORM uses when it is evaluated, where that shows. The bodies of
-what it only defines do not count."
+  "Return the global variables of the user whose values FORM visibly uses when it is evaluated. Bodies that it only
+defines do not count."
   (cond ((minusp (decf *steps*)) '())
         ((not (consp form)) (variables-in form))
         ((member (car form) '(quote function lambda declare)) '())
@@ -62,12 +62,12 @@ what it only defines do not count."
         (t (loop for part in (elements form) nconc (variables-read part)))))
 
 (defun read-texts (form)
-  "Return the names of the global variables of the user whose values FORM uses, where that shows."
+  "Return the names of the global variables of the user whose values FORM visibly uses."
   (let ((*steps* 1000))
     (mapcar #'symbol-text (remove-duplicates (variables-read form)))))
 
 (defun set-members (form)
-  "Return the member that tells which variables FORM can have set; NIL when there are none."
+  "Return the member with the variables that FORM can have set; NIL when there are none."
   (let* ((*steps* 1000) (variables (set-variables form)))
     (when variables
       (list "set" (mapcar #'symbol-text (remove-duplicates variables))))))

@@ -1,5 +1,4 @@
-;;;; What a form is compiled by besides its package: the policy of the compiler. It is described so that another image
-;;;; can tell whether it has the same.
+;;;; Describes the compiler's policy, by which forms are compiled, so that another image can compare and restore it.
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -7,19 +6,18 @@
   "The policy of the compiler at the start.")
 
 (defun policy-list (policy)
-  "Return POLICY, of the compiler, as a list of lists of the package and the name of a quality, and
-its number."
+  "Return POLICY, of the compiler, as a list of lists: the package and the name of a quality, and its number."
   (loop for (quality value) in (policy-qualities policy)
         when (and (symbolp quality) (symbol-package quality) (integerp value))
           collect (list (package-name (symbol-package quality)) (symbol-name quality) value)))
 
 (defun policy-data (policy)
-  "Return what POLICY has otherwise than that of the start, as POLICY-LIST does."
+  "Return how POLICY differs from that of the start, as POLICY-LIST does, or NIL."
   (unless (or (null policy) (eq policy **first-policy**) (equalp policy **first-policy**))
     (set-difference (policy-list policy) (policy-list **first-policy**) :test #'equal)))
 
 (defun proclaim-policy (data)
-  "Make the policy be what DATA says, from POLICY-DATA."
+  "Proclaim the policy that DATA, from POLICY-DATA, describes."
   (unless (and (null data) (eq compiler-policy **first-policy**))
     (proclaim (cons 'optimize
                     (loop for (package name value) in (append data (policy-list **first-policy**))

@@ -1,5 +1,5 @@
-;;;; What the server keeps to build a lost image again: it is told of each form that built the image
-;;;; when that has ended well.
+;;;; Reports to the server each form that built the image, once it has ended well. The server keeps these forms to
+;;;; rebuild a lost image.
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -12,8 +12,8 @@ called before a part that comes after one which built."
   (builds nil) (damages nil) (restyles nil) (names '()) (without '()) (on-built #'list))
 
 (defun parts-of (form)
-  "Return the parts of FORM, a PROGN or its like, that EVAL evaluates one after the other; NIL for another form. Further
-values are the index of the first, and the declarations that hold for each."
+  "Return the parts of FORM, a PROGN or the like, that EVAL evaluates one after the other; NIL for another form. Further
+values: the index of the first part, and the declarations that hold for each."
   (when (and (consp form) (ignore-errors (list-length form)))
     (case (car form)
       (progn (values (cdr form) 1))
@@ -23,7 +23,7 @@ values are the index of the first, and the declarations that hold for each."
                  (values body (- (length form) (length body)) (ldiff (cdr form) body)))))))
 
 (defun put-down (form path account effects)
-  "Put the EFFECTS of FORM, the part at PATH, reversed, down to ACCOUNT."
+  "Add the EFFECTS of FORM, the part at PATH, reversed, to ACCOUNT."
   (when (effects-damages effects) (setf (account-damages account) t))
   (when (effects-restyles effects) (setf (account-restyles account) t))
   (cond ((and (effects-builds effects) (not (effects-damages effects)))
@@ -33,15 +33,15 @@ values are the index of the first, and the declarations that hold for each."
         ((consp form) (push (reverse path) (account-without account)))))
 
 (defun evaluate-part (form path account &optional (whole form))
-  "Evaluate WHOLE, which is FORM, the part at PATH, reversed, with what must be around it. Return the list of its
-values, and put down to ACCOUNT what it did."
+  "Evaluate WHOLE: FORM, the part at PATH, reversed, within its declarations. Return the list of its values, and add its
+effects to ACCOUNT."
   (let ((effects (make-effects)))
     (unwind-protect (evaluate-noting whole effects)
       (put-down form path account effects))))
 
 (defun evaluate-parts (form path account)
-  "Evaluate FORM, the part at PATH, reversed, as EVAL does. Return the list of its values, and put down to ACCOUNT what
-each of its parts did."
+  "Evaluate FORM, the part at PATH, reversed, as EVAL does. Return the list of its values, and add the effects of each
+part to ACCOUNT."
   (multiple-value-bind (parts first declarations) (parts-of form)
     (if (null parts)
         (evaluate-part form path account)
@@ -70,10 +70,10 @@ each of its parts did."
                           (inner (without-parts part inner))
                           (t part)))))
 
-;;; Telling
+;;; Reporting
 
 (defun beginning-of (text)
-  "Return the beginning of TEXT, on one line."
+  "Return the first 200 characters of TEXT, on one line."
   (on-one-line (shortened 200 text)))
 
 (defun built-members (form text account package home mark policy restarts)
@@ -95,14 +95,14 @@ POLICY. RESTARTS are the names of those by which it went on."
             (set-members (if builds (mapcar (lambda (path) (part-at form path)) without) form)))))
 
 (defun unfinished-members (form text account)
-  "Return the members that tell of FORM, which was left before its end. They say that it built, as ACCOUNT has it, and
-what it can have set. TEXT returns it as it stood."
+  "Return the members that report FORM, which was left before its end: that it built, by ACCOUNT, and what it can have
+set. TEXT returns its source text."
   (append (when (or (account-builds account) (account-damages account))
             (list "unfinished" (beginning-of (funcall text))))
           (set-members form)))
 
 (defun tell (function)
-  "Tell the server the members that FUNCTION returns, if any."
+  "Send the server the members that FUNCTION returns, if any."
   (let ((members (let ((*print-pretty* nil)) (ignore-errors (funcall function)))))
     (when members
       (send (object "built" (make-json-object members) "job" (job-id *job*))))))

@@ -1,4 +1,4 @@
-;;;; The journal: what built the image, and how it is built again.
+;;;; The journal: which forms built the image, and how an image is rebuilt from them.
 
 (defpackage "LIVE-LISP.JOURNAL"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.SOURCES")

@@ -1,5 +1,5 @@
-;;;; Building an image again: the server gives the forms that built another. It is told which could not be evaluated,
-;;;; which had another effect than then, and after which the image does not work any more.
+;;;; Rebuilds an image from the forms that built another, which the server sends. Reports forms that could not be
+;;;; evaluated, or had another effect than then, and the one after which the image does not work.
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -22,8 +22,8 @@ taken where they are offered."
     (if (typep condition 'condition) (report-text 300 condition) condition)))
 
 (defun replay-form (table effects)
-  "Evaluate the form that TABLE, from a message, tells as it was evaluated in another image, and note in EFFECTS what it
-does. Return NIL, or why it could not be evaluated."
+  "Evaluate the form in TABLE, from a message, as it was evaluated in another image, and record its effects in EFFECTS.
+Return NIL, or why it could not be evaluated."
   (let* ((name (gethash "package" table "COMMON-LISP-USER")) (package (find-package name))
          (text (gethash "text" table))
          (*chosen-restarts* (names-among (gethash "restarts" table))) (*taken* (make-hash-table :test 'equal)))
@@ -49,13 +49,12 @@ does. Return NIL, or why it could not be evaluated."
                   (lambda ()
                     (call-rebinding
                      (lambda () (prin1-to-string (list (eval (read-from-string text)) "a" 12 1/3 1.5 #\b)))))))))
-    ;; A readtable need not have this, but with odd features it never ends.
+    ;; A readtable need not have #+, but with odd features this never ends.
     (works "#+CL:NIL 1 CL:T")
     (or (works "(CL:QUOTE CL:T)") (works "(cl:quote cl:t)"))))
 
 (defun replay-members (table index)
-  "Evaluate the form that TABLE tells, the form number INDEX, and return the members that tell what went wrong, if
-anything did."
+  "Evaluate the form in TABLE, the form number INDEX, and return the members that say what went wrong, if anything."
   (let* ((effects (make-effects)) (why (replay-form table effects))
          (missing (set-difference (gethash "defines" table) (effects-names effects) :test #'equal)))
     (flet ((tell-index (&rest members)
@@ -74,9 +73,9 @@ can keep the streams that it finds, and write to them later."
       (funcall function))))
 
 (define-operation ("replay" :members t) (forms)
-  "Evaluate FORMS, which built another image, and tell what went wrong with which. Before each the server is
-told its index, so that it knows which one hangs or ends the image. One with inPackage only makes that
-the session's package. After one that leaves the image broken no more are evaluated."
+  "Evaluate FORMS, which built another image, and return what went wrong with which. Before each the server is sent its
+index, so that it knows which one hangs or ends the image. One with inPackage only sets the session's package. Stops
+after one that leaves the image broken."
   (let* ((failed '())
          (members
            (job-result *job*
@@ -95,6 +94,6 @@ the session's package. After one that leaves the image broken no more are evalua
                                  (when members (push (make-json-object members) failed))
                                  (when (member "broken" members :test #'equal) (loop-finish))))
                       (list "value" t)))))))))
-    ;; What was set in the image before, is known.
+    ;; Mark the settings as shown: they were made in the image before.
     (style-members)
     (list* "failed" (reverse failed) members)))

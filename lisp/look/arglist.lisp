@@ -1,14 +1,14 @@
-;;;; How a function, macro or special operator is called: its lambda list and type, and
-;;;; those of the methods of a generic function.
+;;;; The operation arglist: how a function, macro or special operator is called, with the lambda lists of a generic
+;;;; function's methods.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun setf-expander (symbol)
-  "Return what DEFSETF or DEFINE-SETF-EXPANDER left for SYMBOL, or NIL."
+  "Return SBCL's record of the DEFSETF or DEFINE-SETF-EXPANDER of SYMBOL, or NIL."
   (known :setf :expander symbol))
 
 (defun function-kind (name)
-  "Return what the function name NAME stands for, or NIL when it is no function."
+  "Return the words of answers for the kind of the function name NAME, or NIL when it names no function."
   (cond ((not (fboundp name))
          (and (consp name) (setf-expander (second name)) "SETF EXPANDER"))
         ((typep (plain-definition name) 'generic-function) "GENERIC-FUNCTION")
@@ -17,42 +17,41 @@
         (t (callable-nature name))))
 
 (defun short-expander-arglist (function)
-  "Return how a place is called whose new value FUNCTION, a name, takes last, as text. When FUNCTION takes more than
-required arguments that cannot be told. Return NIL when SBCL keeps no lambda list of it."
+  "Return as text how a place is called whose DEFSETF calls FUNCTION, a name, with the new value last. That is known
+only when all parameters of FUNCTION are required. Return NIL when SBCL keeps no lambda list of it."
   (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
     (cond (unknown nil)
           ((intersection arglist lambda-list-keywords) "(&REST ARGUMENTS)")
           (t (arglist-text (butlast arglist))))))
 
 (defun expander-arglist (expander)
-  "Return the lambda list of EXPANDER, what SETF-EXPANDER returned, as text: without the new value. Return NIL when SBCL
-keeps none."
+  "Return the lambda list of EXPANDER, from SETF-EXPANDER, as text without the new value, or NIL when SBCL keeps none."
   (typecase expander
     (function (recorded-arglist expander))
     ((cons t function) (recorded-arglist (cdr expander)))
     ((cons symbol) (short-expander-arglist (car expander)))))
 
 (defun name-arglist-members (name)
-  "Return the members of an answer that tell the lambda list of what the function name NAME stands for."
+  "Return the members of an answer about the lambda list of the function name NAME."
   (if (fboundp name)
       (arglist-members name)
       (list "arglist" (expander-arglist (setf-expander (second name))))))
 
 (defun arglist-data (name)
-  "Return the members that tell the lambda list of what the function name NAME stands for. Where SBCL keeps none, they
-tell where its source is."
+  "Return the members of an answer about the lambda list of the function name NAME. Where SBCL keeps none, they have the
+places of its source."
   (let ((members (name-arglist-members name)))
     (if (or (second members) (not (fboundp name)))
         members
         (list* "sources" (function-sources name) members))))
 
 (defun call-text (name)
-  "Return how what the function name NAME stands for is called: the name and its lambda list."
+  "Return as text how the function name NAME is called: the name and its lambda list."
   (format nil "~A~:[, arguments not recorded~; ~:*~A~]" (name-text name)
           (second (name-arglist-members name))))
 
 (defun declaimed (name)
-  "Return what is declaimed of the function NAME, a list of strings."
+  "Return what was declaimed about the function NAME, a list of strings."
   (let ((inline (known :function :inlinep name)))
     (remove nil (list (and (declared-type-p name) "FTYPE")
                       (and (member inline '(inline notinline)) (symbol-name inline))))))
@@ -81,7 +80,7 @@ tell where its source is."
                          (list (subseq others 1 (1- (length others)))))))))
 
 (defun combination-text (function)
-  "Return how the generic FUNCTION combines its methods, when not as usual, else NIL."
+  "Return the method combination of the generic FUNCTION as text, or NIL for the standard one."
   (let* ((combination (sb-mop:generic-function-method-combination function))
          (type (combination-name combination))
          (options (combination-options combination)))
@@ -89,8 +88,8 @@ tell where its source is."
          (format nil "~A~@[ ~A~]" (symbol-text type) (and options (plain-text 200 options))))))
 
 (defun generic-members (function methods offset limit)
-  "Return the members of the answer that are about the generic FUNCTION; with METHODS, at
-most LIMIT of its methods from OFFSET on."
+  "Return the members of an answer about the generic FUNCTION; with METHODS, at most LIMIT of its methods from OFFSET
+on."
   (let ((all (sb-mop:generic-function-methods function)))
     (list "combination" (combination-text function)
           "methodCount" (length all)
@@ -99,8 +98,8 @@ most LIMIT of its methods from OFFSET on."
 ;;; The operation
 
 (define-operation "arglist" (name package methods offset limit)
-  "Tell how what NAME of PACKAGE names as a function is called. With METHODS also tell how the methods of a generic
-function are, LIMIT of them from OFFSET on."
+  "Return how the function NAME of PACKAGE is called. With METHODS, a generic function has the lambda lists of LIMIT
+methods from OFFSET on."
   (multiple-value-bind (symbol status setf) (named-symbol name package)
     (declare (ignore status))
     (let* ((target (if setf (list 'setf symbol) symbol)) (kind (function-kind target)))

@@ -1,5 +1,5 @@
-;;;; What a change of a class concerns: the classes below it, the instances, and the functions that it defines. What it
-;;;; concerns too is which initialization arguments instances take by its slots.
+;;;; What a change of a class concerns: the classes below it, its instances, the functions that it defines, and the
+;;;; initargs that instances accept because of its slots.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -13,20 +13,20 @@
     (sort (loop for each being the hash-keys of seen collect each) #'class-before-p)))
 
 (defun class-place (class)
-  "Return where CLASS is defined as a JSON object with its name."
+  "Return the place where CLASS is defined as a JSON object with its name."
   (or (place-data (introspect "FIND-DEFINITION-SOURCE" class) (class-text class))
       (object "description" (class-text class))))
 
 (defun prototypes (class)
-  "Return a table of the prototypes of CLASS and the classes below it: instances that nobody made."
+  "Return a table with the prototypes of CLASS and the classes below it as keys: instances that nobody made."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (each (cons class (classes-below class)) table)
       (when (sb-mop:class-finalized-p each)
         (setf (gethash (ignore-errors (sb-mop:class-prototype each)) table) t)))))
 
 (defun instance-count (class)
-  "Return how many instances of CLASS and its subclasses there are, those that are garbage too, but for the prototypes of
-the classes. Return NIL in a large heap."
+  "Return the number of instances of CLASS and its subclasses, garbage included, prototypes excluded. Return NIL in a
+large heap."
   (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")) (count 0) (prototypes (prototypes class)))
     (when (and function (< (heap-usage) *searched-heap*))
       (funcall function
@@ -42,8 +42,8 @@ the classes. Return NIL in a large heap."
 ;;; The functions that it defines
 
 (defun others-methods (name class)
-  "Return :ABOVE when the generic function NAME, which reads or sets a slot of CLASS, also has a method for a class above.
-Return T when it has one for another class, else NIL."
+  "Return :ABOVE when the generic function NAME, an accessor of CLASS, also has a method for a class above, T when for
+another class, else NIL."
   (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
                               collect (first (last (sb-mop:method-specializers method))))))
@@ -51,7 +51,7 @@ Return T when it has one for another class, else NIL."
           ((remove class specializers) t))))
 
 (defun slot-accessor-data (class)
-  "Return the functions by which slots of CLASS, no structure, are read and set, as JSON objects."
+  "Return the readers and writers of slots of CLASS, no structure, as JSON objects."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)
@@ -77,8 +77,8 @@ Return T when it has one for another class, else NIL."
   (loop for name in (structure-function-names class) collect (object "name" (name-text name))))
 
 (defun included-function-data (class below)
-  "Return the functions that structures of BELOW have for the slots that they include from CLASS, as JSON objects. Those
-that make such structures by keywords are there, too."
+  "Return as JSON objects the accessors that the structures BELOW have for slots included from CLASS, and the keyword
+constructors of such structures."
   (let ((slots (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class))))
     (loop for sub in below
           for description = (structure-description sub)
@@ -139,7 +139,7 @@ those that are no classes; then what it loses is not known."
 ;;; Initialization arguments
 
 (defun keyword-name (parameter)
-  "Return the name of the keyword of PARAMETER, of a lambda list."
+  "Return the name of the keyword of PARAMETER, from a lambda list."
   (symbol-name (cond ((atom parameter) parameter)
                      ((consp (first parameter)) (first (first parameter)))
                      (t (first parameter)))))
@@ -157,7 +157,7 @@ takes any."
                                   (mapcar #'keyword-name (ldiff behind (member '&aux behind)))))))
 
 (defun slot-initargs (class)
-  "Return the names of the keywords that initialize the direct slots of CLASS."
+  "Return the names of the keyword initargs of the direct slots of CLASS."
   (loop for slot in (sb-mop:class-direct-slots class)
         append (mapcar #'symbol-name (remove-if-not #'keywordp (sb-mop:slot-definition-initargs slot)))))
 

@@ -1,10 +1,10 @@
-;;;; The slots of a class: its own, and those that it inherits. Nothing here finalizes a
-;;;; class: of one that is not, what its definition says is told.
+;;;; The operation class-slots: the own and the inherited slots of a class. Nothing here finalizes a class; the answer
+;;;; for one that is not finalized comes from the definitions.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun no-class (symbol)
-  "Leave the operation because SYMBOL names no class, with what it names instead."
+  "Call FAIL-LOOKUP because SYMBOL names no class; the answer says what it names instead."
   (fail-lookup "failure" "no-class"
                "class" (symbol-text symbol)
                "natures" (append (natures symbol)
@@ -12,8 +12,7 @@
                                        ((type-name-p symbol) '("TYPE"))))))
 
 (defun named-class (text package-name)
-  "Return the class that TEXT names, in PACKAGE-NAME unless it has a prefix. Leaves the
-operation when there is none."
+  "Return the class that TEXT names, in PACKAGE-NAME unless it has a prefix. Calls FAIL-LOOKUP when there is none."
   (let ((symbol (named-symbol text package-name)))
     (or (find-class symbol nil) (no-class symbol))))
 
@@ -22,7 +21,7 @@ operation when there is none."
   (typep class 'sb-mop:forward-referenced-class))
 
 (defun class-head (class symbol)
-  "Return the members of an answer that tell what CLASS, which SYMBOL finds, is."
+  "Return the members of an answer that identify CLASS, which was found by SYMBOL."
   (list "name" (symbol-text symbol)
         "properName" (let ((name (class-text class)))
                        (and (string/= name (symbol-text symbol)) name))
@@ -30,8 +29,8 @@ operation when there is none."
         "finalized" (json-boolean (sb-mop:class-finalized-p class))))
 
 (defun ancestors (class)
-  "Return CLASS and all its superclasses: the precedence list, or without one, every class
-before those that it names as its superclasses."
+  "Return CLASS and all its superclasses: the precedence list, or before finalization, each class ahead of its
+superclasses."
   (if (sb-mop:class-finalized-p class)
       (sb-mop:class-precedence-list class)
       (let ((found '()))
@@ -42,16 +41,15 @@ before those that it names as its superclasses."
           (visit class))
         found)))
 
-;;; Structures keep their accessors, and conditions their documentation and types, elsewhere
+;;; Accessors of structures, and documentation of conditions: the slot definitions have neither
 
 (defun structure-description (class)
-  "Return what DEFSTRUCT left for CLASS, or NIL."
+  "Return SBCL's description of the structure CLASS, or NIL."
   (and (typep class 'structure-class)
        (ignore-errors (defstruct-description (class-name class)))))
 
 (defun structure-accessor (class name)
-  "Return the accessor that DEFSTRUCT made for the slot NAME of CLASS, or NIL, and whether it
-only reads."
+  "Return the accessor that DEFSTRUCT made for the slot NAME of CLASS, or NIL, and whether the slot is read-only."
   (let* ((description (structure-description class))
          (slot (and description
                     (find name (description-slots description)
@@ -76,8 +74,8 @@ only reads."
     (and (stringp text) (shortened 1000 text))))
 
 (defun slot-functions (classes name)
-  "Return the readers and the writers of the slot NAME that CLASSES define, most specific
-first, each once."
+  "Return two lists, the readers and the writers of the slot NAME in CLASSES, most specific class first, without
+duplicates."
   (let ((readers '()) (writers '()))
     (dolist (class classes)
       (multiple-value-bind (accessor read-only) (structure-accessor class name)
@@ -95,13 +93,13 @@ first, each once."
 ;;; Slots
 
 (defun definers (name classes)
-  "Return those of CLASSES that define a slot NAME, each with its direct slot definition."
+  "Return a pair for each of CLASSES that defines a slot NAME: the class and its direct slot definition."
   (loop for class in classes
         for slot = (find name (sb-mop:class-direct-slots class) :key #'sb-mop:slot-definition-name)
         when slot collect (cons class slot)))
 
 (defun initform-text (initform)
-  "Return INITFORM on one line. DEFINE-CONDITION quotes also what needs no quote."
+  "Return INITFORM as text on one line. DEFINE-CONDITION quotes even self-evaluating objects; that quote is left out."
   (let ((form (if (typep initform '(cons (eql quote) (cons (or boolean keyword number string character) null)))
                   (second initform)
                   initform)))
@@ -114,14 +112,13 @@ first, each once."
   (mapcar #'name-text names))
 
 (defun slot-initform (slots)
-  "Return the initform that the first of SLOTS with one has, and whether there is one."
+  "Return the initform of the first of SLOTS that has one, and whether any has."
   (let ((slot (find-if #'sb-mop:slot-definition-initfunction slots)))
     (values (and slot (sb-mop:slot-definition-initform slot)) (and slot t))))
 
 (defun slot-data (name effective class classes)
-  "Return the slot NAME of CLASS, whose ancestors are CLASSES, as a JSON object. EFFECTIVE is its effective
-definition, or NIL in a class that is not finalized. Then what that would be is made of the definitions that are
-known."
+  "Return the slot NAME of CLASS, whose ancestors are CLASSES, as a JSON object. EFFECTIVE is its effective definition,
+or NIL when CLASS is not finalized; then the known direct definitions are combined."
   (let* ((definers (definers name classes))
          (slots (if effective (list effective) (mapcar #'cdr definers)))
          (type (find t (mapcar #'sb-mop:slot-definition-type slots) :test-not #'eq))
@@ -146,8 +143,7 @@ known."
   (and (sb-mop:class-finalized-p class) (sb-mop:class-slots class)))
 
 (defun slots-data (class classes)
-  "Return all slots of CLASS, whose ancestors are CLASSES, as JSON objects: its own and those
-that it inherits, two lists."
+  "Return two lists of JSON objects: the own slots of CLASS and the inherited ones. CLASSES are its ancestors."
   (let* ((effective (effective-slots class))
          (names (remove-duplicates
                  (append (mapcar #'sb-mop:slot-definition-name effective)
@@ -171,17 +167,16 @@ that it inherits, two lists."
    :key #'first :test #'string= :from-end t))
 
 (defun constructors (class)
-  "Return the constructors of CLASS, a structure, as strings with their argument lists."
+  "Return the constructors of CLASS, a structure, as strings with their lambda lists."
   (let ((description (structure-description class)))
     (when description
-      ;; When the definition failed half-way they are not there.
+      ;; They do not exist when the DEFSTRUCT failed half-way.
       (loop for (name) in (description-constructors description)
             when (fboundp name)
               collect (call-text name)))))
 
 (define-operation "class-slots" (name package offset limit)
-  "Tell the slots of the class NAME of PACKAGE: its own first, then those that it inherits; at
-most LIMIT from OFFSET on."
+  "Return the slots of the class NAME of PACKAGE, its own first, then inherited ones; at most LIMIT from OFFSET on."
   (let* ((class (named-class name package)) (symbol (named-symbol name package)))
     (call-user-code
      (lambda ()

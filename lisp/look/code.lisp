@@ -1,29 +1,27 @@
-;;;; How code, types and argument lists are printed: bounded, on one line, with packages where those
-;;;; say something, and without code of the user.
+;;;; Prints code, types and lambda lists: bounded, on one line, with package prefixes where they matter, and without
+;;;; running code of the user.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defparameter *plain-packages* (list (find-package "COMMON-LISP") (find-package "KEYWORD"))
-  "Packages whose symbols are told from others of their names also in an argument list.")
+  "Packages whose symbols are printed unchanged in a lambda list; other symbols lose their prefix there.")
 
 (defun plain-symbol-p (symbol)
-  "True when SYMBOL keeps its package also in an argument list. So does what a backquote is read as, which is printed
-as one."
+  "True when SYMBOL is printed unchanged in a lambda list. So is SBCL's QUASIQUOTE, which prints as a backquote."
   (or (member (symbol-package symbol) *plain-packages*)
       (eq symbol +quasiquote+)))
 
 (defun map-comma (function tree)
-  "Return TREE, an expression with a comma in a backquote, with FUNCTION applied to what follows the comma. Return NIL
-when TREE is no such thing."
+  "Return TREE, a comma within a backquote, with FUNCTION applied to what follows the comma. Return NIL when TREE is no
+comma."
   (and (comma-p tree)
        (make-comma (funcall function (comma-expression tree)) (comma-kind tree))))
 
-(defvar *conses-left* 0 "How many conses of code may still be copied.")
+(defvar *conses-left* 0 "How many more conses COPIED-CODE may copy.")
 
 (defun copied-code (function code &optional (depth 10))
-  "Return a copy of CODE with FUNCTION applied to its atoms. It has as much as can be shown, in the order of printing,
-while there are *CONSES-LEFT*. Code can hold a literal of any size, or a circular one, all of which the pretty printer
-would go through."
+  "Return a copy of CODE with FUNCTION applied to its atoms. It copies only what can be shown, in printing order, while
+*CONSES-LEFT* lasts: code can hold a huge or circular literal, and the pretty printer would walk all of it."
   (flet ((copy (part) (copied-code function part (1- depth))))
     (cond ((zerop depth) nil)
           ((consp code)
@@ -44,27 +42,27 @@ would go through."
           (t (funcall function code)))))
 
 (defun class-stub (object)
-  "Return what prints as #< and the class of OBJECT; of a class, with its name."
+  "Return an object that prints as #< and the class of OBJECT; when OBJECT is itself a class, with its name."
   (let ((text (format nil "~A~@[ ~A~]" (class-text (class-of object)) (and (typep object 'class) (class-text object)))))
     (make-unprintable text)))
 
 (defun without-printer (atom)
-  "Return ATOM, or what stands for it when printing it would run code of the user."
+  "Return ATOM, or a CLASS-STUB when printing ATOM would run code of the user."
   (typecase atom
     ((or pathname package) atom)
     ((or standard-object condition structure-object (and (array t) (not simple-vector))) (class-stub atom))
     (t atom)))
 
 (defun plain-text (limit object)
-  "Return OBJECT, code or a type, printed for a reader who has no current package, without code of
+  "Return OBJECT, code or a type, as text of at most LIMIT characters, with package prefixes and without running code of
 the user."
   (printing-plainly
     (let ((*print-length* 60) (*print-level* 8) (*conses-left* (* 2 limit)))
       (print-safely limit (copied-code #'without-printer object)))))
 
 (defun type-text (limit type)
-  "Return TYPE, of a function, in at most LIMIT characters, or NIL when it says nothing. The
-list of no arguments is printed as one."
+  "Return the function type TYPE as text of at most LIMIT characters, or NIL when it says nothing. No parameters print
+as ()."
   (unless (member type '(nil function))
     (let ((text (plain-text limit type)) (none "(FUNCTION NIL"))
       (if (eql 0 (search none text))
@@ -72,21 +70,22 @@ list of no arguments is printed as one."
           text))))
 
 (defun bare-symbol (atom)
-  "Return ATOM, which stands in the code of an argument list, or for a symbol one that prints bare."
+  "Return ATOM, from code within a lambda list; a symbol that is not PLAIN-SYMBOL-P becomes one that prints without
+prefix."
   (if (or (null atom) (not (symbolp atom)) (plain-symbol-p atom))
       atom
       (make-symbol (symbol-name atom))))
 
 (defun bare-parameter (part)
-  "Return PART, a name or a lambda list, with symbols that print bare. QUOTE and FUNCTION at the beginning of a list
-are names here, too."
+  "Return PART, a name or a lambda list, with symbols that print without prefix. QUOTE and FUNCTION at the beginning of
+a list are names here, too."
   (cond ((consp part) (bare-lambda-list part))
         ((and part (symbolp part) (not (keywordp part))) (make-symbol (symbol-name part)))
         (t part)))
 
 (defun bare-lambda-list (arglist)
-  "Return ARGLIST with its symbols replaced by ones that print bare; the packages of parameter names
-say nothing. Only what stands where a default does is code."
+  "Return ARGLIST with symbols that print without prefix: the packages of parameter names say nothing. Only default
+forms are treated as code."
   (loop with defaults = nil
         for rest = arglist then (cdr rest)
         while (and (consp rest) (plusp *conses-left*))
@@ -104,15 +103,14 @@ say nothing. Only what stands where a default does is code."
         finally (return (nconc elements (and (atom rest) (bare-parameter rest))))))
 
 (defun print-class (stream object)
-  "Print OBJECT, which stands in code, on STREAM as no more than its class."
+  "Print only the class of OBJECT, which stands in code, on STREAM."
   (format stream "#<~A>" (class-text (class-of object))))
 
 (sb-ext:defglobal **code-printers** nil
-  "A pprint dispatch table for code, made when it is first used.")
+  "The pprint dispatch table for code, or NIL before its first use.")
 
 (defun code-printers ()
-  "Return the table by which code prints without code of the user. An object in it can have a print method that fails
-or never ends."
+  "Return the pprint dispatch table that prints code without print methods of the user, which can fail or never end."
   (or **code-printers**
       (let ((table (copy-pprint-dispatch nil)))
         (set-pprint-dispatch '(or standard-object condition (and array (not vector))
@@ -128,9 +126,9 @@ or never ends."
          ,@body))))
 
 (defun code-text (limit copy code)
-  "Return CODE as COPY returns it, printed on one line in at most LIMIT characters. That may copy
-twice as many conses: each prints as a character, but a quote. A form that demands lines of its own,
-such as LOOP, is put on one."
+  "Return the result of COPY on CODE, printed on one line in at most LIMIT characters. COPY may copy twice as many
+conses: each prints as at least one character, except a quote. A form such as LOOP, which forces line breaks, is joined
+into one line."
   (let* ((*conses-left* (* 2 limit))
          (text (print-safely limit (funcall copy code))))
     (if (find #\Newline text) (on-one-line text) text)))

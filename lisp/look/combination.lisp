@@ -1,5 +1,5 @@
-;;;; In which order a call of a generic function enters its methods: what its method combination makes of those that are
-;;;; applicable. No code of the program is run. Where that would decide, the answer names it.
+;;;; Finds in which order a call of a generic function enters its methods, by its method combination. It runs no code of
+;;;; the program; where that would decide, the answer names it.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -9,7 +9,7 @@
   '(compute-applicable-methods sb-mop:compute-applicable-methods-using-classes sb-mop:compute-effective-method
     sb-mop:compute-discriminating-function method-qualifiers sb-mop:method-specializers
     sb-mop:generic-function-lambda-list sb-mop:generic-function-name)
-  "The generic functions by which a program can decide otherwise than the standard which methods run.")
+  "The generic functions by which a program can override the standard's choice of methods.")
 
 (defun system-method-p (method)
   "True when METHOD is SBCL's own."
@@ -17,7 +17,7 @@
     (and path (eql 0 (search "SYS:" (namestring path))) t)))
 
 (defun deciding-method (function methods)
-  "Return the name of a generic function by which the program decides which METHODS of FUNCTION run, or NIL."
+  "Return the name of a function of *PROTOCOL* that the program specialized for FUNCTION or one of METHODS, or NIL."
   (loop for name in *protocol*
         when (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                    for specializer = (first (sb-mop:method-specializers method))
@@ -27,17 +27,17 @@
           return name))
 
 (defun strange-specializer-p (method)
-  "True when METHOD has a specializer of a kind that the program defines."
+  "True when METHOD has a specializer that is neither a class nor an EQL specializer: the program defines its kind."
   (notevery (lambda (specializer) (typep specializer '(or class sb-mop:eql-specializer)))
             (sb-mop:method-specializers method)))
 
-;;; Whether a function can be called that is the program's: only when all that its code names is harmless
+;;; Whether calling a function of the program is safe: only when all that its code names is harmless
 
 (defparameter *harmless-attributes* '("FLUSHABLE" "UNSAFELY-FLUSHABLE" "FOLDABLE" "CALL" "IMPORTANT-RESULT")
-  "What SBCL notes of functions that do nothing but return, signal, call their arguments, or change their own lists.")
+  "SBCL's attributes for functions that only return, signal, call their arguments, or change their own lists.")
 
 (defun harmless-name-p (name)
-  "True when the function NAME does nothing to what is there."
+  "True when a call of the function NAME changes no existing object."
   (or (member name '(nconc gensym method-qualifiers sb-mop:method-specializers method-combination-error
                      invalid-method-error sb-mop:generic-function-lambda-list sb-mop:generic-function-name))
       (member name (list +qualifier-check+ +combination-options+))
@@ -49,11 +49,11 @@
                          (not (member "ANY" names :test #'string=)))))))))
 
 (deftype instance-like ()
-  "What has slots that code could set."
+  "Objects whose slots code could set."
   '(or standard-object condition (and structure-object (not cell))))
 
 (defun code-names (function)
-  "Return the names of the global functions that the code of FUNCTION calls. Return besides what else it holds and could
+  "Return the names of the global functions that the code of FUNCTION calls; and what else it refers to and could
 change: variables, functions and instances."
   (let* ((code (function-code (simple-function function))) (names (linked-names code)) (others '()))
     (loop for index from words-before-functions below (code-words code)
@@ -65,8 +65,8 @@ change: variables, functions and instances."
     (values names others)))
 
 (defun harmful-name (function &optional (depth 5))
-  "Return what FUNCTION can call that could change something, as text, or NIL when all that it names is harmless.
-Functions of the program are looked into, DEPTH calls deep."
+  "Return as text something to which FUNCTION refers that could change something, or NIL when all is harmless. Follows
+functions of the program, DEPTH calls deep."
   (if (not (typep function 'compiled-function))
       "code that is not compiled"
       (multiple-value-bind (names others) (code-names function)
@@ -82,19 +82,19 @@ Functions of the program are looked into, DEPTH calls deep."
 ;;; Forms of effective methods, in which only CALL-METHOD and MAKE-METHOD are of interest
 
 (defun of-qualifier (methods &rest qualifiers)
-  "Return those of METHODS that have exactly QUALIFIERS."
+  "Return those of METHODS whose qualifiers are exactly QUALIFIERS."
   (remove-if-not (lambda (method) (equal (method-qualifiers method) qualifiers)) methods))
 
 (defun call-forms (methods)
-  "Return forms that call METHODS, each for itself."
+  "Return a list of forms that call METHODS, one form each."
   (loop for method in methods collect `(call-method ,method)))
 
 (defun around-form (around form)
-  "Return a form that calls the methods AROUND, the last of which calls FORM as its next one."
+  "Return a form that calls the methods AROUND; FORM is the next method of the last. Without any, return FORM."
   (if around `(call-method ,(first around) (,@(rest around) (make-method ,form))) form))
 
 (defun standard-form (methods)
-  "Return the form of the standard combination of METHODS; NIL when there is no primary one."
+  "Return the effective method form of METHODS in the standard combination; NIL without a primary method."
   (let ((primary (of-qualifier methods)))
     (and primary
          (around-form (of-qualifier methods :around)
@@ -103,7 +103,7 @@ Functions of the program are looked into, DEPTH calls deep."
                          ,@(call-forms (reverse (of-qualifier methods :after))))))))
 
 (defun short-form (combination methods)
-  "Return the form of METHODS by COMBINATION, a short one; NIL when there is no primary one."
+  "Return the effective method form of METHODS in COMBINATION, a short one; NIL without a primary method."
   (let* ((primary (of-qualifier methods (combination-name combination)))
          (ordered (if (eq (first (combination-options combination)) :most-specific-last) (reverse primary) primary)))
     (and primary
@@ -113,15 +113,15 @@ Functions of the program are looked into, DEPTH calls deep."
                           `(,(combination-operator combination) ,@(call-forms ordered)))))))
 
 (defun stray-method (combination methods)
-  "Return one of METHODS with qualifiers that COMBINATION, the standard or a short one, has no place for, or NIL."
+  "Return one of METHODS whose qualifiers COMBINATION, the standard or a short one, does not allow, or NIL."
   (let ((allowed (if (typep combination 'short-combination)
                      (list (list (combination-name combination)) '(:around))
                      '(() (:before) (:after) (:around)))))
     (find-if-not (lambda (method) (member (method-qualifiers method) allowed :test #'equal)) methods)))
 
 (defun long-form (function combination methods)
-  "Return the form of METHODS of FUNCTION by COMBINATION, a long one. Return NIL and a problem when it signals an error,
-or could do more than return a form."
+  "Return the effective method form of METHODS of FUNCTION in COMBINATION, a long one. Return NIL and a problem when its
+code signals an error, or could do more than return a form."
   (let* ((maker (gethash (combination-name combination) long-combinations))
          (harmful (if maker (harmful-name maker) "unknown code")))
     (if harmful
@@ -130,8 +130,8 @@ or could do more than return a form."
           (error (failure) (values nil (list "error" (report-text 300 failure))))))))
 
 (defun method-form (function methods)
-  "Return the form of an effective method of METHODS, which are applicable, in their order. Return NIL and a problem, a
-list of its kind and a text, where there is none."
+  "Return the effective method form of METHODS, applicable ones in order, of FUNCTION. Without one, return NIL and a
+problem, a list of its kind and a text."
   (let* ((combination (sb-mop:generic-function-method-combination function))
          (standard (typep combination 'standard-combination))
          (stray (and standard (not (typep combination 'long-combination)) (stray-method combination methods))))
@@ -146,7 +146,7 @@ list of its kind and a text, where there is none."
 ;;; The order in which a form enters methods
 
 (defun calls-no-next-p (method)
-  "True when the code of METHOD surely has no CALL-NEXT-METHOD in it."
+  "True when the code of METHOD certainly has no CALL-NEXT-METHOD."
   (let* ((function (and (not (typep method 'sb-mop:standard-accessor-method)) (method-function method)))
          (simple (and function (simple-function function)))
          (xrefs (and simple (packed-xrefs simple))))
@@ -158,12 +158,12 @@ list of its kind and a text, where there is none."
                         (when (eq used +next-method-call+) (return-from calls-no-next-p nil)))
                       xrefs)
            t)
-          ;; Some SBCLs are built without these. The second parameter of the function is the next method. Before it can stand
-          ;; the number of arguments, where SBCL has put the function into its entry, which counts them.
+          ;; Some SBCLs have no such cross references. The second parameter is the next method, :DELETED when unused.
+          ;; The argument count precedes it where SBCL has put the function into its entry point.
           (t (let ((debug (function-debug simple)))
                (eq :deleted (nth (if (eq :external (debug-kind debug)) 2 1) (debug-parameters debug))))))))
 
-(defparameter *most-entries* 1000 "How many entries of methods are told at most.")
+(defparameter *most-entries* 1000 "At most this many entries of methods are found.")
 
 (defstruct (entry (:constructor make-entry (method from entered)))
   "An entry of METHOD. FROM is the number, from 1, of the entry whose method calls it as its next one, or NIL. ENTERED
@@ -171,7 +171,7 @@ is false when it is certain that nothing enters it. FROM is the entry whose meth
   method from entered)
 
 (defun entries (form)
-  "Return the entries of methods in FORM, in order, and FORM with a number in the place of each call."
+  "Return the entries of methods in FORM, in order, and a copy of FORM with their numbers in place of the calls."
   (let ((entries '()) (count 0) (left 10000))
     (labels ((enter (method next from entered)
                (when (>= count *most-entries*) (return-from enter count))
@@ -201,14 +201,14 @@ is false when it is certain that nothing enters it. FROM is the entry whose meth
           "entered" (json-boolean (entry-entered entry))))
 
 (defun order-members (function arguments offset limit)
-  "Return the members of the answer that tell which methods of FUNCTION a call with ARGUMENTS enters, LIMIT from OFFSET
-on, and which it could."
+  "Return the members of the answer about the methods of FUNCTION that a call with ARGUMENTS enters, LIMIT from OFFSET
+on, and those that it may enter."
   (multiple-value-bind (methods perhaps) (applicable-methods function arguments)
     (multiple-value-bind (form problem)
         (if methods (method-form function methods) (values nil (list "none" "")))
       (multiple-value-bind (entries numbered) (and form (entries form))
         (unless entries
-          ;; A long combination answers for what it does not take with a form that signals.
+          ;; For methods that it does not accept, a long combination returns a form that signals.
           (when form (setf problem (list "error" (plain-text 300 form)) form nil))
           (setf entries (loop for method in methods collect (make-entry method nil t))))
         (list "problem" (first problem)
@@ -223,14 +223,14 @@ on, and which it could."
                                               "condition" (condition-text method positions))))))))
 
 (defun undefined-class (arguments)
-  "Return the name of a class of which ARGUMENTS are that is not defined, or has such a superclass, or NIL."
+  "Return the name of an undefined class among the classes of ARGUMENTS and their superclasses, or NIL."
   (loop for argument in arguments
         for class = (argument-class argument)
         unless (precedence class)
           return (class-text (or (find-if #'forward-referenced-p (ancestors class)) class))))
 
 (defun dispatch-members (function arguments offset limit)
-  "Return the members of the answer about the generic FUNCTION with ARGUMENTS, NIL for those that stand for nothing."
+  "Return the members of the answer about the generic FUNCTION and ARGUMENTS, in which NIL is one that denotes nothing."
   (let ((methods (sb-mop:generic-function-methods function))
         (required (required-parameters function)))
     (flet ((refuse (problem &optional detail) (list "problem" problem "detail" detail)))
@@ -242,8 +242,8 @@ on, and which it could."
             (t (order-members function arguments offset limit))))))
 
 (define-operation "effective-method" (name package arguments offset limit)
-  "Tell which methods of the generic function NAME of PACKAGE a call with ARGUMENTS enters, in order, LIMIT of them from
-OFFSET on. ARGUMENTS are tables with a KIND and a TEXT."
+  "Return which methods of the generic function NAME of PACKAGE a call with ARGUMENTS enters, in order, LIMIT of them
+from OFFSET on. ARGUMENTS are tables with the keys kind and text."
   (multiple-value-bind (symbol status setf) (named-symbol name package)
     (declare (ignore status))
     (let* ((target (if setf (list 'setf symbol) symbol))

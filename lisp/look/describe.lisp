@@ -1,14 +1,14 @@
-;;;; All that a symbol names, as data.
+;;;; The operation describe: all that a symbol names, as data.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun recorded-arglist (function)
-  "Return the lambda list of FUNCTION, a function or its name, as text; of a generic one what its methods accept. Return
-NIL when SBCL keeps none, as of code that was compiled with a debug quality of 0."
+  "Return the lambda list of FUNCTION, a function or its name, as text; for a generic function what its methods accept.
+Return NIL when SBCL keeps none, as with a debug quality of 0."
   (handler-case
       (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
         (and (not unknown) (arglist-text arglist)))
-    ;; Of a generic function without lambda list and methods SBCL warns.
+    ;; SBCL warns about a generic function without lambda list and methods.
     (warning () nil)))
 
 (defun own-arglist (function)
@@ -17,8 +17,8 @@ NIL when SBCL keeps none, as of code that was compiled with a debug quality of 0
     (warning () nil)))
 
 (defun arglist-members (name)
-  "Return the members of an answer that tell the lambda list of the function NAME. ACCEPTED is there when the methods of
-a generic one accept something else."
+  "Return the members of an answer about the lambda list of the function NAME. ACCEPTED is there when the methods of a
+generic function accept something else."
   (let ((function (and (not (and (symbolp name) (macro-function name))) (plain-definition name)))
         (recorded (recorded-arglist name)))
     (if (typep function 'generic-function)
@@ -54,7 +54,7 @@ FUNCTION is that of a method, whose source tells no date."
                 (span-members file written form (introspect "DEFINITION-SOURCE-FORM-NUMBER" source) '())))))))
 
 (defun source-data (name type)
-  "Return where NAME is defined as a TYPE of SB-INTROSPECT, a list of JSON objects."
+  "Return JSON objects for the places where NAME is defined as TYPE, one of SB-INTROSPECT's."
   (remove nil (mapcar #'place-data (introspect "FIND-DEFINITION-SOURCES-BY-NAME" name type))))
 
 (defun method-description (method)
@@ -79,16 +79,16 @@ of one of these kinds that the image has, as a JSON object, or NIL when no evalu
         (object "description" description "evaluated" (evaluation-data method :method)))))
 
 (defvar *holders* nil
-  "For an answer with many methods: a table of the tables from VARIABLES-BY-VALUE, by package; else NIL.")
+  "A cache for an answer with many methods: the tables from VARIABLES-BY-VALUE, by package; else NIL.")
 
 (defun variables-by-value (package)
-  "Return a table of the variables of PACKAGE, by value; of several with the same the first by name."
+  "Return a table that maps values to variables of PACKAGE; when several have one value, the first by name."
   (let ((table (make-hash-table :test 'eq)))
     (with-package-iterator (next package :internal :external)
       (loop
         (multiple-value-bind (more symbol) (next)
           (unless more (return table))
-          ;; Another thread can make it unbound meanwhile.
+          ;; Another thread can unbind it meanwhile.
           (let ((value (and (eq package (symbol-package symbol)) (boundp symbol) (ignore-errors (symbol-value symbol)))))
             (when (and value (not (typep value '(or symbol number character))))
               (let ((other (gethash value table)))
@@ -103,8 +103,8 @@ of one of these kinds that the image has, as a JSON object, or NIL when no evalu
                                       (variables-by-value package)))))
 
 (defun specializer-packages (specializer)
-  "Return the packages in whose variables the object of SPECIALIZER, an EQL one, can be expected: that of its class, and
-those of the generic functions that have methods for it."
+  "Return the packages whose variables are likely to hold the object of SPECIALIZER, an EQL one: that of its class, and
+those of generic functions with methods for it."
   (let ((names (list* (class-name (class-of (sb-mop:eql-specializer-object specializer)))
                       (loop for method in (sb-mop:specializer-direct-methods specializer)
                             for function = (sb-mop:method-generic-function method)
@@ -114,8 +114,8 @@ those of the generic functions that have methods for it."
                              when (and name (symbolp name) (symbol-package name)) collect (symbol-package name)))))
 
 (defun specializer-text (specializer)
-  "Return SPECIALIZER as in a DEFMETHOD form, with packages. An object is told by a variable that holds it, of the packages
-of its class and of the methods' function. Without one only its class is told: its print method can fail or never end."
+  "Return SPECIALIZER as in a DEFMETHOD form, with package prefixes. An EQL object that is no literal is shown as a
+variable that holds it, from SPECIALIZER-PACKAGES, or by its class: its print method can fail or never end."
   (if (typep specializer 'class)
       (class-text specializer)
       (let ((object (sb-mop:eql-specializer-object specializer)))
@@ -132,23 +132,23 @@ of its class and of the methods' function. Without one only its class is told: i
     (and (stringp text) (shortened 4000 text))))
 
 (defun function-sources (name)
-  "Return where what the function name NAME stands for is defined, a list of JSON objects."
+  "Return JSON objects for the places where the function name NAME is defined."
   (loop for type in (if (consp name)
                         '(:function :generic-function)
                         '(:function :generic-function :macro :special-operator))
         append (source-data name type)))
 
 (defun methods-members (function offset limit)
-  "Return the members of an answer that tell the methods of FUNCTION, LIMIT of them from OFFSET on; none of an ordinary
-one."
+  "Return the members of an answer about the methods of FUNCTION, LIMIT of them from OFFSET on; none unless it is
+generic."
   (let ((methods (and (typep function 'generic-function) (sb-mop:generic-function-methods function)))
         (*holders* (make-hash-table :test 'eq)))
     (list "methodCount" (and methods (length methods))
           "methods" (mapcar #'method-data (page methods offset limit)))))
 
 (defun callable-data (symbol offset limit)
-  "Return what SYMBOL is as a function, macro or special operator, or NIL; of a generic function with LIMIT methods from
-OFFSET on."
+  "Return what SYMBOL is as a function, macro or special operator, as a JSON object, or NIL. A generic function has
+LIMIT methods from OFFSET on."
   (when (fboundp symbol)
     (let ((type (and (not (macro-function symbol)) (not (special-operator-p symbol))
                      (introspect "FUNCTION-TYPE" symbol)))
@@ -166,7 +166,7 @@ OFFSET on."
                      "sources" (function-sources symbol)))))))
 
 (defun setf-data (symbol offset limit)
-  "Return what (SETF SYMBOL) is, or NIL; of a generic function with LIMIT methods from OFFSET on."
+  "Return what (SETF SYMBOL) is, or NIL. A generic function has LIMIT methods from OFFSET on."
   (let ((name (list 'setf symbol)))
     (cond ((fboundp name)
            (make-json-object
@@ -191,7 +191,7 @@ OFFSET on."
   (typep class 'condition-class))
 
 (defun class-nature (class)
-  "Return what kind of class CLASS is."
+  "Return the words of answers for the kind of CLASS."
   (typecase class
     (structure-class "STRUCTURE CLASS")
     (built-in-class "BUILT-IN CLASS")
@@ -199,7 +199,7 @@ OFFSET on."
     (t (if (condition-class-p class) "CONDITION CLASS" "CLASS"))))
 
 (defun class-data (symbol)
-  "Return what SYMBOL is as a class or another type, or NIL."
+  "Return what SYMBOL is as a class or another type, as a JSON object, or NIL."
   (let ((class (find-class symbol nil)))
     (cond (class
            (object "nature" (class-nature class)
@@ -226,7 +226,7 @@ OFFSET on."
                    "sources" (source-data symbol :type))))))
 
 (defun global-value-data (symbol kind)
-  "Return the value of SYMBOL, a variable of KIND, printed, with its type."
+  "Return the printed value of SYMBOL, a variable of KIND, with the value's type; for a symbol macro its expansion."
   (cond ((eq kind :macro)
          (object "text" (plain-text 1000 (macroexpand-1 symbol))))
         ((boundp symbol)
@@ -237,7 +237,7 @@ OFFSET on."
                    "type" (plain-text 200 (class-name (class-of value))))))))
 
 (defun variable-data (symbol)
-  "Return what SYMBOL is as a variable, or NIL."
+  "Return what SYMBOL is as a variable, as a JSON object, or NIL."
   (let ((kind (variable-kind symbol)))
     (when kind
       (object "nature" (ecase kind
@@ -250,18 +250,18 @@ OFFSET on."
                               append (source-data symbol type))))))
 
 (defun named-package-data (symbol)
-  "Return the package that is named as SYMBOL is, or NIL."
+  "Return the package with the name of SYMBOL as a JSON object, or NIL."
   (let ((package (find-package (symbol-name symbol))))
     (when package
       (object "nature" "PACKAGE" "documentation" (doc-text package t)))))
 
 (defun declared-type-p (name)
-  "True when the type of the function NAME was declaimed, and is not what the compiler found."
+  "True when the type of the function NAME was declaimed, not derived by the compiler."
   (eq :declared (known :function :where-from name)))
 
 (defun function-type-text (name)
-  "Return the type of the function NAME as text, or NIL when nothing is known. A type can be
-declaimed before there is a function."
+  "Return the type of the function NAME as text, or NIL when it is unknown. A type can be declaimed before the function
+exists."
   (type-text 1000
              (cond ((and (symbolp name) (or (macro-function name) (special-operator-p name))) nil)
                    ((fboundp name) (introspect "FUNCTION-TYPE" name))
@@ -270,7 +270,7 @@ declaimed before there is a function."
                       (type-specifier type))))))
 
 (defun further-data (symbol)
-  "Return what else SYMBOL names, as JSON objects: what the compiler knows by that name and is none of the usual natures."
+  "Return JSON objects for what else the compiler knows by the name SYMBOL, besides functions, classes and variables."
   (flet ((thing (present nature type &rest members)
            (and present (make-json-object (list* "nature" nature (append members (list "sources" (source-data symbol type))))))))
     (remove nil
@@ -285,15 +285,15 @@ declaimed before there is a function."
                   (thing (member (known :alien-type :kind symbol) '(:primitive :defined)) "ALIEN TYPE" :alien-type)))))
 
 (defun things (symbol offset limit)
-  "Return all that SYMBOL names, as JSON objects; of a generic function LIMIT methods from OFFSET on."
+  "Return JSON objects for all that SYMBOL names. A generic function has LIMIT methods from OFFSET on."
   (append (remove nil (list (callable-data symbol offset limit) (setf-data symbol offset limit)
                             (class-data symbol) (variable-data symbol)))
           (further-data symbol)
           (remove nil (list (named-package-data symbol)))))
 
 (define-operation "describe" (name package offset limit)
-  "Tell all that the symbol NAME of PACKAGE names; of a generic function LIMIT methods from OFFSET on. When it names nothing
-tell what is near: a form that named what is not there has made the symbol."
+  "Return all that the symbol NAME of PACKAGE names; a generic function with LIMIT methods from OFFSET on. When it names
+nothing, return similar names: a form with a misspelt name has created the symbol."
   (multiple-value-bind (symbol status setf in) (named-symbol name package)
     (declare (ignore setf))
     (let ((home (symbol-package symbol)) (*package* (session-package)))
@@ -309,5 +309,5 @@ tell what is near: a form that named what is not there has made the symbol."
                  "things" things
                  "near" (and (null things) home (near-symbols (symbol-name symbol) home #'names-something-p t))
                  "properties" (loop for (key) on (symbol-plist symbol) by #'cddr
-                                    ;; It can be circular.
+                                    ;; A property list can be circular.
                                     repeat 1000 collect (plain-text 100 key))))))))

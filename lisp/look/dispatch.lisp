@@ -1,12 +1,12 @@
-;;;; Which methods of a generic function are applicable to arguments, the most specific first. Nothing here calls what a
-;;;; program can have defined: classes and specializers are compared as the standard says.
+;;;; Finds the methods of a generic function that are applicable to arguments, most specific first. It calls no code of
+;;;; the program: it compares classes and specializers by the rules of the standard.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Arguments: a list of :VALUE and an object, or of :CLASS and a class
+;;; Arguments: a list of :VALUE and an object, or of :CLASS or :UNDEFINED and a class
 
 (defun literal (kind text)
-  "Return what TEXT, which the server has checked to be a literal of KIND, is read as."
+  "Return the object that TEXT denotes. The server has checked that TEXT is a literal of KIND."
   (cond ((string= kind "string") (coerce text 'simple-string))
         ((string= kind "character") (if (= 1 (length text)) (char text 0) (name-char text)))
         (t (with-standard-io-syntax (let ((*read-eval* nil)) (values (read-from-string text)))))))
@@ -18,19 +18,19 @@
        (list :value (symbol-value symbol))))
 
 (defun named-argument (symbol)
-  "Return the argument that SYMBOL stands for: the class of that name, else its value as a variable, else NIL."
+  "Return the argument that SYMBOL denotes: the class of that name, else its value as a variable, else NIL."
   (let ((class (find-class symbol nil)))
     (cond ((and class (forward-referenced-p class)) (list :undefined class))
           (class (list :class class))
           (t (global-value symbol)))))
 
 (defun parsed-argument (argument package)
-  "Return what ARGUMENT, a table with a KIND and a TEXT, stands for, or NIL when its text names nothing that can be one.
-Names are looked up in PACKAGE."
+  "Return the argument that ARGUMENT, a table with the keys kind and text, denotes, or NIL. Names are looked up in
+PACKAGE."
   (let ((kind (gethash "kind" argument)) (text (gethash "text" argument)))
     (flet ((symbol-of () (values (named-symbol text package))))
       (cond ((string= kind "name") (named-argument (symbol-of)))
-            ;; No method is for a keyword that is not there, and none comes to be by the question.
+            ;; No method specializes on a keyword that does not exist, and the question must not create it.
             ((and (string= kind "symbol") (eql 0 (position #\: text)) (not (find-symbol (token-name (subseq text 1)) "KEYWORD")))
              (list :value (make-symbol (token-name (subseq text 1)))))
             ((string= kind "symbol") (list :value (symbol-of)))
@@ -43,31 +43,31 @@ Names are looked up in PACKAGE."
   (if (eq (first argument) :value) (class-of (second argument)) (second argument)))
 
 (defun value-text (object)
-  "Return OBJECT, an argument, as a text that runs no code of the program."
+  "Return OBJECT, an argument, as text, without running code of the program."
   (typecase object
     ((or symbol number character string) (plain-text 100 object))
     (t (format nil "#<~A>" (class-text (class-of object))))))
 
 (defun argument-text (argument)
-  "Return ARGUMENT as answers show it: a class by its name, a value as EQL has it."
+  "Return ARGUMENT as answers show it: a class by its name, a value as an EQL specializer."
   (if (eq (first argument) :value) (format nil "(EQL ~A)" (value-text (second argument))) (class-text (second argument))))
 
 ;;; Precedence
 
 (defun precedence (class)
-  "Return the precedence list of CLASS, or NIL when a superclass is not defined. Nothing is finalized by it."
+  "Return the precedence list of CLASS without finalizing it, or NIL when a superclass is undefined."
   (if (sb-mop:class-finalized-p class)
       (sb-mop:class-precedence-list class)
       (and (notany #'forward-referenced-p (ancestors class))
            (ignore-errors (standard-precedence-list class (sb-mop:class-direct-superclasses class))))))
 
 (defun abstract-p (class)
-  "True when what is of CLASS is always of a class below it, as of INTEGER."
+  "True when every instance of CLASS belongs to a class below it, as with INTEGER."
   (and (typep class 'built-in-class) (sb-mop:class-direct-subclasses class) t))
 
 (defun fits (specializer argument precedence)
-  "Return T when SPECIALIZER fits ARGUMENT, whose class has PRECEDENCE, :PERHAPS when that depends on more than its
-class, else NIL."
+  "Return T when SPECIALIZER matches ARGUMENT, whose class has the precedence list PRECEDENCE; :PERHAPS when more than
+the argument's class decides that; else NIL."
   (let ((of-class (eq (first argument) :class)))
     (cond ((typep specializer 'class)
            (cond ((member specializer precedence) t)
@@ -81,8 +81,8 @@ class, else NIL."
           (t (eql (sb-mop:eql-specializer-object specializer) (second argument))))))
 
 (defun more-specific-p (one other order precedences)
-  "True when the method ONE is more specific than OTHER. ORDER has the positions of arguments by their precedence, and
-PRECEDENCES the precedence list of the class of each."
+  "True when the method ONE is more specific than OTHER. ORDER has the argument positions by precedence, PRECEDENCES the
+class precedence list of each argument."
   (loop for position in order
         for a = (elt (sb-mop:method-specializers one) position)
         for b = (elt (sb-mop:method-specializers other) position)
@@ -94,8 +94,8 @@ PRECEDENCES the precedence list of the class of each."
                       t)))
 
 (defun applicable-methods (function arguments)
-  "Return the methods of the generic FUNCTION that are applicable to ARGUMENTS, the most specific first. Return besides
-those that could be, each in a list with the positions of the arguments on which that depends."
+  "Return the methods of the generic FUNCTION that are applicable to ARGUMENTS, most specific first; and those that may
+be, each in a list with the positions of the arguments that decide."
   (let ((precedences (loop for argument in arguments collect (precedence (argument-class argument))))
         (order (precedence-positions function))
         (sure '()) (perhaps '()))
@@ -114,13 +114,13 @@ those that could be, each in a list with the positions of the arguments on which
     (ldiff arglist (member-if (lambda (part) (member part lambda-list-keywords)) arglist))))
 
 (defun precedence-positions (function)
-  "Return the positions of the required arguments of the generic FUNCTION by their precedence."
+  "Return the positions of the required parameters of the generic FUNCTION, in argument precedence order."
   (let ((required (required-parameters function)))
     (loop for parameter in (sb-mop:generic-function-argument-precedence-order function)
           collect (position parameter required))))
 
 (defun condition-text (method positions)
-  "Return on what it depends that METHOD is applicable: on the arguments at POSITIONS."
+  "Return the condition on the arguments at POSITIONS under which METHOD is applicable, as text."
   (format nil "~{~A~^ and ~}"
           (loop for position in positions
                 for specializer = (elt (sb-mop:method-specializers method) position)

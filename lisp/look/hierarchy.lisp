@@ -1,20 +1,20 @@
-;;;; The classes above and below a class.
+;;;; The operation class-hierarchy: the classes above and below a class.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun class-before-p (one other)
-  "The order of classes: by name, then by package (C10), those without a name last."
+  "True when class ONE precedes OTHER: by name, then by package (C10); those without a name come last."
   (let ((name-1 (class-name one)) (name-2 (class-name other)))
     (cond ((not (and name-1 (symbolp name-1))) nil)
           ((not (and name-2 (symbolp name-2))) t)
           (t (symbol-before-p name-1 name-2)))))
 
 (defun subclasses (class)
-  "Return the direct subclasses of CLASS in order."
+  "Return the direct subclasses of CLASS, sorted."
   (sort (copy-list (sb-mop:class-direct-subclasses class)) #'class-before-p))
 
 (defun below (class)
-  "Return how many classes are below CLASS, each counted once."
+  "Return the number of distinct classes below CLASS."
   (let ((seen (make-hash-table :test 'eq)))
     (labels ((visit (class)
                (dolist (subclass (sb-mop:class-direct-subclasses class))
@@ -24,9 +24,8 @@
     (hash-table-count seen)))
 
 (defun tree-rows (class depth)
-  "Return the classes below CLASS, DEPTH levels down (NIL: all), in the order of a tree. Each is a list of the class,
-its level from 0, and a mark. The mark is :AGAIN when what is below the class stands further up, and :CUT when that is
-too deep."
+  "Return the classes below CLASS, DEPTH levels down (NIL: all), in depth-first order. Each is a list of the class, its
+level from 0, and a mark: :AGAIN when its subclasses stand further up, :CUT when they are too deep, else NIL."
   (let ((shown (make-hash-table :test 'eq)) (rows '()))
     (labels ((visit (class level)
                (dolist (subclass (subclasses class))
@@ -41,7 +40,7 @@ too deep."
     (nreverse rows)))
 
 (defun row-data (row)
-  "Return ROW of TREE-ROWS as a JSON object."
+  "Return ROW, from TREE-ROWS, as a JSON object."
   (destructuring-bind (class level mark) row
     (object "name" (class-text class)
             "level" level
@@ -49,8 +48,8 @@ too deep."
             "below" (and (eq mark :cut) (below class)))))
 
 (defun up-members (class)
-  "Return the members of the answer that tell what is above CLASS. A class that is not
-finalized has no precedence list; then all that is known to be above it is told."
+  "Return the members of an answer about the classes above CLASS. One that is not finalized has no precedence list; then
+all its known superclasses are listed."
   (flet ((texts (classes)
            (loop for class in classes
                  collect (format nil "~A~:[~; (not defined)~]" (class-text class) (forward-referenced-p class)))))
@@ -58,8 +57,8 @@ finalized has no precedence list; then all that is known to be above it is told.
           "ancestors" (texts (ancestors class)))))
 
 (define-operation "class-hierarchy" (name package up down depth offset limit)
-  "Tell where the class NAME of PACKAGE stands. With UP tell what is above it. With DOWN tell DEPTH levels of the tree
-of its subclasses, LIMIT rows from OFFSET on."
+  "Return where the class NAME of PACKAGE stands: with UP the classes above it; with DOWN LIMIT rows from OFFSET on of
+the tree of its subclasses, DEPTH levels deep."
   (let* ((class (named-class name package)) (symbol (named-symbol name package)))
     (call-user-code
      (lambda ()

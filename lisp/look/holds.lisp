@@ -1,11 +1,11 @@
-;;;; What a piece of code holds: its functions, what it calls, and the names in its data.
+;;;; Reads SBCL's code objects: the functions in one, what it calls, and the symbols in its constants.
 
 (in-package "LIVE-LISP.LOOK")
 
 ;;; Its functions
 
 (defun code-of (function)
-  "Return the code of FUNCTION, which can be a closure; NIL when it has none of its own."
+  "Return the code object of FUNCTION, which can be a closure; NIL when it has none of its own."
   (typecase function
     (simple-function (function-code function))
     (generic-function nil)
@@ -13,12 +13,12 @@
                 (and (typep simple 'simple-function) (function-code simple))))))
 
 (defun code-file (code)
-  "Return the name of the file that CODE is from, or NIL."
+  "Return the name of the source file of CODE, or NIL."
   (ignore-errors (source-name (information-source (code-information code)))))
 
 (defun root-in (code function)
-  "Return the root of FUNCTION in CODE. SBCL says of an inner function in which block it is, or only in which file. So one
-whose root is not in CODE is within the first function there that has a name of its own."
+  "Return the root of FUNCTION in CODE. SBCL names an inner function by its block, or only by its file. So one whose
+root is no function of CODE belongs to the first function there that has a name of its own."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root
@@ -30,13 +30,13 @@ whose root is not in CODE is within the first function there that has a name of 
                 (t root))))))
 
 (defun roots-in (code)
-  "Return the different roots of the functions in CODE."
+  "Return the distinct roots of the functions in CODE."
   (let ((roots '()))
     (dotimes (index (code-functions code) roots)
       (pushnew (root-in code (code-function code index)) roots :test #'equal))))
 
 (defun nameless-functions (code)
-  "Return the functions of CODE that are in none with a name."
+  "Return the functions of CODE that are nested in no named function."
   (loop for index below (code-functions code)
         for function = (code-function code index)
         when (eq :top-level (root-in code function)) collect function))
@@ -44,12 +44,12 @@ whose root is not in CODE is within the first function there that has a name of 
 ;;; What it calls
 
 (defun map-constants (visit code)
-  "Call VISIT with each constant of CODE that its functions share."
+  "Call VISIT with each constant of CODE. All functions of CODE share them."
   (loop for index from (first-constant code) below (code-words code)
         do (funcall visit (code-word code index))))
 
 (defun called-names (code)
-  "Return the names of the global functions that CODE calls or has as functions."
+  "Return the names of the global functions that CODE calls or refers to."
   (let ((names (remove-if-not #'plain-name-p (linked-names code))))
     (map-constants (lambda (constant)
                      (when (typep constant 'cell)
@@ -72,10 +72,10 @@ whose root is not in CODE is within the first function there that has a name of 
       (dolist (package (list-all-packages) table)
         (when (or (sb-ext:package-locked-p package) (eq package (find-package "KEYWORD")))
           (setf (gethash package table) t))))
-  "The packages of the system.")
+  "The packages of the system, as keys: those locked when the agent was loaded, and KEYWORD.")
 
 (defun told-name-p (name)
-  "True when NAME is of the program, or one that the system has for programs."
+  "True when answers show NAME: it belongs to the program, or a system package exports it."
   (and (plain-name-p name)
        (let* ((symbol (name-key name)) (package (symbol-package symbol)))
          (and package
@@ -83,7 +83,7 @@ whose root is not in CODE is within the first function there that has a name of 
                   (eq :external (nth-value 1 (find-symbol (symbol-name symbol) package))))))))
 
 (defun mentioned-p (symbol)
-  "True when SYMBOL, which stands in a constant, is of the program."
+  "True when SYMBOL, found in a constant, belongs to the program."
   (let ((package (symbol-package symbol)))
     (and package (not (gethash package **system-packages**)))))
 
@@ -92,9 +92,9 @@ whose root is not in CODE is within the first function there that has a name of 
   (typep constant '(or symbol cons (simple-array t))))
 
 (defun map-symbols (visit constant)
-  "Call VISIT with each symbol of the program in CONSTANT, an atom, or conses and arrays of at most 2000 elements. Its second
-argument is true for what HANDLER-BIND calls. For that SBCL keeps a pair: the class of conditions, or a function that tells
-them, and the name of a global function."
+  "Call VISIT with each symbol of the program in CONSTANT: an atom, or conses and arrays of at most 2000 elements. The
+second argument is true for a handler of HANDLER-BIND. SBCL keeps it as a pair: the condition class, or a function that
+tests for it, and the name of a global function."
   (let ((left 2000))
     (labels ((walk (part depth &aux before)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -109,8 +109,8 @@ them, and the name of a global function."
       (walk constant 50))))
 
 (defun kept-parameters-p (list &optional defaults (depth 10))
-  "True when LIST is of names as SBCL keeps a lambda list: without defaults. DEFAULTS is true behind &OPTIONAL or &KEY. It
-has at most 200 parameters, and lists in at most DEPTH others."
+  "True when LIST looks like a lambda list as SBCL keeps it: names without defaults, at most 200. DEFAULTS is true after
+&OPTIONAL or &KEY. Lists can be nested DEPTH deep."
   (loop for rest = list then (cdr rest)
         repeat 201
         while (consp rest)
@@ -125,8 +125,8 @@ has at most 200 parameters, and lists in at most DEPTH others."
         finally (return (symbolp rest))))
 
 (defun behind-check-p (list code)
-  "True when LIST stands among the constants of CODE behind a function that checks arguments, with only such lists between.
-Where that function is no constant, each list can be one that it is told."
+  "True when LIST follows a function that checks arguments among the constants of CODE, with only lambda lists between.
+Where SBCL keeps such functions out of the constants, every lambda list may be an argument of one."
   (let ((behind +name-of-cell+))
     (map-constants (lambda (constant)
                      (when (eq constant list) (return-from behind-check-p behind))
@@ -136,8 +136,8 @@ Where that function is no constant, each list can be one that it is told."
                    code)))
 
 (defun beside-lambda-lists-p (list code)
-  "True when LIST, behind a function that checks arguments, is data of CODE. It is mostly of functions, and there are more
-such lists than calls that check."
+  "True when LIST, which follows a function that checks arguments, is data of CODE: most of its symbols name functions,
+and there are more such lists than calls that check."
   (let ((functions 0) (lists 0))
     (labels ((visit (part)
                (cond ((consp part) (visit (car part)) (visit (cdr part)))
@@ -150,8 +150,8 @@ such lists than calls that check."
                             (names-in-xrefs code))))))
 
 (defun lambda-list-p (constant code)
-  "True when CONSTANT, of CODE, is a lambda list that SBCL keeps for the error about wrong arguments. That of a macro has in
-front what it is of. One of DESTRUCTURING-BIND is known by its keywords, or it stands behind the function that checks it."
+  "True when CONSTANT of CODE is a lambda list that SBCL keeps for errors about arguments. A macro's begins with a list
+that names it. One of DESTRUCTURING-BIND has lambda list keywords, or follows the function that checks it."
   (and (consp constant)
        (let ((of (first constant)))
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))
@@ -164,7 +164,7 @@ front what it is of. One of DESTRUCTURING-BIND is known by its keywords, or it s
                               thereis (member (car rest) lambda-list-keywords))))))))
 
 (defun method-alone-p (code)
-  "True when CODE is that of one method, and no more of its form than what makes the function of that."
+  "True when CODE has one method and otherwise only what makes the method's function."
   (let ((roots (remove :top-level (roots-in code))))
     (and (null (rest roots))
          (typep (first roots) '(cons symbol))

@@ -1,14 +1,14 @@
-;;;; What a change of a definition concerns: who calls it, the methods that go by it, and the tests that reach it.
+;;;; The operation impact: what a change of a definition concerns, such as its methods and the tests that reach it.
 
 (in-package "LIVE-LISP.LOOK")
 
 ;;; Who reaches a name
 
-(defparameter *most-reaching* 5000 "How many functions are followed to the tests that reach a name.")
+(defparameter *most-reaching* 5000 "At most this many users are followed to the tests that reach a name.")
 
 (defun reaching (index target)
-  "Return the users in INDEX of TARGET, a function name, directly or by way of others. Return besides whether they are too
-many to follow all."
+  "Return the users in INDEX of TARGET, a function name, directly or transitively; and true when they are too many to
+follow all."
   (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq)) (pending (list target)) (found '())
         (left *most-reaching*))
     (setf (gethash target seen) t)
@@ -26,10 +26,10 @@ many to follow all."
                          index used)))
     (values found (and pending t))))
 
-;;; Tests: what is in a file of a system that tests another
+;;; Tests: forms in the files of a system that tests another
 
 (defun tested-by (system)
-  "Return the names of the systems that SYSTEM names for its TEST-OP."
+  "Return the names of the systems that SYSTEM lists for its TEST-OP."
   (let ((operation (contrib-symbol "ASDF" "TEST-OP")) (names '()))
     (dolist (entry (asdf-value "COMPONENT-IN-ORDER-TO" system) names)
       (when (eq (if (consp entry) (first entry) entry) operation)
@@ -38,14 +38,14 @@ many to follow all."
             (when (typep name '(or string symbol)) (push (string-downcase (string name)) names))))))))
 
 (defun defined-around-p (system name)
-  "True when the system NAME is defined in the folder where SYSTEM is, or in one around that."
+  "True when the system NAME is defined in the folder of SYSTEM or in an enclosing one."
   (flet ((folder (system) (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system))) (and file (pathname-directory file)))))
     (let* ((other (and (typep name '(or string symbol)) (asdf-value "REGISTERED-SYSTEM" (string-downcase (string name)))))
            (inner (folder system)) (outer (and other (folder other))))
       (and inner outer (not (eq other system)) (eql (length outer) (or (mismatch outer inner :test #'equal) (length outer)))))))
 
 (defun performs-test-p (system)
-  "True when SYSTEM has a way of its own to be tested, and depends on another that is defined around it: that one's test."
+  "True when SYSTEM has its own TEST-OP method, and depends on a system defined around it: it tests that one."
   (let ((perform (contrib-function "ASDF" "PERFORM")) (operation (contrib-symbol "ASDF" "TEST-OP")))
     (and perform operation (find-class operation nil)
          (some (lambda (method)
@@ -57,7 +57,7 @@ many to follow all."
          (some (lambda (name) (defined-around-p system name)) (asdf-value "SYSTEM-DEPENDS-ON" system)))))
 
 (defun test-systems ()
-  "Return the systems that ASDF knows as tests of others: their TEST-OP says so."
+  "Return the systems of ASDF that are tests of others, as their TEST-OP shows."
   (let* ((systems (remove nil (mapcar (lambda (name) (asdf-value "REGISTERED-SYSTEM" name))
                                       (asdf-value "REGISTERED-SYSTEMS"))))
          (named (loop for system in systems
@@ -68,8 +68,8 @@ many to follow all."
                    systems)))
 
 (defun use-place (user)
-  "Return a list of the file of USER and of the number of its top-level form, or NIL. Last is the file's date when it was
-compiled. Return NIL when it is of no file."
+  "Return the place of USER, a list: its file, the number of its top-level form, and the file's date when it was
+compiled. NIL without a file."
   (if (top-form-p user)
       (let ((source (top-form-source user)))
         (list (told-file (file-load-name source)) (top-form-number user) (file-load-created source)))
@@ -78,20 +78,20 @@ compiled. Return NIL when it is of no file."
         (and file (list file form created)))))
 
 (defun place-before-p (one other)
-  "The order of places from USE-PLACE: by file, then by form."
+  "True when ONE, a place from USE-PLACE, precedes OTHER: by file, then by form."
   (if (string= (first one) (first other))
       (< (second one) (second other))
       (string< (first one) (first other))))
 
 (defun test-files ()
-  "Return a table of the native names of the files of systems that test others, and how many such systems there are."
+  "Return a table keyed by the native names of files of systems that test others, and the number of such systems."
   (let ((systems (test-systems)) (files (make-hash-table :test 'equal)))
     (dolist (system systems)
       (dolist (file (component-files system)) (setf (gethash file files) t)))
     (values files (length systems))))
 
 (defun test-data (index target limit)
-  "Return the members of the answer about the tests that reach TARGET, a function name, by INDEX, LIMIT of them."
+  "Return the members of the answer about the tests that reach TARGET, a function name, in INDEX; LIMIT of them."
   (multiple-value-bind (files systems) (test-files)
     (multiple-value-bind (users more) (if (plusp systems) (reaching index target) '())
       (let ((tests (sort (remove-duplicates (loop for user in users
@@ -117,8 +117,8 @@ compiled. Return NIL when it is of no file."
                         "changed" (changed-p file created))))
 
 (defun naming-data (index target limit)
-  "Return the functions with a name in INDEX whose code calls the function TARGET, LIMIT of them, as JSON objects with their
-places. What is inlined into a function, it calls without a cross reference."
+  "Return LIMIT functions with a name in INDEX whose code calls the function TARGET, as JSON objects with their places.
+Calls within inlined code count, which have no cross reference."
   (let ((found '()))
     (map-uses (lambda (user kind)
                 (when (and (member kind '(0 5)) (name-of user) (reached-p user)
@@ -128,9 +128,8 @@ places. What is inlined into a function, it calls without a cross reference."
     (users-data found limit)))
 
 (defun functions-finding-names (index packages)
-  "Return the functions in INDEX whose names are in PACKAGES, a list of package names, and that call INTERN or FIND-SYMBOL.
-Such a function can call another without a cross reference. Macros are left out: the symbols that they make appear in the
-code that uses them."
+  "Return the functions in INDEX, with names in PACKAGES (package names), that call INTERN or FIND-SYMBOL: they can call
+others without a cross reference. Macros are left out: the symbols that they make appear in the code that uses them."
   (let ((found '()))
     (dolist (finder '(intern find-symbol) found)
       (map-uses (lambda (user kind)
@@ -144,8 +143,8 @@ code that uses them."
                 index finder))))
 
 (defun finding-members (index symbol limit)
-  "Return the members about functions in the packages of SYMBOL that look for symbols by name, and so may call SYMBOL: the
-first LIMIT of them in the order of their names, and their number."
+  "Return the members of the answer about functions in the packages of SYMBOL that look up symbols by name, and so may
+call it: the first LIMIT by name, and their number."
   (let ((users (sort (functions-finding-names index (packages-with symbol)) #'string< :key #'shown-name)))
     (list "finding" (users-data users limit)
           "findingCount" (length users))))
@@ -165,7 +164,7 @@ first LIMIT of them in the order of their names, and their number."
     (mapcar #'shown-name (sort found #'user-before-p))))
 
 (defun method-lambda-data (method)
-  "Return where METHOD is as a JSON object, with its lambda list."
+  "Return the place and the lambda list of METHOD as a JSON object."
   (object "place" (method-data method) "arglist" (arglist-text (sb-mop:method-lambda-list method))))
 
 (define-operation "impact" (name package limit redefined superclasses)

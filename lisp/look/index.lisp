@@ -1,4 +1,4 @@
-;;;; The index as it is now: made when somebody first asks, and told what is new since.
+;;;; Builds the index at the first question, and adds to it what is new since.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -15,13 +15,13 @@
     (not (or (eq own name) (equal name (name-in-root (root-of own)))))))
 
 (defun loose-p (code)
-  "True when CODE is from no file and has a function without a name: data may keep it."
+  "True when CODE is of no file and has a function without a name: data may keep it alive."
   (and (plusp (code-functions code))
        (null (code-file code))
        (member :top-level (roots-in code))))
 
 (defun users-by-name (index name)
-  "Return the users whose functions NAME reaches and INDEX does not know."
+  "Return new users for the functions that NAME reaches and INDEX lacks."
   (let ((users '()))
     (map-reached (lambda (kind function)
                    (when (or (not (noted-p index (function-code function)))
@@ -33,22 +33,22 @@
     users))
 
 (defun loose-users (code)
-  "Return CODE as a user without a name, in a list, when data may keep it."
+  "Return a list of one user without a name, CODE, when data may keep it alive; else NIL."
   (and (typep code 'code) (loose-p code) (list (make-user nil :loose (sb-ext:make-weak-pointer code)))))
 
 (defun all-users (index)
-  "Return the users that there are; INDEX, which is new, knows none."
+  "Return the users of the whole image. INDEX is still empty."
   (let ((users '()))
     (map-global-names (lambda (name) (setf users (nconc (users-by-name index name) users))))
     (map-code (lambda (code) (setf users (nconc (loose-users code) users))))
     users))
 
 (defun names-in (code)
-  "Return the names that can reach functions of CODE, as SBCL calls these."
+  "Return the names that can reach functions of CODE, taken from its debug names."
   (remove nil (mapcar #'name-in-root (roots-in code))))
 
 (defun users-among (index news)
-  "Return the users that INDEX does not know and NEWS, code and names, have names for."
+  "Return the users that INDEX lacks and that names in NEWS, or of code in NEWS, reach."
   (let ((names (make-hash-table :test 'equal)))
     (dolist (each news)
       (dolist (name (if (typep each 'code) (names-in each) (list each))) (setf (gethash name names) t)))
@@ -57,7 +57,7 @@
 ;;; Adding it
 
 (defun note-file (index code)
-  "Note in INDEX from which file CODE is, unless that is SBCL's or the agent's. Where SBCL told nothing of its load, it was loaded before."
+  "Record in INDEX the file of CODE, unless it is SBCL's or ours. One unknown so far was loaded before the hooks."
   (let ((file (code-file code)) (files (use-index-files index)))
     (unless (or (not (stringp file))
                 (eql 0 (search "SYS:" file :end2 (min 4 (length file))))
@@ -69,7 +69,7 @@
         (note-source (information-source (code-information code)))))))
 
 (defun note-known (index user code)
-  "Note that INDEX has USER and what its CODE uses."
+  "Mark the CODE of USER as known to INDEX."
   (let ((serial (code-serial code)) (name (user-name user)))
     (when (and name serial)
       (when (>= serial (length (use-index-noted index)))
@@ -80,7 +80,7 @@
         (setf (gethash name (use-index-others index)) (user-function user))))))
 
 (defun add-users (index users)
-  "Add USERS to INDEX."
+  "Add USERS to INDEX, with what they use."
   (dolist (user users)
     (let ((code (user-code user)))
       (when code
@@ -89,7 +89,7 @@
         (note-known index user code)))))
 
 (defun note-packages (index)
-  "Note in INDEX what the packages of its users are called, who are in the order of answers."
+  "Record in INDEX, whose users are in the order of answers, the names of their packages."
   (let ((known (make-hash-table :test 'eq)))
     (loop for user across (use-index-users index)
           for package = (and (user-name user) (symbol-package (name-key (user-name user))))
@@ -99,19 +99,19 @@
                                            collect (cons package name)))))
 
 (defun trim-uses (index)
-  "Give back the room in INDEX that its uses do not take."
+  "Shrink the vectors of uses in INDEX to what they hold."
   (let ((table (use-index-uses index)))
     (loop for name being the hash-keys of table using (hash-value uses)
           when (and (typep uses 'uses) (/= (length uses) (1+ (aref uses 0))))
             do (setf (gethash name table) (subseq uses 0 (1+ (aref uses 0)))))))
 
 (defun all-heard-p ()
-  "True when SBCL tells of all that is new."
+  "True when SBCL reports all that is new."
   (and **listening** +name-check+))
 
 (defun stale-p (index)
-  "True when INDEX, or NIL, has to be made anew. SBCL tells too little of what is new, too much is, a package has another
-name, or more users came than it was made with."
+  "True when INDEX, or NIL, must be built again: SBCL reports too little, there are too many news, a package was
+renamed, or INDEX got more users than it was built with."
   (or (null index)
       (and (eq t **news**) (or (all-heard-p) (null next-serial) (/= next-serial (use-index-serial index))))
       (> (length (use-index-users index)) (* 2 (use-index-sorted index)))
@@ -119,7 +119,7 @@ name, or more users came than it was made with."
               thereis (not (eq name (package-name package))))))
 
 (defun new-index ()
-  "Return an index of all that there is. What comes meanwhile is news for it."
+  "Return an index of the whole image. What is defined meanwhile becomes news for it."
   (setf **news-count** 0
         **news** (if (all-heard-p) '() t))
   (let ((index (make-use-index)))
@@ -130,28 +130,28 @@ name, or more users came than it was made with."
     index))
 
 (defmacro changing ((index) &body body)
-  "Evaluate BODY, which changes INDEX. What interrupts this thread comes after that. What fails leaves no index, as one
-could lack something: the next that asks makes it anew."
+  "Evaluate BODY, which changes INDEX; interrupts of this thread wait. If BODY fails there is no index, as INDEX could
+lack something: the next question builds it again."
   `(sb-sys:without-interrupts
      (setf **index** nil)
      ,@body
      (setf **index** ,index)))
 
 (defun taken-news ()
-  "Return **NEWS**, unless they are T, and forget them."
+  "Return **NEWS** and empty it. Return NIL when it is T."
   (setf **news-count** 0)
   (loop for news = **news**
         when (or (eq t news) (eq news (sb-ext:compare-and-swap (symbol-value '**news**) news '())))
           return (and (consp news) news)))
 
 (defun still-there (news)
-  "Return NEWS with the code of weak pointers in their place, without that which is gone."
+  "Return NEWS with its weak pointers replaced by their code objects, without those that were collected."
   (loop for each in news
         for there = (if (typep each 'sb-ext:weak-pointer) (sb-ext:weak-pointer-value each) each)
         when there collect there))
 
 (defun add-news (index)
-  "Add to INDEX what is new."
+  "Add to INDEX what **NEWS** reports, and newer code that no name reached before."
   (let* ((news (still-there (taken-news))) (all (append (still-there (use-index-unreached index)) news)))
     (add-users index (nconc (mapcan #'loose-users news) (users-among index all)))
     (setf (use-index-unreached index)
@@ -160,7 +160,7 @@ could lack something: the next that asks makes it anew."
                   collect (sb-ext:make-weak-pointer each)))))
 
 (defun updated-index ()
-  "Return the index, which knows all that is in the image now. The lock is held."
+  "Return the index, brought up to date. The caller holds the lock."
   (let ((index **index**))
     (cond ((stale-p index)
            (setf **index** nil
@@ -171,5 +171,5 @@ could lack something: the next that asks makes it anew."
 (declaim (notinline updated-index))
 
 (defun current-index ()
-  "Return what UPDATED-INDEX does, with little left on the stack that the collector would take for a use of the code."
+  "Return UPDATED-INDEX, and scrub the stack: the collector would take what is left there for references to code."
   (prog1 (updated-index) (scrub-stack)))

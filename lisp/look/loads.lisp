@@ -1,18 +1,18 @@
-;;;; What SBCL tells of while code gets into the image: files that are loaded, forms that are evaluated, names that are
+;;;; Hooks functions of SBCL, so that the index hears of loaded files, evaluated forms, new code, and names that are
 ;;;; defined.
 
 (in-package "LIVE-LISP.LOOK")
 
-(sb-ext:defglobal **listening** nil "True when SBCL tells of new code.")
+(sb-ext:defglobal **listening** nil "True when SBCL's hook for new code is installed.")
 (sb-ext:defglobal **news** t
-  "What the index does not know yet: weak pointers to code that is new, and names that were defined or undefined. T means
-that the index has to be made anew.")
-(sb-ext:defglobal **news-count** 0 "About how many news came since the index was made or changed.")
-(defconstant +most-news+ 30000 "With more news than that, a new index is made in less time.")
-(sb-ext:defglobal **interpreted** nil "True when a form was evaluated by an interpreter, which leaves no code.")
+  "What the index does not know yet: a list of weak pointers to new code, and names that were defined or undefined. T
+means that the index must be built again.")
+(sb-ext:defglobal **news-count** 0 "About how many news came since the index last took them.")
+(defconstant +most-news+ 30000 "With more news than these, building a new index takes less time.")
+(sb-ext:defglobal **interpreted** nil "True once an interpreter evaluated a form, which leaves no code.")
 
 (defun note-news (news)
-  "Keep NEWS, code or a name, for the index."
+  "Add NEWS, a code object or a name, to **NEWS**."
   (if (> (incf **news-count**) +most-news+)
       (setf **news** t)
       (let ((kept (if (typep news 'code) (sb-ext:make-weak-pointer news) news)))
@@ -20,12 +20,12 @@ that the index has to be made anew.")
               until (or (eq known t)
                         (eq known (sb-ext:compare-and-swap (symbol-value '**news**) known (cons kept known))))))))
 
-(defvar *passing* nil "True while this thread loads code that is taken out again: nothing of it is noted.")
+(defvar *passing* nil "True while this thread loads code that is removed again: its file and form are not recorded.")
 
-(sb-ext:defglobal **last-load** nil "The load of the file that new code came of last, or NIL.")
+(sb-ext:defglobal **last-load** nil "The FILE-LOAD from which new code came last, or NIL.")
 
 (defun note-claim (code)
-  "Note what speaks for CODE, which is new and of no file: the form that is evaluated, or the file that is loaded."
+  "Record in **CLAIMED** from what CODE, new and of no file, comes: a form being evaluated or a file being loaded."
   (let ((form evaluated-form))
     (cond ((and (consp form) (not *load-truename*))
            (when (definer-head-p form) (setf (gethash code **claimed**) (note-definer form))))
@@ -34,13 +34,13 @@ that the index has to be made anew.")
                  (file-load-made **last-load**) (union (called-names code) (file-load-made **last-load**) :test #'equal))))))
 
 (defun contrib-p (source)
-  "True when SOURCE, of code that is loaded, is that of a library that comes with SBCL, and is not there."
+  "True when SOURCE, of code being loaded, belongs to a library that comes with SBCL, and its file does not exist."
   (and *load-truename*
        (equal "contrib" (first (last (pathname-directory *load-truename*))))
        (not (ignore-errors (probe-file (source-name source))))))
 
 (defun code-noted (function code reason)
-  "Call FUNCTION with CODE, which is new, and REASON, and note from which file or form it is."
+  "Hook: record CODE, a new code object, and its file or form; then call FUNCTION with CODE and REASON."
   (ignore-errors
    (when (typep code 'code) (note-news code))
    (when (and (typep code 'code) (not *passing*))
@@ -51,7 +51,7 @@ that the index has to be made anew.")
   (funcall function code reason))
 
 (defun part-evaluated (function form environment)
-  "Call FUNCTION, which evaluates FORM in ENVIRONMENT, with both, and note the whole form that is evaluated."
+  "Hook: record the whole form or file being evaluated; then call FUNCTION, which evaluates FORM in ENVIRONMENT."
   (let ((whole evaluated-form))
     (when (consp whole)
       (ignore-errors
@@ -61,23 +61,23 @@ that the index has to be made anew.")
   (funcall function form environment))
 
 (defun interpreted (function &rest arguments)
-  "Call FUNCTION, an interpreter, with ARGUMENTS, and note that it was."
+  "Hook: call FUNCTION, an interpreter, with ARGUMENTS, and set **INTERPRETED**."
   (setf **interpreted** t)
   (apply function arguments))
 
 (defun name-defined (function &rest arguments)
-  "Call FUNCTION, which is asked before a name is defined, with ARGUMENTS, and note that one is."
+  "Hook: call FUNCTION, SBCL's check before a name is defined, with ARGUMENTS; then record the name as news."
   (multiple-value-prog1 (apply function arguments)
     (note-news (first arguments))))
 
 (defun finalizers-run (function &rest arguments)
-  "Call FUNCTION, which SBCL's own thread calls after a collection, with ARGUMENTS, and leave nothing of that on the stack.
-It takes the code that is gone out of a table. New code gets the same place, and an address that was left would keep it."
+  "Hook: call FUNCTION, which SBCL's finalizer thread calls after a collection, with ARGUMENTS; then scrub the stack.
+FUNCTION removes dead code from a table. New code gets the same address, and one left on the stack would keep it alive."
   (multiple-value-prog1 (apply function arguments)
     (scrub-stack)))
 
 (defun listen-for-code ()
-  "Have SBCL tell of new code, of forms that it evaluates, and of names that are defined, from now on."
+  "Install these hooks: from now on SBCL reports new code, evaluated forms, and names that are defined."
   (loop for (listener name) in `((code-noted ,+note-code+) (part-evaluated ,+evaluate-simply+)
                                  (run-once ,+evaluate-compiled+)
                                  (interpreted ,+interpret+) (name-defined ,+name-check+)

@@ -1,11 +1,11 @@
-;;;; From the strings a model sends to packages and symbols, and what a symbol
-;;;; names. Nothing here interns.
+;;;; Resolves the strings that a model sends to packages and symbols, and classifies what a symbol names. Nothing here
+;;;; interns.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun named-package (name &optional (within (session-package)))
-  "Return the package NAME: as typed, else in upper case, else without the #: or : of a designator. Nicknames count,
-those local to the package WITHIN too (S0.9). Leaves the operation when there is none (S3.4)."
+  "Return the package called NAME: tried as typed, then in upper case, then without a leading #: or :. Nicknames count,
+and the package-local nicknames of WITHIN (S0.9). Calls FAIL-LOOKUP when no package matches (S3.4)."
   (let ((*package* within))
     (or (find-package name)
         (find-package (string-upcase name))
@@ -13,8 +13,7 @@ those local to the package WITHIN too (S0.9). Leaves the operation when there is
         (fail-lookup "failure" "no-package" "package" name "near" (near-packages name)))))
 
 (defun token-end (text start)
-  "Return where the symbol name that begins at START in TEXT ends: bars and
-backslashes quote."
+  "Return the index in TEXT at which the symbol name that begins at START ends. Bars and backslashes quote."
   (loop with bar = nil
         with i = start
         while (< i (length text))
@@ -26,7 +25,7 @@ backslashes quote."
         finally (return (min i (length text)))))
 
 (defun token-name (token)
-  "Return the name that TOKEN stands for: upper case but for what bars or backslashes quote."
+  "Return the symbol name that TOKEN spells: upper case except where bars or backslashes quote."
   (with-output-to-string (name)
     (loop with bar = nil
           with i = 0
@@ -60,7 +59,8 @@ and the rest."
       (and home (values (find-symbol (token-name rest) home))))))
 
 (defun strip-wrapping (text)
-  "Return TEXT without #' or ' in front, and whether it is of the form (SETF NAME). Answers have the package before that."
+  "Return TEXT without a leading #' or ', and whether it is (SETF NAME); then only NAME is left of it. PACKAGE::(SETF
+NAME), as answers spell it, counts too."
   (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))
     (cond ((eql 0 (search "#'" text)) (setf text (subseq text 2)))
           ((and (> (length text) 1) (char= (char text 0) #\')) (setf text (subseq text 1))))
@@ -77,14 +77,14 @@ and the rest."
             (t (values text nil))))))
 
 (defun current-package-text ()
-  "Return the name of the session's package as answers have it."
+  "Return the name of the session's package as answers show it: CL-USER for COMMON-LISP-USER."
   (let ((name (package-name (session-package))))
     (if (string= name "COMMON-LISP-USER") "CL-USER" name)))
 
 (defun package-for (prefix package-name default)
-  "Return the package in which a symbol is looked up, and what answers call it. PREFIX, of
-the symbol's text, overrides PACKAGE-NAME, which must exist all the same and in which PREFIX
-is resolved (S3.2, C25). Without both it is DEFAULT, or with NIL the session's (C26)."
+  "Return the package in which a symbol is looked up, and its name in answers. PREFIX, from the symbol's text, overrides
+PACKAGE-NAME; that package must still exist, and its local nicknames apply to PREFIX (S3.2, C25). Without both it is
+DEFAULT, or the session's package when DEFAULT is NIL (C26)."
   (let* ((given (and package-name (named-package package-name)))
          (package (cond (prefix (named-package prefix (or given (session-package))))
                         (given)
@@ -93,9 +93,9 @@ is resolved (S3.2, C25). Without both it is DEFAULT, or with NIL the session's (
     (values package (or prefix package-name default (current-package-text)))))
 
 (defun named-symbol (text package-name &optional default)
-  "Return the symbol that TEXT names, its status, whether TEXT was (SETF NAME), and the package in which it was looked
-up. PACKAGE-FOR chooses that with PACKAGE-NAME and DEFAULT. Leaves the operation when there is no such package or
-symbol (S3.4, S3.5). Where nobody named a package, the answer says when the session's has the symbol (C26)."
+  "Return the symbol that TEXT names, its status, whether TEXT was (SETF NAME), and the package searched, which
+PACKAGE-FOR chooses from PACKAGE-NAME and DEFAULT. Calls FAIL-LOOKUP when the package or symbol does not exist (S3.4,
+S3.5). When no package was named, that answer says if the session's package has the symbol (C26)."
   (multiple-value-bind (token setf) (strip-wrapping text)
     (multiple-value-bind (prefix rest) (split-prefix token)
       (multiple-value-bind (package called) (package-for prefix package-name default)
@@ -134,29 +134,28 @@ symbol (S3.4, S3.5). Where nobody named a package, the answer says when the sess
   (and (find-class symbol nil) t))
 
 (defun typed-structure (symbol)
-  "Return what DEFSTRUCT left for the structure SYMBOL that is a vector or a list, or NIL."
+  "Return SBCL's record of SYMBOL, a structure that DEFSTRUCT made a vector or a list (:TYPE), or NIL."
   (values (known :typed-structure :info symbol)))
 
 (defun type-name-p (symbol)
-  "True when SYMBOL names a type, also one that is no type specifier without arguments."
+  "True when SYMBOL names a type, also one such as SATISFIES that needs arguments."
   (or (member (known :type :kind symbol) '(:defined :primitive :instance))
-      ;; Such as SATISFIES, which is nothing without arguments.
       (and (known :type :expander symbol) t)
       (sb-ext:valid-type-specifier-p symbol)))
 
 (defun other-natures (symbol)
-  "Return what SYMBOL names that cannot be called."
+  "Return the labels of what SYMBOL names besides a function or macro: \"CLASS\", \"VARIABLE\"."
   (append (and (classp symbol) '("CLASS"))
           (and (variable-kind symbol) '("VARIABLE"))))
 
 (defun natures (symbol)
-  "Return all that SYMBOL names, the label of S0 first (C15)."
+  "Return the labels of all that SYMBOL names; the first is its label in S0 (C15)."
   (let ((callable (callable-nature symbol)) (others (other-natures symbol)))
     (if callable (cons callable others) others)))
 
 (defun names-something-p (symbol)
   "True when SYMBOL names anything at all."
-  ;; To ask for each kind costs much, and of most symbols of a program nothing is known.
+  ;; Checking each kind is expensive, and SBCL knows nothing about most symbols of a program.
   (and (or (boundp symbol) (fboundp symbol) (symbol-knowledge symbol))
        (or (natures symbol) (type-name-p symbol) (fboundp (list 'setf symbol)) (known :setf :expander symbol)) t))
 

@@ -1,4 +1,4 @@
-;;;; Look-ups: what there is in the image. Nothing here changes it.
+;;;; Lookups: what there is in the image. Nothing here changes it.
 
 (defpackage "LIVE-LISP.LOOK"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS")

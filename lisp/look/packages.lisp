@@ -1,20 +1,20 @@
-;;;; What a package is and which symbols it has.
+;;;; The operation package-symbols: what a package is and which symbols it has.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun package-names (packages)
-  "Return the names of PACKAGES in order, at most 100, and how many they are."
+  "Return a JSON object with the number of PACKAGES and their sorted names, at most 100."
   (let ((names (sort (remove nil (mapcar #'package-name packages)) #'string<)))
     (object "count" (length names) "names" (page names 0 100))))
 
 (defun local-nicknames (package)
-  "Return the local nicknames of PACKAGE in order, each with the name of what it stands for."
+  "Return the local nicknames of PACKAGE, sorted, each in a list with the name of its package."
   (sort (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
               collect (list nickname (or (package-name actual) "#")))
         #'string< :key #'first))
 
 (defun symbols-by-status (package)
-  "Return three vectors of symbols: those that are external in PACKAGE, internal, inherited."
+  "Return a list of three vectors of symbols: external in PACKAGE, internal, inherited."
   (let ((found (loop repeat 3 collect (make-array 100 :adjustable t :fill-pointer 0)))
         (inherited (make-hash-table :test 'eq)))
     (with-package-iterator (next package :external :internal :inherited)
@@ -24,18 +24,17 @@
           (case status
             (:external (vector-push-extend symbol (first found)))
             (:internal (vector-push-extend symbol (second found)))
-            ;; One that comes by two ways comes twice, and also when it is present.
+            ;; The iterator repeats a symbol that is inherited twice, or present and inherited.
             (t (unless (or (shiftf (gethash symbol inherited) t)
                            (not (eq :inherited (nth-value 1 (find-symbol (symbol-name symbol) package)))))
                  (vector-push-extend symbol (third found))))))))))
 
 (defparameter *accesses*
   '(("external" 0) ("internal" 1) ("inherited" 2) ("present" 0 1) ("accessible" 0 1 2))
-  "Which of the vectors of SYMBOLS-BY-STATUS each word for access means.")
+  "The indices of the vectors from SYMBOLS-BY-STATUS that each word for access selects.")
 
 (defun listed-symbols (by-status access type)
-  "Return a list for each status that ACCESS means: its word, and the symbols of BY-STATUS,
-of TYPE, in order."
+  "Return a list for each status that ACCESS selects: its word, and the sorted symbols of BY-STATUS that have TYPE."
   (loop for index in (rest (assoc access *accesses* :test #'string=))
         for symbols = (elt by-status index)
         collect (list (elt '("external" "internal" "inherited") index)
@@ -45,7 +44,7 @@ of TYPE, in order."
                             #'symbol-before-p))))
 
 (defun nature-list (symbol)
-  "Return all that SYMBOL names, as the list of a package shows it, in one text."
+  "Return all that SYMBOL names as one text, for the list of a package."
   (let* ((class (find-class symbol nil)) (type (and (not class) (type-name-p symbol)))
          (callable (callable-nature symbol)))
     (format nil "~{~A~^, ~}"
@@ -58,8 +57,8 @@ of TYPE, in order."
                 '("SYMBOL")))))
 
 (defun symbol-rows (listed type offset limit)
-  "Return from LISTED, what LISTED-SYMBOLS returned, at most LIMIT rows from OFFSET on: status,
-home package, name and what it names."
+  "Return at most LIMIT rows from OFFSET on of LISTED, from LISTED-SYMBOLS: status, home package, name and what it
+names."
   (let ((start (or offset 0)) (left limit) (rows '()))
     (loop for (status symbols) in listed
           do (loop for index from start below (length symbols)
@@ -71,8 +70,8 @@ home package, name and what it names."
     (nreverse rows)))
 
 (define-operation "package-symbols" (package access type offset limit)
-  "Tell what PACKAGE is and how many symbols of each status it has. Also tell how many ACCESS and TYPE mean, and at
-most LIMIT rows of these from OFFSET on."
+  "Return what PACKAGE is, how many symbols of each status it has, how many of them ACCESS and TYPE select, and at most
+LIMIT rows of these from OFFSET on."
   (let* ((package (named-package package))
          (by-status (symbols-by-status package))
          (listed (listed-symbols by-status access type)))

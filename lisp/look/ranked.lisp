@@ -1,27 +1,27 @@
-;;;; Symbol search for somebody who does not know the name: the best first, by how a pattern fits and whose the package
-;;;; is. It goes once through the symbols, and to each it does a bounded amount of work.
+;;;; The operation ranked-apropos: symbol search for a caller who does not know the exact name, ranked by how the
+;;;; pattern fits and by whose the package is. One pass over the symbols, with bounded work for each.
 
 (in-package "LIVE-LISP.LOOK")
 
 ;;; How a pattern fits a name; both are in upper case
 
 (defun word-start-p (name i)
-  "True when a word begins at I in NAME, which letters and digits make up."
+  "True when a word, of letters and digits, begins at index I of NAME."
   (declare (type (simple-array character (*)) name) (type fixnum i))
   (and (alphanumericp (schar name i))
        (or (zerop i) (not (alphanumericp (schar name (1- i)))))))
 
 (defun whole-word-p (name start end)
-  "True when NAME has no letter or digit right before START and at END, of its first characters."
+  "True when NAME, from START to END, is not next to a letter or digit."
   (declare (type (simple-array character (*)) name) (type fixnum start end))
   (flet ((part-p (i) (and (< -1 i (length name)) (alphanumericp (schar name i)))))
     (not (or (part-p (1- start)) (part-p end)))))
 
 (defun fuzzy-words (pattern name length)
-  "Return how many words the first LENGTH characters of NAME have, when PATTERN is made of beginnings of some of them, in
-order. Else return NIL."
+  "Return how many words the first LENGTH characters of NAME have, when PATTERN is made of beginnings of some of them,
+in order. Else return NIL. Only 60 characters of NAME count."
   (declare (type (simple-array character (*)) pattern name) (type fixnum length) (optimize speed))
-  ;; ENDS has a bit for each place in NAME at which what was read of PATTERN can end.
+  ;; ENDS has a bit for each index of NAME at which the part of PATTERN read so far can end.
   (let ((length (min length 60)) (ends 0) (starts 0))
     (declare (type (unsigned-byte 61) ends starts) (type (integer 0 60) length))
     (dotimes (i length)
@@ -42,7 +42,7 @@ order. Else return NIL."
           finally (return (and (plusp (length pattern)) (logcount starts))))))
 
 (defun subsequence-p (pattern name length)
-  "True when the first LENGTH characters of NAME have those of PATTERN in its order."
+  "True when PATTERN is a subsequence of the first LENGTH characters of NAME."
   (declare (type (simple-array character (*)) pattern name) (type fixnum length) (optimize speed))
   (let ((i 0))
     (declare (type fixnum i))
@@ -52,9 +52,9 @@ order. Else return NIL."
     t))
 
 (defun fit-of (pattern bare name length)
-  "Return how well PATTERN fits the first LENGTH characters of NAME, or NIL. It is 0 exactly, 1 at the beginning, 2 as words
-and 3 anywhere. It is 4 when BARE, the pattern without what parts words, is made of beginnings of words. Then return besides
-how many words NAME has; the fewer the better."
+  "Return how PATTERN fits the first LENGTH characters of NAME: 0 exactly, 1 at the beginning, 2 as words, 3 anywhere, 4
+when BARE, the letters and digits of PATTERN, is made of beginnings of words; else NIL. For 4, also return the number of
+words in NAME; fewer are better."
   (declare (type (simple-array character (*)) pattern bare name) (type fixnum length))
   (let ((found (search pattern name :end2 length)))
     (cond ((null found)
@@ -68,8 +68,8 @@ how many words NAME has; the fewer the better."
           (t 3))))
 
 (defun fit-function (pattern)
-  "Return a function of a symbol that returns how well PATTERN fits its name, whatever the case, or NIL. It returns besides
-a number that tells apart what fits so: the less the better. Names with slips of typing come last."
+  "Return a function that returns how well PATTERN fits the name of a symbol, whatever the case, or NIL; and a number
+that ranks equal fits, lower is better. Names that differ from PATTERN by typos come last (5)."
   (let* ((pattern (map '(simple-array character (*)) #'char-upcase pattern))
          (bare (remove-if-not #'alphanumericp pattern))
          (most (nearness pattern))
@@ -94,8 +94,8 @@ a number that tells apart what fits so: the less the better. Names with slips of
         roots))
 
 (defun functions-file (package)
-  "Return the file in which a function that is present in PACKAGE is defined, of the first hundred. Return NIL without any,
-and :TYPED when none of its functions is from a file."
+  "Return the source file of a function that is present in PACKAGE, from the first hundred. Return :TYPED when none of
+its functions is from a file, NIL when it has none."
   (let ((seen 0) (typed nil))
     (do-symbols (symbol package typed)
       (when (and (eq (symbol-package symbol) package) (fboundp symbol))
@@ -107,20 +107,20 @@ and :TYPED when none of its functions is from a file."
           (when (> (incf seen) 100) (return typed)))))))
 
 (defun package-file (package)
-  "Return the file in which PACKAGE is defined, or else one of its functions. Return :TYPED when it was made without a file,
-NIL when nothing tells."
+  "Return the file in which PACKAGE, or else one of its functions, is defined. Return :TYPED when it was made without a
+file, NIL when that is unknown."
   (let* ((location (package-location package)) (name (and location (location-name location))))
     (cond (name (translated name))
           ((functions-file package))
           (location :typed))))
 
 (defun users-package-p (package roots)
-  "True when PACKAGE is the user's: defined in a file below ROOTS or in none, and not SBCL's or ours."
+  "True when PACKAGE is the user's: defined in a file below the directories ROOTS or in none, and not SBCL's or ours."
   (let ((file (and (not (own-package-p package)) (package-file package))))
     (or (eq file :typed) (and (stringp file) (within-p file roots)))))
 
 (defun users-packages (roots)
-  "Return a table of the packages that are the user's. ROOTS are directories."
+  "Return a table with the user's packages as keys. ROOTS are directories."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (package (list-all-packages) table)
       (when (users-package-p package roots) (setf (gethash package table) t)))))
@@ -128,8 +128,8 @@ NIL when nothing tells."
 ;;; The search
 
 (defun map-candidates (visit package inherited users)
-  "Call VISIT with the symbols that are searched: those of PACKAGE, with INHERITED ones if that is true. Without a package
-they are the external ones of all but KEYWORD, and those of the packages in USERS that name something."
+  "Call VISIT with the symbols to search: those of PACKAGE, with its inherited ones when INHERITED is true. Without
+PACKAGE: the external symbols of all packages but KEYWORD, and those in the packages USERS that name something."
   (if package
       (multiple-value-bind (present inheritable) (matching-symbols "" package)
         (mapc visit present)
@@ -144,20 +144,20 @@ they are the external ones of all but KEYWORD, and those of the packages in USER
                            (when (names-something-p symbol) (funcall visit symbol)))))))))
 
 (defun found-before-p (one other)
-  "The order of what was found, lists of how well it fits, a number for its package, two for its name and it."
+  "True when ONE ranks before OTHER: lists of the fit, the package's rank, two numbers for the name, the symbol."
   (loop for a in one for b in other
         do (cond ((not (integerp a)) (return (symbol-before-p a b)))
                  ((/= a b) (return (< a b))))))
 
 (defun package-rank (package users)
-  "Return 0 when PACKAGE is in the table USERS, 2 when it is one of SBCL's own, and else 1."
+  "Return 0 when PACKAGE is in the table USERS, 2 when it is one of SBCL's own, else 1."
   (cond ((gethash package users) 0)
         ((and package (sb-ext:package-locked-p package) (not (eq package (find-package "COMMON-LISP")))) 2)
         (t 1)))
 
 (defun ranked-symbols (pattern package type inherited users)
-  "Return the symbols that PATTERN fits, the best first. PACKAGE, TYPE and INHERITED are as for the operation, and USERS is
-a table of the user's packages."
+  "Return the symbols that PATTERN fits, best first. PACKAGE, TYPE and INHERITED are those of the operation; USERS is a
+table of the user's packages."
   (let ((fit (fit-function pattern)) (found '()) (seen (make-hash-table :test 'eq)))
     (map-candidates (lambda (symbol)
                       (multiple-value-bind (fits far) (funcall fit symbol)
@@ -171,7 +171,7 @@ a table of the user's packages."
     (mapcar #'fifth (sort found #'found-before-p))))
 
 (defun first-line (text)
-  "Return the first line of TEXT that says something, at most 120 characters of it, or NIL."
+  "Return the first line of TEXT that is not blank, at most 120 characters of it, or NIL."
   (when text
     (let* ((text (string-left-trim '(#\Space #\Tab #\Newline) text))
            (line (string-right-trim " " (subseq text 0 (position #\Newline text)))))
@@ -180,7 +180,7 @@ a table of the user's packages."
             (t line)))))
 
 (defun label-documentation (symbol label)
-  "Return the first line of the documentation of what SYMBOL is as LABEL says, or NIL."
+  "Return the first line of the documentation of SYMBOL as what LABEL says, or NIL."
   (let ((type (cond ((string= label "VARIABLE") 'variable)
                     ((string= label "CLASS") 'type)
                     ((string/= label "SYMBOL") 'function))))
@@ -189,14 +189,14 @@ a table of the user's packages."
                     (or (doc-text symbol 'type) (doc-text (list 'setf symbol) 'function))))))
 
 (defun prefixed (pattern)
-  "Return the package that PATTERN names before a colon, and what stands behind that; NIL and PATTERN when it names none."
+  "Return the package that PATTERN names before a colon and the rest of PATTERN, or NIL and PATTERN."
   (multiple-value-bind (prefix rest) (split-prefix pattern)
     (let ((package (and prefix (let ((*package* (session-package))) (find-package (string-upcase prefix))))))
       (if package (values package rest) (values nil pattern)))))
 
 (define-operation "ranked-apropos" (pattern package type inherited roots offset limit)
-  "Search for PATTERN in the names of symbols, the best first, and the user's packages before others. ROOTS are the
-directories of the user's files. The rows, of which LIMIT are told from OFFSET on, also have a line of documentation."
+  "Search for PATTERN in the names of symbols, best first, the user's packages before others. ROOTS are the directories
+of the user's files. Returns LIMIT rows from OFFSET on, each with a line of documentation."
   (let ((found (multiple-value-bind (home rest) (if package (values (named-package package) pattern) (prefixed pattern))
                  (ranked-symbols rest home type inherited (users-packages roots)))))
     (call-user-code

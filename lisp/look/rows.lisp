@@ -1,37 +1,37 @@
-;;;; The rows of answers about users of a name: which users are there now, and what is told of each.
+;;;; Makes the rows of answers about users of a name: finds the users that still exist, and describes each.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Who they are
+;;; Which users exist
 
 (defun free-p (code name)
-  "True when nothing but CODE itself, of forms without a file or functions in them, can tell of how it uses NAME. No form
-that is there speaks for it, and it is not only a form that has run."
+  "True when only CODE itself, which is of no file, shows that it uses NAME: the form or load that claims it is gone or
+does not use NAME, and CODE is not merely a form that has run."
   (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
              (typecase claim
                (top-form (place-there-p claim))
                (file-load (some (lambda (place) (use-kinds place name)) (file-load-places claim))))))))
 
-(defvar *collected* nil "True when garbage was collected for this answer.")
+(defvar *collected* nil "True when garbage was already collected for this answer.")
 
-(sb-ext:defglobal **collected-in** nil "The id of the evaluation that ran when garbage was collected for an answer, or NIL.")
+(sb-ext:defglobal **collected-in** nil "The id of the evaluation that ran when an answer collected garbage, or NIL.")
 
 (defun asking-evaluation ()
-  "Return the id of the first evaluation that runs, or NIL. It can ask for many answers."
+  "Return the lowest job id of the evaluations that run, or NIL. One evaluation can ask for many answers."
   (sb-ext:with-locked-hash-table (**jobs**)
     (let ((ids (loop for job being the hash-values of **jobs**
                      when (equal "evaluate" (job-operation job)) collect (job-id job))))
       (and ids (reduce #'min ids)))))
 
 (defun doubtful-p (code)
-  "True when only the collector knows whether something keeps CODE, which is free."
+  "True when only a collection can show whether anything keeps CODE, a free one, alive."
   (not (or *collected*
            (running-p code)
            (>= (generation code) +never-collected+))))
 
 (defun there-p (user name)
-  "True when USER, of NAME, still is there. Throw to DOUBTFUL when only the collector can know that."
+  "True when USER of NAME still exists. Throws to DOUBTFUL when only a collection can show that."
   (if (top-form-p user)
       (place-there-p user)
       (case (user-kind user)
@@ -43,13 +43,13 @@ that is there speaks for it, and it is not only a form that has run."
         (t (reached-p user)))))
 
 (defun user-file (user)
-  "Return the name of the source file that USER is from, or NIL."
+  "Return the name of USER's source file, or NIL."
   (if (top-form-p user)
       (let ((source (top-form-source user))) (and source (file-load-name source)))
       (let ((code (user-code user))) (and code (code-file code)))))
 
 (defun map-uses (visit index name)
-  "Call VISIT with each user of NAME in INDEX and the position of the kind of use, in the order in which users came."
+  "Call VISIT with each user of NAME in INDEX and the position of its kind of use, in the order in which users came."
   (flet ((visit-use (use)
            (declare (type (unsigned-byte 32) use))
            (funcall visit (aref (use-index-users index) (use-user use)) (use-kind use))))
@@ -62,7 +62,7 @@ that is there speaks for it, and it is not only a form that has run."
       (dolist (kind (use-kinds place name)) (funcall visit place kind)))))
 
 (defun in-order (users)
-  "Return the list USERS in the order of answers. Most of them are, up to those that came after the index was made."
+  "Return the list USERS, sorted in the order of answers. All are, up to those added after the index was built."
   (let ((last (loop for rest on users
                     while (and (rest rest) (not (user-before-p (second rest) (first rest))))
                     finally (return rest))))
@@ -71,7 +71,7 @@ that is there speaks for it, and it is not only a form that has run."
         users)))
 
 (defun users-now (index name kinds)
-  "Return what USERS-OF does. Throw to DOUBTFUL when only the collector can know one of them."
+  "Do what USERS-OF does, without a collection. Throws to DOUBTFUL when only one can show whether a user exists."
   (declare (type (unsigned-byte 8) kinds))
   (let ((found '()) (last nil))
     (map-uses (lambda (user kind)
@@ -85,18 +85,18 @@ that is there speaks for it, and it is not only a form that has run."
 
 (declaim (notinline users-now))
 
-(defparameter *searched-heap* (* 512 1024 1024) "How large a heap can be that is gone through for an answer.")
+(defparameter *searched-heap* (* 512 1024 1024) "The largest heap that is walked or fully collected, in octets.")
 
 (defun users-of (index name kinds)
-  "Return the users of NAME that are there and within what counts, in the order of answers. KINDS has a bit
-for each kind of use that counts. Garbage is collected when only that tells of one: in a large heap only what is new, and
-once for all that one evaluation asks."
+  "Return the existing users of NAME that count (*WITHIN*), in the order of answers. KINDS is a bit mask of positions in
+*USE-KINDS*. Collects garbage when only that can show whether a user exists: in a large heap only new objects, and once
+for all questions of one evaluation."
   (catch 'doubtful
     (return-from users-of (users-now index name kinds)))
   (let ((evaluation (asking-evaluation)))
-    ;; An evaluation that asks of many names would collect as often.
+    ;; Else an evaluation that asks about many names would collect for each.
     (unless (and evaluation (eql evaluation **collected-in**))
-      ;; What was left on this stack would seem to keep the code.
+      ;; The collector would take what is left on this stack for references to the code.
       (clear-stack)
       (sb-ext:gc :full (< (heap-usage) *searched-heap*))
       (setf **collected-in** evaluation)))
@@ -104,7 +104,7 @@ once for all that one evaluation asks."
   (users-now index name kinds))
 
 (defun shown-name (user)
-  "Return the name of USER as text, which is kept."
+  "Return the name of USER as text, cached in USER."
   (let* ((name (user-name user)) (package (symbol-package (name-key name))) (known (user-text user)))
     (if (and known (eq package (car known)))
         (cdr known)
@@ -113,14 +113,14 @@ once for all that one evaluation asks."
           text))))
 
 (defun sort-of (user)
-  "Return what USER is: :FUNCTION, :PLACE, :LOOSE, :OWN, or the text of its kind."
+  "Return the sort of USER: :FUNCTION, :PLACE for a top-level form, :LOOSE, :OWN, or the text of its kind."
   (cond ((top-form-p user) :place)
         ((member (user-kind user) '(:own :loose)) (user-kind user))
         ((kind-text user))
         (t :function)))
 
 (defun grouped (users)
-  "Return USERS, in the order of answers, as lists of those that have one name."
+  "Return USERS, in the order of answers, as a list of groups: lists of users with one name."
   (let ((groups '()) (last nil))
     (dolist (user users (nreverse groups))
       (let ((name (name-of user)))
@@ -130,18 +130,18 @@ once for all that one evaluation asks."
         (setf last name)))))
 
 (defun constructed-structure (name)
-  "Return the name of the structure that the function NAME makes, when DEFSTRUCT defined it, or NIL."
+  "Return the name of the structure that the function NAME constructs, when DEFSTRUCT defined it, or NIL."
   (let ((known (and (symbolp name) (known :function :source-transform name))))
     (and (consp known) (eq (cdr known) :constructor) (description-name (car known)))))
 
-;;; What is told of them
+;;; How users are described
 
 ;;; Top-level forms
 
-(defparameter *most-names* 500 "How many symbols among the data of a form are told at most.")
+(defparameter *most-names* 500 "At most this many symbols among the data of a form are sent.")
 
 (defun data-names (place)
-  "Return texts of symbols among the data of PLACE that are no variables. What a form defines is one."
+  "Return the symbols among the data of PLACE as texts, without variables. What a form defines is among them."
   (page (loop for symbol in (form-uses-data (top-form-uses place)) unless (variable-kind symbol) collect (symbol-text symbol)) 0 *most-names*))
 
 (defun form-data (place possible)
@@ -160,29 +160,29 @@ once for all that one evaluation asks."
                 "possible" possible))))
 
 (defun other-package-names ()
-  "Return the other names of packages as a JSON object, each with the name of its package."
+  "Return a JSON object that maps each nickname of a package to the package's name."
   (make-json-object
    (loop for package in (list-all-packages)
          append (loop for nickname in (package-nicknames package)
                       append (list nickname (package-name package))))))
 
 (defun loose-text (code)
-  "Return the last function of CODE without a name as text. CODE is NIL when it has just gone."
+  "Return the last function without a name in CODE as text. CODE is NIL when it was just collected."
   (let* ((functions (reverse (and code (nameless-functions code))))
          (function (or (find-if-not (lambda (each) (stringp (simple-function-name each))) functions) (first functions)))
          (form (or (and function (function-lambda-expression function))
-                   ;; Newer SBCLs keep no text of a form that they run once.
+                   ;; Newer SBCLs keep no source of a form that they run once.
                    (let ((run (and code (gethash code **runs**)))) (and run `(lambda () ,(first run)))))))
     (if form (plain-text 80 form) "a function")))
 
 (defun own-text (user)
-  "Return what SBCL calls USER, which is its own, as text."
+  "Return the debug name of USER, a function of SBCL's own, as text."
   (printing-plainly (print-safely 200 (root-of (simple-function-name (user-function user))))))
 
 (defun same-function-text (name)
-  "Return the name of the function that NAME is another name of, or NIL."
+  "Return the name of the function of which NAME is an alias, as text, or NIL."
   (let* ((known (and (plain-name-p name) (global-function name)))
-         ;; What is traced has a closure around it.
+         ;; TRACE wraps a function in a closure.
          (function (if (closure-p known) (plain-definition name) known))
          (own (and (typep function 'simple-function) (simple-function-name function))))
     (and own
@@ -193,8 +193,8 @@ once for all that one evaluation asks."
          (name-text own))))
 
 (defun user-data (group name kinds &key kind text sites possible)
-  "Return the users GROUP, which have one name, as a JSON object. They use NAME in one of KINDS, SBCL's words. KIND and TEXT
-say what they are, where that is not their own kind and name. SITES and POSSIBLE are those of the answer."
+  "Return GROUP, users of one name, as a JSON object. They use NAME in one of KINDS, SBCL's kinds of cross references.
+KIND and TEXT override their own kind and name, SITES asks for places, POSSIBLE says that they only mention NAME."
   (let* ((user (first group)) (sort (sort-of user)))
     (case sort
       (:place (form-data user possible))
@@ -206,16 +206,16 @@ say what they are, where that is not their own kind and name. SITES and POSSIBLE
                  "sites" (and sites (sites-of group name kinds))
                  "possible" possible)))))
 
-;;; Where else users can stand
+;;; Which files can have more users
 
-(defparameter *most-files* 3000 "How many source files of loaded code are told at most.")
+(defparameter *most-files* 3000 "At most this many source files of loaded code are sent.")
 
 (defun files-of (index)
-  "Return the native names of the source files of the code in INDEX, but for SBCL's own and ours. What ran once, when it
-was loaded, counts too."
+  "Return the native names of the source files of the code in INDEX, without SBCL's and ours. Files count whose code
+only ran while they were loaded."
   (let ((names '()) (files (use-index-files index)))
     (loop for name being the hash-keys of files do (push name names))
-    ;; Forms that only define constants, say, leave no code.
+    ;; Forms that only define constants, for example, leave no code.
     (sb-ext:with-locked-hash-table (**sources**)
       (loop for name being the hash-keys of **sources** unless (gethash name files) do (push name names)))
     (mapcar #'translated (page (remove-if-not #'counts-p (nreverse names)) 0 *most-files*))))

@@ -1,4 +1,4 @@
-;;;; Where users of a name use it: the places in source files that SBCL recorded.
+;;;; Finds where users of a name use it: the places in source files that SBCL recorded.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -7,10 +7,10 @@
   (let ((function (contrib-function "SB-INTROSPECT" name)))
     (and function (ignore-errors (apply function arguments)))))
 
-(defvar *told-files* nil "Native names and dates of the files that this answer tells, by their names.")
+(defvar *told-files* nil "A cache for one answer: the native name and the date of each source file, by name; or NIL.")
 
 (defun told-file (name)
-  "Return the native name of the source file NAME and its date, of which an answer asks once."
+  "Return the native name of the source file NAME, and its date, looked up once an answer."
   (values-list
    (or (and *told-files* (gethash name *told-files*))
        (let* ((native (translated name)) (known (list native (date-of native))))
@@ -18,8 +18,8 @@
          known))))
 
 (defun function-place (function)
-  "Return NIL, or a list of the file of FUNCTION, the offset in octets of its top-level form, and that form's number. Then come
-the file's date when it was compiled, and now, and the offsets of all its forms."
+  "Return where FUNCTION is defined, a list: the file, the offset in octets of its top-level form, that form's number,
+the file's date when it was compiled, its date now, the offsets of all top-level forms. NIL without a file."
   (let* ((code (code-of function))
          (source (and code (information-source (code-information code))))
          (name (and source (source-name source))))
@@ -30,7 +30,7 @@ the file's date when it was compiled, and now, and the offsets of all its forms.
           (list file (form-offset offsets form) form (source-date source) date offsets))))))
 
 (defun packages-with (symbol)
-  "Return the names of the packages in which SYMBOL is, with their nicknames and those that packages have for them."
+  "Return the names of the packages in which SYMBOL is accessible, with their global and local nicknames."
   (let ((packages (remove-if-not (lambda (package)
                                    (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
                                      (and status (eq found symbol))))
@@ -42,12 +42,12 @@ the file's date when it was compiled, and now, and the offsets of all its forms.
                                when (member actual packages) collect nickname)))))
 
 (defun qualified-text (object)
-  "Return OBJECT, a specializer, printed with its packages and without bars."
+  "Return OBJECT, a specializer, as text with package prefixes and without bars."
   (printing-plainly
     (if (symbolp object) (symbol-text object) (print-safely 100 object))))
 
 (defun method-text (user)
-  "Return the qualifiers and specializers of USER, when it is a method, else NIL."
+  "Return the qualifiers and specializers of USER as text when it is a method, else NIL."
   (when (eq (user-kind user) :method)
     (let ((root (root-of (simple-function-name (user-function user)))))
       (when (consp root)
@@ -56,8 +56,8 @@ the file's date when it was compiled, and now, and the offsets of all its forms.
                         (list (format nil "(~{~A~^ ~})" (mapcar #'qualified-text (first (last root)))))))))))
 
 (defun site-data (user function numbers)
-  "Return the places of uses by USER in FUNCTION, at the lists with NUMBERS, as JSON objects. Number 0 says that only the
-definition is known."
+  "Return JSON objects for the places in FUNCTION where USER uses a name. NUMBERS are the form numbers of the lists
+there; 0 means that only the definition is known."
   (destructuring-bind (&optional file offset form created date offsets) (function-place function)
     (let ((changed (and created (not (eql created date)))) (method (method-text user)))
       (loop for number in numbers
@@ -70,7 +70,7 @@ definition is known."
                             (and file (span-members file created form number offsets))))))))
 
 (defun sites-of (users name kinds)
-  "Return the places where USERS use NAME in one of KINDS, SBCL's words for them."
+  "Return JSON objects for the places where USERS use NAME in one of KINDS, SBCL's kinds of cross references."
   (loop for user in users
         append (or (loop for function in (functions-of user)
                          for found = (loop for (used number kind) in (uses-in function)

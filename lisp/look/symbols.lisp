@@ -1,13 +1,13 @@
-;;;; Symbol search. Without a package, the external symbols of all packages are searched. One block of octets holds
-;;;; all their names, folded to one case, in the order of the answer. With a package, its own symbols are searched.
+;;;; Symbol search. Without a package it searches the external symbols of all packages: one octet vector holds all their
+;;;; case-folded names, in the order of answers. With a package it searches that package's symbols.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Names as octets: UTF-8 of the characters folded by CHAR-DOWNCASE. Whatever CHAR-EQUAL takes for each other is folded to
+;;; Names as octets: UTF-8 of the characters folded by CHAR-DOWNCASE. Characters that CHAR-EQUAL treats as equal fold to
 ;;; the same octets. 255 never occurs in UTF-8, so it separates names.
 
 (defun put-folded (string buffer)
-  "Append STRING to BUFFER as folded UTF-8; lone surrogates are characters as any other."
+  "Append STRING to BUFFER as case-folded UTF-8. Lone surrogates are encoded like other characters."
   (loop for char across (the string string)
         for code = (char-code (char-downcase char))
         do (cond ((< code #x80) (put code buffer))
@@ -26,7 +26,7 @@
     (subseq (buffer-octets buffer) 0 (buffer-fill buffer))))
 
 (defun symbol-before-p (one other)
-  "The order of answers: by name, then by package, in code-point order (C10)."
+  "True when ONE precedes OTHER in answers: by name, then by package, in code-point order (C10)."
   (let ((name-1 (symbol-name one)) (name-2 (symbol-name other)))
     (cond ((string< name-1 name-2) t)
           ((string= name-1 name-2)
@@ -37,18 +37,18 @@
   (let ((package (symbol-package symbol)))
     (or (and package (package-name package)) "#")))
 
-;;; The index of external symbols. It is merged with what changed since, package by package: to sort all again costs
-;;; twenty times as much.
+;;; The index of external symbols. Changes are merged into it, package by package: sorting everything again costs twenty
+;;; times as much.
 
 (defstruct (name-index (:constructor make-name-index (symbols starts octets)))
-  "SYMBOLS in the order of their names, one for each package that exports it. The folded name of the Ith begins at
+  "SYMBOLS sorted by name, each once for every package that exports it. The folded name of the Ith symbol begins at
 STARTS[I] in OCTETS."
   (symbols #() :type simple-vector)
   (starts (error "required") :type (simple-array (unsigned-byte 32) (*)))
   (octets (error "required") :type octets))
 
 (defun index-of (symbols)
-  "Return the index of SYMBOLS, a list."
+  "Return a new name index of the list SYMBOLS."
   (let* ((symbols (coerce (sort (copy-list symbols) #'string< :key #'symbol-name) 'simple-vector))
          (starts (make-array (length symbols) :element-type '(unsigned-byte 32)))
          (buffer (make-buffer 1024)))
@@ -60,7 +60,7 @@ STARTS[I] in OCTETS."
     (make-name-index symbols starts (subseq (buffer-octets buffer) 0 (buffer-fill buffer)))))
 
 (defun name-place (name symbols low)
-  "Return where NAME is in SYMBOLS, which are in the order of their names, or would be. It is not before LOW."
+  "Return the index, at or after LOW, at which NAME is or would be inserted in SYMBOLS, which are sorted by name."
   (declare (type simple-vector symbols) (type fixnum low))
   (let ((high (length symbols)))
     (loop while (< low high)
@@ -71,7 +71,7 @@ STARTS[I] in OCTETS."
     low))
 
 (defun marked-places (gone symbols)
-  "Return a bit for each of SYMBOLS, an index's: 1 for one place of each of the symbols in the list GONE."
+  "Return a bit vector parallel to SYMBOLS, those of an index: one 1 for each element of the list GONE."
   (let ((marks (make-array (length symbols) :element-type 'bit :initial-element 0)))
     (dolist (symbol gone marks)
       (let ((place (loop for place from (name-place (symbol-name symbol) symbols 0) below (length symbols)
@@ -79,8 +79,8 @@ STARTS[I] in OCTETS."
         (when place (setf (aref marks place) 1))))))
 
 (defun append-run (index from end symbols-to starts-to octets-to count fill)
-  "Append what INDEX has from FROM to END to the parts of another index, which have COUNT symbols and FILL octets.
-Return the new COUNT and FILL."
+  "Append the entries FROM to END of INDEX to the vectors of another index, which so far have COUNT symbols and FILL
+octets. Return the new COUNT and FILL."
   (declare (type (simple-array (unsigned-byte 32) (*)) starts-to) (type octets octets-to)
            (type fixnum from end count fill))
   (let* ((starts (name-index-starts index)) (octets (name-index-octets index))
@@ -95,7 +95,7 @@ Return the new COUNT and FILL."
     (values (+ count (- end from)) (+ fill (- last first)))))
 
 (defun merged-index (index gone new)
-  "Return INDEX without a place of each of the symbols in the list GONE, and with all of NEW, another index."
+  "Return a new index: INDEX without one place for each symbol in the list GONE, plus all of NEW, another index."
   (let* ((symbols (name-index-symbols index)) (added (name-index-symbols new))
          (marks (marked-places gone symbols)) (at 0) (count 0) (fill 0)
          (room (+ (length symbols) (length added)))
@@ -119,13 +119,12 @@ Return the new COUNT and FILL."
 ;;; What packages export, and whether that changed
 
 (defun external-cells (package)
-  "Return the vector that holds the external symbols of PACKAGE, or NIL where this
-SBCL keeps them in another way."
+  "Return the vector in which SBCL keeps the external symbols of PACKAGE, or NIL when this SBCL has none."
   (second (package-cells package)))
 
 (defun exports-of (package)
-  "Return a list that tells what PACKAGE exports, and later whether that changed: PACKAGE, its cells, a copy of them,
-and its external symbols."
+  "Return a snapshot of what PACKAGE exports, for EXPORTS-TRUE-P: a list of PACKAGE, its vector of cells, a copy of that
+vector, and its external symbols."
   (let* ((cells (external-cells package)) (copy (and cells (copy-seq cells))) (symbols '()))
     (do-external-symbols (symbol package) (push symbol symbols))
     (list package cells copy symbols)))
@@ -138,8 +137,8 @@ and its external symbols."
              always (eq (svref one i) (svref other i)))))
 
 (defun exports-true-p (exports)
-  "True when EXPORTS, from EXPORTS-OF, is still so. Compares every cell: counters alone miss an export that takes the
-place of another."
+  "True when EXPORTS, a snapshot from EXPORTS-OF, is still current. Compares every cell: counters alone miss an export
+that replaces another."
   (destructuring-bind (package cells copy symbols) exports
     (declare (ignore symbols))
     (and copy
@@ -147,7 +146,7 @@ place of another."
          (same-cells-p cells copy))))
 
 (defun all-exports-true-p (all packages)
-  "True when ALL, a list from EXPORTS-OF, is so of PACKAGES and of no others."
+  "True when ALL, a list of snapshots from EXPORTS-OF, is current and covers exactly PACKAGES."
   (and (= (length packages) (length all))
        (loop for exports in all
              for package in packages
@@ -161,8 +160,8 @@ place of another."
             (loop for element being the hash-keys of table collect element))))
 
 (defun changed-exports (all packages)
-  "Return what EXPORTS-OF tells of each of PACKAGES now. Return besides the symbols that are new since ALL, and those
-that are gone, each once for each package."
+  "Return current snapshots of PACKAGES, the symbols exported since the snapshots ALL, and those no longer exported,
+each once for every package."
   (let ((known (make-hash-table :test 'eq)) (new '()) (gone '()))
     (dolist (exports all) (setf (gethash (first exports) known) exports))
     (let ((now (loop for package in packages
@@ -181,10 +180,10 @@ that are gone, each once for each package."
 (sb-ext:define-load-time-global **exports**
     (list (make-name-index #() (make-array 0 :element-type '(unsigned-byte 32))
                            (make-array 0 :element-type '(unsigned-byte 8))))
-  "The index of external symbols that was made last, and what EXPORTS-OF told of each package then.")
+  "A cons of the last index of external symbols and the snapshots of all packages, from EXPORTS-OF, that it reflects.")
 
 (defun name-index ()
-  "Return an index of the external symbols of all packages that is true now."
+  "Return the current index of the external symbols of all packages."
   (let ((packages (list-all-packages)))
     (destructuring-bind (index . all) **exports**
       (if (all-exports-true-p all packages)
@@ -193,7 +192,7 @@ that are gone, each once for each package."
             (first (setf **exports** (cons (merged-index index gone (index-of new)) now))))))))
 
 (defun find-octets (pattern octets start)
-  "Return where PATTERN next occurs in OCTETS from START, or NIL."
+  "Return the index of the next occurrence of PATTERN in OCTETS at or after START, or NIL."
   (declare (type octets pattern octets) (type fixnum start) (optimize speed))
   (sb-sys:with-pinned-objects (pattern octets)
     (let* ((base (sb-sys:vector-sap octets))
@@ -207,7 +206,7 @@ that are gone, each once for each package."
           (the fixnum (sb-sys:sap- found base))))))
 
 (defun owner (starts offset low)
-  "Return the index of the name in which OFFSET lies, which is LOW or later."
+  "Return the index in STARTS, LOW or more, of the name that contains OFFSET."
   (declare (type (simple-array (unsigned-byte 32) (*)) starts) (type fixnum offset low) (optimize speed))
   (let ((high (length starts)))
     (declare (type fixnum high))
@@ -217,16 +216,16 @@ that are gone, each once for each package."
     low))
 
 (defun matching-externals (pattern)
-  "Return the external symbols of all packages whose names contain PATTERN. For a few characters beyond ASCII,
-CHAR-EQUAL depends on the order of its arguments. No folding can, so CHAR-EQUAL has the last word on patterns with
-such."
+  "Return the external symbols of all packages whose names contain PATTERN. For a few non-ASCII characters CHAR-EQUAL
+depends on the order of its arguments, which no folding can reproduce. So a PATTERN that is not ASCII is checked again
+with CHAR-EQUAL."
   (let ((found (indexed-externals pattern)))
     (if (every (lambda (char) (< (char-code char) 128)) pattern)
         found
         (delete-if-not (lambda (symbol) (search pattern (symbol-name symbol) :test #'char-equal)) found))))
 
 (defun indexed-externals (pattern)
-  "Return the external symbols of all packages whose folded names contain PATTERN folded."
+  "Return, from the index, the external symbols of all packages whose folded names contain the folded PATTERN."
   (let* ((index (name-index)) (symbols (name-index-symbols index)) (starts (name-index-starts index))
          (octets (name-index-octets index)) (wanted (folded pattern)))
     (if (zerop (length wanted))
@@ -239,8 +238,8 @@ such."
               collect (svref symbols last)))))
 
 (defun order-namesakes (symbols)
-  "Return SYMBOLS, which are in the order of their names, each once and with those of one name in the order of their
-packages. The index does not notice when a symbol changes its home or a package its name."
+  "Return SYMBOLS, sorted by name, without duplicates, and symbols of one name sorted by package. The index cannot keep
+that order: it does not notice when a symbol changes its home or a package its name."
   (loop while symbols
         append (let* ((name (symbol-name (first symbols))) (size (length name))
                       (end (member-if-not (lambda (other) (and (= size (length other)) (string= name other)))
@@ -275,9 +274,9 @@ those that it inherits (C11)."
         (t (equal label (callable-nature symbol)))))
 
 (define-operation "apropos" (pattern package type inherited offset limit)
-  "Search for PATTERN in the names of symbols. Gives the true total and the rows from
-OFFSET on, at most LIMIT, each a list of home package, name and label. When nobody named a
-PACKAGE and nothing is found, it gives how many symbols of the session's match (C26)."
+  "Search for PATTERN in the names of symbols. Returns the true total, and at most LIMIT rows from OFFSET on, each a
+list of home package, name and label. When PACKAGE is NIL and nothing matches, it also counts the matches in the
+session's package (C26)."
   (multiple-value-bind (found inheritable)
       (if package
           (matching-symbols pattern (named-package package))

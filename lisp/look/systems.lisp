@@ -1,14 +1,14 @@
-;;;; Which system of ASDF code is of. ASDF is looked up by name, since an image can be without it.
+;;;; Finds the files of a system of ASDF. ASDF is looked up by name, since an image can be without it.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun asdf-value (name &rest arguments)
-  "Return what the function NAME of ASDF returns for ARGUMENTS, or NIL when it fails or is not there."
+  "Return what the ASDF function NAME returns for ARGUMENTS, or NIL when it fails or does not exist."
   (let ((function (contrib-function "ASDF" name)))
     (and function (ignore-errors (apply function arguments)))))
 
 (defun component-files (component)
-  "Return the native names of the files of COMPONENT, of ASDF."
+  "Return the native names of the files of COMPONENT, one of ASDF's."
   (let ((children (asdf-value "COMPONENT-CHILDREN" component)))
     (if children
         (loop for child in children append (component-files child))
@@ -16,24 +16,24 @@
           (and path (pathname-name path) (list (translated (namestring path))))))))
 
 (defun primary-name (name)
-  "Return the part of NAME, of a system, that other systems of its .asd file have too."
+  "Return the part of NAME, a system's, that it shares with the other systems of its .asd file."
   (subseq name 0 (position #\/ name)))
 
 (defun registered-system (name)
-  "Return the system that ASDF knows by NAME, a symbol or a string, in this case or another. Return NIL without one."
+  "Return the system that ASDF has registered as NAME, a symbol or a string of any case, or NIL."
   (and (typep name '(or string symbol))
        (or (asdf-value "REGISTERED-SYSTEM" (string name))
            (let ((known (find name (asdf-value "REGISTERED-SYSTEMS") :test #'string-equal)))
              (and known (asdf-value "REGISTERED-SYSTEM" known))))))
 
 (defun needed-name (dependency)
-  "Return the name of the system that DEPENDENCY, of a system, is on."
+  "Return the name of the system that DEPENDENCY, an element of :DEPENDS-ON, requires."
   (if (consp dependency)
       (case (first dependency) (:version (second dependency)) (:feature (needed-name (third dependency))))
       dependency))
 
 (defun system-parts (name)
-  "Return the system NAME and those of its .asd file that it depends on, as a package-inferred one does."
+  "Return the system NAME and the systems of its .asd file that it depends on, as a package-inferred one does."
   (let ((parts '()))
     (labels ((visit (each)
                (let ((system (registered-system each)))
@@ -46,13 +46,13 @@
     (reverse parts)))
 
 (defun system-files (name)
-  "Return a table that has the native names of the files of the system NAME. Leaves the operation when ASDF knows none."
+  "Return a table with the native names of the files of the system NAME as keys. Calls FAIL-LOOKUP without one."
   (let ((parts (system-parts name)) (files (make-hash-table :test 'equal)))
     (unless parts (fail-lookup "failure" "no-system" "system" name))
     (dolist (part parts files)
       (dolist (file (component-files part)) (setf (gethash file files) t)))))
 
-(defvar *within* nil "The files in which users of names count, a table of native names, or NIL when all do.")
+(defvar *within* nil "A table of native file names: only users of names in these files count. NIL when all count.")
 
 (defun counts-p (file)
   "True when FILE, the name of a source file or NIL, counts."

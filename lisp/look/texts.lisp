@@ -1,15 +1,15 @@
-;;;; What the top-level forms of loaded files use. They leave no code, so their files are read again at the next question.
+;;;; Reads loaded files again, at the next question, to find what their top-level forms use: those leave no code.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun read-unknown (stream character number)
-  "Read on from STREAM behind # and CHARACTER, which mean nothing in this image: only the compilation of the file knew them."
+  "Read on behind # and CHARACTER, unknown in this image: the file's compilation may have defined them."
   (declare (ignore character number))
   (doubtful (list 'progn (read stream t nil t))))
 
 (defun without-effect-p (form)
-  "True when FORM can be evaluated again: it only calls functions of the language that have no effect, and none that is given
-to them."
+  "True when FORM can be evaluated again: it calls only functions of the language that have no side effect, and passes
+them no function that they could call."
   (cond ((symbolp form) (boundp form))
         ((atom form) t)
         ((eq (first form) 'quote) (consp (second form)))
@@ -21,8 +21,8 @@ to them."
                   (every #'without-effect-p (rest form)))))))
 
 (defun readtable-without-evaluation (readtable)
-  "Return a copy of READTABLE with which #. gives the value of a form without an effect, and another form as data. Behind #+ and
-#-, which read keywords, what is left out depends on its value."
+  "Return a copy of READTABLE whose #. evaluates only a form without side effects, and returns another as data. Behind
+#+ and #-, read in KEYWORD, it evaluates any: what is skipped depends on the value."
   (let ((copy (copy-readtable readtable)))
     (ignore-errors
      (set-dispatch-macro-character #\# #\. (lambda (stream character number)
@@ -39,8 +39,8 @@ to them."
     copy))
 
 (defun scratch-package (package)
-  "Return a package in which all symbols of PACKAGE are. What else is read there, PACKAGE does not get: another thread could
-find it there and keep it."
+  "Return a new package with all symbols of PACKAGE. Other symbols that are read are interned there, not in PACKAGE,
+where another thread could find and keep them."
   (let ((scratch (make-package (format nil "LIVE-LISP TEXT ~36R" (random (expt 36 8))) :use '())))
     (do-symbols (symbol package) (import (list symbol) scratch))
     (loop for (nickname . other) in (sb-ext:package-local-nicknames package)
@@ -48,14 +48,14 @@ find it there and keep it."
     scratch))
 
 (defun enter (package)
-  "Read on in a scratch package of PACKAGE in place of the last one."
+  "Make a new scratch package of PACKAGE current, in place of the last one."
   (let ((old *scratch*))
     (setf *scratch* (scratch-package package)
           *package* *scratch*)
     (when old (delete-package old))))
 
 (defun take-settings (parts)
-  "Take over what PARTS, of a form that was read, say of how the next forms are read: their package and their readtable."
+  "Apply to the next forms what PARTS, of a form that was read, assign to *PACKAGE* and *READTABLE*."
   (loop for part in parts
         do (when (typep part '(cons (eql setq) (cons symbol (cons t null))))
              (destructuring-bind (variable form) (rest part)
@@ -63,11 +63,11 @@ find it there and keep it."
                  (*package* (enter (eval form)))
                  (*readtable* (setf *readtable* (readtable-without-evaluation (eval form)))))))))
 
-(defparameter *read-limit* (* 16 1024 1024) "Octets of the largest file that is read.")
+(defparameter *read-limit* (* 16 1024 1024) "The largest file that is read, in octets.")
 
 (defun regular-file (file)
-  "Return the true name of FILE, a native name. Signal an error unless FILE is a regular file of *READ-LIMIT* octets at most:
-to read a FIFO would wait for a writer."
+  "Return the truename of FILE, a native name. Signals an error unless it is a regular file of at most *READ-LIMIT*
+octets: reading a FIFO would wait for a writer."
   (let ((true (truename (sb-ext:parse-native-namestring file))))
     (unless (eq :file (file-kind (sb-ext:native-namestring true))) (error "it is not a regular file"))
     (with-open-file (in true :element-type '(unsigned-byte 8))
@@ -75,8 +75,8 @@ to read a FIFO would wait for a writer."
     true))
 
 (defun read-forms (visit file &rest version)
-  "Call VISIT with the number and the parts of each top-level form of FILE, a native name, as far as they can be read. Return why
-they could not be read to the end, or NIL. VERSION is as for CALL-READING-AGAIN."
+  "Call VISIT with the number (0-based) and the parts of each top-level form of FILE, a native name. Return NIL, or a
+text that says why reading ended early. VERSION is as for CALL-READING-AGAIN."
   (let ((*package* *package*) (*scratch* nil) (*readtable* (readtable-without-evaluation *readtable*))
         (*read-suppress* nil))
     (unwind-protect
@@ -105,20 +105,20 @@ they could not be read to the end, or NIL. VERSION is as for CALL-READING-AGAIN.
                         (without-traces (apply #'read-forms (constantly nil) file version))))
 
 (defun note-load (name mark created)
-  "Note that the file NAME was loaded which was CREATED then, and return that load. MARK is another at each."
+  "Return the FILE-LOAD of the file NAME dated CREATED: the last one, or a new one if MARK, unique to a load, differs."
   (let ((known (gethash name **sources**)))
     (if (and known (eq mark (file-load-mark known)))
         known
         (setf (gethash name **sources**) (make-file-load name mark created)))))
 
 (defun note-source (source)
-  "Note that the file of SOURCE, of code, was loaded, unless it is SBCL's own, and return that load."
+  "Record the load of the file of SOURCE, a debug source, unless it is SBCL's own. Return its FILE-LOAD, or NIL."
   (let ((name (and source (source-name source))))
     (when (and (stringp name) (not (eql 0 (search "SYS:" name))))
       (note-load name source (source-date source)))))
 
 (defun read-again (load)
-  "Find out what the forms of LOAD use, unless that is known. What ends this early is not tried again."
+  "Read the file of LOAD again, and record what its forms use. A reading that ends early is not tried again."
   (setf (file-load-state load) "it was interrupted")
   (let ((file (translated (file-load-name load))) (places '()))
     (without-traces
@@ -134,7 +134,7 @@ they could not be read to the end, or NIL. VERSION is as for CALL-READING-AGAIN.
     (mapc #'note-place places)))
 
 (defun unread-loads ()
-  "Return the loads of files that were not read again."
+  "Return the FILE-LOADs whose files were not read again yet."
   (let ((unread '()))
     (sb-ext:with-locked-hash-table (**sources**)
       (loop for load being the hash-values of **sources**
@@ -147,7 +147,7 @@ they could not be read to the end, or NIL. VERSION is as for CALL-READING-AGAIN.
   (mapc #'read-again (unread-loads)))
 
 (defun unread-data ()
-  "Return the files of which not all was read again, and why, as JSON objects."
+  "Return a JSON object for each file of which not all was read again: its name, and why."
   (let ((unread '()))
     (sb-ext:with-locked-hash-table (**sources**)
       (loop for load being the hash-values of **sources**

@@ -1,34 +1,34 @@
-;;;; Top-level forms that SBCL ran, and what they use.
+;;;; Records the top-level forms that SBCL ran, and what they use.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defstruct (file-load (:constructor make-file-load (name mark created)))
-  "A file that was loaded, as it was when it was CREATED. MARK tells this time from others. STATE is :UNREAD until it was
-read again, then T, or a text that says why that ended early. PLACES are its forms that use something, MADE the names of
-functions that code calls which they made."
+  "The last load of the file NAME, whose date was CREATED then. MARK identifies the load. STATE is :UNREAD until the
+file was read again, then T, or a text that says why that ended early. PLACES are its TOP-FORMs that use something. MADE
+has names of functions called by code that its forms made at run time."
   name mark created (state :unread) (places '()) (made '()))
 
 (sb-ext:defglobal **sources** (make-hash-table :test 'equal :synchronized t)
-  "What is known of the last load of each file, by the name of the file.")
+  "The FILE-LOAD of each file, by the name of the file.")
 
 (defstruct (top-form (:constructor make-top-form (source number &key key part form package uses)))
-  "A top-level form that SBCL ran. Of a file, it has its SOURCE and its NUMBER there. Else it has a KEY, of which the first
-are its operator and name, PART, a text for what of it runs, or NIL, and until somebody asks its FORM and the PACKAGE in
-which that was evaluated. USES is what it uses, from USES-OF-PARTS."
+  "A top-level form that SBCL ran. One of a file has SOURCE, a FILE-LOAD, and its NUMBER there. Another has a KEY, which
+begins with its operator and name, and a PART, the text for the part of it that runs, or NIL; until it is read it also
+has its FORM and the PACKAGE in which it was evaluated. USES comes from USES-OF-PARTS."
   source number key part form package uses)
 
 (defun top-form-name (place)
-  "Return the name that PLACE, which is of no file, defines, or NIL."
+  "Return the name that PLACE, a top-level form, defines; NIL for one of a file."
   (second (top-form-key place)))
 
 (sb-ext:defglobal **places** (make-hash-table :test 'equal :synchronized t)
-  "The top-level forms that use a name, by that.")
+  "The top-level forms that use a name, by name.")
 
 (sb-ext:defglobal **definers** (make-hash-table :test 'equal :synchronized t)
-  "The top-level forms without a file that can define a name, by their keys.")
+  "The top-level forms of no file that can define a name, by key.")
 
 (defun place-there-p (place)
-  "True when PLACE is the last that was there: its file was not loaded again, nor its name defined again."
+  "True when PLACE is current: its file was not loaded again, nor its name defined again."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (eq source (gethash (file-load-name source) **sources**))
@@ -36,7 +36,7 @@ which that was evaluated. USES is what it uses, from USES-OF-PARTS."
              (eq place (gethash (top-form-key place) **definers**))))))
 
 (defun note-place (place)
-  "Note what PLACE uses. What is there no more is forgotten of these names."
+  "Enter PLACE in **PLACES** under the names that it uses, and drop outdated forms of these names."
   (flet ((note (name)
            (sb-ext:with-locked-hash-table (**places**)
              (setf (gethash name **places**)
@@ -49,11 +49,11 @@ which that was evaluated. USES is what it uses, from USES-OF-PARTS."
                            :test #'equal)))))
 
 (defun use-kinds (place name)
-  "Return the positions in *USE-KINDS* of how PLACE uses NAME."
+  "Return a list of the positions in *USE-KINDS* of how PLACE uses NAME."
   (let* ((uses (top-form-uses place)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)
-                     ;; What it has as data, it made code of.
+                     ;; The form has NAME as data, and made code that calls it.
                      (and data (top-form-source place) (member name (file-load-made (top-form-source place)))))
                  '(5))
             (and (or data (member name (form-uses-variables uses))) '(6)))))
@@ -61,7 +61,7 @@ which that was evaluated. USES is what it uses, from USES-OF-PARTS."
 ;;; Forms that were evaluated, and are of no file
 
 (defun definer-head-p (form)
-  "True when FORM can be a definition: a macro call that begins with a name."
+  "True when FORM can be a definition: a macro call whose first argument is a name."
   (let ((operator (first form)) (name (and (consp (rest form)) (second form))))
     (and name
          (symbolp operator)
@@ -69,14 +69,14 @@ which that was evaluated. USES is what it uses, from USES-OF-PARTS."
          (macro-function operator))))
 
 (defun definer-key (form)
-  "Return what FORM, which can be a definition, is known by: its operator and its name. Another of the same key takes its
-place. A name can have several methods, so of those the qualifiers and specializers are in it too, as text."
+  "Return the key of FORM, which can be a definition: its operator and its name. A later form with the same key replaces
+it. A name can have several methods, so their keys also have the qualifiers and specializers, as text."
   (list* (first form)
          (second form)
          (when (eq 'defmethod (first form)) (list (plain-text 500 (method-head form))))))
 
 (defun parts-run (form)
-  "Return texts for the parts of FORM, a definition, that SBCL runs apart from its functions, when it can have several."
+  "Return texts for the parts of FORM, a definition, that run outside its functions, when its operator allows several."
   (case (first form)
     (defmethod
      (append (when (load-time-forms form) '("load-time value"))
@@ -86,24 +86,24 @@ place. A name can have several methods, so of those the qualifiers and specializ
              (when (assoc :default-initargs (nthcdr 4 form)) '("default initarg"))))))
 
 (defun part-run (form)
-  "Return a text for the part of FORM, a definition, that runs. Where that may be any of several it is the operator, and NIL
-where the operator says it."
+  "Return a text for the part of FORM, a definition, that runs: the operator when it may be any of several parts, NIL
+when the operator says it."
   (let ((parts (parts-run form)))
     (if (rest parts) (string-downcase (first form)) (first parts))))
 
 (defun note-definer (form)
-  "Note that FORM, which can be a definition and is of no file, is evaluated, and return its place. It takes that of the last of
-its key."
+  "Return a TOP-FORM for FORM, which can be a definition and is evaluated outside a file. It replaces the last with the
+same key."
   (let* ((key (definer-key form)) (known (gethash key **definers**)))
     (if (and known (eq form (top-form-form known)))
         known
         (setf (gethash key **definers**) (make-top-form nil nil :key key :form form :package *package*)))))
 
 (sb-ext:defglobal **claimed** (make-hash-table :test 'eq :synchronized t :weakness :key)
-  "What speaks for a piece of code of no file, by that: the top-level form that made it, or the load while which it was made.")
+  "The TOP-FORM that made a code object of no file, or the FILE-LOAD during which it was made, by code object.")
 
 (defun unread-definers ()
-  "Return the top-level forms without a file of which nobody asked yet what they use."
+  "Return the top-level forms of no file whose uses are not known yet."
   (let ((unread '()))
     (sb-ext:with-locked-hash-table (**definers**)
       (loop for place being the hash-values of **definers**
@@ -111,8 +111,8 @@ its key."
     (nreverse unread)))
 
 (defun read-definer (place)
-  "Find out what PLACE, of UNREAD-DEFINERS, uses, and forget its form. It stays when it tells somebody the name that it
-defines."
+  "Find out what PLACE, from UNREAD-DEFINERS, uses, and forget its form. Forget PLACE too, unless its name is among its
+data or its operator is known to define: then it is a definition."
   (let ((form (shiftf (top-form-form place) nil)) (name (top-form-name place)) (key (top-form-key place))
         (*package* (if (package-name (top-form-package place)) (top-form-package place) *package*)))
     (when form

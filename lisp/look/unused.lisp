@@ -1,15 +1,15 @@
-;;;; Which functions of a package nobody uses.
+;;;; The operation unused-functions: functions of a package that nobody uses.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun generated-p (symbol name)
-  "True when the function NAME, of SYMBOL, is one that DEFSTRUCT makes, of which a program seldom uses all."
+  "True when DEFSTRUCT made the function NAME, of SYMBOL. A program seldom uses all of these."
   (or (consp (known :function :source-transform name))
       (and (symbolp name) (constructed-structure symbol) t)
       (and (symbolp name) (eql 0 (search "COPY-" (symbol-name symbol))) (consp (known :function :info name)))))
 
 (defun package-function-names (package)
-  "Return the names of the functions and macros whose home is PACKAGE, and how a program defines them, in order."
+  "Return the sorted names of the functions and macros whose home is PACKAGE, without those that DEFSTRUCT made."
   (let ((names '()))
     (do-symbols (symbol package)
       (when (eq package (symbol-package symbol))
@@ -18,11 +18,11 @@
     (sort names #'name-before-p)))
 
 (defun other-names (name users)
-  "Return the names of USERS that are not NAME. Forms of files have none: one of them defines NAME."
+  "Return the names of USERS other than NAME. Forms of files have none: one of them defines NAME."
   (remove name (remove nil (mapcar #'name-of users)) :test #'equal))
 
 (defun declared-variable-p (symbol code)
-  "True when data of CODE, as of a macro's template, has a declaration of SYMBOL as a variable."
+  "True when data of CODE, such as a macro's template, declares SYMBOL as a variable."
   (labels ((bare-p (specifier)
              (and (consp specifier)
                   (not (member (first specifier) '(inline notinline ftype optimize)))
@@ -39,8 +39,8 @@
     nil))
 
 (defun mentioner (index name)
-  "Return the name of a user of INDEX that has the symbol NAME in its data, or NIL. One that names a variable so, and
-declares it, does not count."
+  "Return the name of a user in INDEX that has the symbol NAME among its data, or NIL. Users that declare it as a
+variable do not count."
   (first (other-names name
                       (remove-if (lambda (user)
                                    (let ((code (and (user-p user) (user-code user))))
@@ -48,7 +48,7 @@ declares it, does not count."
                                  (users-of index name #b1000000)))))
 
 (defun unused-data (index name)
-  "Return why nobody of INDEX uses the function NAME as a JSON object, or NIL when somebody does."
+  "Return a JSON object about the function NAME when nobody in INDEX uses it but itself, else NIL."
   (let* ((symbol (name-key name))
          (users (users-of index name #b0100011))
          (others (remove name users :key #'name-of :test #'equal))
@@ -64,8 +64,8 @@ declares it, does not count."
               "documentation" (first-line (ignore-errors (documentation name 'function)))))))
 
 (define-operation "unused-functions" (package within)
-  "Find the functions of PACKAGE that nobody uses but they themselves, or nobody WITHIN a system; exported ones first. The
-answer has the files in which somebody can use them, too."
+  "Find the functions of PACKAGE that only they themselves use, or nobody WITHIN a system; exported ones first. The
+answer also has the files in which there can be users."
   (let* ((home (named-package package)) (names (package-function-names home))
          (*within* (and within (system-files within))))
     (with-index (index)

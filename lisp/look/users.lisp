@@ -1,4 +1,4 @@
-;;;; Who uses names: the functions that a name reaches, and what each is there.
+;;;; The possible users of names: the functions that a name reaches, as function, method, macro or expander.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -24,15 +24,15 @@
   (if (symbolp name) name (second name)))
 
 (defun name-before-p (one other)
-  "The order of function names in answers (S3.9)."
+  "True when function name ONE precedes OTHER in answers (S3.9); FOO precedes (SETF FOO)."
   (let ((key-1 (name-key one)) (key-2 (name-key other)))
     (cond ((eq key-1 key-2) (and (symbolp one) (not (symbolp other))))
           (t (symbol-before-p key-1 key-2)))))
 
-;;; What SBCL calls functions
+;;; SBCL's debug names of functions
 
 (defun root-of (name)
-  "Return what contains the function that SBCL calls NAME: the name of the outermost function, or :TOP-LEVEL."
+  "Return the outermost function that contains the one with the debug name NAME: its name, or :TOP-LEVEL."
   (let ((within (and (consp name) (ignore-errors (member :in name)))))
     (cond ((and within (consp (rest within)) (null (cddr within))) (root-of (second within)))
           ((stringp name) :top-level)
@@ -43,13 +43,13 @@
           (t name))))
 
 (defun name-in-root (root)
-  "Return the function name in ROOT, from ROOT-OF: of a method, a macro and the like the one that it is for. NIL without one."
+  "Return the function name in ROOT, from ROOT-OF: of a method, a macro and the like, the name it belongs to. Else NIL."
   (cond ((eq root :top-level) nil)
         ((plain-name-p root) root)
         ((and (consp root) (symbolp (first root)) (consp (rest root)) (plain-name-p (second root))) (second root))))
 
 (defun form-name-p (name)
-  "True when NAME is what SBCL calls the function that is a whole top-level form."
+  "True when NAME is the debug name of a whole top-level form."
   (or (stringp name)
       (and (consp name)
            (symbolp (first name))
@@ -57,11 +57,11 @@
                (and (eq (first name) 'lambda) (null (second name)))))))
 
 (defun enclosing-name (caller)
-  "Return the name of the function that CALLER, what SBCL calls one, is or is in; NIL when that has no global name."
+  "Return the global name of the function that CALLER, a debug name, is or is nested in; NIL when it has none."
   (name-in-root (root-of caller)))
 
 (defun system-name-p (caller)
-  "True when CALLER, what SBCL calls a function, is named by a symbol of SBCL's own."
+  "True when CALLER, a debug name, belongs to a symbol of SBCL's own."
   (let* ((name (enclosing-name caller)) (package (and name (symbol-package (name-key name)))))
     (and package
          (or (eq package (find-package "COMMON-LISP")) (eql 0 (search "SB-" (package-name package)))))))
@@ -72,16 +72,16 @@
   '((:function . nil) (:method . nil) (:macro . nil)
     (:compiler-macro . "compiler macro") (:type . "type expander") (:setf . "setf expander")
     (:report . "condition report"))
-  "What a function can be to the name that reaches it, and what answers call that; NIL stands for a function.")
+  "The kinds of function that a name can reach, each with its word in answers; NIL for those called functions.")
 
 (defun expander (category name)
-  "Return the function by which uses of NAME as a type or a place, which CATEGORY says, are expanded, or NIL."
+  "Return the function that expands uses of NAME as a type or a place (CATEGORY is :TYPE or :SETF), or NIL."
   (let ((known (known category :expander name)))
     (if (consp known) (find-if #'functionp (list (car known) (cdr known))) known)))
 
 (defun map-reached (visit name)
-  "Call VISIT with each function that NAME reaches: what it is there, a key of *USER-KINDS*, and the function, a simple one.
-A closure that another function of a name made is none."
+  "Call VISIT with the kind, a key of *USER-KINDS*, of each simple function that NAME reaches, and the function. Leaves
+out a closure made by a function of another name."
   (flet ((see (kind function)
            (let ((simple (and (functionp function)
                               (not (typep function '(or sb-mop:funcallable-standard-object interpreted-function)))
@@ -111,20 +111,20 @@ A closure that another function of a name made is none."
 ;;; Users
 
 (defstruct (user (:constructor make-user (name kind function)))
-  "The function NAME, which reaches the simple FUNCTION as a thing of KIND. Without a name it is code: KIND is :LOOSE for
-what may be kept by data only, and :OWN for templates of SBCL's compiler and their like. FUNCTION is a weak pointer to loose
-code. TEXT is what answers call it, with the package of that."
+  "A possible user of names: the function NAME, which reaches the simple FUNCTION as KIND. Without NAME it is code: KIND
+is :LOOSE when perhaps only data keeps it (FUNCTION is a weak pointer to it then), :OWN for templates of SBCL's compiler
+and their like. TEXT caches the package and the text of NAME."
   name kind function (text nil))
 
 (defun reached-p (user)
-  "True when the name of USER still reaches its function as a thing of its kind."
+  "True when the name of USER still reaches its function as the same kind."
   (let ((name (user-name user)) (kind (user-kind user)) (function (user-function user)))
     (flet ((see (kind-now function-now)
              (when (and (eq function function-now) (eq kind kind-now)) (return-from reached-p t))))
       (cond ((not (and (eq kind :function) (fboundp name) (eq function (plain-definition name))))
              (map-reached #'see name)
              nil)
-            ;; MAP-REACHED would see the same, in several times as long.
+            ;; A shortcut: MAP-REACHED would find the same, several times slower.
             ((symbol-package (name-key name)) t)))))
 
 (defun kind-word (kind)
@@ -136,17 +136,17 @@ code. TEXT is what answers call it, with the package of that."
   (kind-word (user-kind user)))
 
 (defun user-code (user)
-  "Return the code of USER, or NIL when that is gone."
+  "Return the code object of USER, or NIL when it was collected."
   (let ((function (user-function user)))
     (cond ((typep function 'sb-ext:weak-pointer) (sb-ext:weak-pointer-value function))
           (function (function-code function)))))
 
 (defun name-of (user)
-  "Return the function name that USER is shown by, or NIL."
+  "Return the function name by which USER is shown, or NIL."
   (and (user-p user) (user-name user)))
 
 (defun user-before-p (one other)
-  "The order of users in answers: by name, then by package, functions of a name first. Those without a name come last."
+  "True when user ONE precedes OTHER in answers: by name, then by package. Those without a name come last."
   (let ((name-1 (name-of one)) (name-2 (name-of other)))
     (cond ((null name-1) nil)
           ((null name-2) t)

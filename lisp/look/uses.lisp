@@ -1,27 +1,27 @@
-;;;; Which users use a name: a table from names to the functions that names reach, as their code tells. It is made when
-;;;; it is first asked. Code that is new then is added at each question. Each user is looked at again before it is told.
+;;;; The index: a table from each name to its users, the functions whose code uses it. It is built at the first
+;;;; question; each later one adds the code that is new. Each user is checked again before an answer shows it.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; What it holds. A use is a number: that of the user and, in the lowest bits, the position of its kind.
+;;; What the index holds. A use is an integer: the user's number and, in the lowest 3 bits, the position of its kind.
 
 (defparameter *use-kinds* #(:calls :macroexpands :references :sets :binds :constant :mention)
-  "What a user does with a name. First is what SBCL's cross references call it. Then come a function that its code has as
-a constant, and a symbol among its data.")
+  "What a user does with a name. The first five are SBCL's kinds of cross references. :CONSTANT is a function among the
+constants of its code, :MENTION a symbol in its data.")
 
-(deftype uses () "Uses of one name, in the order of users. The first element is how many they are." '(simple-array (unsigned-byte 32) (*)))
+(deftype uses () "Uses of one name, by user. Element 0 is their count." '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (use-index (:constructor make-use-index ()))
-  "USERS, the first SORTED of them in the order of answers, when PACKAGES, pairs, had the names there. USES has the uses of
-each name. FILES has the names of the files of code. NOTED has a 1 at the number of each code that
-is known. OTHERS has the functions whose own name is another than that which reaches them, by the latter. SERIAL is the
-number that the next new code had when the index was made. UNREACHED has weak pointers to newer code that no name reached
-when it was looked at: its definition may not have been at its end."
+  "The first SORTED of USERS are in the order of answers, by the package names in PACKAGES, pairs of package and name.
+USES has the uses of each name: one integer or a USES. FILES has the names of the code's files. NOTED has a 1 at the
+serial number of each known code object. OTHERS maps a name to the function that it reaches, where the function's own
+name differs. SERIAL is the serial number that the next new code had when the index was made. UNREACHED has weak
+pointers to newer code that no name reached when it was examined: its definition may not have been complete."
   (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted 0) (packages '()) (uses (make-hash-table :test 'equal))
   (files (make-hash-table :test 'equal)) (noted (make-array 0 :element-type 'bit)) (others (make-hash-table :test 'equal))
   (serial 0) (unreached '()))
 
-(sb-ext:defglobal **index** nil "The index, or NIL until somebody asks.")
+(sb-ext:defglobal **index** nil "The index, or NIL when it must be built at the next question.")
 (sb-ext:defglobal **index-lock** (sb-thread:make-mutex :name "live-lisp index") "Held while the index is used.")
 
 (declaim (inline use-user use-kind))
@@ -36,7 +36,7 @@ when it was looked at: its definition may not have been at its end."
   (logand use 7))
 
 (defun covered-p (use known)
-  "True when USE says nothing besides KNOWN, a use of the same name."
+  "True when USE adds nothing to KNOWN, a use of the same name."
   (declare (type (unsigned-byte 32) use known) (optimize speed))
   (and (= (use-user use) (use-user known))
        (or (= use known)
@@ -44,7 +44,7 @@ when it was looked at: its definition may not have been at its end."
            (and (= (use-kind use) 5) (= (use-kind known) 0)))))
 
 (defun note-use (index name user kind)
-  "Note in INDEX that USER, a number not below those before it, uses NAME by the KIND of that position."
+  "Record in INDEX that USER, a number not below those recorded before, uses NAME; KIND is a position in *USE-KINDS*."
   (declare (type (unsigned-byte 29) user) (type (unsigned-byte 3) kind) (optimize speed))
   (let* ((use (logior (ash user 3) kind)) (table (use-index-uses index)) (uses (gethash name table)))
     (typecase uses
@@ -68,8 +68,8 @@ when it was looked at: its definition may not have been at its end."
 ;;; What a user uses
 
 (defun removed-call-p (name called mentioned)
-  "True when the compiler took the call of the function NAME, of a program, out of code: that neither has it among CALLED nor
-MENTIONED, though nothing says that it can be put in line."
+  "True when the compiler removed the call of the function NAME, of a program, from code: neither the CALLED nor the
+MENTIONED names of the code have it, and nothing says that it can be inlined or transformed."
   (and (symbolp name)
        (symbol-package name)
        (mentioned-p name)
@@ -79,13 +79,13 @@ MENTIONED, though nothing says that it can be put in line."
        (not (known :function :inlinep name))
        (not (known :function :inlining-data name))
        (not (known :function :source-transform name))
-       ;; The compiler can make code of its own for what it knows something of.
+       ;; The compiler can open-code what it has :INFO about.
        (not (known :function :info name))
        (not (member name called :test #'eq))
        (not (member name mentioned :test #'eq))))
 
 (defun functions-of (user)
-  "Return the functions in the code of USER that belong to it: its own and those within, or those without a name."
+  "Return the functions in the code of USER that belong to it: its own and those nested in it, or those without a name."
   (let* ((own (user-function user)) (code (user-code user)))
     (cond ((null code) '())
           ((null (user-name user)) (nameless-functions code))
@@ -99,7 +99,7 @@ MENTIONED, though nothing says that it can be put in line."
                        collect function))))))
 
 (defun note-xrefs (index number user called mentioned)
-  "Note in INDEX what the cross references of USER, which has NUMBER, tell. Its code has CALLED and MENTIONED, names."
+  "Record in INDEX the cross references of USER, whose number is NUMBER. CALLED and MENTIONED are names of its code."
   (dolist (function (functions-of user))
     (let ((xrefs (packed-xrefs function)))
       (when xrefs
@@ -112,8 +112,8 @@ MENTIONED, though nothing says that it can be put in line."
                    xrefs)))))
 
 (defun note-user (index number user)
-  "Note in INDEX what USER, which has NUMBER, uses. The constants that several functions of its code share are of each that
-has a name. Beside a top-level form they can be of that. Then the others only mention them, but when it only adds a method."
+  "Record in INDEX what USER, whose number is NUMBER, uses. Constants that several functions of its code share count for
+each with a name. A top-level form there may own them: then the others only mention them, unless it only adds a method."
   (let* ((code (user-code user)) (roots (and code (roots-in code))) (mixed (and (rest roots) (member :top-level roots)))
          (known (and (rest roots) (names-in-xrefs code))) (called (and code (called-names code))) (mentioned '())
          (certain (or (not mixed)

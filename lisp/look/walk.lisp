@@ -1,25 +1,25 @@
-;;;; What a form uses apart from the functions that it defines: what it calls, and names among its data. Its macros are
-;;;; expanded, and nothing of it is evaluated.
+;;;; Walks a top-level form and collects what it uses outside the functions that it defines: calls, variables, and
+;;;; symbols in its data. Macros are expanded; nothing is evaluated.
 
 (in-package "LIVE-LISP.LOOK")
 
-(defvar *scratch* nil "The package of symbols that only a text has which is read again, or NIL.")
+(defvar *scratch* nil "The package for symbols that only the text being read again has, or NIL.")
 
 (defmacro without-traces (&body body)
-  "Evaluate BODY, which reads and expands code of the user, so that it prints nothing."
+  "Evaluate BODY, which reads and expands code of the user, without output, hooks, breaks or package locks."
   `(let* ((silence (make-broadcast-stream)) (*standard-output* silence) (*error-output* silence) (*trace-output* silence)
           (*break-on-signals* nil) (*macroexpand-hook* #'funcall))
      (sb-ext:without-package-locks ,@body)))
 
 (defparameter *definers-of-functions* '(defun defmacro defgeneric defmethod defstruct)
-  "Macros whose functions the index knows by their names. They are not expanded, which takes most of the time.")
+  "Macros whose functions the index knows by name. They are not expanded: that takes most of the time.")
 
 (defun loads-p (situations)
-  "True when EVAL-WHEN with SITUATIONS evaluates something while a file is loaded."
+  "True when EVAL-WHEN with SITUATIONS evaluates its body while a file is loaded."
   (and (intersection situations '(:load-toplevel :execute load eval)) t))
 
 (defun load-time-forms (form)
-  "Return the forms in LOAD-TIME-VALUE among the first 20000 conses of FORM."
+  "Return the forms inside LOAD-TIME-VALUE in the first 20000 conses of FORM."
   (let ((left 20000) (found '()))
     (labels ((visit (part)
                (loop while (and (consp part) (plusp (decf left)))
@@ -29,7 +29,7 @@
     (nreverse found)))
 
 (defun method-head (form)
-  "Return a list of the qualifiers of FORM, a DEFMETHOD, and one of the specializers of its parameters."
+  "Return two lists in a list: the qualifiers of FORM, a DEFMETHOD, and its specializers, NIL where there is none."
   (let ((start (position-if #'listp (cddr form))))
     (list (subseq (cddr form) 0 start)
           (loop for parameter in (nth start (cddr form))
@@ -37,31 +37,31 @@
                 collect (and (consp parameter) (second parameter))))))
 
 (defun specializer-forms (form)
-  "Return the forms behind EQL in the specializers of FORM, a DEFMETHOD."
+  "Return the forms of the EQL specializers in FORM, a DEFMETHOD."
   (loop for specializer in (second (method-head form))
         when (typep specializer '(cons (eql eql) (cons t null))) collect (second specializer)))
 
 (defun forms-beside-functions (form)
-  "Return the forms in FORM, of one of *DEFINERS-OF-FUNCTIONS*, that run apart from its functions."
+  "Return the forms in FORM, a call of one of *DEFINERS-OF-FUNCTIONS*, that run outside its functions."
   (append (load-time-forms form)
           (and (eq (first form) 'defmethod) (ignore-errors (specializer-forms form)))))
 
 (defun function-of-name-p (form)
-  "True when FORM is a function with a name that reaches it, by which the index knows it."
+  "True when FORM is a NAMED-LAMBDA whose name reaches the function, so that the index knows it."
   (and (typep form '(cons symbol (cons t)))
        (eq (first form) +named-lambda+)
        (let ((name (name-in-root (root-of (second form)))))
          (and name (or (consp (second form)) (fboundp name))))))
 
 (defun local-function-p (name environment)
-  "True when NAME is a function or macro of ENVIRONMENT only."
+  "True when NAME is a local function or macro of ENVIRONMENT."
   (let ((information (contrib-function "SB-CLTL2" "FUNCTION-INFORMATION")))
     (and information (nth-value 1 (funcall information name environment)))))
 
 (defun note-names (form note)
-  "Call NOTE with :CALL and the name of each function that FORM calls or has as a function, :INNER in its place where that is
-within a function without a name, :DATA and each symbol of the program among its data, :VARIABLE and each variable. What
-never runs, as behind (when nil ...), is data. Stop where a macro fails."
+  "Call NOTE with a kind and a name for each use in FORM: :CALL and a function that it calls or refers to, or :INNER
+within a function without a name; :VARIABLE and a variable; :DATA and a symbol of the program in its data. Code that
+never runs, as in (when nil ...), is data. Stops where a macro fails."
   (let ((inner '()))
     (labels ((data (object kind)
                (map-symbols (lambda (symbol handled) (declare (ignore handled)) (funcall note kind symbol)) object))
@@ -109,7 +109,7 @@ never runs, as behind (when nil ...), is data. Stop where a macro fails."
         (error () nil)))))
 
 (defun parts-of-form (form)
-  "Return the forms that SBCL compiles one by one for FORM, which stands at top level: what cannot be walked spoils no more."
+  "Return the forms that SBCL compiles one by one for FORM, at top level. One that cannot be walked spoils no other."
   (let ((head (and (consp form) (first form))))
     (case head
       (progn (mapcan #'parts-of-form (rest form)))
@@ -124,12 +124,12 @@ never runs, as behind (when nil ...), is data. Stop where a macro fails."
              (list form))))))
 
 (defstruct (form-uses (:constructor make-form-uses ()))
-  "What a top-level form uses apart from the functions that it defines: the functions that it CALLS, those that functions
-without a name in it call, INNER, the symbols of the program among its DATA, and the VARIABLES."
+  "What a top-level form uses outside the functions that it defines: the functions that it CALLS, those called by
+functions without a name in it (INNER), the symbols of the program in its DATA, and its VARIABLES."
   (calls '()) (inner '()) (data '()) (variables '()))
 
 (defun uses-of-parts (parts)
-  "Return what PARTS, from PARTS-OF-FORM, use, or NIL when that is nothing."
+  "Return the FORM-USES of PARTS, from PARTS-OF-FORM, or NIL when they use nothing."
   (let ((found (make-form-uses)))
     (flet ((note (kind name)
              (when (and (told-name-p name) (not (and *scratch* (eq *scratch* (symbol-package (name-key name))))))

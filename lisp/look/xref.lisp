@@ -1,20 +1,20 @@
-;;;; Who calls a function, and who uses a variable.
+;;;; The operations who-calls and who-references: who calls a function, and who uses a variable.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun kept-p (symbol)
   "True when this SBCL keeps cross references to SYMBOL (S3.12)."
-  ;; SBCL's predicate takes NIL for an empty list of names.
+  ;; SBCL's predicate treats NIL as an empty list of names.
   (or (null symbol)
       (not (without-xrefs-p symbol))))
 
-;; Not every SBCL is built to keep those.
+;; Not every SBCL is built with them.
 (define-ability "cross-references to CL" "who_calls finds fewer callers of mapcar and the like")
 (define-check (kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
-  "Evaluate BODY with INDEX being the index, which nobody changes meanwhile. Before that, new files are read again: that runs
-macros of the user, so the index is not held for it."
+  "Evaluate BODY with INDEX bound to the current index, and hold its lock. New files are read again before, without the
+lock: that runs macros of the user."
   `(progn
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
@@ -23,16 +23,16 @@ macros of the user, so the index is not held for it."
         ,@body))))
 
 (defun loaded-files ()
-  "Return the native names of the source files of all code that is loaded, but for SBCL's own and ours."
+  "Return the native names of the source files of all loaded code, without SBCL's and ours."
   (with-index (index) (files-of index)))
 
 (defstruct (rows (:constructor make-rows ()))
-  "Parts of an answer. FUNCTIONS and PLACES of top-level forms are lists of groups of users, which have one name. OTHERS are
-lists of a name, a kind and a group."
+  "Parts of an answer. FUNCTIONS and PLACES (top-level forms) are lists of groups: lists of users with one name. OTHERS
+has lists of a name, a kind and a group."
   (functions '()) (others '()) (places '()))
 
 (defun form-before-p (one other)
-  "The order of top-level forms of files: by file, and there as they stand. Others come behind."
+  "True when top-level form ONE precedes OTHER: by file, then by number. Those of no file come last."
   (flet ((file (place) (let ((source (and (top-form-p place) (top-form-source place)))) (and source (file-load-name source)))))
     (let ((file-1 (file one)) (file-2 (file other)))
       (cond ((or (null file-1) (null file-2)) (and file-1 (not file-2)))
@@ -51,13 +51,13 @@ lists of a name, a kind and a group."
              (member (user-name user) (form-uses-data (top-form-uses place)) :test #'equal)))))
 
 (defun said-p (place users name)
-  "True when what PLACE does with NAME, but in functions that it makes, is nothing that USERS, which it makes, do not."
+  "True when PLACE adds nothing to USERS: it makes one of them, and does not call NAME outside its functions."
   (and (top-form-p place)
        (not (member name (form-uses-calls (top-form-uses place)) :test #'equal))
        (some (lambda (user) (and (user-p user) (makes-p place user))) users)))
 
 (defun different-places (places named name)
-  "Return the users PLACES of NAME as groups, each once, without those that NAMED, groups of users, say already."
+  "Return PLACES, users of NAME, as groups of one, without duplicates and those that the groups NAMED cover."
   (let* ((users (and places (apply #'append named))) (codes (mapcar #'user-code users)))
     (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
       (mapcar #'list (stable-sort (remove-if (lambda (place)
@@ -67,7 +67,7 @@ lists of a name, a kind and a group."
                                   #'form-before-p)))))
 
 (defun rows-for (users name)
-  "Return USERS of NAME as ROWS. A structure whose constructor is among them is one of the others."
+  "Return USERS of NAME as ROWS. OTHERS also has the structure of each constructor among them."
   (let ((rows (make-rows)) (functions '()) (places '()))
     (dolist (user users)
       (let ((sort (sort-of user)))
@@ -85,7 +85,7 @@ lists of a name, a kind and a group."
     rows))
 
 (defun macro-uses (users)
-  "Return USERS of a macro as others of ROWS."
+  "Return USERS of a macro as entries for the OTHERS of ROWS."
   (loop for group in (grouped (remove-if-not #'name-of users))
         collect (list (user-name (first group)) "macro use" group)))
 
@@ -97,7 +97,7 @@ lists of a name, a kind and a group."
                                         (name-before-p (first one) (first other))))))
 
 (defun without-users (groups others)
-  "Return GROUPS, of users, without those that have a name which one of the groups OTHERS has."
+  "Return GROUPS, of users, without those whose name occurs in the groups OTHERS."
   (if (or (null groups) (null others))
       groups
       (let ((names (make-hash-table :test 'equal)))
@@ -105,9 +105,9 @@ lists of a name, a kind and a group."
         (remove-if (lambda (group) (gethash (or (name-of (first group)) (first group)) names)) groups))))
 
 (defun tell-rows (name rows kinds more possible)
-  "Return ROWS, who use NAME in one of KINDS, without top-level forms, as blocks. A block is a function, and a list of what
-it returns rows of an answer for, with or without their places. MORE others come with them. POSSIBLE is true when the rows
-only mention NAME."
+  "Return ROWS, without top-level forms, and MORE others as two blocks. A block is a cons: a function that returns the
+row of an answer for an item, with its places or without, and the items. The users use NAME in one of KINDS. POSSIBLE is
+true when they only mention it."
   (flet ((row (group sites &optional kind text)
            (user-data group name kinds :kind kind :text text :sites (and sites (not possible)) :possible possible)))
     (list (cons #'row (rows-functions rows))
@@ -116,22 +116,22 @@ only mention NAME."
                 (sorted-others (append (rows-others rows) more))))))
 
 (defun rows-count (blocks)
-  "Return how many rows BLOCKS, of TELL-ROWS, have."
+  "Return the number of rows in BLOCKS, from TELL-ROWS."
   (loop for (nil . items) in blocks sum (length items)))
 
-(defparameter *most-places* 100 "Of how many top-level forms an answer tells.")
+(defparameter *most-places* 100 "At most this many top-level forms are sent with an answer.")
 
 (defun outside-members (places mentions)
-  "Return the members that tell of PLACES, users of a name, and of MENTIONS, which only have it as data. The
-server finds what they are in their files, and which of them count."
+  "Return the members of an answer about PLACES, groups of top-level forms that use a name, and MENTIONS, which only
+have it as data. The server finds them in their files, and decides which of them count."
   (let ((all (append (mapcar (lambda (group) (user-data group nil '())) places)
                      (mapcar (lambda (group) (user-data group nil '() :possible t)) mentions))))
     (list "outside" (page all 0 *most-places*)
           "outsideCount" (and (> (length all) *most-places*) (length all)))))
 
 (defun mention-rows (users calls name)
-  "Return USERS, who have NAME among their data, as ROWS without those in CALLS, who use it, and without what else has the same
-names. A form that still runs asks of what it has there, it may be, and keeps none of it."
+  "Return USERS, who have NAME among their data, as ROWS, without those in CALLS, who use it, and others of the same
+names. Leaves out forms that still run: one may be the form that asks, and it leaves no such data."
   (let ((rows (rows-for (remove-if (lambda (user) (and (eq :loose (sort-of user)) (running-p (user-code user)))) users)
                         name)))
     (setf (rows-functions rows) (without-users (rows-functions rows) (rows-functions calls))
@@ -140,7 +140,7 @@ names. A form that still runs asks of what it has there, it may be, and keeps no
                                                                   :key (lambda (group) (name-of (first group))))))
                                         (rows-others rows) :key #'first)
           (rows-places rows) (without-users
-                              ;; A form that defines one of those has the name among its data for that.
+                              ;; A form that defines one of CALLS has NAME among its data for that.
                               (different-places (mapcar #'first (rows-places rows))
                                                 (append (rows-functions calls) (mapcar #'third (rows-others calls)))
                                                 name)
@@ -148,20 +148,20 @@ names. A form that still runs asks of what it has there, it may be, and keeps no
     rows))
 
 (defun mentioned-rows (index target nature calls)
-  "Return who in INDEX has the symbol TARGET among its data and is not in CALLS, as ROWS. When TARGET names something, but
-not of NATURE, that is what they use."
+  "Return the users in INDEX that have the symbol TARGET among their data and are not in CALLS, as ROWS. There are none
+when TARGET names something, but nothing of NATURE: then they mean that."
   (let ((natures (and (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
         (mention-rows (users-of index target #b1000000) calls target))))
 
 (defun own-p (function)
-  "True when FUNCTION is SBCL's own, and a template of its compiler or the like: neither a function of a name nor in one."
+  "True when FUNCTION is SBCL's own and in no function with a name, such as a template of the compiler."
   (let ((file (code-file (function-code function))) (root (root-of (simple-function-name function))))
     (and (stringp file) (eql 0 (search "SYS:" file)) (consp root) (not (plain-name-p root)))))
 
 (defun own-users (index name)
-  "Return what of SBCL's own calls NAME and is reached by no name, as users. INDEX has all others."
+  "Return as users the functions of SBCL's own that call NAME and that no name reaches. INDEX has all others."
   (let ((users '()))
     (map-functions (lambda (own function)
                      (declare (ignore own))
@@ -172,17 +172,17 @@ not of NATURE, that is what they use."
     users))
 
 (defun tell-own (index name)
-  "Return what is SBCL's own in INDEX and calls NAME, as a block of TELL-ROWS."
+  "Return OWN-USERS of NAME as a block, as TELL-ROWS does."
   (cons (lambda (user sites) (user-data (list user) name '(:calls) :sites sites)) (own-users index name)))
 
 (defun tell-functions (name kind word users)
-  "Return the functions among USERS as a block of TELL-ROWS. They do with the variable NAME what SBCL calls KIND and answers
-WORD."
+  "Return the functions among USERS as a block, as TELL-ROWS does. They use the variable NAME as KIND, SBCL's kind of
+cross reference, which answers call WORD."
   (cons (lambda (group sites) (user-data group name (list kind) :kind word :sites sites))
         (rows-functions (rows-for users name))))
 
 (defun rows-data (blocks offset limit sites)
-  "Return the rows of BLOCKS, from TELL-ROWS: LIMIT of them from OFFSET on, with their places when SITES is true."
+  "Return LIMIT rows from OFFSET on of BLOCKS, from TELL-ROWS, with their places when SITES is true."
   (loop with offset = (or offset 0)
         for (row . items) in blocks
         for shown = (page items offset limit)
@@ -191,8 +191,8 @@ WORD."
                  limit (- limit (length shown)))))
 
 (defun other-members (places mentions unknown)
-  "Return the members of an answer that tell of PLACES and MENTIONS, users that are top-level forms. They tell too what could
-not be known, with UNKNOWN also which files."
+  "Return the members of an answer about PLACES and MENTIONS, groups of top-level forms, and about what could not be
+known. UNKNOWN adds the files that were not read again."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
         "unread" (and unknown (unread-data))
@@ -200,23 +200,23 @@ not be known, with UNKNOWN also which files."
         (outside-members places mentions)))
 
 (defun unrecorded-text (name)
-  "Return why SBCL records no use of the function NAME, of a program, in a top-level form: macro or inline. What sets a
-slot of a structure is put in place everywhere. Else return NIL."
+  "Return why SBCL records no use of the function NAME, of a program, in top-level forms: \"macro\", \"inline\", or
+\"slot\" for the setter of a slot, which is open-coded everywhere. Else return NIL."
   (cond ((not (and (fboundp name) (mentioned-p (name-key name)))) nil)
         ((and (symbolp name) (macro-function name)) "macro")
         ((and (consp name) (consp (known :function :source-transform name))) "slot")
         ((known :function :inlining-data name) "inline")))
 
 (defun callers-left-out (index name)
-  "Return how many users of INDEX that call NAME are left out because they are not within what counts, or NIL."
+  "Return how many callers of NAME in INDEX do not count because of *WITHIN*, or NIL when all count."
   (when *within*
     (let ((within (users-of index name #b0100001)) (all (let ((*within* nil)) (users-of index name #b0100001))))
       (- (length (grouped all)) (length (grouped within))))))
 
 (define-operation "who-calls" (name package sites internals within offset limit)
-  "Find the callers of NAME, of which LIMIT are told from OFFSET on. Functions come first, then what else calls it, then
-what only mentions it. With INTERNALS, what SBCL has for itself comes too. Only those WITHIN a system count, when that is
-named. Without PACKAGE NAME is one of CL-USER (S3.3)."
+  "Find the callers of NAME, LIMIT rows from OFFSET on. Functions come first, then other callers, then with INTERNALS
+SBCL's own functions, then what only mentions NAME. WITHIN names a system: only users in its files count. Without
+PACKAGE, NAME is looked up in CL-USER (S3.3)."
   (multiple-value-bind (symbol status setf) (named-symbol name package "CL-USER")
     (declare (ignore status))
     (let ((target (if setf (list 'setf symbol) symbol)) (*within* (and within (system-files within))))
@@ -245,17 +245,17 @@ named. Without PACKAGE NAME is one of CL-USER (S3.3)."
                   "unrecorded" (and (plusp (+ (rows-count others) (rows-count possible))) unrecorded)
                   "accessibleIn" (and (or sites unseen) (packages-with symbol))
                   "rows" (rows-data (append others possible) offset limit sites)
-                  ;; Where no code surely uses it, the server looks in the files for what ran when they were compiled.
+                  ;; Without certain users, the server searches these files for what ran when they were compiled.
                   "files" (and unseen (files-of index))
                   (other-members (rows-places calls) (rows-places mentions)
                                  (zerop (+ (rows-count others) (length (rows-places calls))))))))))))
 
 (defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set") (:binds #b10000 "bind"))
-  "What a function can do with a variable: SBCL's word, the bit of that kind of use, and the word of answers.")
+  "The uses of a variable: SBCL's kind of cross reference, its bit in a mask of kinds, and the word in answers.")
 
 (define-operation "who-references" (name package sites offset limit)
-  "Find the functions that read, set or bind the variable NAME, in that order, of which LIMIT are told from OFFSET on. One
-that does several of these is told as often. Then come other places that use it, and what only mentions it."
+  "Find the functions that read, set or bind the variable NAME, in this order, LIMIT rows from OFFSET on. A function
+that does several has several rows. Then come other users, and what only mentions NAME."
   (multiple-value-bind (symbol status setf) (named-symbol name package)
     (declare (ignore status))
     (let ((target (if setf (list 'setf symbol) symbol)))

@@ -1,12 +1,12 @@
-;;;; How recorded calls are told: as rows of a tree, printed once they are no longer recorded.
+;;;; Renders recorded calls as rows of a tree. They are printed once they are no longer recorded.
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *argument-limit* 8 "How many arguments or values of a call are shown.")
-(defparameter *argument-characters* 80 "Characters of each, where there are not many.")
-(defparameter *least-characters* 12 "Characters of each, where there are many.")
-(defparameter *shown-characters* 2000 "Characters of the arguments and values of all calls together from which on each has fewer.")
-(defparameter *method-limit* 5 "How many methods of a call are shown.")
+(defparameter *argument-limit* 8 "At most this many arguments or values of a call are shown.")
+(defparameter *argument-characters* 80 "Characters of each argument or value, if there are few.")
+(defparameter *least-characters* 12 "Characters of each, if there are many.")
+(defparameter *shown-characters* 2000 "With more characters of all arguments and values than these, each has fewer.")
+(defparameter *method-limit* 5 "At most this many methods of a call are shown.")
 
 (defun object-text (object)
   "Return OBJECT, an argument or a value, printed without code of the user."
@@ -20,19 +20,19 @@
           (and (nthcdr *argument-limit* objects) '("..."))))
 
 (defun call-text (call)
-  "Return CALL as a list of its function and its arguments, printed."
+  "Return CALL as text, a list of its function and its arguments."
   (format nil "(~A~{ ~A~})" (name-text (probe-name (call-probe call))) (objects-texts (call-arguments call))))
 
 ;;; Who called
 
 (defun caller-name (call)
-  "Return what SBCL calls the function that called CALL, or NIL when that is not known."
+  "Return the debug name of the function that called CALL, or NIL when it is unknown."
   (let ((code (call-code call)))
     (ignore-errors (and code (debug-name (debug-at code (call-offset call)))))))
 
 (defun caller-text (call above)
-  "Return who called CALL. Return NIL for the form that is observed, and for the function of ABOVE, the recorded call that
-is told before it."
+  "Return as text who called CALL. Return NIL for the form that is observed, and for the function of ABOVE, the recorded
+call shown around it."
   (let ((name (caller-name call)))
     (unless (or (null name)
                 (form-name-p name)
@@ -41,11 +41,11 @@ is told before it."
       (shortened 100 (function-text name)))))
 
 (defun form-name-p (name)
-  "True when NAME is how SBCL calls the function of a form that is evaluated."
+  "True when NAME is SBCL's debug name of a form that is evaluated."
   (equal name '(lambda ())))
 
 (defun function-text (name)
-  "Return NAME, as SBCL calls a function, as text."
+  "Return the debug name NAME as text."
   (cond ((stringp name) name)
         ((symbolp name) (symbol-text name))
         ((and (typep name '(cons (eql setf) (cons symbol null)))) (name-text name))
@@ -60,7 +60,7 @@ is told before it."
               (reverse after)))))
 
 (defun method-texts (call)
-  "Return the first methods that CALL of a generic function runs, in that order, as texts. The last text counts the others."
+  "Return as texts the first methods that CALL of a generic function runs, in order. The last text counts the others."
   (let* ((name (probe-name (call-probe call))) (function (and (fboundp name) (plain-definition name))))
     (when (and (typep function 'generic-function) (notany #'gone-object-p (call-arguments call)))
       (ignore-errors
@@ -72,20 +72,20 @@ is told before it."
 ;;; Rows
 
 (defun above (call shown)
-  "Return the innermost call around CALL that is in the table SHOWN, or NIL."
+  "Return the innermost call around CALL that is a key of SHOWN, or NIL."
   (loop for around = (call-parent call) then (call-parent around)
         while around
         when (gethash around shown) return around))
 
 (defun condition-text (condition)
-  "Return what CONDITION reports, or what is in it when something of that is gone."
+  "Return the report of CONDITION, or its slots when something in them is gone from the stack."
   (shortened 100
              (if (loop for (nil . value) in (inner-slots condition) always (eq value (without-gone value)))
                  (on-one-line (report-text 200 condition))
                  (local-text condition))))
 
 (defun ended-members (call)
-  "Return the members that tell how CALL ended."
+  "Return the members that say how CALL ended."
   (append
    (ecase (call-how call)
      (:running (list "running" t))
@@ -100,7 +100,7 @@ is told before it."
         (list "milliseconds" (milliseconds (- (call-ended call) (call-begun call)))))))
 
 (defun call-row (call shown job)
-  "Return CALL, which is in the table SHOWN with the depths of those that are told, as a JSON object. JOB observes it."
+  "Return CALL as a JSON object. The table SHOWN has the depths of the calls that are shown; JOB observes."
   (let ((above (above call shown)) (thread (call-thread call)))
     (setf (gethash call shown) (if above (1+ (gethash above shown)) 0))
     (make-json-object
@@ -112,7 +112,7 @@ is told before it."
             (ended-members call)))))
 
 (defun argument-room (calls)
-  "Return how many characters each argument and value of CALLS gets."
+  "Return how many characters each argument and value of CALLS can take."
   (let ((objects (loop for call in calls
                        sum (+ (min *argument-limit* (length (call-arguments call)))
                               (min *argument-limit* (length (call-values call)))))))
@@ -125,7 +125,7 @@ is told before it."
     (loop for call in calls collect (call-row call shown job))))
 
 (defun function-rows (observation)
-  "Return how often each function of OBSERVATION was called, as JSON objects, the most often first."
+  "Return JSON objects for the first 20 functions of OBSERVATION and how often each was called, in that order."
   (loop for probe in (stable-sort (copy-list (observation-probes observation)) #'> :key #'probe-calls)
         for name = (probe-name probe)
         repeat 20
@@ -137,17 +137,17 @@ is told before it."
                         "failed" (and (plusp (probe-failed probe)) (probe-failed probe))
                         "failure" (and (probe-failure probe) (class-text (probe-failure probe))))))
 
-(defparameter *slower-limit* 50 "The largest number of times that SLOWER can tell.")
+(defparameter *slower-limit* 50 "The largest factor that SLOWER returns.")
 
 (defun slower (observation)
-  "Return how many times as long OBSERVATION made the program run, as far as that can be told, or NIL."
+  "Return the factor by which OBSERVATION slowed the program, as far as that is known, or NIL."
   (let* ((lasted (- (observation-ended observation) (observation-begun observation)))
          (cost (* (observation-next observation) (call-cost))))
     (and (> cost (floor lasted 10))
          (/ lasted (max (- lasted cost) (/ lasted *slower-limit*)) 1d0))))
 
 (defun observation-members (observation)
-  "Return the members that tell what OBSERVATION saw in all."
+  "Return the members with the totals of OBSERVATION."
   (list "functions" (function-rows observation)
         "observed" (length (observation-probes observation))
         "calls" (reduce #'+ (observation-probes observation) :key #'probe-calls)

@@ -1,36 +1,36 @@
-;;;; What the server can ask to be observed.
+;;;; The operations observe-calls, observe-profile and observe-times.
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *value-characters* 300 "How much of the values of an observed form is told.")
-(defparameter *measured-characters* 100 "How much of those of a form that is measured.")
+(defparameter *value-characters* 300 "Characters shown of the values of an observed form.")
+(defparameter *measured-characters* 100 "Characters shown of the values of a measured form.")
 
-(defparameter *value-parts* 1000000 "How many parts of the values of two forms are compared.")
+(defparameter *value-parts* 1000000 "At most this many parts of the values of two forms are compared.")
 
 (defun prepared-form (code)
-  "Return a function of the last form of the text CODE, before which the others are evaluated. Leaves the operation when
-one cannot be read."
+  "Return a function of the last form of the text CODE, and evaluate the others first. Calls FAIL-LOOKUP when one cannot
+be read."
   (multiple-value-bind (form unreadable) (last-form code)
     (when unreadable (fail-lookup "unreadable" unreadable "in" code))
     (compile nil `(lambda () ,form))))
 
 (defun told-values (values &optional (limit *measured-characters*))
-  "Return VALUES, of the form that was observed, printed in about LIMIT characters."
+  "Return VALUES, of an observed form, printed in about LIMIT characters."
   (let ((*value-budget* limit))
     (printing-values (call-user-code (lambda () (values-data values))))))
 
 ;;; Calls
 
 (defun observe-calls (observation code seconds)
-  "Have OBSERVATION record calls while the text CODE runs, or for SECONDS. Return the members that tell how that ended."
+  "Have OBSERVATION record calls while the text CODE runs, or for SECONDS. Return the members with the values of CODE."
   (let* ((function (if code (prepared-form code) (lambda () (sleep seconds) (values))))
          (values (multiple-value-list
                   (call-observed observation (lambda () (call-user-code function))))))
     (and code (list "values" (list (told-values values *value-characters*))))))
 
 (defun calls-members (observation types limit compare)
-  "Return the members that tell LIMIT of the calls that OBSERVATION kept, or with TYPES which types they had. With COMPARE tell
-the first that differs from those before."
+  "Return the members about LIMIT of the calls that OBSERVATION kept, or with TYPES about their types. With COMPARE they
+have the first call that differs from the observation before."
   (let* ((calls (kept-calls observation)) (*gone-stacks* (call-stacks calls)))
     (list "kept" (length calls)
           "rows" (and (not types) (call-rows (last calls limit) (observation-job observation)))
@@ -40,9 +40,9 @@ the first that differs from those before."
           "compared" (compared-data observation compare))))
 
 (define-operation ("observe-calls" :members t) (functions code seconds package where types limit compare)
-  "Record the calls of FUNCTIONS, texts, while the forms of the text CODE run, or for SECONDS. WHERE is the text of a form
-that is true of those to record. Tell the last LIMIT of them, or with TYPES which types they had. With COMPARE tell the
-first that differs from what was recorded before."
+  "Record the calls of FUNCTIONS, texts, while the forms of the text CODE run, or for SECONDS. WHERE is the text of a
+form that is true of those to record. Return the last LIMIT calls, or with TYPES their types; with COMPARE the first
+call that differs from the observation before."
   (let* ((home (and package (named-package package)))
          (observation (make-observation *job*))
          (names (observed-names functions package)))
@@ -58,7 +58,7 @@ first that differs from what was recorded before."
 ;;; Profiles
 
 (defun observe-profile (mode code seconds top)
-  "Take samples by MODE while the text CODE is repeated, or for SECONDS, and return the members that tell the TOP functions.
+  "Take samples in MODE while the text CODE is repeated, or for SECONDS, and return the members about the TOP functions.
 CODE runs once before that for its values."
   (let* ((function (and code (prepared-form code)))
          (began (get-internal-real-time))
@@ -80,8 +80,8 @@ CODE runs once before that for its values."
                              (profile-members mode top (and taken (* runs (taken-octets taken)))))))))
 
 (define-operation ("observe-profile" :members t) (mode code seconds package top)
-  "Take samples by MODE (cpu, alloc or time) while the forms of the text CODE are repeated, for SECONDS at most. Without CODE
-take them for SECONDS of what the program does. Tell the TOP functions."
+  "Take samples in MODE (cpu, alloc or time) while the forms of the text CODE are repeated, for SECONDS at most; without
+CODE for SECONDS of what the program does. Return the TOP functions."
   (let ((home (and package (named-package package))) (mode (intern (string-upcase mode) "KEYWORD")))
     (profiler "START-PROFILING")
     (when (or (profiler-value "*PROFILING*")
@@ -93,8 +93,8 @@ take them for SECONDS of what the program does. Tell the TOP functions."
 ;;; Two forms
 
 (define-operation ("observe-times" :members t) (code against seconds package)
-  "Call the last forms of the texts CODE and AGAINST in turn for about SECONDS, and tell what they took. AT is which of them
-ran last."
+  "Call the last forms of the texts CODE and AGAINST in turn for about SECONDS, and return what they took. The member at
+names the one that ran last."
   (let ((at nil))
     (flet ((noting (name code)
              (setf at name)

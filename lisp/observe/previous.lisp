@@ -1,23 +1,23 @@
-;;;; What the last observation of the same functions saw, so that the first call can be told that differs.
+;;;; Keeps what the last observation of the same functions saw, to find the first call that differs.
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *compared-calls* 500 "How many calls of an observation are kept to compare the next one with.")
-(defparameter *previous-limit* 20 "Of how many groups of functions.")
+(defparameter *compared-calls* 500 "At most this many calls of an observation are kept for the next comparison.")
+(defparameter *previous-limit* 20 "At most this many groups of functions are kept.")
 
 (sb-ext:defglobal **previous** '()
-  "What was seen last of groups of functions, newest first. Each is a list of their names as text, how many calls there were,
-and the first calls: pairs of a text and a mark.")
+  "The last observations of groups of functions, newest first. Each is a list of the functions' names as text, the
+number of calls, and the first calls, pairs of a text and a mark.")
 (sb-ext:defglobal **previous-lock** (sb-thread:make-mutex :name "live-lisp observed") "Held while **PREVIOUS** changes.")
 
-;;; What texts do not show
+;;; Marks for what texts do not show
 
-(defparameter *mark-parts* 2000 "How many parts of a call are looked at, so that it can be told from another.")
-(defparameter *mark-depth* 100 "How deep objects within each other are looked at.")
+(defparameter *mark-parts* 2000 "At most this many parts of a call count for its mark.")
+(defparameter *mark-depth* 100 "Objects nested up to this depth count.")
 
 (defun mark-of (objects &optional (parts *mark-parts*))
-  "Return an integer that is the same for lists of OBJECTS that are alike in their first PARTS parts. Of an instance only its
-class counts. No code of the user runs."
+  "Return an integer that is the same for lists of OBJECTS that are alike in their first PARTS parts. Of an instance
+only the class counts. No code of the user runs."
   (let ((mark 0))
     (declare (type (unsigned-byte 50) mark))
     (labels ((add (integer) (setf mark (ldb (byte 50 0) (+ (* 31 mark) (ldb (byte 50 0) integer)))))
@@ -38,7 +38,7 @@ class counts. No code of the user runs."
       (dolist (object objects mark) (look object *mark-depth*)))))
 
 (defun without-addresses (text)
-  "Return TEXT without the addresses by which objects without a name are printed."
+  "Return TEXT without the addresses that the printer shows for objects without a name."
   (with-output-to-string (out)
     (loop with start = 0
           for open = (search " {" text :start2 start)
@@ -58,13 +58,13 @@ class counts. No code of the user runs."
     (t "whose end was not seen")))
 
 (defun compared-text (call)
-  "Return CALL and how it ended as text that is the same for calls that are alike. A mark goes with it of what that does
-not show."
+  "Return a pair: CALL and how it ended as text, which is equal for calls that are alike, and a mark of what the text
+does not show."
   (cons (without-addresses (format nil "~A ~A" (call-text call) (ended-text call)))
         (mark-of (append (call-arguments call) (call-values call)))))
 
 (defun compared-texts (observation)
-  "Return the first calls of OBSERVATION by the thread that observed, as text."
+  "Return the first calls of OBSERVATION in the thread that observed, as COMPARED-TEXT does."
   (let ((thread (job-thread (observation-job observation))))
     (loop for call in (kept-calls observation)
           while (< (call-number call) *first-calls*)
@@ -72,8 +72,8 @@ not show."
           finally (return (page texts 0 *compared-calls*)))))
 
 (defun difference (before calls-before now calls)
-  "Return the first difference between BEFORE, the first of CALLS-BEFORE, and NOW, the first of CALLS, as a JSON object. Each
-is a list from COMPARED-TEXTS."
+  "Return the first difference between BEFORE and NOW, lists from COMPARED-TEXTS, as a JSON object. CALLS-BEFORE and
+CALLS are the numbers of all calls."
   (loop for index from 0
         for (one . more-before) on before
         for (other . more-now) on now
@@ -87,7 +87,7 @@ is a list from COMPARED-TEXTS."
                                   "differs" (not (equal one other)))))))
 
 (defun compared-data (observation compare)
-  "Keep what OBSERVATION saw. With COMPARE, return how that differs from what was kept before, as a JSON object."
+  "Keep what OBSERVATION saw. With COMPARE, return as a JSON object how that differs from what was kept before."
   (let ((names (sort (mapcar (lambda (probe) (name-text (probe-name probe))) (observation-probes observation)) #'string<))
         (calls (observation-next observation))
         (now (compared-texts observation)))

@@ -1,28 +1,28 @@
-;;;; Which functions are observed, and how probes come to them and go.
+;;;; Chooses the functions that are observed, and puts probes on them and takes them away.
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *function-limit* 500 "How many functions are observed at once.")
+(defparameter *function-limit* 500 "At most this many functions of a package are observed at once.")
 
 (defun observable-p (name)
-  "True when the function name NAME has a function that calls of it run."
+  "True when the function name NAME has a function, not a macro or special operator."
   (and (fboundp name)
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))))
 
 (defun code-file (function)
-  "Return the name of the file that the code of FUNCTION is from, or NIL."
+  "Return the name of the source file of FUNCTION, or NIL."
   (ignore-errors
    (source-name (information-source (code-information (function-code (simple-function function)))))))
 
 (defun built-in-p (name)
-  "True when the function NAME came with SBCL, whose own code calls it without its name. To change that takes minutes for
-some, and nothing may interrupt it. A generic function is called by what can be changed."
+  "True when the function NAME came with SBCL, whose own code calls it without its name. Changing that takes minutes for
+some, and nothing may interrupt it. Generic functions can be changed."
   (let ((function (plain-definition name)))
     (and (not (typep function 'generic-function))
          (eql 0 (search "SYS:" (or (code-file function) ""))))))
 
 (defun observed-name (text package)
-  "Return the function name that TEXT means in PACKAGE. Leaves the operation when that is none, or came with SBCL."
+  "Return the function name that TEXT means in PACKAGE. Calls FAIL-LOOKUP when it is no function, or came with SBCL."
   (multiple-value-bind (symbol status setf) (named-symbol text package)
     (declare (ignore status))
     (let ((name (if setf (list 'setf symbol) symbol)))
@@ -35,7 +35,7 @@ some, and nothing may interrupt it. A generic function is called by what can be 
             (t name)))))
 
 (defun package-functions (package)
-  "Return the names of the functions whose home is PACKAGE. Leaves the operation when there is none, or too many."
+  "Return the names of the functions whose home is PACKAGE. Calls FAIL-LOOKUP when there is none, or too many."
   (let ((names '()))
     (do-symbols (symbol package)
       (when (eq package (symbol-package symbol))
@@ -58,7 +58,7 @@ some, and nothing may interrupt it. A generic function is called by what can be 
 ;;; Which calls
 
 (defun bare-parameters (parameters)
-  "Return the lambda list PARAMETERS without defaults, whose forms could do anything."
+  "Return the lambda list PARAMETERS without default forms, which could do anything, accepting all keywords."
   (append (loop with place = nil
                 for parameter in parameters
                 until (member parameter (set-difference lambda-list-keywords '(&optional &rest &key &allow-other-keys)))
@@ -76,7 +76,7 @@ some, and nothing may interrupt it. A generic function is called by what can be 
         unless (member variable lambda-list-keywords) collect variable))
 
 (defun function-parameters (name)
-  "Return the lambda list of the function NAME. Where SBCL keeps none, it takes any arguments."
+  "Return the lambda list of the function NAME. Where SBCL keeps none, return one that accepts any arguments."
   (let* ((function (plain-definition name))
          (parameters (if (typep function 'generic-function)
                          (sb-mop:generic-function-lambda-list function)
@@ -84,15 +84,15 @@ some, and nothing may interrupt it. A generic function is called by what can be 
     (if (listp parameters) parameters '(&rest arguments))))
 
 (defun named-in (package parameters)
-  "Return the lambda list PARAMETERS with variables as forms name them that were read in PACKAGE."
+  "Return the lambda list PARAMETERS with its variables renamed to symbols of PACKAGE, for forms that are read there."
   (sublis (loop for variable in (parameter-variables parameters)
                 for symbol = (find-symbol (symbol-name variable) package)
                 when (and symbol (not (constantp symbol))) collect (cons variable symbol))
           parameters))
 
 (defun chooser (name text package)
-  "Return a function that says of arguments of the function NAME whether the form TEXT is true of them. It is read in
-PACKAGE, or in that of NAME. Leaves the operation when the form cannot be compiled."
+  "Return a function that applies the form TEXT to the arguments of the function NAME. It is read in PACKAGE, or in that
+of NAME. Calls FAIL-LOOKUP when the form cannot be compiled."
   (let* ((symbol (if (consp name) (second name) name))
          (home (or package (usable-package (symbol-package symbol))))
          (parameters (bare-parameters (function-parameters name)))
@@ -115,29 +115,29 @@ PACKAGE, or in that of NAME. Leaves the operation when the form cannot be compil
 ;;; Probes
 
 (defun put-probe (probe)
-  "Have PROBE record the calls of its function."
+  "Install PROBE: it records calls of its function from now on."
   (encapsulate (probe-name probe) (probe-key probe) (recorder probe)))
 
 (defun take-probe (probe)
-  "Have PROBE record no calls any more. Its function can have gone meanwhile."
+  "Remove PROBE. Its function can be gone."
   (ignore-errors (unencapsulate (probe-name probe) (probe-key probe))))
 
 (defun make-probes (observation names where package)
-  "Return probes for OBSERVATION of the functions NAMES, for calls that the form in the text WHERE is true of."
+  "Return probes for OBSERVATION on the functions NAMES, for calls of which the form in the text WHERE is true."
   (let ((choosers (loop for name in names collect (and where (chooser name where package)))))
     (setf (observation-probes observation)
           (loop for name in names for chooser in choosers collect (make-probe name observation chooser)))))
 
 (defun end-observation (observation)
-  "Take all probes of OBSERVATION away."
+  "End OBSERVATION, and remove all its probes."
   (setf (observation-active observation) nil)
   (unless (observation-ended observation) (setf (observation-ended observation) (now)))
   (let ((*unrecorded* t))
     (mapc #'take-probe (observation-probes observation))))
 
 (defun call-observed (observation function)
-  "Return what FUNCTION does, during which OBSERVATION records calls."
-  ;; Interrupts come only while the program runs: however often this is left, the probes go.
+  "Return the values of FUNCTION, during which OBSERVATION records calls."
+  ;; Interrupts come only while the program runs: however often they leave this, the probes are removed.
   (sb-sys:without-interrupts
     (unwind-protect
          (progn
@@ -150,13 +150,13 @@ PACKAGE, or in that of NAME. Leaves the operation when the form cannot be compil
 ;;; What a probe does not see
 
 (defun code-names (code)
-  "Return what SBCL calls the functions of CODE that have a name of their own."
+  "Return the names of the functions in CODE that have one of their own."
   (loop for index below (code-functions code)
         for name = (plain-function-name (code-function code index))
         when (and name (or (symbolp name) (typep name '(cons (eql setf))))) collect name))
 
 (defun unseen-calls (name)
-  "Return why some calls of the function NAME are not seen, as a word, or NIL."
+  "Return a word for why some calls of the function NAME are not seen, or NIL."
   (let ((function (plain-definition name)))
     (cond ((or (eq 'inline (known :function :inlinep name))
                (known :function :source-transform name)

@@ -1,5 +1,5 @@
-;;;; Calls that are recorded. A probe stands in the place of a function: it keeps arguments, values and times, and changes
-;;;; nothing of what the call does. What it needs for that is little, and bounded however often it is called.
+;;;; Records calls. A probe wraps a function: it keeps arguments, values and times, and changes nothing of what the call
+;;;; does. Its memory is small, and bounded however often the function is called.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -7,7 +7,7 @@
 
 (declaim (inline now))
 (defun now ()
-  "Return the time in nanoseconds, a fixnum that only grows."
+  "Return a monotonic time in nanoseconds, a fixnum."
   (multiple-value-bind (seconds nanoseconds) (clock-time 1)
     (declare (type (unsigned-byte 31) seconds nanoseconds))
     (+ (* 1000000000 seconds) nanoseconds)))
@@ -18,13 +18,13 @@
 
 ;;; What is recorded
 
-(defparameter *first-calls* 1000 "How many calls are kept of the beginning.")
-(defparameter *last-calls* 1000 "How many calls are kept of the end.")
-(defparameter *calls-when-full* 20 "How many are kept once what they have fills the heap.")
+(defparameter *first-calls* 1000 "How many of the first calls are kept.")
+(defparameter *last-calls* 1000 "How many of the last calls are kept.")
+(defparameter *calls-when-full* 20 "How many calls are kept once recorded calls fill the heap.")
 
 (defstruct (observation (:constructor make-observation (&optional job)))
-  "What is recorded for JOB while ACTIVE. Calls are numbered by NEXT. The FIRST ones are kept, and the LAST ones in a ring.
-Once the heap has more than ROOM octets only few are, and it is SHRUNK."
+  "What is recorded for JOB while ACTIVE. NEXT numbers the calls. The first are kept in FIRST, the last in LAST, a ring.
+Once the heap has more than ROOM octets, only few are kept: it is SHRUNK."
   job (active t) (probes '()) (begun (now)) (ended nil)
   (next 0 :type sb-ext:word)
   (first (make-array *first-calls* :initial-element nil) :type simple-vector)
@@ -33,41 +33,41 @@ Once the heap has more than ROOM octets only few are, and it is SHRUNK."
   (shrunk nil))
 
 (defstruct (probe (:constructor make-probe (name observation where)))
-  "What records the calls of the function NAME for OBSERVATION: those for which WHERE, a function of the arguments or NIL,
-returns true. Of CALLS only those are looked at whose number has no bit of MASK, which grows when they are too many. SINCE
-is when that was decided last. FAILED counts failures of WHERE, the last of which was FAILURE."
+  "Records the calls of the function NAME for OBSERVATION for which WHERE, a function of the arguments or NIL, returns
+true. A call is examined only if its number, in CALLS, has no bit of MASK, which grows when calls come too fast. SINCE
+is when that was last checked. FAILED counts errors of WHERE; FAILURE is the class of the last."
   name observation where (key (make-symbol "OBSERVED"))
   (calls 0 :type sb-ext:word) (mask 0 :type (unsigned-byte 16)) (since 0 :type fixnum)
   (failed 0 :type sb-ext:word) (failure nil))
 
 (defstruct (call (:constructor make-call (probe arguments parent depth code offset thread stack begun how)))
-  "A call of the function of PROBE with ARGUMENTS, within the recorded call PARENT, DEPTH of them. It returns to OFFSET in
-CODE. It is of THREAD, whose STACK begins at that address. HOW is :RUNNING, :RETURNED, :LEFT by a throw, or :PASSED when its
-end is not seen. CONDITION was signalled last."
+  "A call of the function of PROBE with ARGUMENTS, within DEPTH recorded calls, the innermost PARENT. It returns to
+OFFSET in CODE. The stack of its THREAD begins at the address STACK. HOW is :RUNNING, :RETURNED, :LEFT by a throw, or
+:PASSED when its end is not seen. CONDITION was signalled last in it."
   probe (number 0 :type fixnum) arguments parent (depth 0 :type fixnum) code (offset 0 :type fixnum) thread stack
   (begun 0 :type fixnum) (ended 0 :type fixnum) (values '()) how (condition nil))
 
 (defstruct (gone-object (:constructor make-gone-object (class)))
-  "Stands for an object of CLASS that was on the stack, and is gone."
+  "Stands for an object of CLASS that was on the stack and is gone."
   class)
 
-(defvar *unrecorded* nil "True while this thread does the work of a probe, of which nothing is recorded.")
-(defvar *innermost* nil "The recorded call in which this thread is, or NIL.")
+(defvar *unrecorded* nil "True while this thread works for a probe: nothing of that is recorded.")
+(defvar *innermost* nil "The innermost recorded call in this thread, or NIL.")
 
-(defparameter *depth-limit* 500 "How many recorded calls of a thread can be within each other whose ends are seen.")
-(defparameter *stack-limit* 262144 "How many octets of a stack must be left for a call whose end is seen.")
-(defconstant +quick-calls+ 65536 "After how many calls it is looked at how quick they are.")
-(defparameter *calls-a-second* 500000 "How many calls of a function a second are all recorded.")
+(defparameter *depth-limit* 500 "Calls within more recorded calls than these are recorded without their ends.")
+(defparameter *stack-limit* 262144 "With fewer octets of stack left, a call is recorded without its end.")
+(defconstant +quick-calls+ 65536 "After so many calls of a function, their rate is checked.")
+(defparameter *calls-a-second* 500000 "Up to so many calls of a function a second are all recorded.")
 
 (defun kept-objects (objects)
-  "Return OBJECTS, a list, with what stands on the stack replaced by what only tells of it."
+  "Return the list OBJECTS with a GONE-OBJECT in place of each on the stack."
   (if (loop for object in objects thereis (on-stack-p object))
       (loop for object in objects
             collect (if (on-stack-p object) (make-gone-object (class-of object)) object))
       objects))
 
 (defun keep-few (observation)
-  "Have OBSERVATION keep few calls from now on."
+  "Have OBSERVATION keep only few calls from now on."
   (setf (observation-shrunk observation) t
         (observation-room observation) most-positive-fixnum
         (observation-first observation) (vector)
@@ -84,7 +84,7 @@ end is not seen. CONDITION was signalled last."
     (when (> (heap-usage) (observation-room observation)) (keep-few observation))))
 
 (defun chosen-p (probe arguments)
-  "True when PROBE records a call with ARGUMENTS."
+  "True when PROBE must record a call with ARGUMENTS."
   (let ((where (probe-where probe)))
     (or (null where)
         (handler-case (apply where arguments)
@@ -94,8 +94,8 @@ end is not seen. CONDITION was signalled last."
             nil)))))
 
 (defun begin-call (probe arguments address)
-  "Begin to record a call of the function of PROBE with ARGUMENTS, which returns to ADDRESS. Return the call, or NIL when it
-is not recorded."
+  "Begin to record a call of the function of PROBE with ARGUMENTS, which returns to ADDRESS. Return the CALL, or NIL
+when it is not recorded."
   (let ((*unrecorded* t))
     (when (chosen-p probe arguments)
       (let* ((parent *innermost*) (depth (if parent (1+ (call-depth parent)) 0))
@@ -105,7 +105,7 @@ is not recorded."
              (call (make-call probe (kept-objects arguments) parent depth code
                               (if code (- address (sb-sys:sap-int (code-start code))) 0)
                               sb-thread:*current-thread* stack (now)
-                              ;; Calls without an end in sight, as in a loop of tail calls, need no stack.
+                              ;; A call whose end is not seen, as in a loop of tail calls, needs no stack.
                               (if (and (< depth *depth-limit*) (>= left *stack-limit*))
                                   :running
                                   :passed))))
@@ -113,18 +113,18 @@ is not recorded."
         call))))
 
 (defun end-call (call how values)
-  "Note that CALL ended as HOW says, with VALUES."
+  "Record that CALL ended as HOW says, with VALUES."
   (let ((*unrecorded* t))
     (setf (call-ended call) (now)
           (call-values call) (kept-objects values)
           (call-how call) how)))
 
 (defun note-condition (call condition)
-  "Note that CONDITION was signalled in CALL."
+  "Record that CONDITION was signalled in CALL."
   (unless (on-stack-p condition) (setf (call-condition call) condition)))
 
 (defun call-recorded (call function arguments)
-  "Return the values of FUNCTION for ARGUMENTS, which are those of CALL, and note there how that ends."
+  "Call FUNCTION with ARGUMENTS, those of CALL, record in CALL how that ends, and return the values."
   (let ((returned nil))
     (unwind-protect
          (let ((values (multiple-value-list
@@ -137,7 +137,7 @@ is not recorded."
       (unless returned (end-call call :left '())))))
 
 (defun record-call (probe function &rest arguments)
-  "Call FUNCTION, that of PROBE, with ARGUMENTS, record that, and return its values."
+  "Call FUNCTION, that of PROBE, with ARGUMENTS, record the call, and return the values."
   (let* ((address (let ((address (caller-address))) (and address (sb-sys:sap-int address))))
          (call (begin-call probe arguments address)))
     (if (and call (eq :running (call-how call)))
@@ -148,7 +148,7 @@ is not recorded."
 (note-frame 'call-recorded :between)
 
 (defun spare-calls (probe number)
-  "Have PROBE record fewer calls when the last +QUICK-CALLS+ before NUMBER were quick, and it records any that come."
+  "Have PROBE record fewer calls if the last +QUICK-CALLS+ before NUMBER were too fast, and PROBE has no WHERE."
   (let ((now (now)))
     (when (and (plusp number)
                (null (probe-where probe))
@@ -158,8 +158,8 @@ is not recorded."
 
 (declaim (inline due-p))
 (defun due-p (probe)
-  "Count a call of the function of PROBE. Return true when it is to be looked at. Where nothing may interrupt, as within
-SBCL's own locks, none is: recording takes some of those."
+  "Count a call of the function of PROBE. Return true when it is to be examined. No call is where nothing may interrupt,
+as within SBCL's own locks: recording takes some of those."
   (and (observation-active (probe-observation probe))
        (not *unrecorded*)
        (not *reading*)
@@ -170,7 +170,7 @@ SBCL's own locks, none is: recording takes some of those."
          (zerop (logand number (probe-mask probe))))))
 
 (defun recorder (probe)
-  "Return the function that calls another with arguments, and records that for PROBE."
+  "Return the wrapper of PROBE: a function that calls another with arguments, and records the call."
   (lambda (function &rest arguments)
     (if (due-p probe)
         (apply #'record-call probe function arguments)
@@ -184,13 +184,13 @@ SBCL's own locks, none is: recording takes some of those."
     (sort (remove nil calls) #'< :key #'call-number)))
 
 (defun call-stacks (calls)
-  "Return where the stacks of CALLS begin, addresses."
+  "Return the start addresses of the stacks of CALLS."
   (remove nil (remove-duplicates (mapcar #'call-stack calls))))
 
-(sb-ext:defglobal **call-cost** nil "How many nanoseconds it takes to record a call, once that was measured.")
+(sb-ext:defglobal **call-cost** nil "The measured cost of recording a call in nanoseconds, or NIL.")
 
 (defun call-cost ()
-  "Return how many nanoseconds it takes to record a call."
+  "Return the cost of recording a call in nanoseconds, measured once."
   (or **call-cost**
       (let* ((probe (make-probe 'identity (make-observation) nil)) (recorder (recorder probe)) (begun (now)))
         (declare (type function recorder))

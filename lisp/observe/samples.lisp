@@ -1,19 +1,20 @@
-;;;; Profiles: what the program did when samples of its stacks were taken, by the profiler that comes with SBCL.
+;;;; Profiles a program by samples of its stacks, with the profiler that comes with SBCL.
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *sample-seconds* 0.01 "The time between two samples.")
-(defparameter *sample-limit* 5000 "How many samples are taken.")
-(defparameter *allocation-samples* 20000 "How many are taken of allocation: each is a page, so there are more.")
+(defparameter *sample-seconds* 0.01 "Seconds between two samples.")
+(defparameter *sample-limit* 5000 "At most this many samples are taken.")
+(defparameter *allocation-samples* 20000 "At most this many are taken of allocation: each is a page, so there are
+more.")
 
 (defun sample-limit (mode)
-  "Return how many samples of MODE are taken."
+  "Return how many samples of MODE are taken at most."
   (if (eq mode :alloc) *allocation-samples* *sample-limit*))
 
 (sb-ext:defglobal **profiling** (sb-thread:make-mutex :name "live-lisp profiling") "Held while samples are taken.")
 
 (defun profiler (name)
-  "Return the function NAME of the profiler. Leaves the operation when this SBCL has none."
+  "Return the function NAME of the profiler. Calls FAIL-LOOKUP when this SBCL has none."
   (or (contrib-function "SB-SPROF" name)
       (progn (ignore-errors (require "SB-SPROF"))
              (contrib-function "SB-SPROF" name))
@@ -25,14 +26,14 @@
     (and symbol (boundp symbol) (symbol-value symbol))))
 
 (defun call-sampled (mode function)
-  "Return what FUNCTION does, while samples of all threads are taken by MODE: :CPU, :ALLOC or :TIME."
+  "Return the values of FUNCTION, while samples of all threads are taken in MODE: :CPU, :ALLOC or :TIME."
   (funcall (profiler "RESET"))
   (sb-sys:without-interrupts
     (unwind-protect
          (progn
            (funcall (profiler "START-PROFILING")
                     :mode mode :sample-interval *sample-seconds* :max-samples (sample-limit mode) :threads :all)
-           ;; SBCL takes those only that begin from now on.
+           ;; SBCL itself samples only threads that begin from now on.
            (dolist (thread (sb-thread:list-all-threads))
              (ignore-errors (funcall (profiler "START-SAMPLING") thread)))
            (sb-sys:with-local-interrupts (funcall function)))
@@ -41,30 +42,29 @@
 ;;; Stacks
 
 (defun name-packages (name)
-  "Return the packages of the symbols in NAME, as SBCL calls a function, but for keywords."
+  "Return the packages of the symbols in the debug name NAME, without KEYWORD."
   (cond ((consp name) (append (name-packages (car name)) (name-packages (cdr name))))
         ((keywordp name) '())
         ((and name (symbolp name) (symbol-package name)) (list (symbol-package name)))))
 
 (defun program-name-p (name)
-  "True when NAME, as SBCL calls a function, is neither of SBCL nor of the agent."
+  "True when the debug name NAME belongs neither to SBCL nor to the agent."
   (and (not (stringp name))
        (let ((packages (name-packages name)))
          (and (notany #'own-package-p packages)
               (notany (lambda (package) (string= "SB-SPROF" (package-name package))) packages)
               (or (notevery #'sb-ext:package-locked-p packages)
-                  ;; That of a form, or of one in a file.
+                  ;; The name of a form, or of one in a file.
                   (and (consp name) (eq 'lambda (first name)) (null (rest packages))))))))
 
 (defun program-part (names mode)
-  "Return the part of NAMES, what a stack calls from its base on, that is of the program, and where that begins. Return NIL
-without any. What the agent does within it, as after a collection of garbage, is not told. With the MODE :ALLOC, neither is
-how SBCL allocates."
+  "Return the part of NAMES, a stack from its base on, that belongs to the program, and where it begins; NIL without
+one. It ends where the agent begins again, as after a collection. In MODE :ALLOC it ends where SBCL allocates."
   (let* ((called (position :user-code names :key #'frame-role :from-end t))
          (start (if called
                     (position-if-not #'ours-p names :start (1+ called))
                     (position-if #'program-name-p names))))
-    ;; To know how long it waits the agent reads what the system tells.
+    ;; Drop samples of the agent's own SPENT, which reads /proc to measure waiting.
     (when (and start (not (find 'spent names :end start)))
       (let ((end (or (position-if #'ours-p names :start start) (length names))))
         (when (eq mode :alloc)
@@ -72,14 +72,14 @@ how SBCL allocates."
         (values (subseq names start end) start)))))
 
 (defun dispatch-name-p (name)
-  "True when NAME is that of code that SBCL makes to find the methods of a generic function: a LAMBDA over its own names."
+  "True when NAME is that of code by which SBCL finds the methods of a generic function: a LAMBDA over names of SB-PCL."
   (and (consp name)
        (eq 'lambda (first name))
        (consp (rest name))
        (some (lambda (package) (string= "SB-PCL" (package-name package))) (name-packages (second name)))))
 
 (defun info-name (info)
-  "Return the name of what INFO, a frame of a sample, is of: that of a function, or a text."
+  "Return the name of INFO, a frame of a sample: that of a function, or a text."
   (cond ((stringp info) info)
         ((null info) "foreign code")
         ((symbolp info) (string-downcase info))
@@ -91,8 +91,8 @@ how SBCL allocates."
                    (t name))))))
 
 (defun map-stacks (visit mode)
-  "Call VISIT with a list of what the stack of each sample of MODE calls, from the program's base on: names of functions. The
-second argument is a list of what the debugger knows of them. Return how many samples there are in all."
+  "Call VISIT with two lists for each sample of MODE, from the program's base on: names of functions, and what the
+debugger knows of them. Return the number of all samples."
   (funcall (profiler "REPORT") :type nil :stream (make-broadcast-stream))
   (let ((frames (contrib-function "SB-SPROF" "MAP-TRACE-PC-LOCS")) (all 0))
     (funcall (profiler "MAP-TRACES")
@@ -113,12 +113,12 @@ second argument is a list of what the debugger knows of them. Return how many sa
 ;;; Counting
 
 (defstruct (spot (:constructor make-spot (name info)))
-  "A function NAME, of which the debugger knows INFO. It was running by itself in SELF samples, and called in TOTAL of them,
-by whom CALLERS tells, pairs."
+  "A function NAME, of which the debugger knows INFO. It ran itself in SELF samples, and was on the stack in TOTAL.
+CALLERS are pairs of a caller and a count."
   name info (self 0) (total 0) (callers '()))
 
 (defun count-stack (names infos spots)
-  "Count in the table SPOTS what stands in NAMES and INFOS, from MAP-STACKS."
+  "Count the stack of NAMES and INFOS, from MAP-STACKS, in the table SPOTS."
   (loop with told = '()
         for (name . inner) on names
         for info in infos
@@ -134,7 +134,7 @@ by whom CALLERS tells, pairs."
            (unless inner (incf (spot-self spot)))))
 
 (defun counted-samples (mode)
-  "Return the spots of all samples of MODE, how many samples were of the program, and how many there are."
+  "Return the spots of all samples of MODE, the number of samples of the program, and of all."
   (let* ((spots (make-hash-table :test 'equal)) (samples 0)
          (all (map-stacks (lambda (names infos)
                             (incf samples)
@@ -142,10 +142,10 @@ by whom CALLERS tells, pairs."
                           mode)))
     (values (loop for spot being the hash-values of spots collect spot) samples all)))
 
-;;; Telling
+;;; What the answer shows
 
 (defun foreign-name (name)
-  "Return NAME, a text, as people call it."
+  "Return NAME, a text, without SBCL's prefix of foreign functions."
   (let ((prefix "foreign function "))
     (if (eql 0 (search prefix name)) (subseq name (length prefix)) name)))
 
@@ -157,7 +157,7 @@ by whom CALLERS tells, pairs."
         (t (shortened 80 (function-text name)))))
 
 (defun spot-place (spot)
-  "Return where the function of SPOT is defined as a JSON object, or NIL when it is of SBCL, or not known."
+  "Return the place of the function of SPOT as a JSON object, or NIL when it is SBCL's, or unknown."
   (ignore-errors
    (let* ((function (function-of-frame (spot-info spot)))
           (file (code-file function)))
@@ -165,7 +165,7 @@ by whom CALLERS tells, pairs."
        (place-data (introspect "FIND-DEFINITION-SOURCE" function))))))
 
 (defun spot-row (spot samples)
-  "Return SPOT, of so many SAMPLES, as a JSON object."
+  "Return SPOT as a JSON object, with its parts of SAMPLES in percent."
   (let ((caller (first (stable-sort (copy-list (spot-callers spot)) #'> :key #'cdr))))
     (flet ((part (count) (/ (round (* 1000 count) samples) 10d0)))
       (object "name" (spot-text (spot-name spot))
@@ -176,8 +176,8 @@ by whom CALLERS tells, pairs."
               "callerPart" (and caller (< (cdr caller) (spot-total spot)) (round (* 100 (cdr caller)) (spot-total spot)))))))
 
 (defun told-spots (spots top samples)
-  "Return TOP of SPOTS: those that ran most by themselves, and in a fourth of the rows those in which most was called. Those
-are left out that have next to nothing of so many SAMPLES."
+  "Return TOP of SPOTS: those with most samples of their own, and in a fourth of the rows those with most in total.
+Leave out those with next to none of SAMPLES, a number."
   (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
          (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
          (running (page by-self 0 (- top (floor top 4))))
@@ -186,13 +186,13 @@ are left out that have next to nothing of so many SAMPLES."
     (append running (page others 0 (- top (length running))))))
 
 (defun large-objects-p (octets samples)
-  "True when most of the OCTETS that were allocated are not in so many SAMPLES. SBCL takes one where a page of small objects
-begins, and one for each object that has pages of its own."
+  "True when SAMPLES, a number, miss most of the OCTETS that were allocated. SBCL takes a sample where a page of small
+objects begins, and one for each object that has pages of its own."
   (> octets (* 2 samples page-octets)))
 
 (defun profile-members (mode top octets)
-  "Return the members that tell the TOP functions of the samples that were taken by MODE, while OCTETS were allocated, if that
-is known."
+  "Return the members about the TOP functions in the samples of MODE. OCTETS were allocated meanwhile, or NIL when
+unknown."
   (multiple-value-bind (spots samples all) (counted-samples mode)
     (list "samples" samples
           "full" (>= all (sample-limit mode))

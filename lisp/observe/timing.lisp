@@ -1,13 +1,13 @@
-;;;; How long forms take, how much memory they take, and which of two takes less.
+;;;; Measures the time and memory that forms take, and compares two forms.
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *round-milliseconds* 5 "For how long a form is repeated at least before its time counts.")
-(defparameter *rounds* 200 "How often two forms are measured at most, and how often at least.")
-(defparameter *rounds-at-least* 5 "The least of these.")
+(defparameter *round-milliseconds* 5 "A form is repeated for at least this many milliseconds.")
+(defparameter *rounds* 200 "Two forms are measured at most this often.")
+(defparameter *rounds-at-least* 5 "They are measured at least this often.")
 
 (deftype internal-time ()
-  "What GET-INTERNAL-REAL-TIME and GET-INTERNAL-RUN-TIME return. What samples are taken of must not call generic arithmetic:
+  "Values of GET-INTERNAL-REAL-TIME and GET-INTERNAL-RUN-TIME. Code that is sampled must not call generic arithmetic:
 that would be in the profile."
   '(unsigned-byte 62))
 
@@ -21,29 +21,29 @@ that would be in the profile."
   "Return how many seconds have passed since TIME, of GET-INTERNAL-REAL-TIME."
   (seconds-between time (get-internal-real-time)))
 
-;;; Where others have the CPU
+;;; Time in which others have the CPU
 
 (defun waited-seconds ()
-  "Return for how many seconds this thread has waited for a CPU since it began; 0 where the system does not tell."
+  "Return how many seconds this thread has waited for a CPU since it began; 0 where the system does not say."
   (let ((spent (spent sb-thread:*current-thread*)))
     (if spent (/ (float (the internal-time (second spent)) 1d0) 1000d0) 0d0)))
 
-(defparameter *waited-limit* 15d0 "For how many seconds of waiting for a CPU a measurement goes on longer than it was to.")
+(defparameter *waited-limit* 15d0 "At most this many seconds of waiting for a CPU prolong a measurement.")
 
 (defun over-p (passed limit waited)
-  "True when of the seconds that have PASSED more than LIMIT did not go by in waiting for a CPU. When they began,
-WAITED-SECONDS were WAITED."
+  "True when PASSED seconds, without those of waiting for a CPU, are more than LIMIT. WAITED is what WAITED-SECONDS was
+when they began."
   (declare (type double-float passed limit waited))
-  ;; To ask the system costs more than many a form.
+  ;; Asking the system costs more than many a form.
   (and (> passed limit)
        (> (- passed (min (- (the double-float (waited-seconds)) waited) (the double-float *waited-limit*))) limit)))
 
 (defstruct (taken (:constructor make-taken (seconds cpu octets)))
-  "What calls took: SECONDS, those of the CPU, and OCTETS of memory."
+  "What calls took: SECONDS, CPU seconds, and OCTETS of memory."
   (seconds 0d0 :type double-float) (cpu 0d0 :type double-float) (octets 0d0 :type double-float))
 
 (defun measured (function times)
-  "Call FUNCTION so many TIMES and return what a call of these took."
+  "Call FUNCTION TIMES times, and return what one call took on average."
   (declare (type function function) (type (and fixnum (integer 1)) times))
   (let ((octets (sb-ext:get-bytes-consed)) (cpu (get-internal-run-time)) (begun (get-internal-real-time)))
     (declare (type internal-time octets cpu begun))
@@ -67,7 +67,7 @@ WAITED-SECONDS were WAITED."
   (nth (min (1- (length numbers)) (floor (* part (length numbers)))) (sort (copy-list numbers) #'<)))
 
 (defun taken-data (rounds times reader)
-  "Return what the calls of ROUNDS took, each of so many TIMES, by READER, as a JSON object."
+  "Return the quartiles of READER's values for ROUNDS of TIMES calls, and the median of octets, as a JSON object."
   (let ((numbers (mapcar reader rounds)))
     (object "median" (* 1000 (quantile numbers 1/2))
             "low" (* 1000 (quantile numbers 1/4))
@@ -76,12 +76,12 @@ WAITED-SECONDS were WAITED."
             "times" times)))
 
 (defun mostly-runs-p (rounds denied)
-  "True when what took the time of ROUNDS was the CPU, and not waiting. DENIED is the part of it in which there was no CPU."
+  "True when the CPU, not waiting, took the time of ROUNDS. DENIED is the part of it without a CPU."
   (let ((cpu (reduce #'+ rounds :key #'taken-cpu)) (seconds (reduce #'+ rounds :key #'taken-seconds)))
     (> cpu (* 0.05 seconds (- 1 denied)))))
 
 (defun compare-forms (one other seconds)
-  "Call the functions ONE and OTHER in turn for about so many SECONDS, and return what they took as a JSON object."
+  "Call the functions ONE and OTHER in turn for about SECONDS, and return what they took as a JSON object."
   (let* ((begun (get-internal-real-time)) (waited (waited-seconds))
          (times-one (times-needed one)) (times-other (times-needed other))
          (ones '()) (others '()))
@@ -89,7 +89,7 @@ WAITED-SECONDS were WAITED."
           until (and (>= round *rounds-at-least*) (over-p (seconds-since begun) (float seconds 1d0) waited))
           do (flet ((one () (push (measured one times-one) ones))
                     (other () (push (measured other times-other) others)))
-               ;; What comes first takes what the other left, such as garbage.
+               ;; The first inherits what the other left, such as garbage.
                (cond ((evenp round) (one) (other))
                      (t (other) (one)))))
     (let* ((denied (/ (- (waited-seconds) waited) (seconds-since begun)))
@@ -102,21 +102,21 @@ WAITED-SECONDS were WAITED."
 
 ;;; Repeating for a profile
 
-(defparameter *enough-seconds* 2d0 "For how many seconds of the CPU, or of time, a form is repeated until a profile tells of it.")
-(defparameter *enough-octets* (* 64d0 1024 1024) "How many octets it takes until a profile of memory does.")
+(defparameter *enough-seconds* 2d0 "CPU seconds (in mode :TIME, seconds) that suffice for a profile of a form.")
+(defparameter *enough-octets* (* 64d0 1024 1024) "How many octets suffice for a profile of memory.")
 
-(defparameter *batch-seconds* 0.002d0 "How long calls take at least between which nothing else is done, where they are many.")
+(defparameter *batch-seconds* 0.002d0 "Quick calls come in batches of at least this length.")
 
 (defun enough-p (mode taken)
-  "True when calls have TAKEN enough for a profile of MODE."
+  "True when TAKEN is enough for a profile of MODE."
   (or (> (if (eq mode :time) (taken-seconds taken) (taken-cpu taken)) (the double-float *enough-seconds*))
       (and (eq mode :alloc) (> (taken-octets taken) (the double-float *enough-octets*)))))
 
 (defun call-repeatedly (function mode seconds)
-  "Call FUNCTION until a profile of MODE has enough samples, or SECONDS have passed. Return how often, and what a call took."
+  "Call FUNCTION until it is enough for a profile of MODE, or for SECONDS. Return how often, and what a call took."
   (let ((all (make-taken 0d0 0d0 0d0)) (runs 0) (batch 1) (limit (float seconds 1d0)) (waited (waited-seconds)))
     (declare (type (and fixnum (integer 0)) runs batch))
-    ;; What is done between calls would count as theirs.
+    ;; Work between calls would count as theirs.
     (loop (let* ((taken (measured function batch))
                  (count (float batch 1d0))
                  (passed (* count (taken-seconds taken))))

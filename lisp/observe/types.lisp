@@ -1,11 +1,11 @@
-;;;; Which types the arguments and values of recorded calls had.
+;;;; Finds the types of the arguments and values of recorded calls, and proposes a declaration.
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *type-limit* 4 "How many types are told of an argument; where there are more, it can be anything.")
+(defparameter *type-limit* 4 "An argument with more types than these is declared as anything.")
 
 (defun seen-type (object)
-  "Return the type of OBJECT that counts: one that says what a declaration would."
+  "Return the type of OBJECT that a declaration would have."
   (typecase object
     (gone-object (class-name (gone-object-class object)))
     (null 'null)
@@ -27,15 +27,15 @@
     (t (let ((name (class-name (class-of object)))) (if (symbolp name) (or name t) t)))))
 
 (defun number-type (type)
-  "Return TYPE, of a number, without the value that TYPE-OF tells."
+  "Return TYPE, of a number, without the value that TYPE-OF includes."
   (if (and (consp type) (eq (first type) 'ratio)) 'ratio type))
 
 (defstruct (seen (:constructor make-seen ()))
-  "Which types were seen at a place: TYPES has how often each was, in pairs. The integers were from LEAST to MOST."
+  "The types seen at a place: TYPES has pairs of a type and its count. The integers were from LEAST to MOST."
   (types '()) (least nil) (most nil))
 
 (defun see (seen object)
-  "Note in SEEN that OBJECT was there."
+  "Record in SEEN that OBJECT was there."
   (let* ((type (number-type (seen-type object))) (pair (assoc type (seen-types seen) :test #'equal)))
     (when (integerp object)
       (setf (seen-least seen) (min object (or (seen-least seen) object))
@@ -43,7 +43,7 @@
     (if pair (incf (cdr pair)) (push (cons type 1) (seen-types seen)))))
 
 (defun joined-type (seen)
-  "Return a type of all that is in SEEN, as one would declare it."
+  "Return a type of all that is in SEEN, as a declaration would have it."
   (let ((types (mapcar #'car (seen-types seen))))
     (flet ((join (some whole)
              (when (every (lambda (type) (member type types :test #'equal)) some)
@@ -62,8 +62,8 @@
 ;;; Where arguments go
 
 (defun places-of (parameters arguments)
-  "Return where each of ARGUMENTS goes by the lambda list PARAMETERS: pairs of the name of a parameter, or its keyword, and
-the argument. Arguments behind a keyword of no parameter are left out."
+  "Return where each of ARGUMENTS goes by the lambda list PARAMETERS: pairs of a parameter's name or keyword, and the
+argument. Arguments of unknown keywords are left out."
   (let ((places '()) (section nil))
     (dolist (parameter parameters)
       (cond ((member parameter lambda-list-keywords)
@@ -81,7 +81,7 @@ the argument. Arguments behind a keyword of no parameter are left out."
     (reverse places)))
 
 (defun keyword-of (parameter)
-  "Return the keyword by which PARAMETER, which stands behind &KEY, is given."
+  "Return the keyword of PARAMETER, which stands behind &KEY."
   (let ((name (if (consp parameter) (first parameter) parameter)))
     (if (consp name) (first name) (intern (symbol-name name) "KEYWORD"))))
 
@@ -92,7 +92,7 @@ the argument. Arguments behind a keyword of no parameter are left out."
         collect (keyword-of parameter)))
 
 (defun proposed-parameters (parameters types)
-  "Return the types of PARAMETERS, a lambda list, as an FTYPE has them. TYPES is a function of a parameter or keyword."
+  "Return the types of the lambda list PARAMETERS for an FTYPE. TYPES is a function of a parameter or keyword."
   (let ((section nil) (proposed '()))
     (dolist (parameter parameters (reverse proposed))
       (cond ((member parameter '(&optional &rest &key &allow-other-keys)) (push (setf section parameter) proposed))
@@ -104,17 +104,17 @@ the argument. Arguments behind a keyword of no parameter are left out."
             (t (push (funcall types (if (consp parameter) (first parameter) parameter)) proposed))))))
 
 (defun proposed-values (values counts)
-  "Return the type of VALUES, a SEEN for each, as an FTYPE has it. COUNTS are how many values calls returned; without any,
-none has returned."
+  "Return the type of VALUES, a SEEN for each, for an FTYPE. COUNTS are the numbers of values that calls returned, none
+if no call has returned."
   (if (null counts)
       '*
       (let ((types (mapcar #'joined-type values)) (always (reduce #'min counts)))
         `(values ,@(subseq types 0 always) &optional ,@(nthcdr always types)))))
 
-;;; What is told
+;;; What the answer shows
 
 (defun seen-row (name seen)
-  "Return what was SEEN at the place NAME as a JSON object."
+  "Return SEEN, of the place NAME, as a JSON object."
   (object "name" (if (symbolp name) (symbol-name name) (princ-to-string name))
           "types" (loop for (type . count) in (page (stable-sort (copy-list (seen-types seen)) #'> :key #'cdr) 0 8)
                         collect (object "type" (bare-type-text type) "count" count))
@@ -126,7 +126,7 @@ none has returned."
   (string-downcase (plain-text 200 type)))
 
 (defun types-of (probe calls)
-  "Return what CALLS, recorded by PROBE, tell of the types of its function, as a JSON object."
+  "Return a JSON object with the types that CALLS, recorded by PROBE, show of its function."
   (let* ((name (probe-name probe)) (parameters (function-parameters name)) (places '()) (values '()) (counts '()))
     (flet ((at (place) (or (cdr (assoc place places)) (let ((seen (make-seen))) (push (cons place seen) places) seen))))
       (dolist (call calls)

@@ -1,11 +1,11 @@
-;;;; What another text of a file changes in the definitions that it made: values, macros, methods.
+;;;; Finds what another text of a file changes in its definitions: values of variables, macros, methods.
 
 (in-package "LIVE-LISP.SOURCES")
 
-(defvar *plain-forms* '() "The forms of the texts that this load looked at, from PLAIN-FORMS, by text.")
+(defvar *plain-forms* '() "A cache for one load: the forms of texts, from PLAIN-FORMS, by text.")
 
 (defun forms-of (text)
-  "Return the top-level forms of TEXT as PLAIN-FORMS does, which is asked once in a load."
+  "Return the PLAIN-FORMS of TEXT, cached for one load."
   (cdr (or (assoc text *plain-forms* :test #'eq)
            (first (push (cons text (plain-forms text)) *plain-forms*)))))
 
@@ -16,7 +16,7 @@
     (and number (< number (length forms)) (aref forms number))))
 
 (defun literal-differs-p (text value)
-  "True when TEXT is a number, a string, T or NIL, and VALUE is something else."
+  "True when TEXT is a literal number or string, T or NIL, and VALUE is something else."
   (and (or (find (char text 0) "\"+-0123456789") (member text '("t" "nil") :test #'string-equal))
        (let ((*read-eval* nil) (*package* (find-package "KEYWORD")) (*readtable* (copy-readtable nil)))
          (handler-case (let ((literal (read-from-string text)))
@@ -37,18 +37,18 @@
     (:function (or (definition-inlined definition) (inline-p definition)))))
 
 (defun telling-part (definition form)
-  "Return the part of the text FORM that tells what DEFINITION is: of a variable or a constant its value."
+  "Return the part of the text FORM that matters for DEFINITION: of a variable or a constant its value, else all."
   (if (and form (member (definition-kind definition) '(:variable :constant)))
       (values (form-value form (definition-name definition)))
       form))
 
 (defun form-before (definition text)
-  "Return the form of DEFINITION, or of a variable its value, as it was when it was made; TEXT is that of its file then."
+  "Return the form of DEFINITION, or of a variable its value, when it was made. TEXT is its file's text of that time."
   (or (definition-baseline definition)
       (telling-part definition (form-of definition text))))
 
 (defun keep-forms (file text serial)
-  "Keep the forms of what the load SERIAL of FILE, of TEXT, made, and the one after it did not: it can come back."
+  "Keep the forms, in TEXT, of what the load SERIAL of FILE made and the next one did not: they can come back."
   (map-file-definitions (lambda (definition)
                           (when (and (= serial (definition-serial definition))
                                      (or (eq (definition-kind definition) :variable) (compiled-in-p definition)))
@@ -56,15 +56,15 @@
                         file))
 
 (defun still-unset-p (definition)
-  "True when the variable of DEFINITION, which was not set again, has the value that it kept then."
+  "True when the variable of DEFINITION, which a load left unset, still has the value that it had then."
   (let ((symbol (definition-name definition)))
     (and (boundp symbol)
          (eql (symbol-value symbol) (sb-ext:weak-pointer-value (definition-kept definition))))))
 
 (defun note-unset (definition old old-text text value)
-  "When DEFINITION, of a variable, says in TEXT something else than what gave it VALUE, note that in it, and return it.
-OLD is what it was in the file as it was loaded before, which had OLD-TEXT, or NIL. A value that the program gave it since
-is its own."
+  "If DEFINITION, of a variable, says in TEXT something else than what gave it VALUE, note that in DEFINITION and return
+it. OLD is its definition in the file as loaded before, with OLD-TEXT, or NIL. A value that the program gave it since
+does not count."
   (let* ((symbol (definition-name definition))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))
                     (not (and old (definition-says old) (not (still-unset-p old))))
@@ -80,8 +80,8 @@ is its own."
             definition))))))
 
 (defun unset-variables (pairs definitions old-text text values)
-  "Return those of DEFINITIONS that are of variables which a load did not set, and should have. PAIRS has what they take
-the place of; VALUES is of a TOUCHED."
+  "Return those of DEFINITIONS whose variables a load should have set, but did not. PAIRS has the definitions that they
+replace; VALUES is of a TOUCHED."
   (loop for definition in definitions
         for symbol = (definition-name definition)
         for (value kept) = (and (eq (definition-kind definition) :variable)
@@ -91,7 +91,7 @@ the place of; VALUES is of a TOUCHED."
           collect definition))
 
 (defun changed-names (pairs old-text text)
-  "Return the names in PAIRS, from ENTER, of what is compiled into its users and has another form in TEXT than before."
+  "Return the names in PAIRS, from ENTER, of what is compiled into users and has another form in TEXT than in OLD-TEXT."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
           when (and (or (compiled-in-p new) (compiled-in-p old))
@@ -99,7 +99,7 @@ the place of; VALUES is of a TOUCHED."
             collect (definition-name new))))
 
 (defun changed-kinds (file serial)
-  "Return the names of what the load SERIAL of FILE made a macro and is a function now, or the other way round."
+  "Return the names that the load SERIAL of FILE made macros and that are functions now, or the other way round."
   (let ((names '()))
     (map-file-definitions
      (lambda (definition)
@@ -114,12 +114,12 @@ the place of; VALUES is of a TOUCHED."
     names))
 
 (defun same-method-p (one other)
-  "True when the methods ONE and OTHER, of the same function, are for the same arguments."
+  "True when the methods ONE and OTHER, of one function, have the same qualifiers and specializers."
   (and (equal (method-qualifiers one) (method-qualifiers other))
        (equal (sb-mop:method-specializers one) (sb-mop:method-specializers other))))
 
 (defun took-place-p (method other)
-  "True when METHOD, of the same function, stands in another form of the file of OTHER and is for the same arguments."
+  "True when METHOD replaces OTHER, of the same function and file, from another form of the file."
   (let ((file (identity-file method)))
     (and (same-method-p method other)
          file
@@ -127,7 +127,7 @@ the place of; VALUES is of a TOUCHED."
          (not (eql (identity-form method) (identity-form other))))))
 
 (defun doubles (log)
-  "Return pairs of a method in LOG, newest first, and one whose place it took, each after the function's name."
+  "Return lists of a function's name, a method in LOG, newest first, and another that it replaced from another form."
   (loop with methods = (remove-if #'symbolp log)
         for (name . other) in methods
         for taker = (and (null (sb-mop:method-generic-function other))
@@ -138,10 +138,10 @@ the place of; VALUES is of a TOUCHED."
                                   methods))
         when taker collect (list name (cdr taker) other)))
 
-;;; Who was compiled with what has changed
+;;; Users that were compiled with what has changed
 
 (defun token-in-p (name form)
-  "True when the text FORM, from PLAIN-FORM, has the symbol NAME in it, and not in a string."
+  "True when the text FORM, from PLAIN-FORM, has the symbol NAME in it, outside strings."
   (let ((end (length form)) (index 0))
     (flet ((part-p (place) (and (< -1 place end) (not (find (char form place) " ()'`,\"#;:|")))))
       (loop while (< index end)
@@ -155,7 +155,7 @@ the place of; VALUES is of a TOUCHED."
                        (t (incf index))))))))
 
 (defun definition-function (definition)
-  "Return the function of DEFINITION, a simple one, or NIL when it is of something else."
+  "Return the simple function of DEFINITION, or NIL when it has none."
   (let ((identity (definition-identity definition)))
     (case (definition-kind definition)
       (:method (let ((function (method-function identity))) (and function (simple-function function))))
@@ -171,7 +171,7 @@ of the files that were loaded. SBCL has no cross references of symbol macros, no
           do (map-file-definitions
               (lambda (definition)
                 (let ((function (definition-function definition)) (number (definition-number definition)))
-                  ;; What an older load made has no form in this text.
+                  ;; Definitions of older loads have no form in this text.
                   (when (and forms function number (< number (length forms))
                              (>= (definition-serial definition) (source-file-serial file))
                              (current-p definition)
@@ -187,7 +187,7 @@ of the files that were loaded. SBCL has no cross references of symbol macros, no
                        (subseq all 0 (min (length all) *outdated-limit*)))))
 
 (defun note-outdated (names fresh)
-  "Note the users of NAMES, of what changed and is compiled in, but those in code of the sources FRESH."
+  "Record the users of NAMES, which changed and are compiled in, but not those in code of the sources FRESH."
   (when names
     (note-uses (append (uses-of names fresh)
                        (loop for name in names
@@ -204,10 +204,10 @@ that has the layout from before, that has functions of the structure compiled in
                                                collect (list symbol user function))
                                          (uses-in-texts symbol fresh (format nil "'~A" (symbol-name symbol))))))))
 
-;;; What a form makes only where it is not there
+;;; Forms that define something only where it does not exist
 
 (defun same-macro-p (form old new)
-  "True when the macro that the text FORM uses has the same definition in both OLD and NEW, forms of a file, or in none."
+  "True when the operator of the text FORM has the same DEFMACRO in OLD and NEW, forms of a file, or in neither."
   (let ((operator (or (first (form-parts form 1)) "")))
     (flet ((definition-in (forms)
              (find-if (lambda (other)
@@ -217,8 +217,8 @@ that has the layout from before, that has functions of the structure compiled in
       (equal (definition-in old) (definition-in new)))))
 
 (defun keep-conditional (file old-text text old-serial)
-  "Count as made again what the load OLD-SERIAL of FILE, of OLD-TEXT, made when the same form in TEXT names it. Such a form
-defines something only where it is not there."
+  "Count as made again what the load OLD-SERIAL of FILE, of OLD-TEXT, made, if TEXT has the same form and it has the
+name. Such a form defines something only where it does not exist."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (when (and old new)
       (map-file-definitions
@@ -236,10 +236,10 @@ defines something only where it is not there."
                      (definition-form definition) now)))))
        file))))
 
-;;; What a form makes under another name each time
+;;; Forms that define another name each time
 
 (defun name-without-digits (definition)
-  "Return the kind and the name of DEFINITION as text without digits; NIL when it has none, or is not called by a name."
+  "Return the kind and the name of DEFINITION as text without digits; NIL when it has none, or its name is no symbol."
   (let ((name (name-symbol (definition-name definition))))
     (and (symbolp name)
          (some #'digit-char-p (symbol-name name))
@@ -247,8 +247,8 @@ defines something only where it is not there."
                  (remove-if #'digit-char-p (symbol-name name))))))
 
 (defun making-form (definition text)
-  "Return the form of DEFINITION in TEXT when that does not have its name, else NIL. Of another name for a function no
-form is known."
+  "Return the form of DEFINITION in TEXT if the name does not stand in it, else NIL. For an alias of a function no form
+is known."
   (let* ((form (form-of definition text)) (name (definition-name definition))
          (function (definition-function definition)) (own (and function (plain-function-name function))))
     (and form
@@ -260,14 +260,14 @@ form is known."
          form)))
 
 (defun numbered-by-form (definition text)
-  "Return what DEFINITION, of TEXT, has in common with all that its form makes under other numbers. Return NIL when it has
-no number, or its name stands in the form."
+  "Return a key shared by the numbered variants (FOO1, FOO2) that one form of TEXT makes: the name of DEFINITION without
+digits, and the form. Return NIL without a number, or when the name stands in the form."
   (let* ((name (name-without-digits definition)) (form (and name (making-form definition text))))
     (and form (cons name form))))
 
 (defun drop-numbered-anew (file definitions pairs old-text text)
-  "Forget what a form of FILE, with OLD-TEXT, made under names that macros number, when it has made that anew. DEFINITIONS,
-of TEXT, then have it under other numbers. PAIRS has those of them that took the place of others."
+  "Forget what a form of FILE, with OLD-TEXT, made under names that macros number, if the form made that again under
+other numbers. DEFINITIONS, of TEXT, have these. PAIRS has those of them that replaced others."
   (let ((anew (loop for definition in definitions
                     for numbered = (and (not (assoc definition pairs :test #'eq)) (numbered-by-form definition text))
                     when numbered collect numbered))

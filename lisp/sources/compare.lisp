@@ -1,17 +1,17 @@
-;;;; Where the image and the files that were loaded differ, as data.
+;;;; Finds where the image and the files that were loaded differ, as data.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defun bounded-members (key items)
-  "Return the members that tell ITEMS, JSON objects, at most *TOLD-LIMIT*, under KEY, and how many there are."
+  "Return answer members for ITEMS, JSON objects: at most *TOLD-LIMIT* under KEY, and their number. Else NIL."
   (and items
        (list key (page items 0 *told-limit*)
              (concatenate 'string key "Total") (length items))))
 
-(defparameter *says-limit* 300 "Characters of the value that a file gives a variable, of which the end can be what changed.")
+(defparameter *says-limit* 300 "Characters shown of a variable's value in a file; the end can be what changed.")
 
 (defun unset-data (definition)
-  "Return what is told of the variable of DEFINITION, which was not set again; NIL when somebody has set it by now."
+  "Return a JSON object about the variable of DEFINITION, which a load left unset; NIL when it was set by now."
   (let ((symbol (definition-name definition)) (says (definition-says definition)))
     (when (still-unset-p definition)
       (object "name" (symbol-text symbol)
@@ -20,7 +20,7 @@
               "says" (and (stringp says) (shortened *says-limit* says))))))
 
 (defun old-data (files &optional (wanted (constantly t)))
-  "Return what the image has of FILES and their last loads did not define, those that are WANTED, as JSON objects."
+  "Return JSON objects for what the image has of FILES and their last loads did not make, if WANTED is true of it."
   (loop for file in files
         append (loop for definition in (main-definitions (old-definitions file))
                      when (funcall wanted definition)
@@ -31,7 +31,7 @@
   (some (lambda (kind) (gethash (cons kind name) (source-file-definitions file))) kinds))
 
 (defun outdated-of (files)
-  "Return the outdated uses of what FILES define, or by what they define."
+  "Return the outdated uses of which FILES define what is used, or the user."
   (remove-if-not (lambda (use)
                    (destructuring-bind (used user function) use
                      (let ((method (method-of function user)))
@@ -50,7 +50,7 @@
               "file" path "form" (identity-form method) "other" (identity-form other)))))
 
 (defun reslotted-data (entry)
-  "Return ENTRY, of a NOTED, as a JSON object."
+  "Return ENTRY, of the RESLOTTED of a NOTED, as a JSON object."
   (destructuring-bind (class new gone) entry
     (object "name" (symbol-text (class-name class))
             "new" (mapcar #'symbol-text new)
@@ -58,7 +58,7 @@
             "instances" (instance-count class))))
 
 (defun agreement ()
-  "Return the members that tell where the image and the files of the load that this thread noted last differ."
+  "Return answer members about where the image differs from the files of the load that this thread recorded last."
   (when *loaded*
     (let ((files (noted-files *loaded*)))
       (append (bounded-members "doubles" (mapcar #'double-data (noted-doubles *loaded*)))
@@ -67,23 +67,23 @@
               (bounded-members "reslotted" (mapcar #'reslotted-data (noted-reslotted *loaded*)))
               (bounded-members "outdated" (outdated-data (outdated-of files)))))))
 
-;;; What is another than the file made
+;;; Definitions that others have replaced
 
 (defun method-now (definition)
-  "Return the method that has the place of that of DEFINITION, or NIL."
+  "Return the method that is now in the place of DEFINITION's, or NIL."
   (let ((function (generic-function-named (definition-name definition))) (method (definition-identity definition)))
     (and function
          (find-if (lambda (other) (same-method-p method other)) (sb-mop:generic-function-methods function)))))
 
 (defun in-place-of (definition)
-  "Return the identity of what has the place of DEFINITION, which the image has not, or NIL."
+  "Return the identity of what has replaced DEFINITION, which the image no longer has, or NIL."
   (case (definition-kind definition)
     (:method (method-now definition))
     ((:export :package) nil)
     (t (identity-now (definition-kind definition) (definition-name definition)))))
 
 (defun evaluation-of (definition identity)
-  "Return what is kept of the evaluation that made IDENTITY, what DEFINITION is now, or NIL."
+  "Return the entry of **EVALUATED** that made IDENTITY, which is in the place of DEFINITION, or NIL."
   (let ((kept (gethash (definition-key (definition-kind definition) (definition-name definition) identity)
                        **evaluated**)))
     (and kept (eq (first kept) identity) kept)))
@@ -93,7 +93,7 @@
   (- time (encode-universal-time 0 0 0 1 1 1970 0)))
 
 (defun evaluation-members (kept)
-  "Return the members that tell of KEPT, an evaluation."
+  "Return answer members about KEPT, an entry of **EVALUATED**."
   (list "time" (unix-time (second kept)) "by" (third kept)))
 
 (setf **evaluation-of**
@@ -106,13 +106,13 @@
                 return (make-json-object (evaluation-members kept)))))
 
 (defun differing-data (definition file)
-  "Return as a JSON object how the image differs from DEFINITION, which the last load of FILE made; NIL when it does not."
+  "Return as a JSON object how the image differs from DEFINITION, of the last load of FILE; NIL when it does not."
   (unless (current-p definition)
     (let* ((now (in-place-of definition)) (kept (and now (evaluation-of definition now)))
            (other (and now (not kept) (identity-file now))) (path (and other (file-path other)))
            (known (and path (gethash path **files**))))
       (cond ((and (typep (definition-identity definition) 'generic-function) now) nil)
-            ;; Both come with the same load, and the later one counts.
+            ;; The same load made both, and the later one counts.
             ((and known (= (source-file-serial known) (source-file-serial file))) nil)
             (t (apply #'item-data definition
                       "file" (source-file-path file)
@@ -122,7 +122,7 @@
                       (and kept (evaluation-members kept))))))))
 
 (defun differing (file wanted)
-  "Return how the image differs from what the last load of FILE made and is WANTED, as JSON objects."
+  "Return JSON objects for how the image differs from the last load of FILE. WANTED is a predicate of definitions."
   (let ((definitions '()))
     (map-file-definitions (lambda (definition)
                             (when (and (>= (definition-serial definition) (source-file-serial file))
@@ -136,7 +136,7 @@
           when data collect data)))
 
 (defun unset-in (file wanted)
-  "Return what FILE says of variables that are WANTED and were not set again, as JSON objects."
+  "Return JSON objects for the variables of FILE that were left unset. WANTED is a predicate of definitions."
   (let ((unset '()))
     (map-file-definitions (lambda (definition)
                             (when (and (definition-says definition) (funcall wanted definition) (current-p definition))
@@ -145,7 +145,7 @@
     (remove nil (mapcar #'unset-data (sort-definitions unset)))))
 
 (defun unset-below (root)
-  "Return the members that tell which variables of the files below ROOT were not set again."
+  "Return answer members about the variables of files below ROOT that were left unset."
   (bounded-members "unset"
                    (sb-thread:with-mutex (**lock**)
                      (loop for file being the hash-values of **files**
@@ -153,13 +153,13 @@
                              append (unset-in file (constantly t))))))
 
 (defun in-a-file-p (definition)
-  "True when some file that was loaded defines what DEFINITION does."
+  "True when a loaded file defines what DEFINITION does."
   (loop with key = (key-of definition)
         for file being the hash-values of **files**
           thereis (gethash key (source-file-definitions file))))
 
 (defun overrides-p (definition)
-  "True when a file that was loaded defines the method whose place that of DEFINITION has."
+  "True when the method of DEFINITION has replaced one that a loaded file defines."
   (loop with method = (definition-identity definition)
         for file being the hash-values of **files**
           thereis (loop for other being the hash-values of (source-file-definitions file)
@@ -168,7 +168,7 @@
                                        (same-method-p method (definition-identity other))))))
 
 (defun evaluated-only (packages)
-  "Return what evaluations defined of names in PACKAGES, and no file, as JSON objects."
+  "Return JSON objects for what evaluations, and no file, defined under names in PACKAGES."
   (let ((found '()))
     (sb-ext:with-locked-hash-table (**evaluated**)
       (loop for kept being the hash-values of **evaluated**

@@ -1,19 +1,19 @@
-;;;; What a symbol is defined as. Each definition has an identity: its function, or SBCL's note of where it is from.
-;;;; Each evaluation of a definition makes a new one.
+;;;; Lists the definitions of a symbol. Each definition has an identity: its function, or SBCL's source location. Each
+;;;; evaluation of a definition makes a new identity.
 
 (in-package "LIVE-LISP.SOURCES")
 
 ;;; Where a definition is from
 
 (defun function-source (function)
-  "Return what the debugger knows of the source of FUNCTION, or NIL."
+  "Return the debug source of FUNCTION, or NIL."
   (ignore-errors (information-source (code-information (function-code (simple-function function))))))
 
 (defun location-of (identity)
-  "Return the location of the compiler that IDENTITY is or has, or NIL."
+  "Return the source location that IDENTITY is or has, or NIL."
   (typecase identity
     (source-location identity)
-    ;; What DEFSETF leaves.
+    ;; The record of a DEFSETF.
     ((cons t cons) (location-of (cddr identity)))
     (method (location-of (class-location identity)))))
 
@@ -22,15 +22,14 @@
   (some #'identity-file (sb-mop:generic-function-methods function)))
 
 (defun identity-file (identity)
-  "Return the name of the file in which the definition of IDENTITY is, as SBCL has it, or NIL. What SBCL makes from code
-of its own is in none."
+  "Return the name, as SBCL has it, of the file that defines IDENTITY, or NIL. SBCL's own files do not count."
   (let ((name (if (typep identity '(and function (not generic-function)))
                   (let ((source (function-source identity))) (and source (source-name source)))
                   (let ((location (location-of identity))) (and location (location-name location))))))
     (and name (not (eql 0 (search "SYS:" name))) name)))
 
 (defun identity-form (identity)
-  "Return the number of the top-level form in which the definition of IDENTITY is, or NIL."
+  "Return the number of the top-level form that defines IDENTITY, or NIL."
   (let ((location (location-of identity)))
     (cond (location (location-form location))
           ((typep identity '(and function (not generic-function)))
@@ -38,10 +37,10 @@ of its own is in none."
                   (path (contrib-function "SB-INTROSPECT" "DEFINITION-SOURCE-FORM-PATH")))
              (and name path (ignore-errors (first (funcall path (funcall name identity))))))))))
 
-;;; What there is
+;;; All definitions of a name
 
 (defun noted-kinds ()
-  "Return the numbers of what SBCL notes of where a name is from, each after its keyword, in pairs."
+  "Return SBCL's kinds of recorded source locations, pairs of a keyword and a number."
   (loop for kind across known-kinds
         when (and kind (eq (kind-category kind) :source-location))
           collect (cons (kind-name kind) (kind-number kind))))
@@ -49,8 +48,8 @@ of its own is in none."
 (defparameter *noted-kinds* (noted-kinds) "What NOTED-KINDS returns.")
 
 (defun class-identity (symbol)
-  "Return what tells the class that SYMBOL names from the next of that name: its location, or itself; NIL without a
-class. No class is made that SBCL only makes on demand."
+  "Return the identity of the class that SYMBOL names: its location, or the class itself; NIL without a class. Makes no
+class that SBCL only makes on demand."
   (let* ((cell (class-cell symbol)) (classoid (and cell (cell-classoid cell))) (class (and cell (cell-class cell))))
     (and classoid
          (or (and class (ignore-errors (location-of (class-location class))))
@@ -58,12 +57,12 @@ class. No class is made that SBCL only makes on demand."
              class))))
 
 (defun function-identity (function)
-  "Return what tells FUNCTION from the next of its name: of a generic one its location, when it has one."
+  "Return the identity of FUNCTION: of a generic one its location, when it has one, else FUNCTION."
   (or (and (typep function 'generic-function) (ignore-errors (location-of (class-location function))))
       function))
 
 (defun map-functions-named (visit name)
-  "Call VISIT with a kind, NAME and an identity for all that the function name NAME stands for."
+  "Call VISIT with a kind, NAME and an identity for each definition of the function name NAME."
   (when (fboundp name)
     (let ((macro (and (symbolp name) (macro-function name))))
       (if macro
@@ -94,7 +93,7 @@ class. No class is made that SBCL only makes on demand."
   (if (consp name) (second name) name))
 
 (defun identity-now (kind name)
-  "Return the identity of what NAME is defined as now as a KIND, or NIL."
+  "Return the identity of the current definition of NAME as KIND, or NIL."
   (map-definitions (lambda (other-kind other-name identity)
                      (when (and (eq kind other-kind) (equal name other-name))
                        (return-from identity-now identity)))

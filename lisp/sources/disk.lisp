@@ -1,25 +1,25 @@
-;;;; The comparison of the image with the files that were loaded, also as they are on the disk now.
+;;;; Compares the image with the files that were loaded, and these with the disk.
 
 (in-package "LIVE-LISP.SOURCES")
 
 ;;; What changed on the disk
 
 (defun numbered-forms (text)
-  "Return pairs of each top-level form of TEXT and its number, or :UNREADABLE."
+  "Return pairs of each top-level form of TEXT and its number, from 0; or :UNREADABLE."
   (let ((forms (plain-forms text)))
     (if forms
         (loop for form across forms for number from 0 collect (cons form number))
         (if (zerop (length text)) '() :unreadable))))
 
 (defun head-of (form)
-  "Return how the text FORM begins: its operator and its name, or its beginning."
+  "Return the beginning of the text FORM: its operator and name, or its first characters."
   (destructuring-bind (&optional operator name) (form-parts form 2)
     (cond ((and operator name (not (find #\Space name)))
            (shortened 80 (decoded (concatenate 'string "(" operator " " name ")"))))
           (t (shortened 40 (decoded form))))))
 
 (defun without-same (forms others)
-  "Return those of FORMS, pairs of a form and its number, that are not in OTHERS too."
+  "Return those of FORMS, pairs of a form and its number, that OTHERS lacks, duplicates counted."
   (let ((counts (make-hash-table :test 'equal)))
     (loop for (form) in others do (incf (gethash form counts 0)))
     (remove-if (lambda (pair)
@@ -28,8 +28,8 @@
                forms)))
 
 (defun changed-forms (old new)
-  "Return how the texts OLD and NEW of a file differ, JSON objects of forms; NIL when only in white space and comments.
-Return :UNREADABLE when that cannot be told."
+  "Return JSON objects for the forms in which the texts OLD and NEW of a file differ; NIL when only white space and
+comments do. Return :UNREADABLE when a text cannot be read."
   (let ((before (numbered-forms old)) (after (numbered-forms new)))
     (if (or (eq before :unreadable) (eq after :unreadable))
         :unreadable
@@ -43,7 +43,7 @@ Return :UNREADABLE when that cannot be told."
                   (loop for head in heads collect (object "head" head "how" "gone")))))))
 
 (defun disk-data (file)
-  "Return as a JSON object how FILE on the disk is another than what was loaded, or NIL."
+  "Return as a JSON object how FILE on the disk differs from what was loaded, or NIL."
   (let* ((path (source-file-path file)) (pathname (sb-ext:parse-native-namestring path))
          (date (ignore-errors (file-write-date pathname))) (old (source-file-text file)))
     (cond ((zerop (source-file-serial file)) nil)
@@ -69,7 +69,7 @@ Return :UNREADABLE when that cannot be told."
           collect file))
 
 (defun in-package-p (definition package)
-  "True when DEFINITION is of a name in PACKAGE."
+  "True when DEFINITION is of a name in PACKAGE, or of PACKAGE."
   (let ((symbol (name-symbol (definition-name definition))))
     (if (member (definition-kind definition) '(:export :package))
         (eq (definition-identity definition) package)
@@ -85,14 +85,14 @@ Return :UNREADABLE when that cannot be told."
                             file))))
 
 (defun known-files (paths)
-  "Return what is known of those of PATHS, native names, that were loaded."
+  "Return the SOURCE-FILEs of those of PATHS, native names, that were loaded."
   (loop for path in paths
         for file = (gethash (file-path (namestring (sb-ext:parse-native-namestring path))) **files**)
         when file collect file))
 
 (defun comparison (files wanted packages)
-  "Return the members that tell where the image and FILES differ in definitions that are WANTED, and what evaluations
-defined in PACKAGES."
+  "Return answer members about where the image and FILES differ, and what evaluations defined in PACKAGES. WANTED is a
+predicate of definitions."
   (let ((files (sort (copy-list files) #'string< :key #'source-file-path)))
     (append (list "files" (length files)
                   "unfinished" (loop for file in files
@@ -104,9 +104,9 @@ defined in PACKAGES."
             (bounded-members "outdated" (outdated-data (outdated-of files))))))
 
 (defun compare-files (paths package limit more)
-  "Return as a JSON object where the image differs from the files PATHS, native names, that were loaded. With PACKAGE it
-is where the image differs from any file in the names of that. LIMIT differences of a kind are told, or as usual. MORE
-members come with them. Return NIL when none of the files was loaded."
+  "Return as a JSON object where the image differs from the loaded files PATHS, native names; with PACKAGE, from any
+file in names of PACKAGE. LIMIT differences of a kind are shown, or *TOLD-LIMIT*. MORE members are added. Return NIL
+when none of the files was loaded."
   (call-user-code
    (lambda ()
      (sb-thread:with-mutex (**lock**)

@@ -1,54 +1,54 @@
-;;;; The files that were loaded into this image, and what each defined.
+;;;; Records the files that were loaded into this image, and what each defined.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (source-file (:constructor make-source-file (path)))
-  "A file that was loaded. PATH is its native true name. SERIAL is the number of the last load that ended well, 0 before
-the first. FAILED is true when the last one did not. TEXT is what was loaded then, or NIL when that is not known, DATE the file's date. SOURCES are what
-the debugger knows of the code of the last load."
+  "A loaded file. PATH is its native truename. SERIAL is the number of the last load that ended well, 0 before the
+first; FAILED is true when the last load did not. TEXT is what was loaded, or NIL when unknown, DATE the file's date
+then. SOURCES are the debug sources of the last load's code. DEFINITIONS are by key."
   path (serial 0) (failed nil) (text nil) (date nil) (sources '()) (definitions (make-hash-table :test 'equal)))
 
 (sb-ext:defglobal **files** (make-hash-table :test 'equal :synchronized t) "The files that were loaded, by path.")
 (sb-ext:defglobal **unnoted-texts** (make-hash-table :test 'equal :synchronized t)
-  "The texts, as they were loaded, of files of which no load was noted, by path.")
-(sb-ext:defglobal **serial** 0 "The number of the load that was noted last.")
-(sb-ext:defglobal **lock** (sb-thread:make-mutex :name "live-lisp sources") "Held while a load is noted.")
+  "The texts, as loaded, of files whose load was not recorded, by path.")
+(sb-ext:defglobal **serial** 0 "The number of the load recorded last.")
+(sb-ext:defglobal **lock** (sb-thread:make-mutex :name "live-lisp sources") "Held while a load is recorded.")
 
 (sb-ext:defglobal **evaluated** (make-hash-table :test 'equal :synchronized t)
-  "What was defined from no file, by its key. Each is a list of the identity, the time, the beginning of the form or NIL,
+  "What was defined from no file, by key: lists of the identity, the universal time, the beginning of the form or NIL,
 and the definition.")
 
-(defparameter *evaluated-limit* 10000 "How many definitions from no file are kept.")
+(defparameter *evaluated-limit* 10000 "At most this many definitions from no file are kept.")
 
-(defvar *source-copy* nil "A pair of the paths of a copy and of the file that it stands for, or NIL.")
+(defvar *source-copy* nil "A pair: the path of a copy that is loaded, and of the file that it stands for; or NIL.")
 
 (defun file-path (name)
-  "Return the native true name of the file that SBCL calls NAME; the file of a copy."
+  "Return the native truename of the file that SBCL calls NAME; for a copy, that of its original."
   (let ((path (or (ignore-errors
                    (sb-ext:native-namestring (truename (translate-logical-pathname (parse-namestring name)))))
                   name)))
     (if (and *source-copy* (equal path (car *source-copy*))) (cdr *source-copy*) path)))
 
 (defun known-file (path)
-  "Return what is known of the file PATH, a native true name, anew when there is nothing yet."
+  "Return the SOURCE-FILE of PATH, a native truename. Make one when there is none."
   (or (gethash path **files**)
       (setf (gethash path **files**) (make-source-file path))))
 
 (defun known-text (path)
-  "Return the text of the file PATH, a native true name, as it was loaded, or NIL when that is not known."
+  "Return the text of the file PATH, a native truename, as it was loaded, or NIL when that is unknown."
   (let ((file (gethash path **files**)))
     (or (and file (source-file-text file)) (gethash path **unnoted-texts**))))
 
 (defun keep-text (path)
-  "Keep that the file PATH, a native true name, was loaded as it is now, though no load of it was noted."
+  "Record that the file PATH, a native truename, was loaded with its current text, though no load was recorded."
   (setf (gethash path **unnoted-texts**) (read-text (sb-ext:parse-native-namestring path))))
 
 (defun loaded-paths ()
-  "Return the paths of the files that were loaded and whose text is known."
+  "Return the paths of the loaded files whose text is known."
   (loop for file being the hash-values of **files** when (source-file-text file) collect (source-file-path file)))
 
 (define-operation "loaded-below" (folders)
-  "True when a file in one of FOLDERS, native true names that end with a slash, was loaded or begun to be loaded."
+  "True when a load of a file in one of FOLDERS, native truenames that end with a slash, at least began."
   (loop for path being the hash-keys of **files**
           thereis (loop for folder in folders thereis (eql (mismatch folder path) (length folder)))))
 
@@ -62,22 +62,22 @@ and the definition.")
            (source-file-definitions file)))
 
 (defun exported-elsewhere-p (definition file)
-  "True when the last load of another file than FILE exported what DEFINITION did."
+  "True when the last load of a file other than FILE made the same export as DEFINITION."
   (let ((key (definition-key :export (definition-name definition) (definition-identity definition))))
     (loop for other being the hash-values of **files**
           for same = (and (not (eq other file)) (gethash key (source-file-definitions other)))
           thereis (and same (>= (definition-serial same) (source-file-serial other))))))
 
 (defun old-p (definition file)
-  "True when the image has DEFINITION, which the last load of FILE did not make any more."
+  "True when the image still has DEFINITION, but the last load of FILE did not make it again."
   (and (< (definition-serial definition) (source-file-serial file))
        (current-p definition)
        (not (kept-by-methods-p definition))
        (not (and (eq (definition-kind definition) :export) (exported-elsewhere-p definition file)))))
 
 (defun old-definitions (file)
-  "Return what the image has of FILE and its last load did not define any more, in the order of its kinds and names.
-What the image has no more is forgotten."
+  "Return the definitions of FILE that the image still has but its last load did not make again, by kind and name.
+Forget those that the image no longer has."
   (let ((old '()) (gone '()))
     (map-file-definitions (lambda (definition)
                             (cond ((old-p definition file) (push definition old))
@@ -90,7 +90,7 @@ What the image has no more is forgotten."
     (sort-definitions old)))
 
 (defun sort-definitions (definitions)
-  "Return DEFINITIONS in the order of how they read."
+  "Return DEFINITIONS sorted by their texts in answers."
   (flet ((text (definition)
            (format nil "~A ~A" (kind-text (definition-kind definition) (definition-name definition))
                    (item-name definition))))
@@ -98,7 +98,7 @@ What the image has no more is forgotten."
                         #'string< :key #'car))))
 
 (defun loaded-text (path sources)
-  "Return the text of the file PATH, whose code is from SOURCES, and its date. It is NIL when it is not what was loaded."
+  "Return the text of the file PATH, NIL when it is not what was loaded, and its date. SOURCES are its debug sources."
   (let* ((date (ignore-errors (file-write-date (sb-ext:parse-native-namestring (if *source-copy* (car *source-copy*) path)))))
          (dates (loop for source in sources when (source-date source) collect (source-date source))))
     (values (and (or (null dates) (member date dates))
@@ -106,17 +106,17 @@ What the image has no more is forgotten."
             (or (first dates) date))))
 
 (defun complete-sources (path sources)
-  "Let SBCL know where the forms of the file PATH are, whose code is from SOURCES. It notes that at the end of a load, and
-tells of no place before."
+  "Store in SOURCES, debug sources of the file PATH, where its forms begin. SBCL does that at the end of a load, and
+knows no places before."
   (let ((text (loaded-text path sources)))
     (dolist (source sources)
       (when (and text +source-positions+ (null (slot-value source +source-positions+)))
         (setf (slot-value source +source-positions+) (form-positions text))))))
 
-;;; What goes without saying
+;;; Definitions that are part of others
 
 (defun structure-names (symbol)
-  "Return the names of the functions that the structure SYMBOL made."
+  "Return the names of the functions that DEFSTRUCT made for SYMBOL."
   (let ((description (or (ignore-errors (defstruct-description symbol)) (known :typed-structure :info symbol))))
     (when description
       (append (mapcar #'first (description-constructors description))
@@ -136,7 +136,7 @@ NIL for anything else."
          (cons (classoid-layout classoid) (remove nil (structure-names name) :key #'name-symbol)))))
 
 (defun said-by-others-p (definition others)
-  "True when DEFINITION is part of a class or a structure among OTHERS, and goes without saying."
+  "True when DEFINITION is part of a class or structure among OTHERS, so that answers leave it out."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (flet ((old-class-p (class)
              (find-if (lambda (other) (and (eq (definition-kind other) :class)

@@ -1,9 +1,9 @@
-;;;; Taking out of the image what a file no longer defines, and telling where image and file differ after a load.
+;;;; Removes from the image what a file no longer defines.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defun forget-info (symbol kinds)
-  "Forget what SBCL knows about SYMBOL of KINDS, lists of a category and keywords; all of the category without those."
+  "Remove what SBCL knows about SYMBOL by KINDS, lists of a category and keywords; without keywords the whole category."
   (loop for (category . names) in kinds
         do (loop for kind across known-kinds
                  when (and kind (eq category (kind-category kind))
@@ -11,19 +11,19 @@
                    do (forget-values symbol (list (kind-number kind))))))
 
 (defun forget-class (symbol)
-  "Take the class or structure SYMBOL out of the image."
+  "Remove the class or structure SYMBOL from the image."
   (when (find-class symbol nil) (setf (find-class symbol) nil))
   (forget-info symbol '((:typed-structure) (:source-location :typed-structure))))
 
 (defun own-package (definition)
-  "Return the package of DEFINITION: its lock does not hold for what is done in it."
+  "Return the package of DEFINITION. While it is current, its lock does not hold."
   (let ((symbol (name-symbol (definition-name definition))) (identity (definition-identity definition)))
     (or (cond ((packagep identity) (and (package-name identity) identity))
               ((symbolp symbol) (symbol-package symbol)))
         *package*)))
 
 (defun forget-definition (definition)
-  "Take DEFINITION out of the image."
+  "Remove DEFINITION from the image."
   (let ((name (definition-name definition)) (identity (definition-identity definition))
         (*package* (own-package definition)))
     (ecase (definition-kind definition)
@@ -47,11 +47,11 @@
 ;;; What keeps a definition
 
 (defun method-on-p (method class)
-  "True when METHOD is for arguments of CLASS."
+  "True when METHOD specializes on CLASS."
   (member class (sb-mop:method-specializers method) :test #'eq))
 
 (defun class-dependents (class old)
-  "Return texts of what needs CLASS and is not among OLD, definitions that are to go."
+  "Return texts of what needs CLASS and is not among OLD, definitions to be removed."
   (append (loop for sub in (sb-mop:class-direct-subclasses class)
                 unless (or (not (eq sub (find-class (class-name sub) nil)))
                            (find-if (lambda (definition) (and (eq (definition-kind definition) :class)
@@ -83,18 +83,18 @@
                 (return (page named 0 3)))))))
 
 (defun dependents (definition old)
-  "Return texts of what needs DEFINITION and is not among OLD, definitions that are to go."
+  "Return texts of what needs DEFINITION and is not among OLD, definitions to be removed."
   (case (definition-kind definition)
     (:class (let ((class (find-class (definition-name definition) nil)))
               (and class (class-dependents class old))))
     (:package (package-dependents (definition-identity definition)))))
 
 (defun forget-order (definition)
-  "Return the rank of DEFINITION among those that are forgotten: what needs others goes first."
+  "Return the rank of DEFINITION in the order of removal: dependents go first."
   (case (definition-kind definition) (:method 0) (:export 2) (:class 3) (:package 4) (t 1)))
 
 (defun forget-all (definitions)
-  "Take DEFINITIONS out of the image. Return those that went, as JSON objects, and those that did not, with why."
+  "Remove DEFINITIONS from the image. Return JSON objects for those removed, and for those left, with why."
   (let ((main (main-definitions definitions)) (gone '()) (left '()))
     (dolist (definition (stable-sort (copy-list definitions) #'< :key #'forget-order))
       (let* ((needed (dependents definition definitions))
@@ -107,14 +107,14 @@
     (values (nreverse gone) (nreverse left))))
 
 (defun forget-old (path)
-  "Take out of the image what the file PATH, a native true name, no longer defines, when it was just loaded to its end.
-Return the members that tell of it."
+  "Remove from the image what the file PATH, a native truename, no longer defines, if it was just loaded to its end.
+Return the members of the answer about that."
   (let* ((file (find path (and *loaded* (noted-files *loaded*)) :key #'source-file-path :test #'equal)))
     (when file
       (multiple-value-bind (gone left) (forget-all (old-definitions file))
-        ;; A generic function goes with its last method, which goes without saying.
+        ;; A generic function goes with its last method; the answer leaves it out.
         (when gone (setf left (nth-value 1 (forget-all (old-definitions file)))))
-        ;; Nothing tells later of what is gone.
+        ;; No later answer shows what is gone.
         (list "gone" (page gone 0 (* 10 *told-limit*))
               "goneTotal" (length gone)
               "left" (page left 0 *told-limit*)

@@ -1,4 +1,4 @@
-;;;; A definition that a file made, and whether the image still has it.
+;;;; The definitions that files made: whether the image still has one, and how answers show it.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -12,11 +12,11 @@ structure LAYOUT is a pair of its layout and the names of the functions that it 
   kind name identity serial (location nil) (baseline nil) (says nil) (kept nil) (form nil) (inlined nil) (layout nil))
 
 (defun definition-number (definition)
-  "Return the number of the top-level form of DEFINITION in the text that its file was loaded with, or NIL."
+  "Return the number of the top-level form of DEFINITION in the loaded text of its file, or NIL."
   (or (definition-form definition) (identity-form (definition-identity definition))))
 
 (defun definition-key (kind name identity)
-  "Return the key of the definition in the table of a file, under EQUAL."
+  "Return the key, under EQUAL, of a definition in the table of its file."
   (case kind
     (:method identity)
     ((:export :package) (list kind name identity))
@@ -27,13 +27,13 @@ structure LAYOUT is a pair of its layout and the names of the functions that it 
   (definition-key (definition-kind definition) (definition-name definition) (definition-identity definition)))
 
 (defun exported-p (symbol package)
-  "True when PACKAGE, which is not deleted, exports SYMBOL."
+  "True when PACKAGE, if not deleted, exports SYMBOL."
   (and (package-name package)
        (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
          (and (eq found symbol) (eq status :external)))))
 
 (defun current-p (definition)
-  "True when the image has DEFINITION, and not another in its place."
+  "True when the image still has DEFINITION, not another in its place."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (case (definition-kind definition)
       (:method (attached-p identity))
@@ -47,12 +47,12 @@ structure LAYOUT is a pair of its layout and the names of the functions that it 
     (and (typep function 'generic-function) function)))
 
 (defun kept-by-methods-p (definition)
-  "True when DEFINITION is of a generic function that has methods: without its own form they would make it."
+  "True when DEFINITION is a generic function with methods: they would make it without its own form."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
          (and function (sb-mop:generic-function-methods function) t))))
 
-;;; How it reads
+;;; How answers show it
 
 (defun function-name-text (name)
   "Return NAME, of a function, as text."
@@ -61,7 +61,7 @@ structure LAYOUT is a pair of its layout and the names of the functions that it 
         (t (printing-plainly (print-safely 100 name)))))
 
 (defun method-name-text (name method)
-  "Return how METHOD of the generic function NAME reads."
+  "Return METHOD of the generic function NAME as text."
   (format nil "~A~{ ~A~} (~{~A~^ ~})" (function-name-text name)
           (mapcar (lambda (qualifier) (printing-plainly (print-safely 50 qualifier))) (method-qualifiers method))
           (mapcar #'specializer-text (sb-mop:method-specializers method))))
@@ -74,7 +74,7 @@ structure LAYOUT is a pair of its layout and the names of the functions that it 
     (t "class")))
 
 (defun kind-text (kind name)
-  "Return the word for KIND, of NAME."
+  "Return the word of answers for KIND, of NAME."
   (case kind
     (:class (class-kind name))
     (:typed-structure "structure")
@@ -82,7 +82,7 @@ structure LAYOUT is a pair of its layout and the names of the functions that it 
     (t (substitute #\Space #\- (string-downcase (symbol-name kind))))))
 
 (defun item-name (definition)
-  "Return the text of the name of DEFINITION."
+  "Return the name of DEFINITION as text."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (case (definition-kind definition)
       (:method (method-name-text name identity))
@@ -90,7 +90,7 @@ structure LAYOUT is a pair of its layout and the names of the functions that it 
       (:export (format nil "~A of ~A" (symbol-text name) (package-name identity)))
       (t (function-name-text name)))))
 
-(defparameter *told-limit* 20 "How many definitions of a kind of difference are told.")
+(defparameter *told-limit* 20 "At most this many definitions of one kind of difference are shown.")
 
 (defun item-data (definition &rest members)
   "Return DEFINITION as a JSON object, with MEMBERS."

@@ -1,4 +1,4 @@
-;;;; What a load or an evaluation defined, noted when it has ended.
+;;;; Records, at the end of a load or an evaluation, what it defined.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -9,12 +9,12 @@ other slots than before, the names of those that are new, and of those that are 
 another layout than before, that one, and the names of the functions that it had made."
   (files '()) (doubles '()) (unset '()) (reslotted '()) (laid-out '()))
 
-(defvar *loaded* nil "What is to be told of the load that this thread noted last, or NIL.")
+(defvar *loaded* nil "The NOTED of the load that this thread recorded last, or NIL.")
 
 ;;; What is new
 
 (defun package-definitions (exports serial)
-  "Return the definitions of the packages and the symbols in EXPORTS, from a TOUCHED, in the load SERIAL."
+  "Return definitions, in the load SERIAL, of the packages in EXPORTS, from a TOUCHED, and of their exports."
   (loop for (package location . symbols) in exports
         when (and (package-name package) (typep location 'source-location))
           collect (make-definition :package (package-name package) package serial location)
@@ -22,7 +22,7 @@ another layout than before, that one, and the names of the functions that it had
                            when (symbolp symbol) collect (make-definition :export symbol package serial location))))
 
 (defun method-definitions (log serial)
-  "Return the definitions of the methods in LOG, and of the generic functions that they make, in the load SERIAL."
+  "Return definitions, in the load SERIAL, of the methods in LOG and of the generic functions that they make."
   (loop for (name . method) in (remove-if #'symbolp log)
         for function = (and (attached-p method) (sb-mop:method-generic-function method))
         for home = (symbol-package (name-symbol name))
@@ -32,11 +32,11 @@ another layout than before, that one, and the names of the functions that it had
           collect (make-definition :function name function serial)))
 
 (defun set-again-p (kind name touched)
-  "True when NAME, defined as a KIND, was set to the function that it had already."
+  "True when NAME, as a KIND, was set to the function that it had."
   (and (eq kind :function) (gethash name (touched-functions touched))))
 
 (defun new-definitions (touched serial path)
-  "Return the definitions that are new since TOUCHED was begun, in the load SERIAL of the file PATH, if any."
+  "Return the definitions made since TOUCHED was begun, in the load SERIAL of the file PATH, if any."
   (let ((new '()))
     (maphash (lambda (symbol before)
                (map-definitions (lambda (kind name identity)
@@ -51,7 +51,7 @@ another layout than before, that one, and the names of the functions that it had
             (package-definitions (touched-exports touched) serial))))
 
 (defun definition-file-name (definition)
-  "Return what SBCL calls the file of DEFINITION, or NIL."
+  "Return SBCL's name of the file of DEFINITION, or NIL."
   (let ((identity (definition-identity definition)))
     (cond ((definition-location definition) (identity-file (definition-location definition)))
           ((typep identity 'generic-function) (generic-function-file identity))
@@ -60,7 +60,7 @@ another layout than before, that one, and the names of the functions that it had
 ;;; Which files were loaded
 
 (defun shows-load-p (definition file)
-  "True when DEFINITION, of FILE, can only be new because FILE was loaded."
+  "True when DEFINITION, in FILE, can be new only because FILE was loaded."
   (let ((identity (definition-identity definition)))
     (typecase identity
       ((or generic-function sb-mop:standard-accessor-method) nil)
@@ -68,24 +68,24 @@ another layout than before, that one, and the names of the functions that it had
       (t t))))
 
 (defun note-evaluated (definition by)
-  "Note that DEFINITION is from no file: BY is the beginning of the form that made it, or NIL."
+  "Record that DEFINITION is from no file. BY is the beginning of the form that made it, or NIL."
   (when (< (hash-table-count **evaluated**) *evaluated-limit*)
     (setf (gethash (key-of definition) **evaluated**)
           (list (definition-identity definition) (get-universal-time) by definition))))
 
 (defun thing-touched (definition)
-  "Return the symbol, package or method by which a TOUCHED knows DEFINITION."
+  "Return the key of DEFINITION in the tables of a TOUCHED: a symbol, package or method."
   (case (definition-kind definition)
     ((:package :export :method) (definition-identity definition))
     (t (name-symbol (definition-name definition)))))
 
 (defun fasl-path-p (path)
-  "True when PATH, a native name, is called like a compiled file."
+  "True when PATH, a native name, is that of a fasl."
   (equal (pathname-type (sb-ext:parse-native-namestring path)) (pathname-type (compile-file-pathname "source"))))
 
 (defun other-maker (definition touched path)
-  "Return the path of the file within the load of PATH that made DEFINITION, of which SBCL knows no file. Return NIL when
-PATH itself did, and T when that cannot be told, as of a compiled file."
+  "Return the path of the file that made DEFINITION, of which SBCL knows no file, within the load of PATH. Return NIL
+when PATH itself did, and T when that is unknown, as with a fasl."
   (let ((others (remove path
                         (remove-duplicates (mapcar (lambda (file) (file-path (namestring file)))
                                                    (gethash (thing-touched definition) (touched-makers touched)))
@@ -96,8 +96,8 @@ PATH itself did, and T when that cannot be told, as of a compiled file."
           (t (first others)))))
 
 (defun by-file (definitions touched path by)
-  "Return DEFINITIONS grouped by file: lists that begin with that. What is from none is of the file that made it within the
-load of PATH, which can be PATH. Without PATH a form that begins BY made it, unless a load of those TOUCHED did so."
+  "Return DEFINITIONS as lists that begin with their SOURCE-FILE. One from no file belongs to the file that made it
+within the load of PATH. Without PATH, a form that begins BY made it, unless a load in TOUCHED did."
   (let ((files (make-hash-table :test 'equal)) (groups (make-hash-table :test 'eq)))
     (dolist (definition definitions)
       (let* ((name (definition-file-name definition))
@@ -127,7 +127,7 @@ load of PATH, which can be PATH. Without PATH a form that begins BY made it, unl
                    nil))))
 
 (defun fresh-sources (definitions)
-  "Return what the debugger knows of the sources of the functions among DEFINITIONS."
+  "Return the debug sources of the functions among DEFINITIONS."
   (remove-duplicates (loop for definition in definitions
                            for function = (made-function definition)
                            for source = (and function (identity-file function) (function-source function))
@@ -135,7 +135,7 @@ load of PATH, which can be PATH. Without PATH a form that begins BY made it, unl
                      :test #'eq))
 
 (defun enter (file definitions)
-  "Put DEFINITIONS into the table of FILE. Return pairs of each that takes the place of another and that."
+  "Put DEFINITIONS into the table of FILE. Return a pair of the new and the old one for each that replaces another."
   (loop with table = (source-file-definitions file)
         for definition in definitions
         for key = (key-of definition)
@@ -146,17 +146,17 @@ load of PATH, which can be PATH. Without PATH a form that begins BY made it, unl
         when old collect (cons definition old)))
 
 
-;;; The whole
+;;; Recording a load
 
 (defun failed-p (definition failed)
-  "True when DEFINITION is of a load that did not end well, whose log FAILED is."
+  "True when DEFINITION is among FAILED, the changes of loads that did not end well."
   (let ((name (name-symbol (definition-name definition))) (identity (definition-identity definition)))
     (if (member (definition-kind definition) '(:package :export))
         (find identity failed :test #'eq)
         (find-if (lambda (entry) (if (consp entry) (eq (cdr entry) identity) (eq entry name))) failed))))
 
 (defun drop-replaced-methods (file)
-  "Forget the methods of FILE that others have taken the place of."
+  "Forget the methods of FILE that others have replaced."
   (let ((table (source-file-definitions file)))
     (maphash (lambda (key definition)
                (when (and (eq (definition-kind definition) :method) (null (sb-mop:method-generic-function key)))
@@ -164,7 +164,7 @@ load of PATH, which can be PATH. Without PATH a form that begins BY made it, unl
              table)))
 
 (defun note-file (file definitions touched noted)
-  "Note that FILE was loaded to its end and made DEFINITIONS, in the load of TOUCHED, and what is to be told in NOTED."
+  "Record that FILE was loaded to its end and made DEFINITIONS, with TOUCHED; put into NOTED what answers show."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file)) (old-serial (source-file-serial file))
          (pairs (enter file definitions)))
     (multiple-value-bind (text date) (loaded-text (source-file-path file) sources)
@@ -194,10 +194,10 @@ load of PATH, which can be PATH. Without PATH a form that begins BY made it, unl
           do (when before (push (list* (definition-name old) before (union names more :test #'equal)) (noted-laid-out noted)))))
 
 (defvar *form-numbers* nil
-  "While only a part of a file is loaded, a vector of what number each of its top-level forms had before, or NIL.")
+  "While only a part of a file is loaded, a vector of its top-level forms' old numbers, NIL for new ones; else NIL.")
 
 (defun same-forms-p (old-text text)
-  "True when the forms of TEXT that *FORM-NUMBERS* says were there before are the same in OLD-TEXT."
+  "True when the forms of TEXT that are not new by *FORM-NUMBERS* are the same in OLD-TEXT."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (and old new
          (= (length new) (length *form-numbers*))
@@ -207,8 +207,8 @@ load of PATH, which can be PATH. Without PATH a form that begins BY made it, unl
                           (and (< number (length old)) (string= form (aref old number))))))))
 
 (defun renumber (file definitions old-text)
-  "Give what FILE defined, but for DEFINITIONS, the numbers that their forms have now. What had a form that is no more, and
-OLD-TEXT had, is from an older load from now on."
+  "Give the definitions of FILE, except DEFINITIONS, the new numbers of their forms. Those whose form, in OLD-TEXT, is
+gone count as made by an older load."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
@@ -221,8 +221,8 @@ OLD-TEXT had, is from an older load from now on."
    file))
 
 (defun note-part (file definitions touched noted)
-  "Note that the new forms of FILE were loaded, by *FORM-NUMBERS*, and made DEFINITIONS, in the load of TOUCHED. Note in NOTED
-what is to be told. Return the names of what has changed and is compiled into its users."
+  "Record that the new forms of FILE, by *FORM-NUMBERS*, were loaded and made DEFINITIONS, with TOUCHED. Put into NOTED
+what answers show. Return the names of what changed and is compiled into its users."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file)) (text (read-text (sb-ext:parse-native-namestring (source-file-path file))))
          (same (same-forms-p old-text text)) (pairs (enter file definitions)))
@@ -245,14 +245,14 @@ what is to be told. Return the names of what has changed and is compiled into it
       (push file (noted-files noted)))))
 
 (defun loaded-p (definition touched)
-  "True when what was TOUCHED says that DEFINITION was made by a load, not when its file was compiled before that."
+  "True when a load made DEFINITION, by TOUCHED, not the compilation of its file before."
   (gethash (if (eq (definition-kind definition) :method)
                (name-symbol (definition-name definition))
                (thing-touched definition))
            (touched-loaded touched)))
 
 (defun group-failed-p (group touched done path)
-  "True when the file of GROUP was not loaded to its end. When not all was DONE, another file than PATH may have been."
+  "True when the file of GROUP was not loaded to its end. Unless all was DONE, that can hold for another than PATH."
   (destructuring-bind (file . definitions) group
     (or (some (lambda (definition) (failed-p definition (touched-failed touched))) definitions)
         (and (not done)
@@ -260,8 +260,8 @@ what is to be told. Return the names of what has changed and is compiled into it
                  (notany (lambda (definition) (loaded-p definition touched)) definitions))))))
 
 (defun note-group (group touched done path noted)
-  "Note GROUP, a file and the definitions in it that a load made. It ended well when DONE. PATH is the file that is known
-to have been loaded. Return the names of what has changed and is compiled into its users."
+  "Record GROUP, a file and the definitions in it that a load made. The load ended well if DONE. PATH is the file known
+to be loaded. Return the names of what changed and is compiled into its users."
   (destructuring-bind (file . definitions) group
     (let ((failed (group-failed-p group touched done path)))
       (cond ((and (not failed)
@@ -276,7 +276,7 @@ to have been loaded. Return the names of what has changed and is compiled into i
                '())))))
 
 (defun reslotted (touched)
-  "Return what the load of TOUCHED gave other slots, as a NOTED has it."
+  "Return the classes whose slots the load of TOUCHED changed, as a NOTED has them."
   (loop for class being the hash-keys of (touched-slots touched) using (hash-value before)
         for now = (own-slots class)
         for new = (set-difference now before) and gone = (set-difference before now)
@@ -284,7 +284,7 @@ to have been loaded. Return the names of what has changed and is compiled into i
           collect (list class new gone)))
 
 (defun note-load (touched done path by)
-  "Note what was TOUCHED while PATH was loaded, or a form that begins BY was evaluated. DONE says that it ended well."
+  "Record what changed, by TOUCHED, while PATH was loaded, or a form that begins BY was evaluated. DONE: it ended well."
   (let* ((touched (if (touched-p touched) touched (make-touched)))
          (*plain-forms* '())
          (serial (incf **serial**))
@@ -301,8 +301,8 @@ to have been loaded. Return the names of what has changed and is compiled into i
           *loaded* noted)))
 
 (defun call-noting (function &key path by)
-  "Call FUNCTION, which loads the file PATH, a native true name, or evaluates the form that begins BY. Note what that
-defined, unless that is being noted already."
+  "Call FUNCTION, which loads the file PATH, a native truename, or evaluates a form; BY returns the form's beginning.
+Record what it defined, unless a caller does."
   (if *touched*
       (funcall function)
       (let ((*touched* :nothing-yet) (done nil))
@@ -314,5 +314,5 @@ defined, unless that is being noted already."
                  (note-load touched done path (and by (funcall by)))))))))))
 
 (defun call-loading (function)
-  "Call FUNCTION, which loads a file, and note what that defined."
+  "Call FUNCTION, which loads a file, and record what it defined."
   (call-noting (lambda () (call-in-load function))))

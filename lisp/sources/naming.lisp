@@ -1,4 +1,4 @@
-;;;; Where a file defines something that SBCL does not know of, such as a test, by the texts that were loaded.
+;;;; Finds in loaded texts where a file defines something that SBCL does not know, such as a test.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -47,15 +47,15 @@ when there is none."
     (loop for file being the hash-values of **files** do (look (source-file-path file) (source-file-text file)))))
 
 (defun loaded-path-p (path)
-  "True when something is known of a load of the file PATH, a native true name."
+  "True when a load of the file PATH, a native truename, is recorded."
   (nth-value 1 (gethash path **files**)))
 
 (defun other-text-p (path text)
-  "True when the file PATH, a native name, has another text than TEXT."
+  "True when the text of the file PATH, a native name, is not TEXT."
   (string/= text (or (read-text (sb-ext:parse-native-namestring path)) text)))
 
 (defun stale-p (path)
-  "True when the file PATH, a native true name, was loaded as it was at another date than it has now, or with another text."
+  "True when the file PATH, a native truename, has another date or text than when it was loaded."
   (let* ((file (gethash path **files**)) (loaded (and file (source-file-date file))) (text (known-text path))
          (date (ignore-errors (file-write-date (sb-ext:parse-native-namestring path)))))
     (and loaded
@@ -64,5 +64,5 @@ when there is none."
              (and text (other-text-p path text))))))
 
 (defun call-finding-forms (function)
-  "Call FUNCTION, in which each text is taken apart once."
+  "Call FUNCTION, and split each text into forms only once meanwhile."
   (let ((*plain-forms* '())) (funcall function)))

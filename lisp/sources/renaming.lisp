@@ -1,30 +1,30 @@
-;;;; Giving a symbol another name: what stands against it, and how the image follows once the files are written.
+;;;; Renames a symbol: what conflicts with the new name, and how the image follows once the files are written.
 
 (in-package "LIVE-LISP.SOURCES")
 
 ;;; Where the symbol is
 
 (defun accessible-p (symbol package)
-  "True when SYMBOL is in PACKAGE, inherited or not."
+  "True when SYMBOL is accessible in PACKAGE."
   (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
     (and status (eq found symbol))))
 
 (defun present-p (symbol package)
-  "True when SYMBOL is in PACKAGE and not inherited."
+  "True when SYMBOL is present in PACKAGE, not inherited."
   (and (accessible-p symbol package)
        (not (eq :inherited (nth-value 1 (find-symbol (symbol-name symbol) package))))))
 
 (defun packages-where (test symbol)
-  "Return the packages for which TEST is true of SYMBOL and them."
+  "Return the packages with which and SYMBOL the function TEST is true."
   (remove-if-not (lambda (package) (funcall test symbol package)) (list-all-packages)))
 
 (defun reached-packages (symbol)
-  "Return the packages in which a new name of SYMBOL would be. They have SYMBOL, or use one that exports it."
+  "Return the packages in which a new name of SYMBOL would be accessible: they have SYMBOL, or use one that exports it."
   (remove-duplicates (append (packages-where #'accessible-p symbol)
                              (mapcan (lambda (package) (copy-list (package-used-by-list package)))
                                      (packages-where #'exported-p symbol)))))
 
-;;; What stands against the name
+;;; What conflicts with the name
 
 (defun conflict-in (symbol name package)
   "Return as a JSON object why SYMBOL cannot have NAME in PACKAGE, or NIL."
@@ -49,11 +49,11 @@
                   for conflict = (conflict-in symbol name package)
                   when conflict collect conflict))))
 
-;;; What is made with it
+;;; What is defined with it
 
 (defun structure-data (symbol description class)
-  "Return as a JSON object what functions DESCRIPTION, of the structure CLASS, tells of. Return NIL when SYMBOL is neither
-CLASS nor the name of a slot in it."
+  "Return as a JSON object the function names in DESCRIPTION, of the structure CLASS. Return NIL unless SYMBOL is CLASS
+or the name of one of its slots."
   (let ((slots (description-slots description)))
     (when (or (eq symbol class) (find symbol slots :key (lambda (slot) (structure-slot-name slot))))
       (object "name" (symbol-text class)
@@ -70,7 +70,7 @@ CLASS nor the name of a slot in it."
               "copier" (and (description-copier description) (symbol-name (description-copier description)))))))
 
 (defun structures-named (symbol)
-  "Return what STRUCTURE-DATA tells of all structures in whose package or slots SYMBOL is."
+  "Return the STRUCTURE-DATA of all structures whose name or slots include SYMBOL."
   (let ((found '()))
     (dolist (package (packages-where #'accessible-p symbol) found)
       (do-symbols (name package)
@@ -113,7 +113,7 @@ is told by its name without a package."
 ;;; Where it is defined
 
 (defun definition-places (symbol)
-  "Return pairs of a path and the number of a top-level form for all that defines SYMBOL."
+  "Return lists of a path and the number of a top-level form for all definitions of SYMBOL."
   (let ((places '()))
     (flet ((note (identity)
              (let ((file (identity-file identity)) (form (identity-form identity)))
@@ -127,7 +127,7 @@ is told by its name without a package."
     places))
 
 (defun made-beside (symbol places)
-  "Return the names of what the forms at PLACES define besides SYMBOL, under names that have that of SYMBOL in them."
+  "Return the names, containing that of SYMBOL, that the forms at PLACES define besides SYMBOL."
   (let ((names '()))
     (loop for (path form) in places
           for file = (gethash path **files**)
@@ -149,7 +149,7 @@ is told by its name without a package."
 ;;; The facts
 
 (defun renaming-data (symbol name)
-  "Return as a JSON object what is to be known to give SYMBOL the name NAME."
+  "Return as a JSON object the facts for renaming SYMBOL to NAME."
   (object "from" (symbol-name symbol)
           "to" name
           "packages" (mapcar #'package-name (packages-where #'accessible-p symbol))
@@ -158,20 +158,20 @@ is told by its name without a package."
           "conflicts" (conflicts symbol name)))
 
 (defun all-package-names ()
-  "Return lists of a name of a package and its proper name."
+  "Return lists of a name or nickname of a package and the package's proper name."
   (loop for package in (list-all-packages)
         append (loop for name in (cons (package-name package) (package-nicknames package))
                      collect (list name (package-name package)))))
 
 (defun all-local-nicknames ()
-  "Return lists of a package, a nickname that is local to it, and the package that this means."
+  "Return lists of a package, a nickname local to it, and the package that the nickname means."
   (loop for package in (list-all-packages)
         append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
                      collect (list (package-name package) nickname (package-name actual)))))
 
 (define-operation "rename-facts" (name package to derived)
-  "Tell what is to be known to give the symbol NAME of PACKAGE the name TO. DERIVED are lists of a name in the same
-package and what it becomes."
+  "Return the facts for renaming the symbol NAME of PACKAGE to TO. DERIVED are lists of the old and the new name of
+other symbols in the same package."
   (multiple-value-bind (symbol status) (named-symbol name package)
     (declare (ignore status))
     (let ((places (definition-places symbol)) (home (symbol-package symbol)))
@@ -194,10 +194,10 @@ package and what it becomes."
 
 ;;; The image follows
 
-(sb-ext:defglobal **replaced** '() "Symbols whose place others have taken, and that still name something.")
+(sb-ext:defglobal **replaced** '() "Symbols that others have replaced, and that still name something.")
 
 (defun pairs-in (home names)
-  "Return pairs of a symbol of the package HOME and the symbol that takes its place, for NAMES, lists of two names."
+  "Return pairs of a symbol of the package HOME and its replacement, for NAMES, lists of the old and the new name."
   (let* ((package (find-package home)) (*package* package))
     (loop for (old new) in names
           for symbol = (find-symbol old package)
@@ -205,10 +205,10 @@ package and what it becomes."
             collect (cons symbol (intern new package)))))
 
 (defun move-exports (old new)
-  "Put the symbol NEW into all packages where OLD is, exported and shadowing as that is, and let none export OLD. One that
-shadowed another leaves its place to that."
+  "Put the symbol NEW into all packages where OLD is, exported and shadowing like OLD, and let none export OLD. Where
+OLD shadowed another symbol, unintern OLD."
   (dolist (package (packages-where #'present-p old))
-    ;; The lock of a package does not hold for what is done in it.
+    ;; The lock of the current package does not hold.
     (let ((*package* package))
       (if (member old (package-shadowing-symbols package))
           (shadowing-import new package)
@@ -222,7 +222,7 @@ shadowed another leaves its place to that."
       (when (member old (package-shadowing-symbols package)) (unintern old package)))))
 
 (defun move-state (old new)
-  "Give the symbol NEW the value of OLD, a global variable that can be set, and its class, so that instances stay."
+  "Give the symbol NEW the value of OLD, a global variable that can be set, and OLD's class, so that instances stay."
   (let ((class (find-class old nil)))
     (when (and (boundp old) (not (constantp old)) (not (boundp new))
                (member (known :variable :kind old) '(:special :global)))
@@ -232,9 +232,9 @@ shadowed another leaves its place to that."
             (class-name class) new))))
 
 (define-operation "rename-prepare" (home names structures)
-  "Let new symbols of the package HOME take the place of old ones, as NAMES, lists of both names, say. The files that
-define them are loaded after that. Forget the STRUCTURES, texts of names, whose slots get other names. Return the old
-names that mean the old symbols still."
+  "Replace symbols of the package HOME by new ones, as NAMES, lists of both names, say. The files that define them are
+loaded after that. Forget the STRUCTURES, texts of names, whose slots get other names. Return the old names that still
+mean the old symbols."
   (call-user-code
    (lambda ()
      (let ((pairs (pairs-in home names)) (package (find-package home)))
@@ -248,7 +248,7 @@ names that mean the old symbols still."
      (loop for (old) in (pairs-in home names) collect (symbol-name old)))))
 
 (defun names-any-p (definition symbols)
-  "True when DEFINITION is of one of SYMBOLS or for instances of a class that one names."
+  "True when DEFINITION is of one of SYMBOLS, or is a method that specializes on the class or object that one names."
   (or (member (name-symbol (definition-name definition)) symbols :test #'eq)
       (and (eq (definition-kind definition) :method)
            (some (lambda (specializer)
@@ -259,7 +259,7 @@ names that mean the old symbols still."
                  (sb-mop:method-specializers (definition-identity definition))))))
 
 (defun left-of (symbols)
-  "Return the definitions that the image still has of SYMBOLS, in files or not."
+  "Return the definitions of SYMBOLS that the image still has, from files or not."
   (let ((left '()))
     (loop for file being the hash-values of **files**
           do (map-file-definitions (lambda (definition)
@@ -278,13 +278,13 @@ names that mean the old symbols still."
     (sort-definitions left)))
 
 (defun drop-moved-class (symbol)
-  "Let SYMBOL name no class any more when its class has got another name."
+  "Let SYMBOL no longer name its class when the class has got another name."
   (let ((class (find-class symbol nil)))
     (when (and class (not (eq (class-name class) symbol)))
       (let ((*package* (or (symbol-package symbol) *package*))) (setf (find-class symbol) nil)))))
 
 (define-operation "rename-finish" ()
-  "Take out of the image what the symbols still name whose place others took at the last rename-prepare."
+  "Remove from the image what the symbols replaced by the last rename-prepare still name."
   (let ((symbols (shiftf **replaced** '())))
     (call-user-code (lambda () (mapc #'drop-moved-class symbols)))
     (multiple-value-bind (gone left) (forget-all (left-of symbols))

@@ -1,4 +1,4 @@
-;;;; The texts of loaded files, and their top-level forms as text. Nothing is interned or evaluated.
+;;;; Splits texts of loaded files into top-level forms, as text. Nothing is interned or evaluated.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -8,7 +8,7 @@
 (defparameter *text-limit* 4000000 "Octets of a file of which the text is kept.")
 
 (defun read-text (path)
-  "Return the octets of the file PATH as a string; NIL when it cannot be read, or is large."
+  "Return the octets of the file PATH as a string, or NIL when it cannot be read or is too large."
   (ignore-errors
    (with-open-file (in (regular-file (sb-ext:native-namestring path)) :element-type '(unsigned-byte 8))
      (let ((length (file-length in)))
@@ -30,7 +30,7 @@ be read."
     (set-syntax-from-char (code-char #xef) #\Space)
     (set-syntax-from-char (code-char #xbb) #\Space)
     (set-syntax-from-char (code-char #xbf) #\Space)
-    ;; A script can begin with the name of its interpreter; further on, #! is something that the program defines.
+    ;; A script can begin with #! and an interpreter; further on, #! is something that the program defines.
     (set-dispatch-macro-character #\# #\! (lambda (stream char number)
                                            (declare (ignore char number))
                                            (when (eql 2 (file-position stream)) (read-line stream))
@@ -39,7 +39,7 @@ be read."
       (error () nil))))
 
 (defun skip-comment (text start end)
-  "Return where the block comment ends that begins at START in TEXT, before END."
+  "Return the index in TEXT, at most END, after the block comment that begins at START."
   (loop with depth = 0
         with index = start
         while (< index end)
@@ -52,7 +52,7 @@ be read."
         finally (return end)))
 
 (defun skip-blank (text start end)
-  "Return where in TEXT, from START, something stands that is neither white space nor a comment, or END."
+  "Return the index in TEXT, from START, of the first character beyond white space and comments, or END."
   (loop with index = start
         while (< index end)
         do (let ((char (char text index)))
@@ -65,13 +65,13 @@ be read."
         finally (return end)))
 
 (defun end-of-read (text start)
-  "Return where in TEXT what is read from START ends."
+  "Return the index in TEXT after the object that is read from START."
   (with-input-from-string (in text :start start)
     (read in nil)
     (+ start (file-position in))))
 
 (defun form-start (text start end)
-  "Return where in TEXT, from START, the form begins that ends at END, behind features and what they leave out."
+  "Return the index in TEXT, from START, of the form that ends at END, after feature expressions and what they skip."
   (loop for index = (skip-blank text start end)
         while (and (< (1+ index) end) (char= (char text index) #\#) (find (char text (1+ index)) "+-"))
         do (let* ((behind (end-of-read text (+ index 2))) (next (end-of-read text behind)))
@@ -80,8 +80,8 @@ be read."
         finally (return index)))
 
 (defun form-bounds (text)
-  "Return a vector of pairs of the start and the end of each top-level form of TEXT, as SBCL counts them. Return NIL when
-it cannot be read without the readtable of the user."
+  "Return a vector of pairs: the start and the end of each top-level form of TEXT, as SBCL counts them. Return NIL when
+reading needs the readtable of the user."
   (call-skipping
    text
    (lambda ()
@@ -94,12 +94,12 @@ it cannot be read without the readtable of the user."
                'vector)))))
 
 (defun form-positions (text)
-  "Return a vector of where each top-level form of TEXT begins, or NIL when it cannot be read."
+  "Return a vector of the start indices of the top-level forms of TEXT, or NIL when it cannot be read."
   (let ((bounds (form-bounds text)))
     (and bounds (map '(vector t) #'car bounds))))
 
 (defun quoted-end (text start end)
-  "Return where what the character at START in TEXT, before END, quotes has its end."
+  "Return the index in TEXT, at most END, after what the quote character at START begins."
   (loop with quote = (char text start)
         with index = (1+ start)
         while (< index end)
@@ -109,7 +109,7 @@ it cannot be read without the readtable of the user."
         finally (return end)))
 
 (defun plain-form (text start end)
-  "Return the part of TEXT from START to END without comments, and with one space for any white space."
+  "Return TEXT from START to END without comments, and with one space for any white space."
   (with-output-to-string (out)
     (let ((index start) (gap nil))
       (flet ((put (to)
@@ -131,13 +131,13 @@ it cannot be read without the readtable of the user."
                          (t (put (1+ index))))))))))
 
 (defun plain-forms (text)
-  "Return a vector of the top-level forms of TEXT as PLAIN-FORM has them, or NIL."
+  "Return a vector of the top-level forms of TEXT, each as PLAIN-FORM returns it, or NIL."
   (let ((bounds (and text (form-bounds text))))
     (and bounds
          (map 'vector (lambda (pair) (plain-form text (car pair) (cdr pair))) bounds))))
 
 (defun form-parts (form count)
-  "Return the texts of the first COUNT elements of the text FORM, fewer when it has not so many."
+  "Return the texts of the first COUNT elements of the list in the text FORM, or of all when it has fewer."
   (call-skipping
    form
    (lambda ()
@@ -150,7 +150,7 @@ it cannot be read without the readtable of the user."
                          (string-trim " " (subseq form start (file-position in))))))))))
 
 (defun names-p (text name)
-  "True when TEXT, of a symbol in an element of a form, has NAME, in whatever package."
+  "True when TEXT spells a symbol with the name NAME, in whatever package."
   (string-equal name (string-trim "|" (subseq text (let ((colon (position #\: text :from-end t))) (if colon (1+ colon) 0))))))
 
 (defun parts-at-top-level (form)
@@ -172,8 +172,8 @@ the last counts. Return NIL without one."
           finally (return last))))
 
 (defun package-entered (form)
-  "Return the package that the text FORM makes the current one, or its name when there is no such package. Return NIL when
-FORM does not do that."
+  "Return the package that the text FORM makes current by IN-PACKAGE, or its name when it does not exist. Return NIL
+when FORM does not do that."
   (let* ((name (argument-of "in-package" form))
          (designator (and name (let ((*package* (find-package "KEYWORD")) (*read-eval* nil))
                                  (ignore-errors (read-from-string name))))))
@@ -182,19 +182,19 @@ FORM does not do that."
          (or (find-package (string designator)) (string designator)))))
 
 (defun package-at-start (path)
-  "Return the package in which the file PATH, a native name, begins to be read, where that is sure, or NIL: ASDF reads
+  "Return the package in which reading the file PATH, a native name, begins, or NIL when that is not sure: ASDF reads
 definitions of systems in its own."
   (let ((dot (position #\. path :from-end t)))
     (and dot (string= ".asd" path :start2 dot) (find-package "ASDF-USER"))))
 
 (defun package-in-force (forms number path)
-  "Return the package in which the form with NUMBER in FORMS, texts of the file PATH, is read, or its name."
+  "Return the package, or its name, in which the form NUMBER of FORMS, texts of the file PATH, is read."
   (or (loop for index from (1- number) downto 0 thereis (package-entered (aref forms index)))
       (package-at-start path)
       (find-package "COMMON-LISP-USER")))
 
 (defun decoded (text)
-  "Return TEXT, a part of what READ-TEXT returns, as characters: the octets are UTF-8, or each is one."
+  "Return TEXT, a part of what READ-TEXT returns, decoded as UTF-8; unchanged when it is not UTF-8."
   (if (every (lambda (char) (< (char-code char) 128)) text)
       text
       (handler-case (sb-ext:octets-to-string (map '(vector (unsigned-byte 8)) #'char-code text)

@@ -1,42 +1,42 @@
-;;;; What is touched while a form is evaluated or something is loaded. SBCL asks before it changes a name: what that
-;;;; was then is kept, so that what is new at the end is known.
+;;;; Records the names that change while a form is evaluated or a file is loaded. SBCL calls a check before it changes a
+;;;; name. The name's definitions are saved then, to find at the end which are new.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (touched (:constructor make-touched ()))
-  "What was touched so far. BEFORE has by symbol the identities of what it was. LOADED has the symbols and packages
-that a load touched, and FUNCTIONS the function names that were set. LOG has the symbols that were touched, newest first,
-and for a method a pair of the name of its generic function and the method. FAILED has those of loads that did not end
-well, and packages. EXPORTS are lists of a package, where its definition is from, and symbols that it is told to export. VALUES has by
-symbol what a variable was before its first definition came, itself a TOUCHED when it was unbound. SLOTS has by class the names of
-the slots that it defined. MAKERS has by symbol, package and method the true names of the files that were loaded or compiled
-when it was touched."
+  "The changes so far. BEFORE maps a symbol to the identities of its earlier definitions. LOADED has the symbols and
+packages that a load changed, FUNCTIONS the function names that were set. LOG has the changed symbols, newest first, and
+for a method a pair of its generic function's name and the method. FAILED has such entries of loads that did not end
+well, and packages. EXPORTS are lists of a package, the location of its definition, and symbols that it is told to
+export. VALUES maps a symbol to a variable's value before its first definition, or to this TOUCHED when it was unbound.
+SLOTS maps a class to the names of the slots that it defined. MAKERS maps a symbol, package or method to the truenames
+of the files being loaded or compiled when it changed."
   (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq)) (functions (make-hash-table :test 'equal))
   (log '()) (failed '()) (exports '())
   (values (make-hash-table :test 'eq)) (slots (make-hash-table :test 'eq)) (makers (make-hash-table :test 'eq)))
 
-(defvar *touched* nil "What is touched while this thread loads, or :NOTHING-YET, or NIL while nobody asks.")
-(defvar *defining-package* nil "True while DEFPACKAGE makes or changes a package: where its form is from, or T.")
+(defvar *touched* nil "The TOUCHED of this thread while changes are recorded, :NOTHING-YET before the first, else NIL.")
+(defvar *defining-package* nil "The source location of the DEFPACKAGE being evaluated, or T when unknown; else NIL.")
 
 (defmacro with-touched ((variable) &body body)
-  "Evaluate BODY with VARIABLE being what this thread touches, when somebody asks. No failure of it reaches the program."
+  "Evaluate BODY with VARIABLE bound to this thread's TOUCHED, if changes are recorded. Its errors stay within."
   `(when *touched*
      (let ((,variable (if (eq *touched* :nothing-yet) (setf *touched* (make-touched)) *touched*)))
-       ;; To look at a name can make SBCL change one.
+       ;; Looking at a name can make SBCL change one.
        (let ((*touched* nil))
          (ignore-errors ,@body)))))
 
 (defun note-makers (thing touched)
-  "Note in TOUCHED which files are loaded and compiled while THING, a symbol, package or method, is touched."
+  "Note in TOUCHED the files being loaded and compiled while THING, a symbol, package or method, changes."
   (dolist (file (list *load-truename* *compile-file-truename*))
     (when file (pushnew file (gethash thing (touched-makers touched)) :test #'eq))))
 
 (defun own-slots (class)
-  "Return the names of the slots that the definition of CLASS has."
+  "Return the names of the direct slots of CLASS."
   (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class)))
 
 (defun note-slots (symbol touched)
-  "Note in TOUCHED which slots the class SYMBOL defines, when it is one whose instances can get others."
+  "Note in TOUCHED the direct slots of the class SYMBOL, when its instances can get other slots."
   (let* ((cell (class-cell symbol)) (class (and cell (cell-class cell))))
     (when (typep class 'standard-class)
       (setf (gethash class (touched-slots touched)) (own-slots class)))))
@@ -65,12 +65,12 @@ when it was touched."
     (when (and symbol (symbol-package symbol)) (note-symbol symbol touched))))
 
 (defun touch (name)
-  "Note that NAME, a function name or what SBCL makes of one, is about to change."
+  "Note that NAME, a function name or one that SBCL derives from it, is about to change."
   (with-touched (touched)
     (note-name name touched)))
 
 (defun touch-function (name)
-  "Note that NAME is about to get a function, which can be one that it had."
+  "Note that NAME is about to get a function, perhaps the one that it has."
   (with-touched (touched)
     (setf (gethash name (touched-functions touched)) t)
     (note-name name touched)))
@@ -85,7 +85,7 @@ when it was touched."
         (push (cons name method) (touched-log touched))))))
 
 (defun touch-exports (symbols package)
-  "Note that PACKAGE is told to export SYMBOLS, when its definition does so."
+  "Note that PACKAGE is told to export SYMBOLS, if its definition does so."
   (with-touched (touched)
     (when *defining-package*
       (note-makers (find-package package) touched)
@@ -94,14 +94,14 @@ when it was touched."
             (touched-exports touched)))))
 
 (defun touch-variable (symbol)
-  "Note that a definition of the variable SYMBOL comes, which does not set it when it is bound."
+  "Note that a definition of the variable SYMBOL comes. It does not set a bound variable."
   (with-touched (touched)
     (let ((values (touched-values touched)))
       (unless (nth-value 1 (gethash symbol values))
         (setf (gethash symbol values) (if (boundp symbol) (symbol-value symbol) touched))))))
 
 (defun call-in-load (function)
-  "Call FUNCTION, which loads a file. When it does not end well note that of what it touched."
+  "Call FUNCTION, which loads a file. If it does not end well, note its changes as failed."
   (let* ((before (and (touched-p *touched*) *touched*)) (done nil)
          (log (and before (touched-log before))) (exports (and before (touched-exports before))))
     (unwind-protect (multiple-value-prog1 (funcall function) (setf done t))

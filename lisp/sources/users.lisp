@@ -1,11 +1,11 @@
-;;;; Functions that were compiled with something as it was before: a macro, an inline function, a constant.
+;;;; Finds outdated functions: those compiled with an older macro, inline function or constant.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (sb-ext:defglobal **outdated** '()
-  "What was compiled with something that has changed since: lists of what that is, the name of the user and its function.")
+  "Uses of what has changed since: lists of the name that changed, the user's name and the user's function.")
 
-(defparameter *outdated-limit* 1000 "How many of them are kept.")
+(defparameter *outdated-limit* 1000 "At most this many elements of **OUTDATED** are kept.")
 
 (defun kind-reached (name function)
   "Return what FUNCTION, a simple one, is to NAME, which reaches it, as MAP-REACHED has it; NIL when it does not."
@@ -20,7 +20,7 @@
   (and (kind-reached name function) t))
 
 (defun method-of (function name)
-  "Return the method of the generic function NAME of which FUNCTION is the code, or NIL."
+  "Return the method of the generic function NAME whose code is FUNCTION, or NIL."
   (let ((generic (generic-function-named name)))
     (and generic
          (find-if (lambda (method)
@@ -36,8 +36,8 @@
         (format nil "~A~@[ (~A)~]" (function-name-text name) kind))))
 
 (defun has-inside-p (function kind name)
-  "True when FUNCTION, which has a use of NAME of that KIND, has the code or the value of that compiled in. True too when
-it takes a macro for a function."
+  "True when FUNCTION, which uses NAME by the cross reference KIND, has NAME's code or value compiled in. True too when
+it calls a macro as a function."
   (case kind
     (:macroexpands t)
     (:references (constantp name))
@@ -46,7 +46,7 @@ it takes a macro for a function."
                 (not (member (plain-definition name) (introspect "FIND-FUNCTION-CALLEES" function) :test #'eq))))))
 
 (defun mentions-p (xrefs names)
-  "True when XREFS, packed cross references, can mention one of NAMES: those of the program stand in the vector itself."
+  "True when XREFS, packed cross references, can mention one of NAMES: names of the program are elements of the vector."
   (declare (optimize speed) (type simple-vector xrefs) (list names))
   (loop for index from 1 below (length xrefs)
           thereis (let ((element (svref xrefs index)))
@@ -54,7 +54,7 @@ it takes a macro for a function."
                             thereis (if (symbolp name) (eq name element) (equal name element))))))
 
 (defun uses-of (names fresh)
-  "Return lists of one of NAMES, a user and its function: those that were compiled with it, in code of other sources than
+  "Return lists of one of NAMES, a user compiled with it, and the user's function; without code of the debug sources
 FRESH."
   (let ((uses '()))
     (map-functions
@@ -90,13 +90,13 @@ FRESH."
     uses))
 
 (defun outdated-uses ()
-  "Return the elements of **OUTDATED** that are in force, in the order of how they read."
+  "Return the elements of **OUTDATED** that are still in force, sorted by their texts."
   (setf **outdated** (remove-if-not (lambda (use) (in-force-p (second use) (third use))) **outdated**))
   (sort (copy-list **outdated**) #'string<
         :key (lambda (use) (format nil "~A ~A" (function-name-text (first use)) (user-text (second use) (third use))))))
 
 (defun use-kind (name)
-  "Return the word for what users of NAME have compiled in."
+  "Return the word of answers for what users of NAME have compiled in."
   (cond ((consp name) "inline function")
         ((macro-function name) "macro")
         ((eq (known :function :inlinep name) 'inline) "inline function")

@@ -1,11 +1,11 @@
-;;;; What is told of a failed check: what it says by itself once, and where what it got differs from what was wanted.
+;;;; Renders failed checks: shows once what the form itself shows, and where the value differs from the expected one.
 
 (in-package "LIVE-LISP.TESTS")
 
-(defparameter *value-characters* 60 "Characters of a value that are told.")
+(defparameter *value-characters* 60 "Characters shown of a value.")
 
 (defun value-text (value)
-  "Return VALUE, in the test that runs, as text."
+  "Return VALUE as text for the current test."
   (printing-briefly *value-characters* value (home-of (result-name *result*))))
 
 (defun values-text (values)
@@ -14,18 +14,18 @@
       (value-text (first values))
       (format nil "(values~{ ~A~})" (mapcar #'value-text values))))
 
-;;; Two values, of which the difference is told when they are long, or do not say what they hold
+;;; Two values: their difference is shown if they are long, or their texts do not show what they hold
 
 (defun telling-p (one other)
-  "True when the texts ONE and OTHER say together what can be known of two values."
+  "True when the texts ONE and OTHER together show all of two values."
   (and (string/= one other)
        (<= (+ (length one) (length other)) *value-characters*)
        (not (search "#<" one))
        (not (search "#<" other))))
 
 (defun two-texts (one other &optional several)
-  "Return ONE and OTHER as texts. When those would not tell, they are of the first parts that differ, and a third value says
-where these are. With SEVERAL both are lists of the values of a form."
+  "Return ONE and OTHER as texts. If these would not show enough, they are of the first parts that differ, and a third
+value is the path to them. With SEVERAL both are lists of the values of a form."
   (if (and several (= 1 (length one) (length other)))
       (two-texts (first one) (first other))
       (destructuring-bind (first second) (mapcar (if several #'values-text #'value-text) (list one other))
@@ -33,26 +33,26 @@ where these are. With SEVERAL both are lists of the values of a form."
             (values first second nil)
             (multiple-value-bind (part other-part path)
                 (difference-texts one other (home-of (result-name *result*)))
-              ;; What differs as a whole is told as that, when it tells.
+              ;; Values that differ as a whole are shown whole, if that shows the difference.
               (if (and path (or (string/= "" path) (string= first second)))
                   (values part other-part path)
                   (values first second nil)))))))
 
 (defstruct (said (:constructor make-said (text plain)))
-  "Stands for an object in a message or a form. TEXT is what it is printed as, PLAIN what it is printed as without escapes."
+  "Stands for an object in a message or a form. TEXT is its printed form, PLAIN the one without escapes."
   text plain)
 
 (defmethod print-object ((object said) stream)
   (write-string (if *print-escape* (said-text object) (said-plain object)) stream))
 
-;;; Which part of a long form made what differs
+;;; Which part of a long form made the difference
 
 (defun makes-parts-p (form)
-  "True when FORM is a call that makes a list or a vector of the values of its arguments."
+  "True when FORM is a call of LIST or VECTOR."
   (and (typep form '(cons (member list vector))) (ignore-errors (list-length form)) t))
 
 (defun part-alone (form index)
-  "Return FORM, which makes parts, with dots for all arguments but that of INDEX."
+  "Return FORM, a call of LIST or VECTOR, with dots for all arguments but that of INDEX."
   (let ((dots (make-said "..." "...")) (parts (rest form)))
     (if (< -1 index (length parts))
         `(,(first form)
@@ -62,8 +62,8 @@ where these are. With SEVERAL both are lists of the values of a form."
         form)))
 
 (defun with-part-alone (form one other)
-  "Return FORM, of a check or a test that compared ONE with OTHER. Where it is long, dots stand for the parts that did not
-make what differs first."
+  "Return FORM, of a check or a test that compared ONE with OTHER. In a long one dots replace the parts that did not
+make the first difference."
   (let ((index (and (consp form)
                     (ignore-errors (list-length form))
                     (> (length (printing-briefly *form-characters* form)) *form-characters*)
@@ -73,13 +73,13 @@ make what differs first."
           (t (mapcar (lambda (part) (if (makes-parts-p part) (part-alone part index) part)) form)))))
 
 (defun at-path (text path)
-  "Return TEXT with where it is, when PATH is neither NIL nor empty."
+  "Return TEXT with PATH behind it, unless PATH is NIL or empty."
   (format nil "~A~:[ at ~A~;~]" text (member path '(nil "") :test #'equal) path))
 
-;;; What a check says by itself, and what it does not
+;;; What the form of a check shows, and what not
 
 (defun evident-p (form)
-  "True when FORM says its value: it is a constant without a name, or names a function."
+  "True when FORM shows its value: it is a constant without a name, or names a function."
   (typecase form
     ((or null keyword (eql t)) t)
     (symbol nil)
@@ -87,29 +87,29 @@ make what differs first."
     (t (atom form))))
 
 (defun evident-value (form)
-  "Return what FORM, which says its value, does: that, or the name of the function."
+  "Return the value that FORM, an EVIDENT-P, shows, or the name of the function."
   (if (consp form) (second form) form))
 
 (defun stated-p (value check)
-  "True when an argument of the form CHECK says VALUE."
+  "True when an argument of the form CHECK shows VALUE."
   (loop for tail on (and (consp check) (rest check))
         for part = (first tail)
           thereis (or (equal part value)
                       (and (evident-p part) (equal value (evident-value part))))))
 
 (defun got-text (forms values)
-  "Return the VALUES of FORMS as text, but those that their forms say; NIL without any."
+  "Return the VALUES of FORMS as text, without those that their forms show; NIL when none is left."
   (let ((texts (loop for form in forms
                      for value in values
                      unless (evident-p form) collect (value-text value))))
     (and texts (format nil "~{~A~^ and ~}" texts))))
 
 (defun option-p (form)
-  "True when FORM, an argument of a check, is a name or a function: nothing that it compares."
+  "True when FORM, an argument of a check, is a keyword or a function, not something that it compares."
   (typep form '(or keyword (cons (eql function)))))
 
 (defun got-of-two (forms values)
-  "Return what is told of the VALUES of two FORMS as arguments for NOTE-FAILURE, or NIL when they say it themselves."
+  "Return the VALUES of two FORMS as arguments for NOTE-FAILURE, or NIL when they show their difference as a whole."
   (destructuring-bind (one other) forms
     (multiple-value-bind (first second path) (two-texts (first values) (second values))
       (cond ((null path) nil)
@@ -118,8 +118,8 @@ make what differs first."
             (t (list :got (at-path (format nil "~A and ~A" first second) path)))))))
 
 (defun said-of-check (check form noted)
-  "Return what is told of CHECK, a failed check whether FORM is true, as arguments for NOTE-FAILURE. NOTED has the values of
-the arguments of FORM, in pairs. Return NIL when one is not there."
+  "Return arguments for NOTE-FAILURE about CHECK, a failed check whether FORM is true. NOTED has pairs of an argument of
+FORM and its value. Return NIL when one is missing."
   (let ((parts (remove-if #'option-p (and (consp form) (rest form)))))
     (flet ((known (part) (assoc part noted :test #'equal)))
       (when (loop for part in parts always (or (evident-p part) (known part)))
@@ -131,37 +131,37 @@ the arguments of FORM, in pairs. Return NIL when one is not there."
               (list :check check :got (got-text parts values))))))))
 
 (defun checked-form (check)
-  "Return the form that the form CHECK is about: what stands in its NOT, or all of it."
+  "Return the form that the form CHECK is about: the one in its NOT, or CHECK."
   (if (typep check '(cons (eql not) (cons cons null))) (second check) check))
 
 (defun compared (check expected got &optional several)
-  "Return what is told of the form CHECK, which got GOT where EXPECTED was wanted, as arguments for NOTE-FAILURE. With SEVERAL
-both are lists of the values of a form."
+  "Return arguments for NOTE-FAILURE about the form CHECK, which got GOT where EXPECTED was wanted. With SEVERAL both
+are lists of the values of a form."
   (multiple-value-bind (text wanted path) (two-texts got expected several)
     (list* :check (if several check (with-part-alone check got expected))
            :got (at-path text path)
            (unless (and (null path) (loop for each in (if several expected (list expected)) always (stated-p each check)))
              (list :expected wanted)))))
 
-;;; Messages. What is long in them is told by its beginning.
+;;; Messages. Long objects in them are shown by their beginnings.
 
 (defun said-briefly (object)
-  "Return what stands for OBJECT in a message, or OBJECT itself when it is not long, and printed by no code of the program."
+  "Return what stands for OBJECT in a message: OBJECT itself when it is short, and no code of the program prints it."
   (let ((text (value-text object)))
     (if (and (<= (length text) *value-characters*) (not (search "#<" text)))
         object
         (make-said text (if (stringp object) (shortened *value-characters* object) text)))))
 
 (defun said-together (objects)
-  "Return what stands for OBJECTS, of a message. When they are two that differ in a part, it is that, and where it is comes as
-a second value."
+  "Return what stands for OBJECTS, of a message. If they are two that differ in a part, it is that part, with its path
+as a second value."
   (multiple-value-bind (one other path) (and (= 2 (length objects)) (two-texts (first objects) (second objects)))
     (if path
         (values (list (make-said one one) (make-said other other)) path)
         (mapcar #'said-briefly objects))))
 
 (defun message-text (control arguments)
-  "Return what the format CONTROL makes of ARGUMENTS in the test that runs, or NIL when that fails."
+  "Return the text that the format CONTROL makes of ARGUMENTS in the current test, or NIL when that fails."
   (flet ((text (arguments) (ignore-errors (apply #'format nil control arguments))))
     (with-brief-printing ((home-of (result-name *result*)))
       (multiple-value-bind (brief path) (said-together arguments)

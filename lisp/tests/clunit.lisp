@@ -3,13 +3,13 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun clunit-call (package name function)
-  "Call FUNCTION, which runs the test NAME of PACKAGE, without what that reports meanwhile."
+  "Call FUNCTION, which runs the test NAME of PACKAGE, without its report."
   (call-as-test "clunit" name
                 (lambda ()
                   (with-home-values (package ("*REPORT-PROGRESS*" nil)) (funcall function)))))
 
 (defun clunit-run-case (package original arguments)
-  "Run the case of ARGUMENTS by ORIGINAL of PACKAGE, unless that leaves it for later, or out."
+  "Probe: run the case of ARGUMENTS by ORIGINAL of PACKAGE, unless that leaves it for later, or out."
   (let ((case (first arguments)))
     (flet ((run () (apply original arguments)))
       (if (eq :run (home-call package "TEST-CASE-EXECUTION-ACTION" case))
@@ -17,19 +17,19 @@
           (run)))))
 
 (defun clunit-function (package original arguments)
-  "Return what ORIGINAL of PACKAGE returns for ARGUMENTS: the function of a case that had been left for later."
+  "Probe: return, wrapped, the value of ORIGINAL of PACKAGE for ARGUMENTS: the function of a case left for later."
   (let ((function (apply original arguments)) (name (slot-value (first arguments) (home-symbol package "NAME"))))
     (lambda () (clunit-call package name function))))
 
 (defun clunit-skip (package original arguments)
-  "Leave out the case whose report is being made by ORIGINAL of PACKAGE with ARGUMENTS, and note that."
+  "Probe: leave out the case whose report ORIGINAL of PACKAGE makes with ARGUMENTS, and record that."
   (clunit-call package (home-call package "TEST-REPORT-NAME" (home-value package "*CLUNIT-TEST-REPORT*"))
                (lambda ()
                  (incf (result-skipped *result*))
                  (apply original arguments))))
 
 (defun clunit-error (package original arguments)
-  "Record the error of ARGUMENTS by ORIGINAL of PACKAGE, and note or hold it."
+  "Probe: record the error of ARGUMENTS by ORIGINAL of PACKAGE, and record or hold it here."
   (when *result*
     (when *hold* (invoke-debugger (first arguments)))
     (note-checks 1)
@@ -37,14 +37,14 @@
   (apply original arguments))
 
 (defun clunit-said (check expected got)
-  "Return what is told of the form CHECK, which got GOT, as arguments for NOTE-FAILURE. EXPECTED is the form of what was wanted:
-CLUnit keeps no value of that."
+  "Return arguments for NOTE-FAILURE about the form CHECK, which got GOT. EXPECTED is the form of what was wanted:
+CLUnit does not keep its value."
   (if (evident-p expected)
       (compared check (evident-value expected) got)
       (list :check check :got (value-text got))))
 
 (defun clunit-note (package condition)
-  "Note CONDITION, the outcome of a check of PACKAGE."
+  "Record CONDITION, the outcome of a check of PACKAGE."
   (flet ((value (name) (slot-value condition (home-symbol package name)))
          (of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "ASSERTION-PASSED") (note-checks 1))
@@ -56,12 +56,12 @@ CLUnit keeps no value of that."
            (note-failure package "failure" :text (message-text (value "FORMAT-STRING") (value "ARGS")))))))
 
 (defun clunit-check (package original arguments)
-  "Record the condition of ARGUMENTS by ORIGINAL of PACKAGE, and note it."
+  "Probe: record the condition of ARGUMENTS by ORIGINAL of PACKAGE, and here."
   (when *result* (clunit-note package (first arguments)))
   (apply original arguments))
 
 (defun clunit-run (package original arguments)
-  "Run what ARGUMENTS say by ORIGINAL of PACKAGE. Its report would go to where output went when that was loaded."
+  "Probe: run what ARGUMENTS say by ORIGINAL of PACKAGE. Its report would go where output went when CLUnit was loaded."
   (with-home-values (package ("*TEST-OUTPUT-STREAM*" *standard-output*)) (apply original arguments)))
 
 (defun clunit-entries (package)

@@ -1,4 +1,4 @@
-;;;; What tests run: which files are measured, and which definitions each test reaches.
+;;;; Finds what tests run: chooses the files that are measured, and records which definitions each test reaches.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -9,7 +9,7 @@
   (some (lambda (folder) (eql 0 (search folder path))) folders))
 
 (defun folder-of (system)
-  "Return the native true name of the folder in which SYSTEM is defined, or NIL."
+  "Return the native truename of the folder in which SYSTEM is defined, or NIL."
   (let ((file (ignore-errors (truename (asdf-call "SYSTEM-SOURCE-FILE" system)))))
     (and file (sb-ext:native-namestring (make-pathname :name nil :type nil :version nil :defaults file)))))
 
@@ -19,9 +19,9 @@
                      :test #'string= :from-end t))
 
 (defun measured-paths (names root)
-  "Return the paths of the files that are measured when the systems NAMES are tested. These are files of them and of what
-they need, below ROOT or beside their definitions. Without NAMES it is all loaded ones below ROOT. What only tests others
-is not measured; where there is nothing else, the tests are in the files of the program, and all are."
+  "Return the paths of the files to measure when the systems NAMES are tested: their files and those of what they need,
+below ROOT or beside their definitions; without NAMES all loaded ones below ROOT. Files that only test others are not
+measured, unless there are no others: then the tests are in the files of the program."
   (let* ((systems (remove nil (mapcar #'system-of names)))
          (folders (list* root (remove nil (mapcar #'folder-of systems))))
          (paths (remove-if-not (lambda (path) (below-p path folders))
@@ -42,12 +42,12 @@ is not measured; where there is nothing else, the tests are in the files of the 
         while place count t))
 
 (defun note-all-missed (text)
-  "Note that the functions and methods that TEXT defines cannot be measured."
+  "Count the functions and methods that TEXT defines as not measured."
   (dolist (operator '("(defun " "(defmethod "))
     (loop repeat (occurrences operator text) do (note-missed))))
 
 (defun put-stand-in (form operator content start)
-  "Put into CONTENT at START the text FORM, with the name of the macro that stands for OPERATOR in its place."
+  "Put the text FORM into CONTENT at START, with OPERATOR replaced by its macro in *STAND-INS*."
   (let* ((text (first (form-parts form 1)))
          (place (+ start (search text form)))
          (colon (position #\: text :from-end t))
@@ -58,15 +58,15 @@ is not measured; where there is nothing else, the tests are in the files of the 
     (replace content name :start1 (+ place (if colon (1+ colon) 0)))))
 
 (defun can-define-p (operator)
-  "True when a form with OPERATOR can have a definition, or says how others are read or compiled."
+  "True when a form with OPERATOR can have a definition, or affects how others are read or compiled."
   (and operator
        (macro-function operator)
        (or (member operator '(defun defmethod defgeneric in-package declaim))
            (not (of-system-p operator)))))
 
 (defun definitions-only (text)
-  "Return TEXT with a number in the place of each top-level form that can have no definition, or NIL when it cannot be read.
-The second value are the packages that it enters."
+  "Return TEXT with a number in place of each top-level form that can have no definition, or NIL when it cannot be read.
+The second value has the packages that it enters."
   (let ((bounds (form-bounds text)) (package (find-package "COMMON-LISP-USER"))
         (content (make-string (length text) :initial-element #\Space)) (packages '()))
     (when bounds
@@ -78,12 +78,12 @@ The second value are the packages that it enters."
                (cond ((can-define-p operator) (replace content form :start1 start))
                      ((assoc operator *stand-ins*) (put-stand-in form operator content start))
                      (t (setf (char content start) #\0)
-                        ;; A closure has values that another compilation of it would not.
+                        ;; A closure has values that a second compilation would not have.
                         (when (and operator (special-operator-p operator)) (note-all-missed form)))))
       (values content packages))))
 
 (defun inline-names (packages)
-  "Return the names of the functions of PACKAGES that are inline."
+  "Return the names of the inline functions of PACKAGES."
   (let ((names '()))
     (dolist (package packages names)
       (do-symbols (symbol package)
@@ -94,7 +94,7 @@ The second value are the packages that it enters."
 ;;; Compiling and loading them
 
 (defun compile-quietly (copy fasl file)
-  "Compile COPY, some forms of FILE, into FASL. Return the truename of that, or NIL when a form is not as it should be."
+  "Compile COPY, some forms of FILE, into FASL. Return the truename of FASL, or NIL when a form has an error."
   (let ((wrong nil) (*error-output* (make-broadcast-stream)) (*standard-output* (make-broadcast-stream))
         (*package* (find-package "COMMON-LISP-USER"))
         (*macroexpand-hook* (measuring-hook *macroexpand-hook*)))
@@ -107,7 +107,7 @@ The second value are the packages that it enters."
           (and (not wrong) made))))))
 
 (defun load-measured (fasl path)
-  "Load FASL, which was compiled from the file PATH to be measured, and keep what marks its parts."
+  "Load FASL, compiled from the file PATH to be measured, and record what marks its parts."
   (let ((names (loop for name being the hash-keys of (first coverage-info) collect name))
         (codes (rest coverage-info))
         (*passing* t))
@@ -119,8 +119,8 @@ The second value are the packages that it enters."
                (remhash name (first coverage-info)))))
 
 (defun measure-file (path content folder number)
-  "Have the definitions of CONTENT, those of the file PATH, be measured. FOLDER is the native name of a directory for what is
-compiled, NUMBER that of this file."
+  "Measure the definitions in CONTENT, those of the file PATH. FOLDER is the native name of a directory for fasls,
+NUMBER that of this file."
   (let* ((*measured-file* path)
          (source (sb-ext:parse-native-namestring path))
          (fasl (sb-ext:parse-native-namestring (format nil "~A/~D/measured.fasl" folder number)))
@@ -129,12 +129,12 @@ compiled, NUMBER that of this file."
          (made (progn (ensure-directories-exist fasl)
                       (compile-quietly (copy-beside fasl source content) fasl source))))
     (cond (made (load-measured made path))
-          ;; It needs what only its other forms do, such as a change of the readtable.
+          ;; The file needs what only its other forms do, such as a change of the readtable.
           (t (setf (fill-pointer definitions) before)
              (note-all-missed content)))))
 
 (defun measure-files (paths folder)
-  "Have the definitions of the files PATHS be measured. FOLDER is the native name of a directory for what is compiled."
+  "Measure the definitions of the files PATHS. FOLDER is the native name of a directory for fasls."
   (let ((contents '()) (*inline-names* '()))
     (dolist (path paths)
       (multiple-value-bind (content packages) (let ((text (known-text path))) (and text (definitions-only text)))
@@ -153,12 +153,12 @@ directory for what is compiled."
        (call-in-folder-of (sb-ext:parse-native-namestring (format nil "~A/made" folder))
                           (lambda () (measure-files paths folder)))))))
 
-;;; Who reached what
+;;; Which definitions a test reached
 
-(defvar *covering* nil "What measures the run that this thread is in, or NIL.")
+(defvar *covering* nil "The COVERING of the run that this thread is in, or NIL.")
 
 (defun reached-text (definitions)
-  "Return which of DEFINITIONS were reached as a hexadecimal number, in which the first is the lowest bit."
+  "Return a hexadecimal bit mask of the DEFINITIONS that were reached; the first is the lowest bit."
   (let ((bits 0))
     (loop for definition across definitions
           for bit from 0
@@ -166,7 +166,7 @@ directory for what is compiled."
     (format nil "~(~X~)" bits)))
 
 (defun call-noting-reached (function note)
-  "Call FUNCTION and NOTE with the text of which definitions it reached, when those are measured."
+  "Call FUNCTION. If definitions are measured, then call NOTE with the REACHED-TEXT of those that it reached."
   (if (null *covering*)
       (funcall function)
       (let* ((definitions (covering-definitions *covering*))
@@ -178,18 +178,18 @@ directory for what is compiled."
                 for earlier across before
                 when earlier do (setf (measured-reached definition) t))))))
 
-;;; What was found
+;;; Results
 
 (defun marked-parts (codes)
-  "Return a table of the parts that the code in CODES, entries of COVERAGE-INFO, has marked."
+  "Return a table whose keys are the parts that the code in CODES, entries of COVERAGE-INFO, has marked."
   (let ((marked (make-hash-table :test 'equal)))
     (dolist (code (mapcan #'marking-code codes) marked)
       (dolist (parts (and (marks-reader) (funcall (marks-reader) code)))
         (dolist (part parts) (setf (gethash part marked) t))))))
 
 (defun constant-branch (part form)
-  "Return the elements at which the branch PART stands that never ran, in the top-level FORM. Return NIL unless it is an atom
-in an IF, which SBCL does not mark by itself."
+  "Return the path, in the top-level FORM, of the branch PART that never ran. Return NIL unless it is an atom in an IF,
+which SBCL does not mark by itself."
   (destructuring-bind (kind &optional test &rest around) part
     (let* ((elements (rest (reverse around)))
            (choice (reduce (lambda (form element) (and (listp form) (ignore-errors (nth element form)))) elements
@@ -203,8 +203,8 @@ in an IF, which SBCL does not mark by itself."
            (append elements (list element))))))
 
 (defun parts-never-run (record forms)
-  "Return a table of the parts that never ran of the forms of RECORD, one of COVERING-RECORDS, by the number of the form.
-FORMS is what COVERING-FORMS is."
+  "Return a table, by form number, of the parts of RECORD, one of COVERING-RECORDS, that never ran. FORMS is as
+COVERING-FORMS."
   (destructuring-bind (path parts codes) record
     (let ((marked (marked-parts codes)) (table (make-hash-table)))
       (loop for (part . state) in parts
@@ -217,7 +217,7 @@ FORMS is what COVERING-FORMS is."
       table)))
 
 (defun coverage-data (covering)
-  "Return what COVERING has measured as a JSON object."
+  "Return the results of COVERING as a JSON object."
   (let ((tables (loop for record in (covering-records covering)
                       collect (cons (first record) (parts-never-run record (covering-forms covering))))))
     (flet ((never (definition)
@@ -237,13 +237,13 @@ FORMS is what COVERING-FORMS is."
                                                   "never" (never definition)))))))
 
 (defun check-measurable ()
-  "Leave the operation when this SBCL cannot measure what runs."
+  "Call FAIL-LOOKUP when this SBCL cannot measure coverage."
   (unless (ignore-errors (require "SB-COVER") (and (marks-reader) +coverage-quality+))
     (fail-lookup "unmeasured" "missing")))
 
 (defun call-covering (function)
-  "Return what FUNCTION does with what measures a run meanwhile. Whatever happens, nothing of that stays. Leave the operation
-when another run is measured."
+  "Return the value of FUNCTION for a new COVERING. Whatever happens, nothing of that stays. Calls FAIL-LOOKUP when
+another run is measured."
   (check-measurable)
   (let ((covering (make-covering)))
     (unwind-protect

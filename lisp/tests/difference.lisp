@@ -1,20 +1,20 @@
-;;;; Where two values differ first, for values that are too long to be told, or that do not say what they hold.
+;;;; Finds where two values differ first, if they are too long to show, or do not print what they hold.
 
 (in-package "LIVE-LISP.TESTS")
 
-(defparameter *compared-parts* 100000 "How many parts of two values are compared.")
-(defparameter *characters-of-part* 20 "How many characters count as a part.")
-(defparameter *compared-depth* 50 "How deep objects within each other are.")
+(defparameter *compared-parts* 100000 "At most this many parts of two values are compared.")
+(defparameter *characters-of-part* 20 "This many characters count as one part.")
+(defparameter *compared-depth* 50 "Objects nested deeper are not compared.")
 
 (defun nothing-p (part)
-  "True when PART stands for one that a value does not have."
+  "True when PART stands for a part that a value does not have."
   (eq part '%nothing))
 
-;;; What two values have in each place
+;;; What two values have at each place
 
 (defun call-with-elements (function one other)
-  "Call FUNCTION with each place of the lists ONE and OTHER, and with what these have there. Circles are gone round once or
-twice."
+  "Call FUNCTION with each place of the lists ONE and OTHER, an index or :CDR, and with what these have there. A
+circular list is passed once or twice."
   (loop with mark = nil and other-mark = nil
         for index from 0
         while (and (consp one) (consp other) (not (and (eq one mark) (eq other other-mark))))
@@ -26,7 +26,7 @@ twice."
                       (t (funcall function :cdr one other)))))
 
 (defun call-with-places (function one other)
-  "Call FUNCTION as CALL-WITH-ELEMENTS does, of arrays. Of two of other dimensions only vectors are compared."
+  "Call FUNCTION as CALL-WITH-ELEMENTS does, for arrays. Only vectors may have other dimensions."
   (flet ((part (array index) (if (< index (array-total-size array)) (row-major-aref array index) '%nothing))
          (subscripts (index)
            (loop for (nil . inner) on (array-dimensions one)
@@ -41,10 +41,10 @@ twice."
         (dotimes (index (array-total-size one))
           (funcall function (cons :subscripts (subscripts index)) (part one index) (part other index))))))
 
-(defparameter *parts-of-key* 1000 "How many parts a key can have that is looked up.")
+(defparameter *parts-of-key* 1000 "A key with more parts is not looked up.")
 
 (defun finite-p (key)
-  "True when KEY is no list that is a circle, or that has many parts: to look it up could take for ever."
+  "True when KEY is not a circular list and has few parts: looking it up could take for ever."
   (let ((left *parts-of-key*))
     (labels ((look (part)
                (when (minusp (decf left)) (return-from finite-p nil))
@@ -53,7 +53,7 @@ twice."
       t)))
 
 (defun call-with-entries (function one other)
-  "Call FUNCTION as CALL-WITH-ELEMENTS does, of hash tables, whose places are keys."
+  "Call FUNCTION as CALL-WITH-ELEMENTS does, for hash tables; the places are keys."
   (loop for key being the hash-keys of one using (hash-value value)
         when (finite-p key) do (funcall function (cons :key key) value (gethash key other '%nothing)))
   (loop for key being the hash-keys of other using (hash-value value)
@@ -61,7 +61,7 @@ twice."
           do (funcall function (cons :key key) '%nothing value)))
 
 (defun call-with-slots (function one other)
-  "Call FUNCTION as CALL-WITH-ELEMENTS does, of instances of a class, whose places are slots."
+  "Call FUNCTION as CALL-WITH-ELEMENTS does, for instances of a class; the places are slots."
   (let ((slots (inner-slots one)) (others (inner-slots other)))
     (loop for (name . value) in (union slots others :key #'car)
           for (one other) = (loop for known in (list slots others)
@@ -69,7 +69,7 @@ twice."
           do (funcall function (cons :slot name) one other))))
 
 (defun caller-of-places (one other)
-  "Return the function that calls another with each place of ONE and OTHER, or NIL when they are not of one kind with parts."
+  "Return the function that calls another with each place of ONE and OTHER, or NIL unless both have like parts."
   (flet ((both-p (type) (and (typep one type) (typep other type))))
     (cond ((both-p 'cons) #'call-with-elements)
           ((both-p 'string) nil)
@@ -80,14 +80,14 @@ twice."
            #'call-with-slots))))
 
 (defun alike-p (exactly one other)
-  "True when ONE and OTHER are alike. Of what is no plain value only the class counts, and the type of a number only EXACTLY."
+  "True when ONE and OTHER are alike: plain values equal, others of one class. Case and number type count only EXACTLY."
   (flet ((plain-p (object) (typep object '(or symbol number character pathname))))
     (if (or (plain-p one) (plain-p other))
         (if exactly (equal one other) (equalp one other))
         (eq (class-of one) (class-of other)))))
 
 (defun other-character (exactly one other limit)
-  "Return where the strings ONE and OTHER differ first, below LIMIT, or NIL. Case counts only EXACTLY."
+  "Return the index, below LIMIT, at which the strings ONE and OTHER differ first, or NIL. Case counts only EXACTLY."
   (loop for index below (min limit (max (length one) (length other)))
         unless (and (< index (length one))
                     (< index (length other))
@@ -95,18 +95,18 @@ twice."
                       (if exactly (char= char other) (char-equal char other))))
           return index))
 
-(defparameter *others-of-part* 8 "With how many others it is kept that a part was compared.")
+(defparameter *others-of-part* 8 "For each part at most this many comparisons with others are remembered.")
 
 (defun compared-p (seen depth one other)
-  "True when the table SEEN has that ONE and OTHER were compared, no deeper than DEPTH. It has it from now on."
+  "True when the table SEEN has that ONE and OTHER were compared, no deeper than DEPTH. Enters them."
   (let* ((known (gethash one seen)) (pair (assoc other known :test #'eq)))
     (cond (pair (or (<= (cdr pair) depth) (progn (setf (cdr pair) depth) nil)))
           ((< (length known) *others-of-part*) (push (cons other depth) (gethash one seen)) nil))))
 
 (defun first-difference (exactly one other)
-  "Return a list of the path to where ONE and OTHER differ first, EXACTLY or not, and of what they have there. The path is a
-list of places, the outermost first. Return NIL when no difference is found."
-  ;; Objects can know of each other: a child of its parent.
+  "Return a list of the path to where ONE and OTHER differ first, EXACTLY or not, and of what they have there. The path
+is a list of places, outermost first. Return NIL when no difference is found."
+  ;; Objects can refer to each other, as a child to its parent.
   (let ((left *compared-parts*) (seen (make-hash-table :test 'eq)))
     (labels ((found (path one other) (return-from first-difference (list (reverse path) one other)))
              (look-strings (path one other)
@@ -127,17 +127,17 @@ list of places, the outermost first. Return NIL when no difference is found."
       nil)))
 
 (defun difference (one other)
-  "Return where ONE and OTHER differ first, as FIRST-DIFFERENCE does. Case and the type of a number count only when nothing
-else differs: there are predicates that they do not count for."
+  "Return where ONE and OTHER differ first, as FIRST-DIFFERENCE does. Case and the type of a number count only when
+nothing else differs: some predicates ignore them."
   ;; Another thread can change them meanwhile.
   (ignore-errors (or (first-difference nil one other) (first-difference t one other))))
 
-;;; How it reads
+;;; Rendering
 
-(defparameter *part-of-value* 24 "Characters of a part that differs.")
-(defparameter *before-difference* 6 "Characters of a string that are told before the first that differs.")
+(defparameter *part-of-value* 24 "Characters shown of a part that differs.")
+(defparameter *before-difference* 6 "Characters of a string shown before the first that differs.")
 
-(defparameter *outer-places* 6 "How many places of a long path are told at its beginning, and at its end.")
+(defparameter *outer-places* 6 "How many places are shown at the beginning of a long path, and at its end.")
 
 (defun path-text (path package)
   "Return PATH, from DIFFERENCE, as text, with names as in PACKAGE."
@@ -156,7 +156,7 @@ else differs: there are predicates that they do not count for."
         ((cons (eql :slot)) (format out ".~(~A~)" (cdr place)))))))
 
 (defun string-part (string place &optional (quote "\""))
-  "Return the part of STRING around PLACE, between QUOTE, as text in which line breaks can be seen."
+  "Return the part of STRING around the index PLACE, between QUOTE, as text with visible line breaks."
   (let* ((start (if (> place (+ *before-difference* 3)) (- place *before-difference*) 0))
          (end (min (length string) (+ start *part-of-value*))))
     (with-output-to-string (out)
@@ -174,11 +174,11 @@ else differs: there are predicates that they do not count for."
   "Return PART, in which a value differs, as text of at most LIMIT characters, with names as in PACKAGE."
   (if (nothing-p part) "nothing" (printing-briefly limit part package)))
 
-(defparameter *printed-characters* 1000 "Characters of a part that are looked at where its beginning does not tell.")
+(defparameter *printed-characters* 1000 "Characters compared of two parts that begin alike.")
 
 (defun part-texts (one other package)
-  "Return the parts ONE and OTHER, in which values differ, as texts, with names as in PACKAGE. Where both begin alike, as
-names of files do, it is what they have where they differ."
+  "Return the parts ONE and OTHER, in which values differ, as texts, with names as in PACKAGE. If both begin alike, as
+names of files do, the texts are of where they differ."
   (flet ((texts (limit) (values (part-text one package limit) (part-text other package limit))))
     (multiple-value-bind (text other-text) (texts *part-of-value*)
       (if (string/= text other-text)
@@ -190,8 +190,8 @@ names of files do, it is what they have where they differ."
                   (values text other-text))))))))
 
 (defun difference-texts (one other package)
-  "Return the parts in which ONE and OTHER differ first as texts, and the path to them as a third value. That is empty when
-they differ as a whole. Return NIL when no difference is found."
+  "Return the parts in which ONE and OTHER differ first as texts, and the path to them as text, which is empty when they
+differ as a whole. Return NIL when no difference is found."
   (destructuring-bind (&optional (path nil found) one other) (difference one other)
     (when found
       (multiple-value-call #'values

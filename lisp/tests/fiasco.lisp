@@ -7,17 +7,17 @@
   (plusp (hash-table-count (home-call package "CHILDREN-OF" test))))
 
 (defun fiasco-count (package slot)
-  "Return how many things SLOT of the context of PACKAGE has."
+  "Return the length of SLOT of the current context of PACKAGE."
   (length (slot-value (home-value package "*CONTEXT*") (home-symbol package slot))))
 
 (defun fiasco-call-body (package original arguments)
-  "Call ORIGINAL of PACKAGE with ARGUMENTS. When errors are held, it leaves them to the debugger."
+  "Call ORIGINAL of PACKAGE with ARGUMENTS. If errors are held, it leaves them to the debugger."
   (if *hold*
       (with-home-values (package ("*DEBUG-ON-UNEXPECTED-ERROR*" t)) (apply original arguments))
       (apply original arguments)))
 
 (defun fiasco-run-body (package original arguments)
-  "Run the body of the test that is the first of ARGUMENTS by ORIGINAL of PACKAGE, and note what came of it."
+  "Probe: run the body of the first of ARGUMENTS, a test, by ORIGINAL of PACKAGE, and record the result."
   (let ((test (first arguments)))
     (if (fiasco-suite-p package test)
         (apply original arguments)
@@ -29,9 +29,9 @@
                             (incf (result-skipped *result*)))))))))
 
 (defun fiasco-said (form control arguments)
-  "Return what is told of FORM, which checks its first argument, as arguments for NOTE-FAILURE. The format CONTROL says by
-ARGUMENTS why it failed. By itself that tells of two arguments the call, then each and its value. Of others it tells the
-call, what that was, and each with its number and value."
+  "Return arguments for NOTE-FAILURE about FORM, which checks its first argument. The format CONTROL says with ARGUMENTS
+why it failed. Fiasco's own are, for two arguments, the call, then each and its value; for others, the call, what it
+was, and each with its number and value."
   (let ((check (and (typep form '(cons t cons)) (second form))))
     (or (and (typep arguments '(cons t cons))
              (said-of-check check (checked-form check)
@@ -41,7 +41,7 @@ call, what that was, and each with its number and value."
         (and control (list :text (message-text control arguments))))))
 
 (defun fiasco-note (package type arguments)
-  "Note the failure TYPE of PACKAGE with ARGUMENTS, the initargs of a condition."
+  "Record the failure TYPE of PACKAGE with ARGUMENTS, the initargs of a condition."
   (destructuring-bind (&key (form nil form-given) error format-control format-arguments expected
                             expected-condition-type observed-condition &allow-other-keys)
       arguments
@@ -57,8 +57,8 @@ call, what that was, and each with its number and value."
                      (fiasco-said form format-control format-arguments))))))
 
 (defun fiasco-note-failure (framework package type arguments)
-  "Note the failure TYPE of PACKAGE, of FRAMEWORK, as FIASCO-NOTE does: in the test that runs, or in a suite as in a test.
-An error that is held will still become something."
+  "Record the failure TYPE of PACKAGE, of FRAMEWORK, as FIASCO-NOTE does: in the current test, or in a suite as in a
+test. A held error is not recorded yet."
   (let ((context (home-value package "*CONTEXT*")))
     (flet ((note () (fiasco-note package type arguments)))
       (cond ((and *hold* (eq type (home-symbol package "UNEXPECTED-ERROR"))))
@@ -67,7 +67,7 @@ An error that is held will still become something."
              (call-as-test framework (home-call package "NAME-OF" (home-call package "TEST-OF" context)) #'note))))))
 
 (defun fiasco-record (package original arguments)
-  "Record a failure by ORIGINAL of PACKAGE as ARGUMENTS say, and note it."
+  "Probe: record a failure by ORIGINAL of PACKAGE with ARGUMENTS, and here."
   (fiasco-note-failure "fiasco" package (first arguments) (rest arguments))
   (apply original arguments))
 

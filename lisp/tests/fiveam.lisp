@@ -6,11 +6,11 @@
   "Return the results of the run of PACKAGE so far."
   (home-value package "RESULT-LIST"))
 
-(defvar *fiveam-failing* '() "What is told of the check that is failing in this thread, as arguments for NOTE-FAILURE.")
+(defvar *fiveam-failing* '() "Arguments for NOTE-FAILURE about the check that is failing in this thread.")
 
 (defun fiveam-values (form arguments)
-  "Return the values of the arguments of FORM in pairs, as ARGUMENTS have them. These are what FiveAM says by itself: an
-argument, its value, the predicate, and the value of the other argument if there is one."
+  "Return pairs of each argument of FORM and its value, from ARGUMENTS, those of FiveAM's own message: an argument, its
+value, the predicate, and the value of the other argument if there is one."
   (destructuring-bind (&optional part value predicate (other nil other-given) &rest more) arguments
     (when (and (consp form) (null more) (equal predicate (first form)) (= (length (rest form)) (if other-given 2 1)))
       (list* (cons part value)
@@ -18,8 +18,8 @@ argument, its value, the predicate, and the value of the other argument if there
                   (loop for each in (remove part (rest form) :test #'equal :count 1) collect (cons each other)))))))
 
 (defun fiveam-said (check control arguments)
-  "Return what is told of the form CHECK, of which the format CONTROL says by ARGUMENTS why it failed, as arguments for
-NOTE-FAILURE. What the author of the test says instead tells of no part of the form."
+  "Return arguments for NOTE-FAILURE about the form CHECK. The format CONTROL says with ARGUMENTS why it failed. A
+message by the author of the test is about no part of the form."
   (let* ((form (checked-form check)) (values (fiveam-values form arguments)))
     (or (and values (said-of-check check form values))
         (list* :text (message-text control arguments)
@@ -28,8 +28,8 @@ NOTE-FAILURE. What the author of the test says instead tells of no part of the f
                     (list :check check))))))
 
 (defun fiveam-fail (package original arguments)
-  "Have the check of ARGUMENTS fail by ORIGINAL of PACKAGE, and keep what it says meanwhile. The message comes from here: a
-value can be one that is never printed to its end."
+  "Probe: let the check of ARGUMENTS fail by ORIGINAL of PACKAGE, and keep what is shown of it. The message is made
+here: a value can be one that is never printed to its end."
   (declare (ignore package))
   (destructuring-bind (check &optional control &rest more) arguments
     (if (and *result* (stringp control))
@@ -38,7 +38,7 @@ value can be one that is never printed to its end."
         (apply original arguments))))
 
 (defun fiveam-note (package object failed)
-  "Note OBJECT, a result of PACKAGE. FAILED are arguments for NOTE-FAILURE."
+  "Record OBJECT, a result of PACKAGE. FAILED are arguments for NOTE-FAILURE."
   (note-checks 1)
   (flet ((reason () (format nil "~:[failed~;~:*~A~]" (home-call package "REASON" object))))
     (cond ((home-type-p package "TEST-PASSED" object))
@@ -49,7 +49,7 @@ value can be one that is never printed to its end."
           (t (apply #'note-failure package "failure" (if (cddr failed) failed (list* :text (reason) failed)))))))
 
 (defun fiveam-run-test (package original arguments)
-  "Run the test that is the first of ARGUMENTS by ORIGINAL of PACKAGE, and note its results."
+  "Probe: run the first of ARGUMENTS, a test, by ORIGINAL of PACKAGE, and record its results."
   (with-home-values (package ("*TEST-DRIBBLE*" (make-broadcast-stream)))
     (call-as-test "fiveam" (home-call package "NAME" (first arguments))
                   (lambda ()
@@ -59,7 +59,7 @@ value can be one that is never printed to its end."
                           (fiveam-note package object (getf (result-notes *result*) object)))))))))
 
 (defun fiveam-add-result (package original arguments)
-  "Add a result by ORIGINAL of PACKAGE, as ARGUMENTS say. When it failed, keep where the check stands, and what it says."
+  "Probe: add a result by ORIGINAL of PACKAGE with ARGUMENTS. For a failure, keep its place and what is shown."
   (let ((results (apply original arguments)))
     (when (and *result* (home-type-p package "TEST-FAILURE" (first results))
                (< (length (result-notes *result*)) (* 2 *noted-in-test*)))
@@ -67,7 +67,7 @@ value can be one that is never printed to its end."
     results))
 
 (defun fiveam-resolve (package original arguments)
-  "Run a test and what it depends on by ORIGINAL of PACKAGE with ARGUMENTS, and note it when it was left out."
+  "Probe: run a test and what it depends on by ORIGINAL of PACKAGE with ARGUMENTS. Record it if it was left out."
   (let* ((test (first arguments))
          (new (and (home-type-p package "TEST-CASE" test) (eq :unknown (home-call package "STATUS" test)))))
     (multiple-value-prog1 (apply original arguments)

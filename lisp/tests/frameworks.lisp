@@ -1,13 +1,13 @@
-;;;; What is known of a framework of tests, and how its functions tell of the tests that they run.
+;;;; Describes frameworks of tests, and puts probes on their functions that report the tests they run.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defstruct (framework (:constructor make-framework (name packages probes entries holding finish protocol)))
-  "A framework. PACKAGES are the names that its package can have. PROBES are pairs of the name of a function of it and of
-what is called instead while tests run. That takes the package, what the name named, and the list of the arguments.
-ENTRIES returns the tests and suites of a package as ENTRY structures. HOLDING are pairs of the name of a variable and
-the value with which errors come to the debugger. FINISH takes what a run has written, for what only that tells, or is
-NIL. PROTOCOL are the names of what a copy of it in any package has of its own."
+  "PACKAGES are the names that its package can have. PROBES are pairs of the name of one of its functions and a function
+that is called instead while tests run, with the package, the original function and the list of arguments. ENTRIES is a
+function that returns the tests and suites of a package as ENTRYs. HOLDING are pairs of a variable's name and the value
+with which errors reach the debugger. FINISH, or NIL, gets the output of a run, for what only that shows. PROTOCOL are
+names by which a copy of the framework in any package is known."
   name packages probes entries holding finish protocol)
 
 (defstruct (entry (:constructor make-entry (name suite runner)))
@@ -17,7 +17,7 @@ NIL. PROTOCOL are the names of what a copy of it in any package has of its own."
 (sb-ext:defglobal **frameworks** '() "The frameworks, those that were defined last first.")
 
 (defun define-framework (name packages &key probes entries holding finish protocol)
-  "Define the framework NAME, as MAKE-FRAMEWORK takes it. PROTOCOL are further names than those of its probes."
+  "Define the framework NAME with the slots of a FRAMEWORK. PROTOCOL are names besides those of its probes."
   (push (make-framework name packages probes entries holding finish
                         (and protocol (append (mapcar #'first probes) protocol)))
         **frameworks**))
@@ -41,23 +41,23 @@ NIL. PROTOCOL are the names of what a copy of it in any package has of its own."
     (and symbol (find-class symbol nil) (typep object symbol))))
 
 (defmacro with-home-values ((package &rest names-and-values) &body body)
-  "Evaluate BODY with the variables of PACKAGE of NAMES-AND-VALUES bound, as far as there are such."
+  "Evaluate BODY with the variables of PACKAGE in NAMES-AND-VALUES bound, as far as they exist."
   `(call-with-values-bound ,package (list ,@(loop for (name value) in names-and-values collect `(cons ,name ,value)))
                            (lambda () ,@body)))
 
 (defun call-with-values-bound (package bindings function)
-  "Call FUNCTION with the variables of PACKAGE bound that BINDINGS, pairs of a name and a value, have."
+  "Call FUNCTION with the variables of PACKAGE in BINDINGS, pairs of a name and a value, bound as far as they exist."
   (let ((known (loop for (name . value) in bindings
                      for symbol = (home-symbol package name)
                      when symbol collect (cons symbol value))))
     (progv (mapcar #'car known) (mapcar #'cdr known) (funcall function))))
 
-;;; Probes. They are there while tests run.
+;;; Probes, which are installed while tests run
 
 (defstruct (run (:constructor make-run (skip seed)))
-  "A run of tests. SKIP are the names of those that are left out. Random numbers follow from SEED, an integer or NIL.
-RESULTS are what came of the tests, newest first, and NOTED is how many failures are told in full. SEEN is how many tests
-began, those that are left out too. UNSEEN are the names of systems of which none did."
+  "A run of tests. SKIP are the names of those that are left out. SEED, an integer or NIL, determines random numbers.
+RESULTS are newest first. NOTED counts the failures recorded in full, SEEN the tests that began, also those left out.
+UNSEEN are the names of systems of which none began."
   skip seed (results '()) (noted 0) (seen 0) (unseen '()))
 
 (defvar *run* nil "The run of tests that this thread is in, or NIL.")
@@ -69,14 +69,14 @@ began, those that are left out too. UNSEEN are the names of systems of which non
 (sb-ext:defglobal **probes-lock** (sb-thread:make-mutex :name "live-lisp probes") "Held while these change.")
 
 (defun probe-for (package around)
-  "Return the function that calls AROUND in the place of a function of PACKAGE, in a run."
+  "Return a probe, which calls AROUND in place of a function of PACKAGE during a run."
   (lambda (original &rest arguments)
     (if *run*
         (funcall around package original arguments)
         (apply original arguments))))
 
 (defun own-p (name package)
-  "True when the symbol NAME of PACKAGE is from there, and names a function, a macro or a variable."
+  "True when PACKAGE is the home of its symbol NAME, which names a function, a macro or a variable."
   (let ((symbol (find-symbol name package)))
     (and symbol (eq package (symbol-package symbol)) (or (fboundp symbol) (boundp symbol)))))
 
@@ -93,20 +93,20 @@ began, those that are left out too. UNSEEN are the names of systems of which non
   (loop for framework in **frameworks** append (framework-homes framework)))
 
 (defun homes-with (package)
-  "Return the packages of the framework that PACKAGE has, or just that."
+  "Return the packages of the framework of PACKAGE, or PACKAGE alone."
   (or (loop for framework in **frameworks**
             for homes = (framework-homes framework)
             when (member package homes) return homes)
       (list package)))
 
 (defun call-leaving-errors (hold function)
-  "Call FUNCTION. With HOLD an error in it comes to the debugger before the framework handles it."
+  "Call FUNCTION. With HOLD an error in it reaches the debugger before the framework handles it."
   (if hold
       (handler-bind ((error #'invoke-debugger)) (funcall function))
       (funcall function)))
 
 (defun add-probes ()
-  "Probe the functions of all frameworks that are loaded and that have no probes yet."
+  "Install probes on the functions of all loaded frameworks that have none yet."
   (sb-thread:with-mutex (**probes-lock**)
     (dolist (framework **frameworks**)
       (dolist (package (framework-homes framework))
@@ -117,7 +117,7 @@ began, those that are left out too. UNSEEN are the names of systems of which non
                    (encapsulate function 'live-lisp-tests (probe-for package around))))))))
 
 (defun note-unseen (seen operation component)
-  "Note COMPONENT when OPERATION has tested it as its definition says, and no test has begun since SEEN had."
+  "Record COMPONENT when OPERATION has tested it as its definition says, and no test has begun since SEEN had."
   (when (and (= seen (run-seen *run*))
              (operation-p operation "TEST-OP")
              (typep component (contrib-symbol "ASDF" "SYSTEM"))
@@ -125,8 +125,8 @@ began, those that are left out too. UNSEEN are the names of systems of which non
     (pushnew (component-name component) (run-unseen *run*) :test #'equal)))
 
 (defun perform-and-probe (original &rest arguments)
-  "Call ORIGINAL, by which ASDF performs each action, with ARGUMENTS. Probe what it has loaded, and note systems whose tests
-were not seen."
+  "Probe of ASDF's PERFORM: call ORIGINAL with ARGUMENTS, install probes on what it has loaded, and record systems whose
+tests were not seen."
   (destructuring-bind (operation component) arguments
     (let ((seen (and *run* (run-seen *run*)))
           (*tested-systems* (if (and *run* (operation-p operation "TEST-OP"))
@@ -138,7 +138,7 @@ were not seen."
           (note-unseen seen operation component))))))
 
 (defun call-with-probes (function)
-  "Call FUNCTION while the functions of frameworks tell of the tests that they run."
+  "Call FUNCTION while probes are installed."
   (sb-thread:with-mutex (**probes-lock**)
     (when (and (= 1 (incf **runs**)) (contrib-function "ASDF" "PERFORM"))
       (let ((performer (contrib-function "ASDF" "PERFORM")))
@@ -151,7 +151,7 @@ were not seen."
           (unencapsulate name 'live-lisp-tests))))))
 
 (defun call-holding (function)
-  "Call FUNCTION. When this call holds its errors, frameworks leave them to the debugger meanwhile."
+  "Call FUNCTION. If this call holds its errors, frameworks leave theirs to the debugger meanwhile."
   (let ((bindings (and *hold*
                        (loop for framework in **frameworks**
                              append (loop for package in (framework-homes framework)

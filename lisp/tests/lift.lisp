@@ -3,11 +3,11 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun lift-name (suite case)
-  "Return what the CASE of SUITE, the name of a class, is called."
+  "Return the name of the CASE of SUITE, the name of a class."
   (format nil "~A.~A" (symbol-text suite) case))
 
 (defun lift-run-case (package original arguments)
-  "Run the case that ARGUMENTS, a suite and a name among them, say by ORIGINAL of PACKAGE."
+  "Probe: run the case in ARGUMENTS, a suite and a name among them, by ORIGINAL of PACKAGE."
   (declare (ignore package))
   (destructuring-bind (suite case &rest more) arguments
     (declare (ignore more))
@@ -17,15 +17,15 @@
                     (apply original arguments)))))
 
 (defun lift-do-case (package original arguments)
-  "Run the body of the case of ARGUMENTS by ORIGINAL of PACKAGE. Errors are held before LIFT notes them, which would signal
-them again."
+  "Probe: run the body of the case of ARGUMENTS by ORIGINAL of PACKAGE. Errors are held before LIFT notes them, which
+would signal them again."
   (destructuring-bind (suite case &rest more) arguments
     (declare (ignore more))
     (call-leaving-errors (and *hold* (not (home-call package "ERROR-OKAY-P" (class-name (class-of suite)) case)))
                          (lambda () (apply original arguments)))))
 
 (defun lift-text (package condition)
-  "Return what CONDITION, of a check of PACKAGE that failed, says. What is long of two values in it is told by a part."
+  "Return the report of CONDITION, of a check of PACKAGE that failed. Of two long values in it, only a part is shown."
   (let ((slots (and (home-type-p package "FAILED-COMPARISON-CONDITION" condition)
                     (list (home-symbol package "FIRST-VALUE") (home-symbol package "SECOND-VALUE")))))
     (flet ((put (values) (loop for slot in slots for value in values do (setf (slot-value condition slot) value))))
@@ -36,7 +36,7 @@ them again."
             (put values)))))))
 
 (defun lift-problem (package original arguments)
-  "Have ORIGINAL of PACKAGE report the problem of ARGUMENTS, and note it."
+  "Probe: have ORIGINAL of PACKAGE report the problem of ARGUMENTS, and record it."
   (let ((problem (apply original arguments)) (condition (fifth arguments)))
     (when *result*
       (flet ((of-class-p (name) (home-type-p package name problem)))
@@ -46,7 +46,7 @@ them again."
     problem))
 
 (defun lift-skipped (package original arguments)
-  "Have ORIGINAL of PACKAGE leave out the case of ARGUMENTS, and note that."
+  "Probe: have ORIGINAL of PACKAGE leave out the case of ARGUMENTS, and record that."
   (declare (ignore package))
   (destructuring-bind (result suite case) arguments
     (declare (ignore result))

@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun lisp-unit2-note (package condition)
-  "Note CONDITION, signalled in a test of PACKAGE, when it is a check or an error."
+  "Record CONDITION, signalled in a test of PACKAGE, when it is a check or an error."
   (flet ((of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "ASSERTION-PASS") (note-checks 1))
           ((of-class-p "ASSERTION-FAIL")
@@ -18,7 +18,7 @@
              (note-failure package "error" :condition condition)))))
 
 (defun lisp-unit2-run-test (package original arguments)
-  "Run the test of ARGUMENTS by ORIGINAL of PACKAGE, and note its checks and what came of the contexts around it."
+  "Probe: run the test of ARGUMENTS by ORIGINAL of PACKAGE, and record its checks and errors of the contexts around it."
   (destructuring-bind (test &key test-contexts) arguments
     (call-as-test "lisp-unit2" (home-call package "NAME" test)
                   (lambda ()

@@ -1,61 +1,60 @@
-;;;; How a definition is measured. It is compiled a second time, so that it marks what of it runs, and that is called in
-;;;; its place for a while. No other form of its file is evaluated, and the definition itself stays as it is.
+;;;; Measures the coverage of a definition. It is compiled a second time, to mark what of it runs, and the copy is
+;;;; called in its place for a while. No other form of its file is evaluated, and the definition itself stays as it is.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defstruct (measured (:constructor make-measured (name file form part)))
-  "A definition that is measured: that of the function NAME, in the form with number FORM of the file with native true name
-FILE. PART says which element of the form it is, which one of that, and so on; it is NIL for all of it. REACHED is true when
-it ran."
+  "A measured definition: that of the function NAME, in the form with number FORM of FILE, a native truename. PART is
+its path in the form, element numbers from the outside in; NIL for all of the form. REACHED is true when it ran."
   name file form part (reached nil))
 
 (defstruct (covering (:constructor make-covering ()))
-  "What measures a run. DEFINITIONS are the MEASURED. MISSED is how many definitions cannot be. PUT are the names of functions
-that others are called in the place of. METHODS are lists of a generic function, a method that was put into it, and the
-one whose place that takes. OPEN is such a function, with its methods before, while one is being put. RECORDS are lists of
-a file, the parts of it that are compiled to be marked, and entries of COVERAGE-INFO with the code that marks them. FORMS has the
+  "Measures a run. DEFINITIONS are the MEASURED. MISSED counts definitions that cannot be measured. PUT are the names of
+functions that others replace. METHODS are lists of a generic function, a method put into it, and the one that it
+replaces. OPEN is such a function, with its methods before, while a method is being put. RECORDS are lists of a file,
+its parts that are compiled to be marked, and the entries of COVERAGE-INFO with the code that marks them. FORMS has the
 top-level forms with definitions, by lists of a file and a number."
   (definitions (make-array 0 :adjustable t :fill-pointer t)) (missed 0) (put '()) (methods '()) (open '()) (records '())
   (forms (make-hash-table :test 'equal)))
 
-(sb-ext:defglobal **covering** nil "What measures the run that is under way, or NIL.")
+(sb-ext:defglobal **covering** nil "The COVERING of the run under way, or NIL.")
 
 (defvar *measured-file* nil "The native true name of the file of which definitions are compiled to be measured.")
 (defvar *left-names* '() "Names of functions that are not measured where a macro of a framework made them: these are tests.")
 (defvar *frameworks-homes* '() "The packages of those macros.")
 (defvar *framework-made* nil "True in what such a macro expands into.")
 
-(defvar *inline-names* '() "Names of functions that are inline, which would not be marked where they are inlined.")
+(defvar *inline-names* '() "Names of inline functions: they would not be marked where they are inlined.")
 
 (defun measured-at (index)
-  "Return the definition that is measured with INDEX."
+  "Return the measured definition with INDEX."
   (aref (covering-definitions **covering**) index))
 
 (defun path-of (form)
-  "Return where FORM is in the top-level form that is compiled: its number, and the elements, as SBCL has them. Return NIL when
-it is not in the text."
+  "Return the path of FORM in the top-level form being compiled: that one's number, and element numbers. Return NIL when
+FORM is not in the text."
   (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
     (and (consp path) (reverse (cddr path)))))
 
 (defun note-measured (name form number)
-  "Note that FORM, in the top-level form with NUMBER, which defines NAME, is measured, and return its index."
+  "Record that FORM, in the top-level form with NUMBER, which defines NAME, is measured. Return its index."
   (vector-push-extend (make-measured name *measured-file* number (rest (path-of form)))
                       (covering-definitions **covering**)))
 
 (defun note-missed ()
-  "Note that a definition cannot be measured. Return NIL, the forms that are compiled for it."
+  "Count a definition that cannot be measured. Return NIL, the forms to compile for it."
   (incf (covering-missed **covering**))
   '())
 
 ;;; The forms that are compiled
 
 (defun of-file-p (function)
-  "True when FUNCTION is from the file of which definitions are compiled."
+  "True when FUNCTION is from *MEASURED-FILE*."
   (let ((name (identity-file function)))
     (and name (equal *measured-file* (file-path name)))))
 
 (defun replaceable-p (name)
-  "True when NAME has a plain function of that file, which nobody watches."
+  "True when NAME has an ordinary function of *MEASURED-FILE*, without wrappers."
   (and (typep name '(or symbol (cons (eql setf) (cons symbol null))))
        (fboundp name)
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
@@ -65,7 +64,7 @@ it is not in the text."
               (eq function (global-function name))))))
 
 (defun body-parts (body)
-  "Return the declarations at the beginning of BODY, of a function, and the forms behind them and a documentation string."
+  "Return the declarations at the beginning of BODY, of a function, and the forms behind them and a docstring."
   (loop for tail on body
         for form = (first tail)
         if (and (consp form) (eq (first form) 'declare)) collect form into declarations
@@ -73,8 +72,8 @@ it is not in the text."
         finally (return (values declarations '()))))
 
 (defun marking-body (body index &optional block)
-  "Return BODY, of the function with INDEX, so that it marks what of it runs. With BLOCK, a list of its name, its forms are in that
-block."
+  "Return BODY, of the function with INDEX, so that it marks what of it runs. BLOCK, or NIL, is a list of the name of
+the block around its forms."
   (multiple-value-bind (declarations forms) (body-parts body)
     `(,@declarations
       (declare (optimize (,+coverage-quality+ 3)) (notinline ,@*inline-names*))
@@ -82,7 +81,7 @@ block."
       ,@(if block `((block ,(first block) ,@forms)) forms))))
 
 (defun measured-function (form number)
-  "Return the forms that put a function in the place of that of FORM, a DEFUN of the top-level form with NUMBER."
+  "Return the forms that replace the function of FORM, a DEFUN of the top-level form with NUMBER."
   (destructuring-bind (name lambda-list &rest body) (rest form)
     (cond ((and *framework-made* (member name *left-names* :test #'equal)) '())
           ((replaceable-p name)
@@ -92,8 +91,8 @@ block."
           (t (note-missed)))))
 
 (defun measured-method (name rest form number)
-  "Return the forms that put a method in the place of one of the generic function NAME. FORM, of the top-level form with
-NUMBER, made that; REST of it is as in a DEFMETHOD."
+  "Return the forms that replace the method of the generic function NAME that FORM, of the top-level form with NUMBER,
+made. REST of FORM is as in a DEFMETHOD."
   (let* ((tail (member-if #'listp rest)) (qualifiers (ldiff rest tail)))
     (if (and (fboundp name) (typep (plain-definition name) 'generic-function))
         `((note-methods ',name)
@@ -102,18 +101,18 @@ NUMBER, made that; REST of it is as in a DEFMETHOD."
         (note-missed))))
 
 (defun of-system-p (symbol)
-  "True when SYMBOL is of the system, which does not change."
+  "True when SYMBOL belongs to the system, which does not change."
   (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package))))
 
 (defparameter *stand-ins* '((progn . prog1) (eval-when . when))
-  "Special operators, each with the macro that stands in its place in a text: of macros alone the compiler asks.")
+  "Special operators, each with the macro that replaces it in a text: the compiler calls its hook only for macros.")
 
 (defun measured-parts (parts environment number)
-  "Return what is compiled in the place of PARTS, forms in ENVIRONMENT of the top-level form with NUMBER."
+  "Return the forms to compile in place of PARTS, forms in ENVIRONMENT of the top-level form with NUMBER."
   (loop for part in parts append (measured-forms part environment number)))
 
 (defun measured-forms (form environment number)
-  "Return what is compiled in the place of FORM, in ENVIRONMENT, of the top-level form with NUMBER: its definitions."
+  "Return the forms to compile in place of FORM, in ENVIRONMENT, of the top-level form with NUMBER: its definitions."
   (destructuring-bind (&optional operator name &rest rest) (if (listp form) form '())
     (case operator
       (defun (measured-function form number))
@@ -132,31 +131,31 @@ NUMBER, made that; REST of it is as in a DEFMETHOD."
                 (measured-forms (macroexpand-1 form environment) environment number)))))))
 
 (defun top-level-number (form)
-  "Return the number of the top-level form that is compiled when FORM is that, else NIL."
+  "Return the number of FORM if it is the top-level form being compiled, else NIL."
   (let ((path (path-of form))) (and path (null (rest path)) (first path))))
 
-;;; Atoms. SBCL marks lists only: an atom that one of these macros evaluates on a condition becomes a PROGN.
+;;; Atoms. SBCL marks only lists: an atom that one of these macros evaluates conditionally becomes a PROGN.
 
 (defparameter *loop-results*
   '("COLLECT" "COLLECTING" "APPEND" "APPENDING" "NCONC" "NCONCING" "COUNT" "COUNTING" "SUM" "SUMMING" "MAXIMIZE"
     "MAXIMIZING" "MINIMIZE" "MINIMIZING" "RETURN")
-  "What stands before a form in a LOOP that a condition can stand before.")
+  "Words before a form in a LOOP that a condition can precede.")
 
 (defun marked-atom (atom list element)
-  "Return a form that gives what ATOM does, and that the compiler takes for the ELEMENT of LIST, which stands in the text."
+  "Return a form with the value of ATOM that the compiler takes for the ELEMENT of LIST, which is in the text."
   (let* ((paths source-paths) (form (list 'progn atom)) (path (and (hash-table-p paths) (gethash list paths))))
     (when path
       (setf (gethash form paths) (list* (first path) (second path) element (cddr path))))
     form))
 
 (defun result-of-loop-p (part before)
-  "True when PART of a LOOP is a form whose value it takes as BEFORE, which stands before it, says."
+  "True when PART of a LOOP is a form whose value the word BEFORE it takes."
   (and (symbolp before)
        (member before *loop-results* :test #'string=)
        (not (and (symbolp part) (string= part "IT")))))
 
 (defun with-marked-atoms (form)
-  "Return FORM, of the text, with those atoms in it marked that it evaluates only sometimes. Else return FORM itself."
+  "Return FORM, of the text, with those of its atoms marked that it evaluates conditionally. Else return FORM itself."
   (flet ((marked (markable)
            (loop for part in form
                  for before = nil then last
@@ -169,16 +168,16 @@ NUMBER, made that; REST of it is as in a DEFMETHOD."
       (t form))))
 
 (defun expand-marking (hook expander form environment)
-  "Return the expansion of FORM in ENVIRONMENT by HOOK with EXPANDER, with atoms in it marked."
+  "Return the expansion of FORM in ENVIRONMENT by HOOK with EXPANDER, with its conditional atoms marked."
   (let ((marked (if (path-of form) (with-marked-atoms form) form)))
     (if (eq marked form)
         (funcall hook expander form environment)
-        ;; In a LOOP a word can stand where it is none.
+        ;; In a LOOP a variable can look like such a word.
         (handler-case (funcall hook expander marked environment)
           (error () (funcall hook expander form environment))))))
 
 (defun measuring-hook (hook)
-  "Return a function that calls HOOK, a *MACROEXPAND-HOOK*, but turns top-level forms into the definitions in them."
+  "Return a *MACROEXPAND-HOOK* that calls HOOK, but replaces a top-level form by the definitions in it."
   (lambda (expander form environment)
     (let ((number (top-level-number form)))
       (when number (setf (gethash (list *measured-file* number) (covering-forms **covering**)) form))
@@ -186,23 +185,24 @@ NUMBER, made that; REST of it is as in a DEFMETHOD."
           `(progn ,@(let ((*macroexpand-hook* hook)) (measured-forms form environment number)))
           (expand-marking hook expander form environment)))))
 
-;;; What they do when they are loaded
+;;; What these forms do when they are loaded
 
 (defun put-function (name function)
-  "Have calls of NAME call FUNCTION."
+  "Make calls of NAME call FUNCTION."
   (push name (covering-put **covering**))
   (encapsulate name 'live-lisp-coverage (lambda (original &rest arguments)
                                           (declare (ignore original))
                                           (apply function arguments))))
 
 (defun note-methods (name)
-  "Note which methods the generic function NAME has before one is put there."
+  "Save which methods the generic function NAME has before one is put there."
   (let ((function (plain-definition name)))
     (setf (covering-open **covering**)
           (cons function (copy-list (sb-mop:generic-function-methods function))))))
 
 (defun close-methods (covering)
-  "Note which method was put since the last NOTE-METHODS, in the place of which other, and return the note, or NIL."
+  "Return a list of the function and the method put since the last NOTE-METHODS and the one replaced, or NIL. Record
+it."
   (destructuring-bind (&optional function &rest before) (shiftf (covering-open covering) '())
     (let* ((now (and function (sb-mop:generic-function-methods function)))
            (new (first (set-difference now before)))
@@ -211,14 +211,14 @@ NUMBER, made that; REST of it is as in a DEFMETHOD."
         (first (push (list function new old) (covering-methods covering)))))))
 
 (defun take-method (put)
-  "Undo PUT, one of COVERING-METHODS."
+  "Undo PUT, an element of COVERING-METHODS."
   (destructuring-bind (function new old) put
     (if old
         (add-method function old)
         (remove-method function new))))
 
 (defun put-method ()
-  "Note which method was put since the last NOTE-METHODS. It goes again when it is not in the place of one of that file."
+  "Record which method was put since the last NOTE-METHODS. Remove it again unless it replaced one of *MEASURED-FILE*."
   (let* ((put (close-methods **covering**)) (old (third put)))
     (unless (and old (of-file-p (or (method-function old) (sb-mop:method-function old))))
       (when put

@@ -1,4 +1,4 @@
-;;;; The run of tests that the server asks for: of systems, or of those that are named.
+;;;; The operation test-run: runs the tests of systems, or tests by name.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -7,7 +7,7 @@
   (loop for framework in **frameworks**
         append (loop for package in (framework-homes framework)
                      append (handler-case (funcall (framework-entries framework) package)
-                              ;; Another version of it keeps them elsewhere; the others are found.
+                              ;; Another version of this framework keeps them elsewhere; others are found.
                               (error () '())))))
 
 (defun entry-text (entry)
@@ -20,7 +20,7 @@
     (if (symbolp name) (symbol-name name) (entry-text entry))))
 
 (defun entries-named (text entries)
-  "Return those of ENTRIES that TEXT names: all of the name, or the name without a package."
+  "Return those of ENTRIES that have TEXT as their whole name, or else without a package."
   (let ((text (let ((colon (search "::" text)) (single (position #\: text)))
                 (cond (colon text)
                       (single (concatenate 'string (subseq text 0 single) ":" (subseq text single)))
@@ -29,7 +29,7 @@
         (remove text entries :key #'bare-name :test-not #'string-equal))))
 
 (defun entries-of-name (name entries)
-  "Return those of ENTRIES that NAME names. Leave the operation when these are none, or have several names."
+  "Return those of ENTRIES that NAME names. Calls FAIL-LOOKUP when there are none, or they have several names."
   (let* ((found (entries-named name entries))
          (texts (remove-duplicates (mapcar #'entry-text found) :test #'string=)))
     (cond ((null found) (fail-lookup "missing" name "known" (page (mapcar #'entry-text entries) 0 5000)))
@@ -37,7 +37,7 @@
           (t found))))
 
 (defun entries-again (names entries)
-  "Return those of ENTRIES whose names, whole, are among NAMES. The second value are those of NAMES that are no more."
+  "Return those of ENTRIES whose whole names are among NAMES; and those of NAMES that no longer exist."
   (let ((found (loop for name in names append (remove name entries :key #'entry-text :test-not #'string=))))
     (values found (set-difference names (mapcar #'entry-text found) :test #'string=))))
 
@@ -56,7 +56,7 @@
                  entries))
 
 (defun packages-data (entries)
-  "Return in which packages the tests among ENTRIES are, as JSON objects."
+  "Return the packages of the tests among ENTRIES, and how many each has, as JSON objects."
   (let ((counts (make-hash-table :test 'equal)))
     (dolist (entry entries)
       (let ((package (package-of (entry-name entry))))
@@ -71,7 +71,7 @@
     (call-user-code (entry-runner entry))))
 
 (defun test-system (name)
-  "Have ASDF test the system NAME. Return NIL, or which system it misses and which one needs that."
+  "Have ASDF test the system NAME. Return NIL, or the list from NEEDED-SYSTEM when another is missing."
   (call-noting
    (lambda (&aux (*tested-systems* (list name)))
      (call-user-code
@@ -79,14 +79,14 @@
         (call-telling-needed (lambda () (asdf-call "OPERATE" (contrib-symbol "ASDF" "TEST-OP") name))))))))
 
 (defun finish-run ()
-  "Note what the frameworks that are loaded tell only in what they have written."
+  "Have the loaded frameworks record what only the output of the run shows."
   (let ((output (output-text (job-output *job*))))
     (dolist (framework **frameworks**)
       (when (and output (framework-finish framework) (framework-homes framework))
         (funcall (framework-finish framework) output)))))
 
 (defun run-chosen (systems entries)
-  "Test SYSTEMS, and run ENTRIES, with what counts for both. Return the members that tell what could not be tested."
+  "Test SYSTEMS and run ENTRIES, under probes. Return the members about what could not be tested."
   (call-with-probes
    (lambda ()
      (call-holding
@@ -101,8 +101,8 @@
              (list "needs" needs)))))))))
 
 (defun call-measuring (folder root systems function)
-  "Return what FUNCTION does, which tests SYSTEMS or others, with the members about what that ran. Those are none without
-FOLDER, the native name of a directory for what is compiled to be measured: files below ROOT, and those of SYSTEMS."
+  "Return the members from FUNCTION, which tests SYSTEMS or others, with those about coverage. Without FOLDER, the
+native name of a directory for fasls, there are none of these. Measured are files below ROOT, and those of SYSTEMS."
   (if (null folder)
       (funcall function nil)
       (call-covering
@@ -115,10 +115,10 @@ FOLDER, the native name of a directory for what is compiled to be measured: file
            (list* "coverage" (coverage-data covering) members))))))
 
 (define-operation ("test-run" :members t) (systems name again others package skip seed folder root)
-  "Test SYSTEMS, names, by ASDF, or run the test or suite NAME, those that have the names AGAIN, or the tests of PACKAGE.
-With OTHERS tell the names that are not AGAIN. SKIP are names of tests that are left out. Random numbers follow from SEED,
-if it is given. Tell what came of each test, which files below ROOT have changed since they were loaded, and which of their
-variables were not set again. With FOLDER tell what the tests ran, as CALL-MEASURING does with ROOT."
+  "Test SYSTEMS, names, by ASDF, or run the test or suite NAME, those with the names AGAIN, or the tests of PACKAGE.
+With OTHERS return the names that are not AGAIN. SKIP are names of tests to leave out. SEED, if given, determines random
+numbers. Return the result of each test, the files below ROOT that have changed since they were loaded, and their
+variables that were left unset. With FOLDER return the coverage, as CALL-MEASURING does with ROOT."
   (let* ((*run* (make-run skip seed))
          (entries (and (or name again others package) (all-entries)))
          (all entries)

@@ -1,4 +1,4 @@
-;;;; Tests: how those of each framework are run, and what came of each.
+;;;; Tests: runs those of each framework, and records their results.
 
 (defpackage "LIVE-LISP.TESTS"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.SOURCES" "LIVE-LISP.EVALUATE"))

@@ -1,26 +1,26 @@
-;;;; Parachute. All that a test does is a result that is evaluated: those of tests, which can have others below them, and
-;;;; those of checks.
+;;;; Parachute. All that a test does is a result that is evaluated: results of tests, which can have others below them,
+;;;; and of checks.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun parachute-name (package test)
-  "Return what the TEST of PACKAGE is called: its symbol, or its name behind its package."
+  "Return the name of the TEST of PACKAGE: its symbol, or a string behind its package."
   (let ((name (home-call package "NAME" test)))
     (if (symbolp name) name (format nil "~A::~A" (package-name (home-call package "HOME" test)) name))))
 
 (defun parachute-suite-p (package test)
-  "True when TEST of PACKAGE has only others below it."
+  "True when TEST of PACKAGE only has others below it."
   (and (home-call package "CHILDREN" test) (null (home-call package "TESTS" test))))
 
 (defun parachute-note-error (package)
-  "Return a function that notes a condition, an error in a test of PACKAGE, or holds it."
+  "Return a handler that records an error in a test of PACKAGE, or holds it."
   (lambda (condition)
     (if *hold*
         (invoke-debugger condition)
         (note-failure package "error" :condition condition))))
 
 (defun parachute-call-body (package function)
-  "Call FUNCTION, which runs code of a test of PACKAGE, and note errors that it does not handle."
+  "Call FUNCTION, which runs code of a test of PACKAGE, and record errors that it does not handle."
   (handler-bind ((error (parachute-note-error package)))
     (funcall function)))
 
@@ -29,7 +29,7 @@
   (call-as-test "parachute" (parachute-name package test) function))
 
 (defun parachute-said (package result)
-  "Return what is told of RESULT of PACKAGE, a failed check, as arguments for NOTE-FAILURE."
+  "Return arguments for NOTE-FAILURE about RESULT of PACKAGE, a failed check."
   (flet ((value (name) (home-call package name result)))
     (if (and (home-type-p package "COMPARISON-RESULT" result) (slot-boundp result (home-symbol package "VALUE")))
         (list* :text (value "DESCRIPTION")
@@ -38,7 +38,7 @@
         (list :text (ignore-errors (home-call package "FORMAT-RESULT" result :extensive))))))
 
 (defun parachute-note-check (package result errors)
-  "Note what came of RESULT of PACKAGE, a check. There were ERRORS errors in the test before."
+  "Record the outcome of RESULT of PACKAGE, a check. ERRORS counts the errors in the test before it."
   (note-checks 1)
   (case (home-call package "STATUS" result)
     (:skipped (incf (result-skipped *result*)))
@@ -46,7 +46,7 @@
                (apply #'note-failure package "failure" (parachute-said package result))))))
 
 (defun parachute-check (package result function)
-  "Call FUNCTION, which makes the check of RESULT of PACKAGE, and note what came of it."
+  "Call FUNCTION, which makes the check of RESULT of PACKAGE, and record the outcome."
   (let ((body (and (slot-boundp result (home-symbol package "BODY")) (home-call package "BODY" result)))
         (errors (result-errors *result*)))
     (when (functionp body)
@@ -56,7 +56,7 @@
       (parachute-note-check package result errors))))
 
 (defun parachute-evaluate (package original arguments)
-  "Evaluate the second of ARGUMENTS, a result or a test, by ORIGINAL of PACKAGE, and note what came of it."
+  "Probe: evaluate the second of ARGUMENTS, a result or a test, by ORIGINAL of PACKAGE, and record the outcome."
   (let ((thing (second arguments)))
     (flet ((evaluate () (apply original arguments))
            (new-p (class) (and (home-type-p package class thing) (eq :unknown (home-call package "STATUS" thing)))))

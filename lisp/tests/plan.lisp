@@ -1,24 +1,24 @@
-;;;; Which systems are tested, what is loaded for that, and what of it ASDF would take for unchanged.
+;;;; Plans a test run: which systems are tested, what is loaded first, and what of it ASDF would take for unchanged.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun operation-p (operation name)
-  "True when OPERATION, a name or an instance of ASDF, is the one called NAME."
+  "True when OPERATION, a name or an instance of ASDF's, is the one called NAME."
   (let ((class (contrib-symbol "ASDF" name)))
     (if (symbolp operation) (string= (symbol-name operation) name) (typep operation class))))
 
 (defun system-of (component)
-  "Return the system that COMPONENT, as dependencies of ASDF name it, is or names, or NIL."
+  "Return the system that COMPONENT, of ASDF's dependencies, is or names, or NIL."
   (if (typep component '(or string symbol))
       (ignore-errors (find-system component))
       (and (typep component (contrib-symbol "ASDF" "SYSTEM")) component)))
 
 (defun test-operation ()
-  "Return the operation of ASDF that tests."
+  "Return ASDF's TEST-OP."
   (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "TEST-OP")))
 
 (defun systems-before (system)
-  "Return the systems that testing SYSTEM depends on by its definition, each after true when it is tested too, in pairs."
+  "Return pairs of the systems that testing SYSTEM depends on by its definition: true if tested too, and the system."
   (loop for (operation . components) in (asdf-call "COMPONENT-DEPENDS-ON" (test-operation) system)
         when (or (operation-p operation "TEST-OP") (operation-p operation "LOAD-OP"))
           append (loop for component in components
@@ -27,7 +27,7 @@
                          collect (cons (operation-p operation "TEST-OP") other))))
 
 (defun tested-with (system)
-  "Return SYSTEM and all systems that are loaded or tested when it is tested, those that others need first."
+  "Return SYSTEM and all systems that are loaded or tested when it is tested, dependencies first."
   (let ((seen '()) (order '()))
     (labels ((visit (system tested)
                (unless (member system seen)
@@ -39,37 +39,36 @@
     (reverse order)))
 
 (defun own-test-p (system)
-  "True when the definition of SYSTEM says what testing it does itself."
+  "True when the definition of SYSTEM itself says what testing SYSTEM does."
   (find-method (symbol-function (contrib-symbol "ASDF" "PERFORM")) '()
                (list (find-class (contrib-symbol "ASDF" "TEST-OP")) (sb-mop:intern-eql-specializer system))
                nil))
 
 (defun tests-something-p (system)
-  "True when testing SYSTEM does anything that its definition says."
+  "True when testing SYSTEM does anything, by its definition."
   (or (some #'car (systems-before system)) (own-test-p system)))
 
 (defun component-name (system)
   "Return the name of SYSTEM."
   (asdf-call "COMPONENT-NAME" system))
 
-;;; What ASDF takes for unchanged, because it goes by seconds
+;;; What ASDF takes for unchanged, because it compares whole seconds
 
 (defun seems-unchanged-p (component)
-  "True when the source of COMPONENT is no newer than its fasl, in seconds. The second value is true when both are of the
-same second."
+  "True when the source of COMPONENT is no newer than its fasl, in seconds; and true when both are of the same second."
   (let ((source (ignore-errors (file-write-date (asdf-call "COMPONENT-PATHNAME" component))))
         (fasl (compiled-date component)))
     (and source fasl (values (<= source fasl) (= source fasl)))))
 
 (defun source-components (system &optional others)
-  "Return the source files of SYSTEM as components, each with its native true name, in pairs. With OTHERS come those of the
+  "Return pairs of each source file of SYSTEM, a component, and its native truename. With OTHERS come those of the
 systems that it needs."
   (loop for component in (lisp-files system others)
         for path = (ignore-errors (sb-ext:native-namestring (truename (asdf-call "COMPONENT-PATHNAME" component))))
         when path collect (cons component path)))
 
 (defun unnoticed-p (system)
-  "True when the image or the fasls can lack what was changed in SYSTEM, and ASDF would not notice."
+  "True when the image or the fasls can lack a change of SYSTEM, and ASDF would not notice."
   (loop for (component . path) in (source-components system)
         for text = (known-text path)
           thereis (multiple-value-bind (unchanged same-second) (seems-unchanged-p component)
@@ -78,38 +77,38 @@ systems that it needs."
                         same-second))))
 
 (defun keep-texts (system loads)
-  "Keep the texts of the files of SYSTEM: what LOADS, when that is true, else what was loaded, as far as it is sure."
+  "Keep the texts of the files of SYSTEM as loaded: all of them if LOADS is true, else those that are certain."
   (loop for (component . path) in (source-components system)
         unless (known-text path)
           do (when (or loads (equal '(t nil) (multiple-value-list (seems-unchanged-p component))))
                (keep-text path))))
 
 (defun changed-paths (root)
-  "Return the files below ROOT, the native name of a directory, that have another text than the image has loaded."
+  "Return the files below ROOT, the native name of a directory, whose text is not the one that was loaded."
   (loop for path in (loaded-paths)
         for text = (and (eql 0 (search root path)) (known-text path))
         when (and text (other-text-p path text)) collect path))
 
 (defun to-load-p (system)
-  "True when ASDF has something to do to load SYSTEM, or cannot, as it misses another."
+  "True when ASDF has something to do to load SYSTEM, or cannot, since another is missing."
   (let ((actions '()))
     (or (call-telling-needed
          (lambda ()
            (setf actions (asdf-call "PLAN-ACTIONS" (asdf-call "MAKE-PLAN" nil (contrib-symbol "ASDF" "LOAD-OP") system)))))
         actions)))
 
-;;; Those of the workspace
+;;; Systems of the workspace
 
-(defvar *unread* '() "Of systems of the workspace whose definitions cannot be read for want of others, what MISSING-DATA returns.")
+(defvar *unread* '() "MISSING-DATA of systems of the workspace whose definitions cannot be read for want of others.")
 
 (defun read-system (name)
-  "Have ASDF read the definition of the system NAME. What it misses for that is noted."
+  "Have ASDF read the definition of the system NAME. If another is missing for that, note it in *UNREAD*."
   (ignore-errors
    (let ((needed (nth-value 1 (found-system name))))
      (when needed (push (missing-data (first needed) name (second needed)) *unread*)))))
 
 (defun systems-below (root)
-  "Return the systems that files below ROOT, the native name of a directory, define, in the order of their names."
+  "Return the systems that files below ROOT, the native name of a directory, define, sorted by name."
   (let ((files (loop for file being the hash-values of (or (registry) (make-hash-table))
                      for path = (ignore-errors (sb-ext:native-namestring (truename file)))
                      when (and path (eql 0 (search root path))) collect path)))
@@ -121,7 +120,7 @@ systems that it needs."
           when (member file files :test #'equal) collect system)))
 
 (defun systems-to-test (root)
-  "Return those systems below ROOT of which the definition says how they are tested, without those that another tests."
+  "Return those systems below ROOT whose definitions say how they are tested, without those that another tests."
   (let* ((below (or (systems-below root)
                     ;; They can have been written after ASDF looked.
                     (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
@@ -132,8 +131,8 @@ systems that it needs."
     (set-difference systems inner)))
 
 (defun plan-data (systems known)
-  "Return how SYSTEMS are tested as a JSON object: their names, and what is loaded before, with force where that must be.
-With KNOWN it is only what was loaded already."
+  "Return the test plan of SYSTEMS as a JSON object: their names, and the systems to load first, by force where needed.
+With KNOWN, only those that are loaded already."
   (object "systems" (mapcar #'component-name systems)
           "unread" (reverse *unread*)
           "loads" (loop for system in (remove-duplicates (mapcan #'tested-with systems) :from-end t)
@@ -145,8 +144,8 @@ With KNOWN it is only what was loaded already."
                           collect (object "name" (component-name system) "force" force))))
 
 (define-operation ("test-plan" :members t) (system root known)
-  "Tell which systems are loaded before SYSTEM is tested, or those below ROOT, the native name of a directory. With KNOWN
-it is only those that were loaded already."
+  "Return which systems are loaded before SYSTEM is tested, or those below ROOT, the native name of a directory. With
+KNOWN, only those that are loaded already."
   (call-as-job-part nil
                     (lambda ()
                       (sb-thread:with-mutex (**load-lock**)

@@ -1,9 +1,9 @@
-;;;; Prove. A group of checks is a test. So is a check that is in none.
+;;;; Prove. A group of checks is a test, and so is a check that is in no group.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun prove-run-group (package original arguments)
-  "Run the group of checks of ARGUMENTS by ORIGINAL of PACKAGE: a test, unless it is in one."
+  "Probe: run the group of checks of ARGUMENTS by ORIGINAL of PACKAGE: a test, unless it is in one."
   (let* ((description (first arguments))
          (known (assoc description (gethash *package* (home-value package "*PACKAGE-TESTS*")) :test #'equal :key #'string)))
     (if *result*
@@ -14,12 +14,12 @@
                           (apply original arguments)))))))
 
 (defun prove-value (report name)
-  "Return the value of the slot NAME of REPORT. The second value is true when there is such a slot."
+  "Return the value of the slot NAME of REPORT, and true; or NIL when there is no such slot."
   (let ((slot (home-symbol (find-package "PROVE.REPORT") name)))
     (and (slot-exists-p report slot) (values (slot-value report slot) t))))
 
 (defun prove-note (package report place)
-  "Note REPORT of PACKAGE, of a check at PLACE."
+  "Record REPORT of PACKAGE, of a check at PLACE."
   (flet ((value (name) (values (prove-value report name)))
          (of-class-p (name) (home-type-p package name report)))
     (note-checks 1)
@@ -34,7 +34,7 @@
                            :expected (format nil "~:[~;not ~]~A" (value "NOTP") wanted)))))))
 
 (defun prove-add-report (package original arguments)
-  "Add the report of ARGUMENTS by ORIGINAL of PACKAGE, and note it when it is of a check."
+  "Probe: add the report of ARGUMENTS by ORIGINAL of PACKAGE, and record it if it is of a check."
   (destructuring-bind (report suite) arguments
     (let ((place (and (home-type-p package "FAILED-TEST-REPORT" report) (check-place package))))
       (flet ((note () (prove-note package report place)))

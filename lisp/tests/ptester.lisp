@@ -1,9 +1,9 @@
-;;;; PTester. It has checks only: each counts as a test that is called as its form.
+;;;; PTester. It has only checks: each counts as a test, named by its form.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun ptester-note (package passed place arguments)
-  "Note the check of PACKAGE at PLACE that ARGUMENTS describe, which PASSED or not."
+  "Record the check of PACKAGE at PLACE that ARGUMENTS describe, which PASSED or not."
   (destructuring-bind (&key expected-result test-results multiple-values known-failure condition &allow-other-keys)
       arguments
     (note-checks 1)
@@ -18,7 +18,7 @@
                      (list :expected wanted :got (at-path got path)))))))))
 
 (defun ptester-check (package original arguments)
-  "Make the check of PACKAGE that ARGUMENTS describe by ORIGINAL, without its report, and note it."
+  "Probe: make the check that ARGUMENTS describe by ORIGINAL of PACKAGE, without its report, and record it."
   (let* ((passed (with-home-values (package ("*BREAK-ON-TEST-FAILURES*" nil))
                    (let ((*error-output* (make-broadcast-stream))) (apply original arguments))))
          (place (and (not passed) (check-place package))))
@@ -26,10 +26,10 @@
     passed))
 
 (defparameter *ptester-abortion* " aborted by signalling an uncaught error:"
-  "What the report of a group of checks says that an error has ended.")
+  "The words of a report for a group of checks that an error has ended.")
 
 (defun ptester-finish (output)
-  "Note the groups of checks that an error has ended, as OUTPUT tells."
+  "Record the groups of checks that an error has ended, as OUTPUT shows."
   (loop for place = (search *ptester-abortion* output) then (search *ptester-abortion* output :start2 (1+ place))
         while place
         do (let* ((start (1+ (or (position #\Newline output :end place :from-end t) -1)))

@@ -1,16 +1,16 @@
-;;;; What came of each test. The server is told when one begins and when it has ended, for an image that is lost.
+;;;; Records the result of each test. The server hears when one begins and ends, in case the image is lost.
 
 (in-package "LIVE-LISP.TESTS")
 
-(defparameter *noted-failures* 200 "How many failures of a run are told in full; the others are counted.")
-(defparameter *noted-in-test* 20 "How many failures of one test are.")
+(defparameter *noted-failures* 200 "At most this many failures of a run are recorded in full; the others are counted.")
+(defparameter *noted-in-test* 20 "At most this many failures of one test are recorded in full.")
 
 (defstruct (result (:constructor make-result (framework name text &optional (systems *tested-systems*))))
-  "What came of a test. FRAMEWORK is the name of its framework, NAME what that calls it, TEXT the same as text. CHECKS are
-how many it made, FAILED how many of those failed, SKIPPED how many were left out. ERRORS are how many errors nobody
-expected, EXPECTED how many failures somebody did. FAILURES are JSON objects, newest first. LEFT is true when it did not come to
-its end. SYSTEMS are the names of those whose tests ran, the innermost first. NOTES is for its framework. REACHED tells which of the definitions
-that are measured it ran, as REACHED-TEXT does."
+  "The result of a test. FRAMEWORK is the name of its framework, NAME the test's name there, TEXT that name as text.
+CHECKS counts its checks, FAILED those that failed, SKIPPED those left out; ERRORS counts unexpected errors, EXPECTED
+expected failures. FAILURES are JSON objects, newest first. LEFT is true when the test did not come to its end. SYSTEMS
+are the names of the systems being tested, innermost first. NOTES is for its framework. REACHED is the REACHED-TEXT of
+the definitions that it ran."
   framework name text systems
   (checks 0) (failed 0) (errors 0) (skipped 0) (expected 0)
   (failures '()) (output nil) (milliseconds 0) (left nil) (notes '()) (reached nil)
@@ -21,8 +21,8 @@ that are measured it ran, as REACHED-TEXT does."
 ;;; Failures
 
 (defun check-place (package)
-  "Return where the check that is being made stands, as a property list of members, or NIL. That is the newest call on the
-stack in a file that is neither of the system nor of the framework of PACKAGE."
+  "Return the place of the check being made as a property list of members, or NIL: that of the newest call on the stack
+in a file of neither the system nor the framework of PACKAGE."
   (loop with homes = (homes-with package)
         for frame in (ignore-errors (shown-frames))
         for root = (and (not (folded-p frame)) (root-name (frame-name frame)))
@@ -33,7 +33,7 @@ stack in a file that is neither of the system nor of the framework of PACKAGE."
         when place return place))
 
 (defun type-name (condition package)
-  "Return the name of the class of CONDITION as text, without its package where it has the same meaning in PACKAGE."
+  "Return the name of the class of CONDITION as text, without its package where PACKAGE has the same symbol."
   (let ((name (class-name (class-of condition))))
     (if (and name (symbolp name) (eq name (find-symbol (symbol-name name) package)))
         (symbol-name name)
@@ -41,9 +41,9 @@ stack in a file that is neither of the system nor of the framework of PACKAGE."
 
 (defun note-failure (package kind &key (form nil form-given) (check nil check-given) (expected nil expected-given)
                                   (got nil got-given) text condition (place (check-place package)))
-  "Note in the result of the test that runs a failure of KIND, \"failure\", \"error\" or \"expected\". PACKAGE is that of
-its framework. FORM is what was evaluated, CHECK a form that says what was wanted of it. EXPECTED and GOT are values as
-text, TEXT is what the framework says. CONDITION is what was signalled, and PLACE where, as CHECK-PLACE has it."
+  "Record in the result of the current test a failure of KIND, \"failure\", \"error\" or \"expected\". PACKAGE is that
+of its framework. FORM is what was evaluated, CHECK a form that says what was wanted of it. EXPECTED and GOT are values
+as text, TEXT is the framework's message. CONDITION is what was signalled, PLACE is from CHECK-PLACE."
   (cond ((string= kind "error") (incf (result-errors *result*)))
         ((string= kind "expected") (incf (result-expected *result*)))
         (t (incf (result-failed *result*))))
@@ -65,17 +65,17 @@ text, TEXT is what the framework says. CONDITION is what was signalled, and PLAC
             (result-failures *result*)))))
 
 (defun note-checks (count)
-  "Note that the test that runs has made COUNT checks more."
+  "Record that the current test has made COUNT more checks."
   (incf (result-checks *result*) count))
 
-;;; Telling
+;;; Reporting
 
 (defun tell-part (part)
-  "Tell the server PART, a JSON object, of the answer of this job before that is there."
+  "Send the server PART, a JSON object, of the answer of this job in advance."
   (when *job* (send (object "part" part "id" (job-id *job*)))))
 
 (defun output-text (capture)
-  "Return the end of what CAPTURE has kept, or NIL."
+  "Return what CAPTURE has kept as text, with dots for what is missing, or NIL."
   (let ((output (captured capture)))
     (when output
       (destructuring-bind (&key head tail) (loop for (key value) on (json-object-members output) by #'cddr
@@ -85,7 +85,7 @@ text, TEXT is what the framework says. CONDITION is what was signalled, and PLAC
           (and (plusp (length text)) text))))))
 
 (defun result-data (result &optional definition)
-  "Return RESULT, of a test that is at DEFINITION, as a JSON object."
+  "Return RESULT, of a test that is defined at DEFINITION, as a JSON object."
   (object "definition" definition
           "framework" (result-framework result)
           "test" (result-text result)
@@ -107,8 +107,8 @@ text, TEXT is what the framework says. CONDITION is what was signalled, and PLAC
   (round (* 1000 (- (get-internal-real-time) began)) internal-time-units-per-second))
 
 (defun call-with-seed (name function)
-  "Call FUNCTION with random numbers that follow from NAME, a text, and from the seed of the run, if that has one. So a test
-has the same ones alone, and behind others."
+  "Call FUNCTION with random numbers determined by NAME, a text, and the seed of the run, if it has one. So a test has
+the same ones alone, and after others."
   (let ((seed (run-seed *run*)))
     (if seed
         (let ((*random-state* (sb-ext:seed-random-state
@@ -118,13 +118,13 @@ has the same ones alone, and behind others."
         (funcall function))))
 
 (defun call-capturing (result function)
-  "Call FUNCTION with what it writes going to RESULT. The frames that are told of it end here."
+  "Call FUNCTION with its output going to RESULT. The frames that answers show of it end here."
   (let* ((stream (capturing (result-output-capture result)))
          (*standard-output* stream) (*error-output* stream) (*trace-output* stream))
     (call-user-code function)))
 
 (defun call-as-test (framework name function)
-  "Call FUNCTION, which runs the test NAME of FRAMEWORK, and note what came of it. One that the run leaves out is not run."
+  "Call FUNCTION, which runs the test NAME of FRAMEWORK, and record the result. Tests to leave out are not run."
   (let* ((text (test-text name)) (result (make-result framework name text)) (began (get-internal-real-time)) (done nil))
     (incf (run-seen *run*))
     (unless (member text (run-skip *run*) :test #'string=)
@@ -140,7 +140,7 @@ has the same ones alone, and behind others."
               (result-milliseconds result) (milliseconds-since began))
         (tell-part (result-data result))))))
 
-(defparameter *found-definitions* 50 "Of how many tests of a run that did not pass it is told where they are defined.")
+(defparameter *found-definitions* 50 "For at most this many failed tests of a run the definition is found.")
 
 (defun bad-p (result)
   "True when the test of RESULT did not pass."
@@ -152,7 +152,7 @@ has the same ones alone, and behind others."
     (if (stringp name) (subseq text (1+ (or (position #\. text) -1))) text)))
 
 (defun package-of (name)
-  "Return the package that NAME, of a test, is in, or begins with; NIL for another."
+  "Return the package of NAME, of a test: that of a symbol, or the one before two colons; NIL for another."
   (if (symbolp name)
       (symbol-package name)
       (let ((end (and (stringp name) (search "::" name)))) (and end (find-package (subseq name 0 end))))))
@@ -172,7 +172,7 @@ A form with an operator of its framework goes before others; what the language d
                (at-form (lambda (operator) (not (and operator (of-system-p operator))))))))))
 
 (defun results-data (run)
-  "Return what came of the tests of RUN as JSON objects, in the order in which they began."
+  "Return the results of RUN as JSON objects, in the order in which the tests began."
   (call-finding-forms
    (lambda ()
      (loop with left = *found-definitions*

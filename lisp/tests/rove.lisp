@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun rove-run-test (package original arguments)
-  "Run what ARGUMENTS say by ORIGINAL of PACKAGE: a test when they have a name, else a group of checks within one."
+  "Probe: run what ARGUMENTS say by ORIGINAL of PACKAGE: with a name a test, else a group of checks within one."
   (declare (ignore package))
   (let ((name (second arguments)))
     (if name
@@ -11,7 +11,7 @@
         (apply original arguments))))
 
 (defun rove-result (name object)
-  "Return what the reader NAME returns for OBJECT, a check."
+  "Return the value of the reader NAME for OBJECT, a check."
   (home-call (find-package "ROVE/CORE/RESULT") name object))
 
 (defun rove-slot (check name)
@@ -19,8 +19,8 @@
   (slot-value check (home-symbol (find-package "ROVE/CORE/RESULT") name)))
 
 (defun rove-said (check)
-  "Return what is told of CHECK, which failed, as arguments for NOTE-FAILURE: the groups around it, its form, and values of
-that. A check that a form is false says so."
+  "Return arguments for NOTE-FAILURE about CHECK, which failed: the groups around it, its form, and values in that. A
+negated check shows a NOT."
   (let ((groups (remove (bare-text (result-name *result*)) (remove nil (rove-result "ASSERTION-LABELS" check))
                         :test #'string-equal))
         (form (rove-result "ASSERTION-FORM" check))
@@ -31,7 +31,7 @@ that. A check that a form is false says so."
              (or (said-of-check check form (reverse values)) (list :check check))))))
 
 (defun rove-note-check (package check)
-  "Note what came of CHECK of PACKAGE. An error that is held will still become something."
+  "Record the outcome of CHECK of PACKAGE. A held error is not recorded yet."
   (let* ((results (find-package "ROVE/CORE/RESULT")) (reason (rove-result "ASSERTION-REASON" check)))
     (unless (and reason *hold*)
       (note-checks 1)
@@ -41,13 +41,13 @@ that. A check that a form is false says so."
             (t (apply #'note-failure package "failure" (rove-said check)))))))
 
 (defun rove-quietly (package original arguments)
-  "Call ORIGINAL of PACKAGE, which reports as well, with ARGUMENTS. In a test nothing is written."
+  "Probe: call ORIGINAL of PACKAGE, which reports as well, with ARGUMENTS. In a test nothing is written."
   (declare (ignore package))
   (let ((*standard-output* (if *result* (make-broadcast-stream) *standard-output*)))
     (apply original arguments)))
 
 (defun rove-record (package original arguments)
-  "Record the second of ARGUMENTS by ORIGINAL of PACKAGE, and note it when it is a check."
+  "Probe: record the second of ARGUMENTS by ORIGINAL of PACKAGE, and here if it is a check."
   (let ((check (second arguments)))
     (when (and *result* (home-type-p (find-package "ROVE/CORE/RESULT") "ASSERTION" check))
       (rove-note-check package check))
@@ -60,7 +60,7 @@ that. A check that a form is false says so."
       (home-call package "CALL-WITH-SUITE" function))))
 
 (defun rove-entries (package)
-  "Return the tests of PACKAGE, and the suites, which are called as their packages."
+  "Return the tests of PACKAGE, and the suites, which have the names of their packages."
   (let ((suites (find-package "ROVE/CORE/SUITE/PACKAGE")))
     (loop for suite in (and (home-symbol package "DEFTEST") (home-call suites "ALL-SUITES"))
           collect (let ((suite suite))

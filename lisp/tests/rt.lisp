@@ -11,8 +11,8 @@
   (member (home-call package "NAME" entry) (home-value package "*EXPECTED-FAILURES*") :test #'equal))
 
 (defun rt-note-error (package entry condition)
-  "Note CONDITION, an error in the test ENTRY of PACKAGE, and leave that, unless errors are held. One in the report of
-PACKAGE, in which values are printed, is passed over."
+  "Record CONDITION, an error in the test ENTRY of PACKAGE, and leave the test, unless errors are held. Ignore an error
+in the report of PACKAGE, in which values are printed."
   (let* ((reporting (getf (result-notes *result*) :compared))
          (expected (rt-expected-p package entry))
          (held (and *hold* (not expected))))
@@ -23,14 +23,14 @@ PACKAGE, in which values are printed, is passed over."
       (throw (home-symbol package "*IN-TEST*") nil))))
 
 (defun rt-form (package entry got)
-  "Return the form of the test ENTRY of PACKAGE, which GOT a list of values, as it is told."
+  "Return the form of the test ENTRY of PACKAGE, whose values were GOT, as an answer shows it."
   (let ((form (home-call package "FORM" entry)) (wanted (rt-values package entry)))
     (if (= 1 (length got) (length wanted))
         (with-part-alone form (first got) (first wanted))
         form)))
 
 (defun rt-note-entry (package entry)
-  "Note what came of the test ENTRY of PACKAGE, which has ended."
+  "Record the result of the test ENTRY of PACKAGE, which has ended."
   (note-checks 1)
   (let ((got (getf (result-notes *result*) :values)))
     (when (and (home-call package "PEND" entry) (not (getf (result-notes *result*) :signalled)))
@@ -45,7 +45,7 @@ PACKAGE, in which values are printed, is passed over."
                       :place nil)))))
 
 (defun rt-do-entry (package original arguments)
-  "Run the test that is the first of ARGUMENTS by ORIGINAL of PACKAGE without its report, and note what came of it."
+  "Probe: run the first of ARGUMENTS, a test, by ORIGINAL of PACKAGE without its report, and record its result."
   (let ((entry (first arguments)))
     (call-as-test "rt" (home-call package "NAME" entry)
                   (lambda ()
@@ -57,7 +57,7 @@ PACKAGE, in which values are printed, is passed over."
                         (rt-note-entry package entry)))))))
 
 (defun rt-compare (package original arguments)
-  "Compare ARGUMENTS, the values of a test of PACKAGE and those that it should have, by ORIGINAL, and keep the former."
+  "Probe: compare ARGUMENTS, the values of a test of PACKAGE and the expected ones, by ORIGINAL, and keep the former."
   (declare (ignore package))
   (when (and *result* (null (getf (result-notes *result*) :values)))
     (setf (getf (result-notes *result*) :values) (list (first arguments))))
@@ -74,5 +74,5 @@ PACKAGE, in which values are printed, is passed over."
   :probes '(("DO-ENTRY" rt-do-entry)
             ("EQUALP-WITH-CASE" rt-compare))
   :entries 'rt-entries
-  ;; Libraries bring it along in a package of their own.
+  ;; Libraries have copies of it in packages of their own.
   :protocol '("*ENTRIES*" "*IN-TEST*" "DO-TEST" "NAME" "FORM" "PEND"))

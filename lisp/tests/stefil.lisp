@@ -1,10 +1,10 @@
-;;;; hu.dwim.stefil. Its tests are as those of Fiasco, which came of it: functions, of which one with tests below is a suite.
+;;;; hu.dwim.stefil. Its tests are functions, like those of Fiasco, its descendant; one with tests below is a suite.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun stefil-run-body (package original arguments)
-  "Run the body of the test that is the first of ARGUMENTS by ORIGINAL of PACKAGE, and note what came of it. Failures do not
-come to the debugger; errors do when they are held."
+  "Probe: run the body of the first of ARGUMENTS, a test, by ORIGINAL of PACKAGE, and record the result. Failures do not
+reach the debugger; errors do when they are held."
   (let ((test (first arguments)) (run (home-value package "*GLOBAL-CONTEXT*")))
     (loop for (slot value) in `(("DEBUG-ON-ASSERTION-FAILURE-P" nil) ("DEBUG-ON-UNEXPECTED-ERROR-P" ,*hold*)
                                 ("PRINT-TEST-RUN-PROGRESS-P" nil))
@@ -14,13 +14,13 @@ come to the debugger; errors do when they are held."
         (call-as-test "stefil" (home-call package "NAME-OF" test) (lambda () (apply original arguments))))))
 
 (defun stefil-begin-check (package original arguments)
-  "Begin a check by ORIGINAL of PACKAGE with ARGUMENTS, and count it."
+  "Probe: begin a check by ORIGINAL of PACKAGE with ARGUMENTS, and count it."
   (declare (ignore package))
   (when *result* (note-checks 1))
   (apply original arguments))
 
 (defun stefil-record (package original arguments)
-  "Record a failure by ORIGINAL of PACKAGE as ARGUMENTS say, and note it."
+  "Probe: record a failure by ORIGINAL of PACKAGE with ARGUMENTS, and here."
   (destructuring-bind (type &key description-initargs &allow-other-keys) arguments
     (let ((condition (getf description-initargs :condition)))
       (fiasco-note-failure "stefil" package type

@@ -1,9 +1,9 @@
-;;;; How forms and values of tests read: briefly, and whatever their printers do.
+;;;; Renders forms and values of tests: briefly, and whatever their printers do.
 
 (in-package "LIVE-LISP.TESTS")
 
-(defparameter *form-characters* 72 "Characters of a form that are told; its file has the rest.")
-(defparameter *said-characters* 160 "Characters of what a condition or a framework says.")
+(defparameter *form-characters* 72 "Characters shown of a form; its file has the rest.")
+(defparameter *said-characters* 160 "Characters shown of what a condition or a framework reports.")
 
 (defun test-text (name)
   "Return NAME, of a test, as text by which it is found again."
@@ -17,10 +17,10 @@
   (or (and (symbolp name) (symbol-package name)) (usable-package *package*)))
 
 (defmacro with-brief-printing ((package) &body body)
-  "Evaluate BODY with printer settings for what tests tell, with names as in PACKAGE."
+  "Evaluate BODY with printer settings for answers about tests, with names as in PACKAGE."
   `(printing-plainly
      (let ((*package* (usable-package ,package)) (*print-length* 30) (*print-level* 8) (*print-case* :downcase)
-           ;; For 'x in the place of (quote x).
+           ;; Prints 'x, not (quote x).
            (*print-pretty* t) (*print-right-margin* 10000) (*print-pprint-dispatch* **pretty-printers**))
        ,@body)))
 
@@ -30,16 +30,16 @@
     (on-one-line (print-safely limit object))))
 
 (defun both-ends (text)
-  "Return TEXT with at most *SAID-CHARACTERS* of it: its beginning, and half as much of its end."
+  "Return at most *SAID-CHARACTERS* of TEXT: its beginning, and half as much of its end."
   (let ((tail (floor *said-characters* 3)))
     (if (<= (length text) *said-characters*)
         (shortened *said-characters* text)
         (concatenate 'string (shortened (- *said-characters* tail) text) (subseq text (- (length text) tail))))))
 
-;;; Forms. Each part of a long one is told by its beginning, so that none of them hides another.
+;;; Forms. Each part of a long one is shown by its beginning, so that none of them hides another.
 
 (defun divided (room lengths)
-  "Return how much of ROOM each of parts with LENGTHS gets. Those that need less than others leave them the rest."
+  "Return how much of ROOM each of parts with LENGTHS gets. Parts that need less leave the rest to others."
   (let ((shares (make-list (length lengths))))
     (loop for (length . index) in (sort (loop for length in lengths for index from 0 collect (cons length index))
                                         #'< :key #'car)
@@ -49,8 +49,8 @@
              (decf room share))
     shares))
 
-(defparameter *form-parts* 8 "How many parts a form can have that are all told when it is long.")
-(defparameter *part-characters* 16 "Characters of a form of which the parts are not told one by one, and of a constant in a long one.")
+(defparameter *form-parts* 8 "A long form with at most this many parts shows them all.")
+(defparameter *part-characters* 16 "With less room, parts of a form are not shown one by one. Constants get no more.")
 
 (defun constant-part-p (form)
   "True when FORM, a part of another, is data."
@@ -63,7 +63,7 @@
              (> limit *part-characters*)
              ;; Neither a constant nor a template.
              (char= #\( (char text 0))
-             ;; It is NIL of a circle, and fails for what ends in an atom.
+             ;; LIST-LENGTH is NIL for a circular list, and fails for a dotted one.
              (<= (or (ignore-errors (list-length form)) most-positive-fixnum) *form-parts*))
         (format nil "(~{~A~^ ~})"
                 (loop for part in form

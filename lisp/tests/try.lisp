@@ -1,27 +1,27 @@
-;;;; Try. What a test does is told by conditions, its events.
+;;;; Try. A test signals conditions, its events, that say what it does.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun try-text (package event)
-  "Return what EVENT of PACKAGE, a failed check, says."
+  "Return the text of EVENT of PACKAGE, a failed check."
   (ignore-errors
    (let ((*print-right-margin* 10000) (*print-case* :downcase) (*package* (home-of (result-name *result*))))
      (with-output-to-string (stream) (home-call package "WRITE-EVENT" event stream :terse t :ctx t)))))
 
 (defun try-said (package event)
-  "Return what is told of EVENT of PACKAGE, a failed check, as arguments for NOTE-FAILURE."
+  "Return arguments for NOTE-FAILURE about EVENT of PACKAGE, a failed check."
   (flet ((value (name) (slot-value event (home-symbol package name))))
     (let ((form (second (value "CHECK"))) (captures (value "CAPTURES")))
       (or (and captures
                (null (value "MSG"))
                (null (value "CTX"))
-               ;; Others than values of arguments were asked for.
+               ;; Only values of arguments were captured.
                (loop for (part nil several) in captures never (or several (not (member part (rest form)))))
                (said-of-check form (checked-form form) (loop for (part value) in captures collect (cons part value))))
           (list :text (try-text package event))))))
 
 (defun try-note (package condition)
-  "Note CONDITION, signalled in a test of PACKAGE, when it is a check or an error."
+  "Record CONDITION, signalled in a test of PACKAGE, when it is a check or an error."
   (flet ((of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "RESULT")
            (note-checks 1)
@@ -32,13 +32,13 @@
           ((of-class-p "UNHANDLED-ERROR")
            (note-failure package "error" :condition (home-call package "NESTED-CONDITION" condition)))
           ((or (of-class-p "EVENT") (not (typep condition 'serious-condition))))
-          ;; Try has bound a hook that would record what is held.
+          ;; Try has bound a hook that would record a held error.
           (*hold* (let ((*debugger-hook* nil)) (invoke-debugger condition)))
           (t (note-checks 1)
              (note-failure package "error" :condition condition)))))
 
 (defun try-call-test (package original arguments)
-  "Run the test that is being called by ORIGINAL of PACKAGE with ARGUMENTS, and note what came of it."
+  "Probe: run the test that ORIGINAL of PACKAGE calls with ARGUMENTS, and record the result."
   (let ((trial (home-value package "*CALL-TEST*")) (function (home-value package "*CALL-TEST-FN*")))
     (if (and *result* (home-call package "WITH-TEST-TRIAL-P" trial))
         (apply original arguments)
@@ -52,13 +52,13 @@
                             (with-home-values (package ("*CALL-TEST-FN*" #'run)) (apply original arguments)))))))))
 
 (defun try-begin (package original arguments)
-  "Begin to try the test of ARGUMENTS by ORIGINAL of PACKAGE. What fails does not come to the debugger."
+  "Probe: begin to try the test of ARGUMENTS by ORIGINAL of PACKAGE. Failures do not reach the debugger."
   (with-home-values (package ("*DEBUG*" nil) ("*TRY-DEBUG*" nil)) (apply original arguments)))
 
 (defun try-entries (package)
   "Return the tests of PACKAGE."
   (loop for home in (list-all-packages)
-        ;; LIST-PACKAGE-TESTS makes this symbol where it is not.
+        ;; LIST-PACKAGE-TESTS would create this symbol.
         append (loop for name in (and (find-symbol "*DEFTEST-REGISTRY*" home) (home-call package "LIST-PACKAGE-TESTS" home))
                      collect (let ((name name))
                                (make-entry name nil (lambda () (home-call package "TRY" name :print nil :describe nil)))))))

@@ -3,11 +3,11 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun xlunit-name (package test)
-  "Return what the TEST of PACKAGE is called: its class and its method."
+  "Return the name of the TEST of PACKAGE: its class and its method."
   (format nil "~A.~A" (symbol-text (class-name (class-of test))) (home-call package "NAME" test)))
 
 (defun xlunit-note (package condition test results)
-  "Note CONDITION, signalled in TEST of PACKAGE, also in RESULTS. Return true when that ends the test."
+  "Record CONDITION, signalled in TEST of PACKAGE, also in RESULTS. Return true when it ends the test."
   (cond ((home-type-p package "ASSERTION-FAILED" condition)
          (note-failure package "failure" :text (xlunit-text package condition))
          (home-call package "ADD-FAILURE" results test condition)
@@ -18,12 +18,12 @@
          t)))
 
 (defun xlunit-text (package condition)
-  "Return what CONDITION, a failed assertion of PACKAGE, says."
+  "Return the message of CONDITION, a failed assertion of PACKAGE."
   (format nil "~@[~A: ~]~A" (home-call package "MESSAGE" condition)
           (message-text (simple-condition-format-control condition) (simple-condition-format-arguments condition))))
 
 (defun xlunit-run (package original arguments)
-  "Run the test that is the first of ARGUMENTS by ORIGINAL of PACKAGE, and note what came of it."
+  "Probe: run the first of ARGUMENTS, a test, by ORIGINAL of PACKAGE, and record the result."
   (destructuring-bind (test results &rest options) arguments
     (declare (ignore options))
     (if (not (home-type-p package "TEST-CASE" test))

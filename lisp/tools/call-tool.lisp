@@ -1,10 +1,10 @@
-;;;; Tools called by code. The server runs the call. The thread that made it waits until the reader thread brings the
-;;;; answer, and can be thrown out of that at any time.
+;;;; Calls of tools by code. The server runs the call. The calling thread waits until the reader thread brings the
+;;;; answer; a throw can end the wait at any time.
 
 (in-package "LIVE-LISP.TOOLS")
 
 (defstruct (tool-call (:constructor make-tool-call (number)))
-  "One call of a tool that a thread waits for; the server knows it by NUMBER."
+  "A call of a tool for which a thread waits; the server knows it by NUMBER."
   number
   (answered (sb-thread:make-semaphore :name "live-lisp tool call"))
   (value nil)
@@ -16,10 +16,10 @@
 (sb-ext:defglobal **tool-calls** (make-hash-table :synchronized t)
   "The calls that wait for an answer, by number.")
 
-(sb-ext:defglobal **last-call** (list 0) "A list of the number of the last call.")
+(sb-ext:defglobal **last-call** (list 0) "The number of the last call, in a list for atomic increments.")
 
 (defun designated-tool (designator)
-  "Return how the server writes the name of the tool that DESIGNATOR, a string or a symbol, means."
+  "Return the server's spelling of the name of the tool that DESIGNATOR, a string or a symbol, means."
   (typecase designator
     ((or string symbol) (substitute #\_ #\- (string-downcase (string designator))))
     (t (let ((*tool* "(no name)"))
@@ -27,7 +27,7 @@
                     (symbol-text (class-name (class-of designator))))))))
 
 (defun call-frame (call members)
-  "Return the frame that asks the server for CALL, which MEMBERS, a property list, tell."
+  "Return the wire frame that asks the server for CALL, as MEMBERS, a property list, say."
   (let ((frame (frame-octets (make-json-object (list* "call" (tool-call-number call)
                                                       "job" (and *job* (job-id *job*))
                                                       members)))))
@@ -37,9 +37,9 @@
     frame))
 
 (defun call-letting-load (function)
-  "Call FUNCTION, which waits for *TOOL*. When a system that is being loaded loads another by load_system, the lock of
-those that load is free meanwhile. Else it is kept, because ASDF is not made for two threads. The lock is taken again
-without interrupts, so that a throw cannot come between."
+  "Call FUNCTION, which waits for *TOOL*. If a system being loaded loads another by load_system, release the lock for
+loading meanwhile. Otherwise keep it, because ASDF is not made for two threads. The lock is taken again without
+interrupts, so that a throw cannot come between."
   (if (and (string-equal (substitute #\_ #\- *tool*) "load_system")
            (sb-thread:holding-mutex-p **load-lock**))
       (sb-sys:without-interrupts
@@ -49,8 +49,8 @@ without interrupts, so that a throw cannot come between."
       (funcall function)))
 
 (defun wait-for-tool (call frame)
-  "Send FRAME, which asks for CALL, and wait for the answer. When this is left before, the
-server is told that nobody waits any more."
+  "Send FRAME, which asks for CALL, and wait for the answer. If a throw ends the wait, tell the server that nobody waits
+any more."
   (let ((number (tool-call-number call)))
     (unwind-protect
          (progn (setf (gethash number **tool-calls**) call)
@@ -74,7 +74,7 @@ server is told that nobody waits any more."
                      a function of INTERRUPT-THREAD, cannot wait for a tool; call it outside."))))
 
 (defun require-approval (text)
-  "Signal that *TOOL* needs an approval, as TEXT says; the value of USE-VALUE is returned."
+  "Signal that *TOOL* needs an approval, as TEXT says. Return the value given to USE-VALUE."
   (restart-case (error 'live-lisp:approval-required :tool *tool* :message text)
     (use-value (value)
       :report (lambda (stream) (format stream "Return a value instead of calling ~A." *tool*))
@@ -83,16 +83,16 @@ server is told that nobody waits any more."
                      (list (eval (read *query-io*))))
       value)))
 
-;;; A model that sees what a tool returned reads what the tool says of that
+;;; A value that a tool returned is shown to a model as the tool's own text
 
-(defparameter *noted-texts* 50 "How many values of tools are told as their texts: those that were returned last.")
+(defparameter *noted-texts* 50 "The texts of so many values that tools returned last are kept.")
 
 (sb-ext:defglobal **texts-lock** (sb-thread:make-mutex :name "live-lisp texts of tools") "Held while **TEXTS** changes.")
 
-(sb-ext:defglobal **texts** '() "Weak pointers to the values that tools returned last, each before its text, in pairs.")
+(sb-ext:defglobal **texts** '() "Pairs of a weak pointer to a value that a tool returned and its text, newest first.")
 
 (defun note-text (value text)
-  "Return VALUE, which a tool returned, and keep that it is told as TEXT, if there is one."
+  "Return VALUE, which a tool returned, and keep TEXT as the text to show for it, if there is one."
   (when (and text (typep value '(or cons hash-table)))
     (sb-thread:with-mutex (**texts-lock**)
       (let ((texts (cons (cons (sb-ext:make-weak-pointer value) text) **texts**)))
@@ -100,11 +100,11 @@ server is told that nobody waits any more."
   value)
 
 (defun text-noted (value)
-  "Return the text as which VALUE is told, or NIL."
+  "Return the text to show for VALUE, or NIL."
   (cdr (find value **texts** :key (lambda (entry) (sb-ext:weak-pointer-value (car entry))) :test #'eq)))
 
 (defun told-by-tools (value)
-  "Return the text as which VALUE is told when a tool has returned it, or each element of that list, or NIL."
+  "Return the text to show for VALUE if a tool has returned it, or each element of that list, or NIL."
   (when (typep value '(or cons hash-table))
     (or (text-noted value)
         (let ((texts (and (consp value)
@@ -115,14 +115,14 @@ server is told that nobody waits any more."
 (setf **told-as** 'told-by-tools)
 
 (defun package-of-code ()
-  "Return the name of the package in which the code that runs names things, or NIL for CL-USER."
+  "Return the name of the current package of the running code, or NIL for CL-USER."
   (and (packagep *package*)
        (package-name *package*)
        (not (eq *package* (find-package "COMMON-LISP-USER")))
        (package-name *package*)))
 
 (defun ask-server (&rest members)
-  "Ask the server for what MEMBERS, a property list, tell of *TOOL*. Wait for the answer and return it, or signal a
+  "Ask the server for what MEMBERS, a property list, say of *TOOL*. Wait for the answer and return it, or signal a
 TOOL-ERROR when it is a failure."
   (let* ((call (make-tool-call (1+ (sb-ext:atomic-incf (car **last-call**)))))
          (frame (call-frame call members)))
@@ -145,9 +145,9 @@ it was asked about is not there. When a human has to allow the call, that is an 
     (ask-server "tool" *tool* "args" (arguments-json (argument-pairs arguments)) "package" (package-of-code))))
 
 (define-operation ("called" :inline t) (call value text failure result needs-approval)
-  "Bring what became of CALL, a number, to the thread that waits for it: VALUE, or the text FAILURE. A value can have the
-TEXT that a model reads, a failure has the RESULT that there was all the same, and whether it NEEDS-APPROVAL. When nobody waits any more
-it is dropped."
+  "Bring the outcome of CALL, a number, to the thread that waits for it: VALUE, or the text FAILURE. A value can have
+the TEXT that a model reads. A failure can have a RESULT, and says whether it NEEDS-APPROVAL. Dropped when nobody
+waits."
   (let ((waiting (gethash call **tool-calls**)))
     (when (and waiting (remhash call **tool-calls**))
       (setf (tool-call-value waiting) value

@@ -1,5 +1,5 @@
-;;;; How values of user code become the arguments of a tool. They go straight into JSON, so that what is too large is
-;;;; noticed before it is large.
+;;;; Converts values of user code to the arguments of a tool. They are written as JSON at once, so that what is too
+;;;; large is noticed early.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -28,11 +28,11 @@ done; the restart USE-VALUE goes on with another value."))
     (and (<= (- (integer-length (abs integer)) (max 0 zeros)) 53)
          (<= (integer-length (abs integer)) 1024))))
 
-(defvar *tool* "" "The name of the tool that is called.")
-(defvar *parameter* "" "The name of the parameter whose value is written.")
+(defvar *tool* "" "The name of the tool being called.")
+(defvar *parameter* "" "The name of the parameter whose value is being written.")
 
 (defun fail-call (control &rest arguments)
-  "Signal that the call of *TOOL* failed, for the reason that CONTROL and ARGUMENTS give."
+  "Signal that the call of *TOOL* failed; CONTROL and ARGUMENTS say why."
   (error 'live-lisp:tool-error :tool *tool* :message (apply #'format nil control arguments)))
 
 (defun refuse-value (what)
@@ -55,14 +55,14 @@ done; the restart USE-VALUE goes on with another value."))
   list)
 
 (defun table-pairs (table)
-  "Return what is in the hash table TABLE as a list of pairs, when its keys are strings."
+  "Return pairs of the keys and values of the hash table TABLE, whose keys must be strings."
   (loop for key being the hash-keys of table using (hash-value value)
         do (unless (stringp key) (refuse-value "a hash table with a key that is no string"))
         collect (cons key value)))
 
 (defun write-argument (value buffer depth)
-  "Append VALUE, which is DEPTH levels below the arguments, to BUFFER as JSON. NIL becomes
-null: what it means, the server decides by the type of the parameter."
+  "Append VALUE, which is DEPTH levels below the arguments, to BUFFER as JSON. NIL becomes null: the server decides by
+the parameter's type what it means."
   (when (> depth +depth-limit+)
     (refuse-value (format nil "what is nested more than ~D levels deep" +depth-limit+)))
   (when (> (+ (buffer-fill buffer) (if (stringp value) (length value) 0)) +frame-limit+)
@@ -105,8 +105,8 @@ null: what it means, the server decides by the type of the parameter."
   (put 125 buffer))
 
 (defun argument-pairs (arguments)
-  "Return ARGUMENTS, a property list, as a list of pairs of names and values. As in a call of a function, the first of
-several of one name counts."
+  "Return ARGUMENTS, a property list, as pairs of names and values. As in a function call, the first of several with one
+name counts."
   (when (oddp (length arguments))
     (fail-call "Its arguments must be names and values in turn, and the last name has no value."))
   (let ((pairs '()))

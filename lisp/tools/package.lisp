@@ -1,4 +1,4 @@
-;;;; Tools: those that code calls, and those that it makes.
+;;;; Tools: the ones that code calls, and the ones that it defines.
 
 (defpackage "LIVE-LISP.TOOLS"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.JOURNAL" "LIVE-LISP.EVALUATE")

@@ -1,34 +1,34 @@
-;;;; Which tools there are, for code in the image. The server is told of each that is registered;
-;;;; the tools of the server itself are there as proxies, whose handlers call it.
+;;;; Registers tools. The server gets each tool that is registered; its own tools are here as proxies, whose handlers
+;;;; call it.
 
 (in-package "LIVE-LISP.TOOLS")
 
 (defvar live-lisp:*agent-q-registry* (make-hash-table :test 'equal :synchronized t)
   "The tools of this image by name.")
 
-(sb-ext:defglobal **built-ins** '() "What the server told of its own tools, hash tables in its order.")
+(sb-ext:defglobal **built-ins** '() "The server's own tools as it sent them, hash tables in its order.")
 
 (defstruct (offer (:constructor make-offer (tool registration client-name before
                                             &aux (handler (live-lisp:tool-handler tool))
                                                  (parameters (live-lisp:tool-parameters tool)))))
-  "A TOOL that the server was told of. HANDLER and PARAMETERS are those that it had then, REGISTRATION is a number,
-CLIENT-NAME how clients call it. BEFORE is the one of its name that it replaces, which calls can still mean."
+  "A TOOL that was sent to the server, with the HANDLER and PARAMETERS that it had then. REGISTRATION is a number,
+CLIENT-NAME the name for clients. BEFORE is the one of its name that it replaces, which calls can still mean."
   tool handler parameters registration client-name before)
 
 (sb-ext:defglobal **offered** (make-hash-table :test 'equal :synchronized t)
-  "The offers by the names that the tools had then.")
+  "The offers, by the names that the tools had then.")
 
 (sb-ext:defglobal **offer-lock** (sb-thread:make-mutex :name "live-lisp offer")
-  "Held while the server is told of a tool, so that it hears of them in the order of the table.")
+  "Held while a tool is sent to the server, so that it gets them in the order of the table.")
 
-(sb-ext:defglobal **registrations** (list 0) "A list of how many tools were registered.")
+(sb-ext:defglobal **registrations** (list 0) "How many tools were registered, in a list for atomic increments.")
 
 (defun next-registration ()
   "Return the number of a new registration."
   (1+ (sb-ext:atomic-incf (car **registrations**))))
 
 (defun store-tool (registry tool)
-  "Put TOOL into REGISTRY, in the place of the one of its name when there is one."
+  "Put TOOL into REGISTRY, replacing any tool of its name."
   (let ((old (gethash (live-lisp:tool-name tool) registry)))
     (setf (tool-order tool) (or (and (typep old 'live-lisp:tool) (tool-order old)) (next-registration)))
     (setf (gethash (live-lisp:tool-name tool) registry) tool)))
@@ -50,7 +50,7 @@ CLIENT-NAME how clients call it. BEFORE is the one of its name that it replaces,
             "maximum" (value :maximum))))
 
 (defun definition-json (tool)
-  "Return what the server is told of TOOL, a valid one, as a JSON object."
+  "Return TOOL, a valid one, as a JSON object for the server."
   (object "name" (live-lisp:tool-name tool)
           "description" (live-lisp:tool-description tool)
           "parameters" (map 'vector #'parameter-json (live-lisp:tool-parameters tool))
@@ -59,13 +59,12 @@ CLIENT-NAME how clients call it. BEFORE is the one of its name that it replaces,
           "categories" (map 'vector #'string-downcase (live-lisp:tool-categories tool))))
 
 (defun make-offered (tool)
-  "Tell the server of TOOL. Return NIL, or why the server refuses it; then the tool of that name that the server knew
-before stays."
+  "Send TOOL to the server. Return NIL, or why the server refuses it; then the last tool of that name stays."
   (let* ((name (live-lisp:tool-name tool)) (*tool* name)
          (before (gethash name **offered**))
          (offer (make-offer tool (next-registration) (if before (offer-client-name before) name) before)))
     (when before (setf (offer-before before) nil))
-    ;; It can be called before the answer is here, and when nobody waits for that any more.
+    ;; The tool can be called before the answer is here, even when nobody waits for the answer any more.
     (setf (gethash name **offered**) offer)
     (handler-case (progn (setf (offer-client-name offer)
                                (ask-server "register" (definition-json tool)
@@ -78,8 +77,8 @@ before stays."
         (live-lisp:tool-error-message failure)))))
 
 (defun offered (name registration)
-  "Return the offer of the tool NAME at that REGISTRATION, or NIL when it is not the last or the one before. Without
-REGISTRATION return the last."
+  "Return the offer of the tool NAME at that REGISTRATION, or NIL when it is neither the last nor the one before.
+Without REGISTRATION return the last."
   (loop for offer = (gethash name **offered**) then (offer-before offer)
         while offer
         when (member registration (list nil (offer-registration offer)))
@@ -95,10 +94,10 @@ see it as lisp_NAME. Signals an INVALID-TOOL."
                  "can be registered only in an EQUAL hash table, such as *AGENT-Q-REGISTRY*."))
   (note-building)
   (if (eq registry (sb-ext:symbol-global-value 'live-lisp:*agent-q-registry*))
-      ;; Signalled without the lock, so that no frames of it are shown.
+      ;; The error is signalled without the lock, whose frames it would show.
       (let ((refusal nil))
         (sb-thread:with-mutex (**offer-lock**)
-          ;; Also when it is interrupted: the server was told.
+          ;; Even if this is interrupted: the server has the tool.
           (unwind-protect (setf refusal (make-offered tool))
             (unless refusal (store-tool registry tool))))
         (when refusal
@@ -136,8 +135,7 @@ is NIL lets all pass."
 ;;; The tools of the server
 
 (defun call-for-text (name arguments)
-  "Call the tool that clients call NAME with ARGUMENTS, a hash table, and return the text that a
-model would read."
+  "Call the tool that clients call NAME with ARGUMENTS, a hash table. Return the text for a model."
   (let ((*tool* name) (*parameter* "arguments"))
     (unless (hash-table-p arguments)
       (fail-call "It takes one EQUAL hash table with the arguments by name, not a value of type ~A."
@@ -149,7 +147,7 @@ model would read."
   (intern (string-upcase text) "KEYWORD"))
 
 (defun parameter-from (table)
-  "Return the property list of the parameter that TABLE, from a message, tells."
+  "Return the property list of the parameter in TABLE, from a message."
   (loop for key in *parameter-keys*
         for value = (gethash (string-downcase key) table)
         when (or value (eq key :description))
@@ -159,7 +157,7 @@ model would read."
                              (t (if (consp value) (copy-list value) value))))))
 
 (defun proxy (table)
-  "Return the tool that stands for the one of the server that TABLE, from a message, tells."
+  "Return the tool that stands for the server's own one in TABLE, from a message."
   (let ((name (gethash "name" table)) (class (find-class 'live-lisp:tool)))
     (apply #'make-instance class
            (list :built-in name

@@ -1,13 +1,12 @@
-;;;; Running tools: the server calls the handlers of those that are written in Lisp, and code calls
-;;;; any tool as a model would.
+;;;; Runs tools: the server calls handlers that are written in Lisp, and code calls any tool as a model would.
 
 (in-package "LIVE-LISP.TOOLS")
 
-(defparameter *result-limit* 100000 "Characters of one printed result.")
+(defparameter *result-limit* 100000 "At most this many characters of one result are printed.")
 
 (defun float-format (value)
-  "Return the float format in which VALUE, a number or a list of some, prints without marks:
-double floats never have one."
+  "Return the float format in which VALUE, a number or a list of some, prints without exponent markers; double floats
+never have any."
   (let ((left (list value)) (format nil))
     (loop repeat 10000
           while (and left (not (eq format 'double-float)))
@@ -19,20 +18,20 @@ double floats never have one."
     (or format 'double-float)))
 
 (defun result-text (value)
-  "Return VALUE, which is no string, as a model reads it: NIL as nil, all else as ~S prints it."
+  "Return VALUE, which is no string, as text for a model: NIL as nil, all else as ~S prints it."
   (if (null value)
       "nil"
       (let ((*read-default-float-format* (float-format value)))
         (multiple-value-bind (text cut)
             (printing-values
-              ;; What is circular is bounded all the same, and labels of what is shared tell a reader nothing.
+              ;; A circular value is bounded anyway, and labels of shared parts tell a reader nothing.
               (let ((*print-circle* nil))
                 (call-user-code
                  (lambda () (bounded-string *result-limit* (lambda (stream) (prin1 value stream)))))))
           (if cut (format nil "~A~%[... cut here ...]" text) text)))))
 
 (defun result-data (value)
-  "Return a buffer with VALUE as JSON, and whether it can be data at all: NIL and why not when it cannot."
+  "Return a buffer with VALUE as JSON; or NIL and why it cannot be written."
   (handler-case
       (let ((buffer (make-buffer)) (*parameter* "result"))
         (write-argument value buffer 1)
@@ -42,8 +41,8 @@ double floats never have one."
     (live-lisp:tool-error (failure) (values nil (live-lisp:tool-error-message failure)))))
 
 (defun result-object (value)
-  "Return VALUE, the result of a handler, as a JSON object. It has the data when they can cross, and the text when
-that is not the data itself."
+  "Return VALUE, the result of a handler, as a JSON object: with its data if they can be written as JSON, and its text
+unless that is the data."
   (multiple-value-bind (data why) (result-data value)
     (cond ((and (stringp value) why)
            (object "failed" t "text" (format nil "Its result, a string of ~D characters, cannot be passed on: ~A."
@@ -53,8 +52,8 @@ that is not the data itself."
           (t (object "text" (result-text value))))))
 
 (defun call-handler (handler arguments)
-  "Call HANDLER, of a tool, with ARGUMENTS and return its result as a JSON object. It failed when its second value is a
-string or a condition (C17); the first is told beside that."
+  "Call HANDLER, of a tool, with ARGUMENTS and return its result as a JSON object. The call failed if the second value
+is a string or a condition (C17); the first value is shown, too."
   (destructuring-bind (&optional value failure &rest more)
       (multiple-value-list (call-user-code (lambda () (funcall handler arguments))))
     (declare (ignore more))
@@ -66,8 +65,8 @@ string or a condition (C17); the first is told beside that."
         (t (result-object value))))))
 
 (defun with-whole-numbers (arguments parameters)
-  "Return ARGUMENTS, a hash table, with integers for those of PARAMETERS that are some: those of more
-than 21 digits come with an exponent."
+  "Return ARGUMENTS, a hash table, with integers for integer PARAMETERS that came as floats: integers of more than 21
+digits come with an exponent."
   (loop for parameter in parameters
         for name = (getf parameter :name)
         for value = (gethash name arguments)
@@ -101,20 +100,20 @@ why, and RESULT is what the tool returned all the same, or NIL. ID is that of th
     (format stream ":SUCCESS ~S" (live-lisp:tool-result-success result))))
 
 (defun client-name (tool)
-  "Return how clients call TOOL, or NIL when it is not registered."
+  "Return the name of TOOL for clients, or NIL when it is not registered."
   (let ((offered (gethash (live-lisp:tool-name tool) **offered**)))
     (cond ((and offered (eq tool (offer-tool offered))) (offer-client-name offered))
           (t (built-in-name tool)))))
 
 (defun call-pairs (arguments)
-  "Return ARGUMENTS, of a call by a model, as a list of pairs: a hash table, or a property list."
+  "Return ARGUMENTS, of a call by a model, a hash table or a property list, as pairs."
   (cond ((hash-table-p arguments) (table-pairs arguments))
         ((proper-list-p arguments) (argument-pairs arguments))
         (t (fail-call "Its arguments must be an EQUAL hash table with strings as keys or a property list, ~
                        not ~A." (printing-plainly (print-safely 80 arguments))))))
 
 (defun text-for-model (tool tool-call)
-  "Return the text that a model would read when it called TOOL as TOOL-CALL asks."
+  "Return the text that a model would read if it called TOOL as TOOL-CALL asks."
   (unless (and (proper-list-p tool-call) (evenp (length tool-call)))
     (fail-call "The call must be a property list with :ID, :NAME and :ARGUMENTS, not ~A."
                (printing-plainly (print-safely 80 tool-call))))

@@ -1,4 +1,4 @@
-;;;; Tools as property lists in the shape of the function schemas of model providers.
+;;;; Renders tools as property lists in the shape of the function schemas of model providers.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -7,7 +7,7 @@
   (intern (if (some #'upper-case-p name) name (string-upcase name)) "KEYWORD"))
 
 (defun parameter-schema (parameter)
-  "Return the schema of PARAMETER, a property list; arrays always tell of their items."
+  "Return the schema of PARAMETER, a property list; that of an array always has :ITEMS."
   (let ((type (getf parameter :type)))
     (append (list :type (string-downcase type) :description (getf parameter :description ""))
             (loop for key in '(:enum :default)

@@ -1,4 +1,4 @@
-;;;; What a tool is, for code in the image: an object of seven parts, and when it is valid.
+;;;; Tools as objects of code in the image: their seven parts, and when they are valid.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -27,19 +27,19 @@ one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAME
   (:documentation "A tool cannot be registered: TOOL-ERROR-TOOL is its name, TOOL-ERROR-MESSAGE says why."))
 
 (defun refuse-tool (name control &rest arguments)
-  "Signal that the tool of NAME is not valid, for the reason that CONTROL and ARGUMENTS give."
+  "Signal that the tool of NAME is not valid; CONTROL and ARGUMENTS say why."
   (error 'live-lisp:invalid-tool
          :tool (print-safely 80 name "~A")
          :message (format nil "Tool ~A ~?" (printing-plainly (print-safely 80 name)) control arguments)))
 
-;;; What is valid. The texts are those of the server, with names as Lisp writes them.
+;;; Validity. The messages are those of the server, with names as Lisp writes them.
 
 (defparameter *levels* '(:safe :cautious :dangerous) "The safety levels, the lowest first.")
 
 (defparameter *types* '(:string :boolean :number :integer :object :array) "The types of parameters.")
 
 (defparameter *parameter-keys* '(:name :type :description :enum :default :items :minimum :maximum)
-  "What the property list of a parameter can have.")
+  "The keys that the property list of a parameter can have.")
 
 (defun snake-case-p (name)
   "True when NAME is a string of a to z, 0 to 9 and _ that begins with a letter."
@@ -49,11 +49,11 @@ one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAME
        (every (lambda (char) (or (char<= #\a char #\z) (char<= #\0 char #\9) (char= char #\_))) name)))
 
 (defun proper-list-p (object)
-  "True when OBJECT is a list that ends."
+  "True when OBJECT is a list that is neither circular nor dotted."
   (and (listp object) (ignore-errors (list-length object)) t))
 
 (defun items-type (parameter)
-  "Return the type of the items of PARAMETER, which says it as a keyword or as (:type KEYWORD)."
+  "Return the type of the items of PARAMETER, given as a keyword or as (:type KEYWORD)."
   (let ((items (getf parameter :items)))
     (if (consp items) (and (proper-list-p items) (evenp (length items)) (getf items :type)) items)))
 
@@ -62,7 +62,7 @@ one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAME
   (format nil "~{:~A~^, ~}" keywords))
 
 (defun check-parameter (parameter known refuse)
-  "Call REFUSE with a text when PARAMETER is not valid beside those of the names KNOWN."
+  "Call REFUSE with a text when PARAMETER is not valid, or has one of the names KNOWN."
   (unless (and (proper-list-p parameter) (evenp (length parameter)) (stringp (getf parameter :name))
                (plusp (length (getf parameter :name))))
     (funcall refuse "has a parameter without a name; a parameter is a list such as (:name \"symbol\" :type :string :description \"...\")."))
@@ -82,7 +82,7 @@ one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAME
                         name (printing-plainly (print-safely 80 key)) (keyword-text *parameter-keys*)))))
 
 (defun check-parameters (parameters required refuse)
-  "Call REFUSE with a text when PARAMETERS are not valid or REQUIRED names others."
+  "Call REFUSE with a text when PARAMETERS are not valid, or REQUIRED has names of others."
   (let ((names '()))
     (dolist (parameter parameters)
       (check-parameter parameter names refuse)
@@ -93,7 +93,7 @@ one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAME
       (when stray (funcall refuse "requires '~A', which is not one of its parameters." stray)))))
 
 (defun check-tool (tool)
-  "Return TOOL when it is valid; signal an INVALID-TOOL that names what is wrong when it is not."
+  "Return TOOL when it is valid; else signal an INVALID-TOOL that says what is wrong."
   (unless (typep tool 'live-lisp:tool)
     (refuse-tool tool "is no tool; DEFINE-TOOL and (make-instance 'live-lisp:tool ...) make tools."))
   (let ((name (live-lisp:tool-name tool)) (text (live-lisp:tool-description tool))
@@ -118,7 +118,7 @@ one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAME
 
 (defun make-tool (name description parameters &rest options)
   "Return a new valid tool; OPTIONS are the initargs of its other parts."
-  ;; Not with the class as a constant, for which SBCL would compile a constructor at the first call.
+  ;; The class is no constant: for one, SBCL would compile a constructor at the first call.
   (let ((class (find-class 'live-lisp:tool)))
     (check-tool (apply #'make-instance class :name name :description description :parameters parameters
                        options))))

@@ -1,15 +1,15 @@
-// Decides how much a word tells in any catalog: how many of the tools that others have published have it.
+// Rates how common a word is in any catalog, by a table of tools that others have published (the public tools).
 
 import TABLE from './background.json' with { type: 'json' };
 
-/** How many words each field of a public tool has on average. */
+/** By field: the average number of words in a public tool. */
 export const USUAL_LENGTHS: Readonly<Record<string, number>> = TABLE.lengths;
 
 let counts: ReadonlyMap<string, number> | undefined;
 
-/** Returns how many public tools have TERM, a stem; undefined when hardly any has. */
+/** Returns how many public tools have TERM, a stem; undefined when hardly any has it. */
 function publicCount(term: string): number | undefined {
-  // The first search reads the table.
+  // The table is parsed by the first search, not at start.
   counts ??= new Map(
     TABLE.terms.split(' ').map((entry) => {
       const [text = '', count] = entry.split(':');
@@ -19,12 +19,12 @@ function publicCount(term: string): number | undefined {
   return counts.get(term);
 }
 
-/** Returns whether public tools use TERM, a stem. */
+/** True when public tools use TERM, a stem. */
 export function isUsual(term: string): boolean {
   return publicCount(term) !== undefined;
 }
 
-/** Returns the share of public tools that have TERM. */
+/** Returns the smoothed share of public tools that have TERM, from 0 to 1. */
 export function usualShare(term: string): number {
   return ((publicCount(term) ?? 0) + 0.5) / (TABLE.tools + 1);
 }

@@ -1,10 +1,10 @@
-// Decides call_tool, the one entry by which a client that lists no others can call every tool.
+// Defines call_tool, by which a client that lists no other tools can call every tool.
 
 import { CallError } from '../errors.ts';
 import { inputSchema, readArguments } from '../kernel/schema.ts';
 import type { McpTool } from './mcp-tool.ts';
 
-/** What call_tool takes. It is no tool of the registry: what it calls is validated, gated and answered as itself. */
+/** The signature of call_tool, which no registry has: the called tool is validated, gated and answered as itself. */
 export const CALL_TOOL = {
   name: 'call_tool',
   parameters: [
@@ -18,7 +18,7 @@ export const CALL_TOOL = {
   required: ['name'],
 } as const;
 
-/** Returns the definition of call_tool as MCP lists it (S1.16). */
+/** Returns the definition of call_tool for MCP (S1.16). */
 export function callToolDefinition(): McpTool {
   return {
     name: CALL_TOOL.name,
@@ -35,8 +35,8 @@ export function callToolDefinition(): McpTool {
   };
 }
 
-/** Returns the tool's name and arguments that ARGS, the arguments of call_tool, ask for. Throws a CallError when
- *  they are none, or name call_tool itself. */
+/** Returns the name and arguments of the tool that ARGS of call_tool ask for. Throws a CallError when ARGS do not fit,
+ *  or name call_tool itself. */
 export function calledTool(args: unknown): { name: string; args: unknown } {
   const { name, arguments: inner } = readArguments(CALL_TOOL, args);
   if (isCallTool(name)) {
@@ -45,7 +45,7 @@ export function calledTool(args: unknown): { name: string; args: unknown } {
   return { name, args: inner };
 }
 
-/** Returns whether NAME, where - equals _ (C1), means call_tool. */
+/** True when NAME means call_tool; - equals _ (C1). */
 export function isCallTool(name: string): boolean {
   return name.replaceAll('-', '_') === CALL_TOOL.name;
 }

@@ -1,59 +1,59 @@
-// Decides which tools can be searched: those of one registry, as it is now.
+// The searchable tools of one registry, always as the registry is now.
 
 import type { ToolRegistry } from '../kernel/registry.ts';
 import type { Tool } from '../kernel/tool.ts';
 import { metadataOf, TOOL_CATEGORIES, type ToolCategory, type ToolMetadata } from './metadata.ts';
 import { Ranking } from './ranking.ts';
 
-/** What a catalog derives from: tools, and a number that is another one once they changed. */
+/** What a catalog is derived from: tools, and a revision number that changes whenever they do. */
 type ToolSource = Pick<ToolRegistry, 'revision' | 'tools'>;
 
-/** Returns how a registered name is spelled for clients. */
+/** Returns the name that clients see for a registered name. */
 type Spelling = (name: string) => string;
 
-/** The two tools whose contracts spell them in kebab case (C1). */
+/** The two tools that the contracts spell in kebab case (C1). */
 const CONTRACT_NAMES: ReadonlyMap<string, string> = new Map([
   ['apropos_search', 'apropos-search'],
   ['who_calls', 'who-calls'],
 ]);
 
-/** Tells which requests led to a call of each tool before. */
+/** Knows which requests led to a call of each tool. */
 export interface PastSearches {
-  /** Returns the requests that the tool NAME served; the same list until there is another one. */
+  /** Returns the requests that the tool NAME served. The list is the same object until it changes. */
   requestsFor(name: string): readonly string[];
 }
 
 const NONE: readonly string[] = [];
 
-/** The spelling of the contracts. */
+/** Spells names as the contracts do. */
 export const contractSpelling: Spelling = (name) => CONTRACT_NAMES.get(name) ?? name;
 
-/** Returns the name under which the tool that clients see as NAME is registered (C1). */
+/** Returns the registered name of the tool that clients see as NAME (C1). */
 export function registeredName(name: string): string {
   return name.replaceAll('-', '_');
 }
 
-/** The tools of a registry by the name that clients see, in the order of registration. */
+/** The tools of a registry by the names that clients see, in the order of registration. */
 export class Catalog implements ReadonlyMap<string, ToolMetadata> {
   readonly #registry: ToolSource;
   readonly #spelling: Spelling;
   #revision: number | undefined;
   #entries: ReadonlyMap<string, ToolMetadata> = new Map();
   readonly #ranking = new Ranking();
-  /** What the ranking has of each tool: its metadata, and the requests that it served before. */
+  /** What the ranking was given for each tool: its metadata, and the requests that it served. */
   readonly #ranked = new Map<string, { tool: ToolMetadata; past: readonly string[] }>();
-  /** What each tool was when its metadata was made. */
+  /** Cache of the metadata of each tool. */
   readonly #metadata = new WeakMap<Tool, ToolMetadata>();
-  /** Tells of past searches, when they are remembered. */
+  /** The past searches, when they are remembered. */
   memory: PastSearches | undefined;
 
-  /** Derives from REGISTRY, as it is at each use; SPELLING says how clients see the names of its tools. */
+  /** Derives from REGISTRY, read again when its revision changes. SPELLING returns the names that clients see. */
   constructor(registry: ToolSource, spelling: Spelling = (name) => name) {
     this.#registry = registry;
     this.#spelling = spelling;
   }
 
-  /** The map as it is now. */
+  /** The tools, read again from the registry if it changed. */
   get #current(): ReadonlyMap<string, ToolMetadata> {
     const { revision } = this.#registry;
     if (this.#revision !== revision) {
@@ -70,7 +70,7 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
     return kept;
   }
 
-  /** What ranks the tools as they are now; it reads those that are new to it. */
+  /** The ranking of the current tools, updated by those that changed. */
   get ranking(): Ranking {
     const current = this.#current;
     for (const name of this.#ranked.keys()) {
@@ -129,12 +129,12 @@ export interface CatalogSummary {
   byCategory: Record<ToolCategory, number>;
 }
 
-/** Returns how many tools CATALOG has, in all and in each category (S1.7, S1.18). */
+/** Returns how many tools CATALOG has, in total and by category (S1.7, S1.18). */
 export function getCatalogSummary(catalog: ReadonlyMap<string, ToolMetadata>): CatalogSummary {
   return { totalTools: catalog.size, byCategory: countCategories([...catalog.values()]) };
 }
 
-/** Returns how many of TOOLS are in each of the ten categories, zeros too (S1.6). */
+/** Returns how many of TOOLS are in each of the ten categories, zeros included (S1.6). */
 export function countCategories(tools: readonly { category: ToolCategory }[]): Record<ToolCategory, number> {
   const counts = Object.fromEntries(TOOL_CATEGORIES.map((category) => [category, 0]));
   for (const { category } of tools) counts[category] = (counts[category] ?? 0) + 1;

@@ -1,14 +1,14 @@
-// Decides which texts of a tool a search reads, and how much a word in each tells.
+// Splits the texts of a tool into fields, and weights the words of each field in a search.
 
 import type { ToolMetadata } from './metadata.ts';
 
-/** How a field counts: what one word in it tells, and how much of that a long text takes away, from 0 to 1. */
+/** The weight of one word in a field, and how much the length of the text reduces it, from 0 to 1. */
 interface Weight {
   readonly weight: number;
   readonly length: number;
 }
 
-/** What bench:search found best over catalogs of several kinds; none was set for a single request. */
+/** The values that bench:search found best over catalogs of several kinds; none was tuned to a single request. */
 export const FIELDS = {
   name: { weight: 3, length: 0.5 },
   server: { weight: 1, length: 0.3 },
@@ -21,8 +21,8 @@ export const FIELDS = {
 } as const satisfies Record<string, Weight>;
 export type Field = keyof typeof FIELDS;
 
-/** What a word tells that stood in a request for the tool once. It counts once, however many had it: so nobody can make
- *  a tool likely by many requests. */
+/** Weight of a word in past requests that the tool served. It counts once however many had it, so nobody can promote a
+ *  tool by many requests. */
 export const MEMORY_WEIGHT = 0.25;
 
 const FIRST_SENTENCE = /^[\s\S]*?[.!?](?=\s|$)/;
@@ -45,7 +45,7 @@ export function fieldsOf(tool: ToolMetadata): Record<Field, string> {
   };
 }
 
-/** Returns the description of a parameter with SCHEMA, which a foreign catalog can have as anything. */
+/** Returns the description in SCHEMA, of a parameter. In a foreign catalog SCHEMA can be anything. */
 function textOf(schema: unknown): string {
   const { description } = (schema ?? {}) as { description?: unknown };
   return typeof description === 'string' ? description : '';

@@ -1,28 +1,28 @@
-// Decides which number stands for all words of a stem in the texts of some tools, and keeps these words.
+// Numbers the terms (stems) in the texts of some tools, and keeps the words of each.
 
 import { usualShare } from './background.ts';
 import { Spelling } from './spelling.ts';
 import { isTelling, stem, words } from './terms.ts';
 
-/** A word that tells nothing, and one that nothing has, has no term. */
+/** The term of stop words and of unknown words. */
 export const NO_TERM = -1;
 
-/** What no word has in it. */
+/** A separator that no word contains. */
 const BETWEEN = '\n';
 
 /** The words of some texts. */
 export class Lexicon {
-  /** The number of each term. */
+  /** Term numbers by stem. */
   readonly #terms = new Map<string, number>();
-  /** The terms of words as they are written. */
+  /** Term numbers by word as written. */
   readonly #words = new Map<string, number>();
-  /** Which share of the public tools has each term. */
+  /** By term, the share of public tools that have it. */
   #shares: number[] = [];
   #spelling = new Spelling();
-  /** All words, once a search has needed them: it is as fast to look through one text as it is slow through many. */
+  /** All words in one string, built when first needed: searching one string is as fast as searching many is slow. */
   #joined: string | undefined;
 
-  /** Returns the terms of the words of TEXT, one for each that tells something; those that are new are learned. */
+  /** Returns the terms of the words of TEXT, one for each word that is no stop word. Adds new words. */
   learn(text: string): number[] {
     return words(text)
       .map((word) => this.#words.get(word) ?? this.#learnWord(word))
@@ -35,7 +35,7 @@ export class Lexicon {
     if (text !== undefined) {
       this.#terms.set(text, term);
       this.#shares[term] ??= usualShare(text);
-      // A number is no slip of another.
+      // A number is no typo of another.
       if (!/\d/.test(word)) this.#spelling.add(word);
     }
     this.#words.set(word, term);
@@ -43,18 +43,18 @@ export class Lexicon {
     return term;
   }
 
-  /** Returns the term of WORD, which can be another form of what the texts have. It can be a stem as it is: cons. */
+  /** Returns the term of WORD in any inflected form. WORD may itself be a stem, as cons is. */
   termOf(word: string): number {
     return this.#words.get(word) ?? this.#terms.get(stem(word)) ?? this.#terms.get(word) ?? NO_TERM;
   }
 
-  /** Returns the term of WORD when a text has it as it is written. */
+  /** Returns the term of WORD if a text has exactly this form. */
   termOfWritten(word: string): number {
     return this.#words.get(word) ?? NO_TERM;
   }
 
-  /** Returns the term of the words FIRST and SECOND as one. Its stem is looked for as that of SECOND, since to stem what is
-   *  hardly ever a word is slow. */
+  /** Returns the term of FIRST and SECOND as one word. Only SECOND is stemmed: stemming all joined pairs, which hardly
+   *  ever are words, is slow. */
   termOfJoined(first: string, second: string): number {
     const written = this.#words.get(first + second);
     if (written !== undefined) return written;
@@ -62,8 +62,8 @@ export class Lexicon {
     return this.#words.get(stemmed) ?? this.#terms.get(stemmed) ?? NO_TERM;
   }
 
-  /** Returns the terms of the words that have TEXT as a part. It ends them when it is only FIRST of what is looked for, and
-   *  begins them when it is only LAST. */
+  /** Returns the terms of the words that contain TEXT, a run of a query. When it is only the FIRST run, the words must
+   *  end with it; when only the LAST, begin with it. */
   termsWith(text: string, { first, last }: { first: boolean; last: boolean }): Set<number> {
     const pattern = `${last && !first ? BETWEEN : ''}${text}${first && !last ? BETWEEN : ''}`;
     const all = this.#allWords();
@@ -78,23 +78,23 @@ export class Lexicon {
     return terms;
   }
 
-  /** Returns all words with BETWEEN around each. */
+  /** Returns all words, each between two BETWEEN. */
   #allWords(): string {
     this.#joined ??= `${BETWEEN}${[...this.#words.keys()].join(BETWEEN)}${BETWEEN}`;
     return this.#joined;
   }
 
-  /** Returns which share of the public tools has TERM. */
+  /** Returns the share of public tools that have TERM. */
   shareOf(term: number): number {
     return this.#shares[term] ?? 0;
   }
 
-  /** Returns the known word that WORD is likeliest a slip of typing of, or WORD. */
+  /** Returns the known word that WORD is most likely a typo of, else WORD. */
   mended(word: string): string {
     return this.#spelling.mended(word);
   }
 
-  /** Gives each term the number that PLACES has for it; those with a negative one are forgotten. */
+  /** Renumbers each term to its value in PLACES, and forgets terms with a negative one. */
   renumber(places: Int32Array): void {
     this.#shares = this.#shares.filter((_, term) => (places[term] ?? NO_TERM) >= 0);
     this.#spelling = new Spelling();

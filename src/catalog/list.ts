@@ -1,4 +1,4 @@
-// Decides what tools/list shows in each mode.
+// Builds the tools/list answer of each mode.
 
 import { CALL_TOOL, callToolDefinition } from './call-tool.ts';
 import { type McpTool, toMCPTool } from './mcp-tool.ts';
@@ -7,7 +7,7 @@ import { getSearchToolsDefinition, SEARCH_TOOLS } from './search-tools.ts';
 
 export type ListMode = 'full' | 'lightweight' | 'summary' | 'search';
 
-/** What the lightweight list says of a tool. */
+/** A tool in the lightweight list. */
 export interface LightweightTool {
   name: string;
   description: string;
@@ -17,13 +17,13 @@ export interface LightweightTool {
 
 type Tools = ReadonlyMap<string, ToolMetadata>;
 
-/** Returns the tools of CATALOG as MODE lists them, search_tools first (S1.12, S1.16). */
+/** Returns the tools of CATALOG as listed in MODE, search_tools first (S1.12, S1.16). */
 export function getToolListForMCP(
   { mode = 'lightweight' }: { mode?: ListMode },
   catalog: Tools,
 ): { tools: McpTool[] } {
-  // A client that gets the whole list and loads only some of it searches the rest itself. With any other list its model
-  // cannot do without search_tools.
+  // A client with the full list that loads only some of it searches the rest itself. With any other list, its model
+  // needs search_tools.
   return { tools: [getSearchToolsDefinition(mode !== 'full'), ...otherTools(mode, catalog)] };
 }
 
@@ -40,13 +40,13 @@ function otherTools(mode: ListMode, catalog: Tools): McpTool[] {
   }
 }
 
-/** Returns the tools of CATALOG that no list has in any case. */
+/** Returns the tools of CATALOG other than search_tools and call_tool. */
 function unlistedTools(catalog: Tools): ToolMetadata[] {
   const listed: readonly string[] = [SEARCH_TOOLS.name, CALL_TOOL.name];
   return [...catalog.values()].filter(({ name }) => !listed.includes(name));
 }
 
-/** Returns what the lightweight list says of each tool of CATALOG but search_tools, by name (S1.12, C28). */
+/** Returns the lightweight list of CATALOG without search_tools, sorted by name (S1.12, C28). */
 export function getLightweightToolList(catalog: Tools): LightweightTool[] {
   return unlistedTools(catalog)
     .sort((one, other) => one.name.localeCompare(other.name, 'en'))

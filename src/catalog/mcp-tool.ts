@@ -1,4 +1,4 @@
-// Decides how a tool of the catalog reads as MCP's Tool.
+// Converts a tool of the catalog to MCP's Tool.
 
 import { type Effects, MOST_KEYWORDS, type SafetyLevel } from '../kernel/tool.ts';
 import type { ToolMetadata } from './metadata.ts';
@@ -6,7 +6,7 @@ import type { ToolMetadata } from './metadata.ts';
 interface Hints {
   readOnlyHint: boolean;
   destructiveHint: boolean;
-  /** Told where it says something: of what changes things, when it is true. */
+  /** Sent only when true, and only for tools that change something. */
   idempotentHint?: true;
   openWorldHint: boolean;
 }
@@ -16,12 +16,12 @@ export interface McpTool {
   name: string;
   description: string;
   inputSchema: { type: 'object'; [key: string]: unknown };
-  /** Its title stands here alone: clients that know another place look here too. */
+  /** The only place of the title: clients that know another place look here too. */
   annotations?: { title: string } & Hints;
   _meta?: { [key: string]: unknown };
 }
 
-/** What a tool of a level can do as far as nobody knows better: a cautious one runs any code. */
+/** The assumed effects of a tool by its level, unless it declares others. A cautious one can run any code. */
 const EFFECTS: Record<SafetyLevel, Effects> = {
   safe: { destructive: false, idempotent: true, openWorld: false },
   cautious: { destructive: true, idempotent: false, openWorld: true },
@@ -39,8 +39,8 @@ function hintsOf({ safetyLevel, effects }: ToolMetadata): Hints {
   };
 }
 
-/** Returns METADATA as MCP's Tool, with all that clients can use (S1.12). Claude Code shows its model only the
- *  names of tools that it does not load from the start, and searches their names, descriptions and hints. */
+/** Returns METADATA as MCP's Tool, with all that clients can use (S1.12). Claude Code shows its model only the names of
+ *  tools that it does not load at start; it searches names, descriptions and hints. */
 export function toMCPTool(metadata: ToolMetadata): McpTool {
   const { name, title, keywords, alwaysLoad, declaredLevel } = metadata;
   const meta = {

@@ -1,37 +1,37 @@
-// Decides what is learned from searches: which requests led to a call of which tool.
+// Learns from searches which request led to a call of which tool.
 
 import type { EndedCall } from '../kernel/executor.ts';
 import { type PastSearches, registeredName } from './catalog.ts';
 import { SEARCH_TOOLS } from './search-tools.ts';
 
-/** A request, and the tool that was called after it. */
+/** A request, and the tool called after it. */
 export interface Served {
   query: string;
   tool: string;
 }
 
-/** Where that is kept. */
+/** Where served requests are stored. */
 export interface ServedStore {
-  /** Returns what is kept, the newest first. */
+  /** Returns the stored requests, the newest first. */
   newestFirst(): Iterable<Served>;
-  /** Keeps SERVED. */
+  /** Stores SERVED. */
   add(served: Served): void;
 }
 
-/** How many requests are remembered for a tool, and characters of one. */
+/** At most this many requests are remembered for a tool, and characters of each. */
 const MOST_REQUESTS = 40;
 const REQUEST_LIMIT = 300;
-/** Searches that wait for the call they lead to: a model that does not find it at once asks again. */
+/** Searches that wait for a call: a model that does not find its tool at once searches again. */
 const MOST_OPEN = 5;
 
 const NONE: readonly string[] = [];
 
-/** What a workspace's past searches tell. Only calls of clients count, since code can search and call without end. */
+/** The past searches of a workspace. Only calls of clients count, since code can search and call without end. */
 export class SearchMemory implements PastSearches {
   readonly #store: ServedStore;
-  /** The requests of each tool, the newest first; they are read when the first search needs them. */
+  /** The requests of each tool, the newest first; loaded when first needed. */
   #requests: Map<string, readonly string[]> | undefined;
-  /** The searches since the last call, with the tools that they listed. */
+  /** The searches since the last call, each with the tools that it listed. */
   #open: { query: string; tools: ReadonlySet<string> }[] = [];
 
   constructor(store: ServedStore) {
@@ -52,7 +52,7 @@ export class SearchMemory implements PastSearches {
     return this.#requests;
   }
 
-  /** Learns from CALL, which has ended: it was a search, or the call of a tool that searches before it listed. */
+  /** Learns from CALL, which has ended: a search, or a call of a tool that open searches listed. */
   ended({ tool, args, success, data }: EndedCall): void {
     if (!success) return;
     if (tool === SEARCH_TOOLS.name) {
@@ -65,7 +65,7 @@ export class SearchMemory implements PastSearches {
     for (const { query, tools } of open) if (tools.has(tool)) this.#served({ query, tool });
   }
 
-  /** Takes that a search for QUERY answered DATA. */
+  /** Remembers that a search for QUERY was answered with DATA. */
   #searched(query: string, data: unknown): void {
     const { tools = [], more = [] } = (data ?? {}) as { tools?: { name: string }[]; more?: string[] };
     const names = [...tools.map(({ name }) => name), ...more].map(registeredName);
@@ -82,7 +82,7 @@ export class SearchMemory implements PastSearches {
   }
 }
 
-/** Returns whether QUERY is to be remembered beside those KNOWN. */
+/** True when QUERY should be added to those KNOWN. */
 function isNew(query: string, known: readonly string[]): boolean {
   return known.length < MOST_REQUESTS && !known.includes(query);
 }

@@ -1,11 +1,11 @@
-// Decides what the catalog says of a tool, all of it derived from the tool itself.
+// Derives the catalog entry of a tool from the tool.
 
 import { type InputSchema, inputSchema } from '../kernel/schema.ts';
 import type { Complexity, Effects, SafetyLevel, Tool } from '../kernel/tool.ts';
 import { TOKEN_COSTS } from './token-costs.ts';
 import { searchWords } from './words.ts';
 
-/** The categories of the catalog: every tool has one of them (C6). */
+/** The categories of the catalog; every tool has exactly one (C6). */
 export const TOOL_CATEGORIES = [
   'analysis',
   'adr',
@@ -20,7 +20,7 @@ export const TOOL_CATEGORIES = [
 ] as const;
 export type ToolCategory = (typeof TOOL_CATEGORIES)[number];
 
-/** The categories of the registry that a search can ask for, of which a tool has any number (C6). */
+/** Categories of the registry that a search can filter by; a tool can have several (C6). */
 const REGISTRY_CATEGORIES = [
   'introspection',
   'execution',
@@ -31,7 +31,7 @@ const REGISTRY_CATEGORIES = [
   'packages',
 ] as const;
 
-/** Every value of the filter `category`. */
+/** All values of the filter `category`. */
 export const CATEGORY_FILTERS = [...TOOL_CATEGORIES, ...REGISTRY_CATEGORIES] as const;
 export type CategoryFilter = (typeof CATEGORY_FILTERS)[number];
 
@@ -48,42 +48,42 @@ const CATALOG_CATEGORY: ReadonlyMap<string, ToolCategory> = new Map<string, Tool
   ['settings', 'utility'],
 ]);
 
-/** Tokens of a tool's schema together with its smallest and its largest typical answer. */
+/** Tokens of a tool's definition plus its smallest, and its largest typical answer. */
 export interface TokenCost {
   min: number;
   max: number;
 }
 
-/** What the catalog knows of one tool. */
+/** The catalog entry of a tool. */
 export interface ToolMetadata {
   readonly name: string;
   readonly title: string;
   readonly shortDescription: string;
   readonly fullDescription: string;
   readonly category: ToolCategory;
-  /** The tool's own categories. */
+  /** The categories that the tool declares. */
   readonly categories: readonly string[];
   readonly complexity: Complexity;
   readonly tokenCost: Readonly<TokenCost>;
-  /** Whether code that runs in the image can call it as a function (C7). */
+  /** Whether code in the image can call it as a function (C7). */
   readonly hasCEMCPDirective: boolean;
-  /** The keywords of its definition, the best first. */
+  /** The keywords that it declares, the best first. */
   readonly keywords: readonly string[];
-  /** Other words that only the ranking reads. */
+  /** Further words, read by the ranking only. */
   readonly words: readonly string[];
-  /** The server that has it, in a catalog of several. */
+  /** The server that has the tool, in a catalog of several servers. */
   readonly server?: string;
-  /** What tells it from tools of the same name, in such a catalog. */
+  /** The unique key of the tool, in such a catalog. */
   readonly id?: string;
   readonly safetyLevel: SafetyLevel;
-  /** The level that its author gave it, where it is treated as a higher one. */
+  /** The level that its author declared, when it is treated as a higher one. */
   readonly declaredLevel?: SafetyLevel;
   readonly effects?: Partial<Effects>;
   readonly alwaysLoad: boolean;
   readonly inputSchema: InputSchema;
 }
 
-/** Returns what the catalog says of TOOL, under NAME. */
+/** Returns the catalog entry of TOOL under NAME. */
 export function metadataOf(tool: Tool, name = tool.name): ToolMetadata {
   const schema = deepFreeze(inputSchema(tool));
   return Object.freeze({
@@ -110,14 +110,14 @@ function measuredCost(name: string): TokenCost | undefined {
   return Object.hasOwn(TOKEN_COSTS, name) ? TOKEN_COSTS[name] : undefined;
 }
 
-/** Returns VALUE, which nobody who gets it can change for others. */
+/** Returns VALUE frozen at all depths, so that no caller can change it for others. */
 function deepFreeze<Value extends object>(value: Value): Value {
   for (const each of Object.values(value)) if (typeof each === 'object' && each !== null) deepFreeze(each);
   return Object.freeze(value);
 }
 
-/** Returns the cost of a tool with DESCRIPTION and SCHEMA whose answers nobody has measured: its definition alone, at
- *  four characters a token. */
+/** Returns the cost of a tool without measured answers: its DESCRIPTION and SCHEMA alone, at four characters a
+ *  token. */
 export function schemaCost(description: string, schema: object): TokenCost {
   const tokens = Math.ceil((description.length + JSON.stringify(schema).length) / 4);
   return { min: tokens, max: tokens };

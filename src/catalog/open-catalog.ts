@@ -1,4 +1,4 @@
-// Decides how tools of anybody are searched, which nobody has registered here: a catalog that a program or a file fills.
+// A searchable catalog of any tools, not only registered ones, which a program or a file fills.
 
 import { CallError, messageOf } from '../errors.ts';
 import { firstSentence, titleOf } from '../kernel/tool.ts';
@@ -11,20 +11,20 @@ import {
 } from './metadata.ts';
 import { keyOf, Ranking } from './ranking.ts';
 
-/** A tool as others describe it; MCP's own Tool is one. */
+/** A tool as other programs describe it, such as MCP's own Tool. */
 export interface ForeignTool {
   name: string;
   description?: string;
   inputSchema?: object;
   keywords?: readonly string[];
   category?: string;
-  /** The server that has it. */
+  /** The server that has the tool. */
   server?: string;
-  /** What tells it from others; its name, with that of its server, when absent. */
+  /** Its unique key; the server and the name when absent. */
   id?: string;
 }
 
-/** Tools by their ids, which can be added, replaced and taken out one by one. */
+/** Tools by id. They can be added, replaced and deleted one by one. */
 export class OpenCatalog extends Map<string, ToolMetadata> {
   readonly ranking = new Ranking();
 
@@ -42,8 +42,8 @@ export class OpenCatalog extends Map<string, ToolMetadata> {
     for (const id of [...this.keys()]) this.delete(id);
   }
 
-  /** Adds TOOL, or puts it in place of the one with its id, and returns what is known of it. PAST are requests that led to
-   *  a call of it before. Throws a CallError when it is no tool. */
+  /** Adds TOOL, or replaces the tool with its id, and returns its entry. PAST are requests that led to a call of it.
+   *  Throws a CallError when it is no tool. */
   add(tool: ForeignTool, past: readonly string[] = []): ToolMetadata {
     const metadata = foreignMetadata(tool);
     super.set(keyOf(metadata), metadata);
@@ -52,11 +52,11 @@ export class OpenCatalog extends Map<string, ToolMetadata> {
   }
 }
 
-/** Returns the catalog that TEXT is, a tool in JSON a line; of two with one id the later counts. Throws a CallError that
- *  names the line that is none. */
+/** Returns the catalog in TEXT, which has one tool in JSON a line. Of two with one id the later counts. Throws a
+ *  CallError that names the invalid line. */
 export function readCatalog(text: string): OpenCatalog {
   const catalog = new OpenCatalog();
-  // Some editors begin a file with a mark of its encoding.
+  // Some editors begin a file with a byte order mark.
   const lines = text.replace(/^\ufeff/, '').split('\n');
   lines.forEach((line, at) => {
     if (line.trim() === '') return;
@@ -72,10 +72,10 @@ export function readCatalog(text: string): OpenCatalog {
   return catalog;
 }
 
-/** A tool without words has the same list as all others: there can be many. */
+/** Shared by all tools without words, as there can be many. */
 const NONE: readonly string[] = [];
 
-/** Returns what a search knows of TOOL. Throws a CallError when it is no tool. */
+/** Returns the catalog entry of TOOL. Throws a CallError when it is no tool. */
 function foreignMetadata(tool: ForeignTool): ToolMetadata {
   const {
     name,
@@ -114,7 +114,7 @@ function foreignMetadata(tool: ForeignTool): ToolMetadata {
 
 const PARTS = ['name', 'description', 'inputSchema', 'keywords', 'category', 'server', 'id'] as const;
 
-/** Returns the parts of TOOL that a search reads; null is absent. Throws a CallError that names the one that is wrong. */
+/** Returns the parts of TOOL that a search reads; null is absent. Throws a CallError that names an invalid part. */
 function checked(tool: ForeignTool): ForeignTool {
   if (!isObject(tool)) throw new CallError('It must be an object.');
   const parts = Object.fromEntries(
@@ -141,7 +141,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns what the definition of a tool with DESCRIPTION and SCHEMA costs. Throws a CallError when SCHEMA is no JSON. */
+/** Returns the token cost of the definition of a tool. Throws a CallError when SCHEMA is no JSON. */
 function costOf(description: string, schema: object): TokenCost {
   try {
     return schemaCost(description, schema);

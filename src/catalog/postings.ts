@@ -1,31 +1,30 @@
-// Decides how it is kept which documents have which terms: numbers in typed arrays, in chains of blocks that grow.
+// The posting lists of a search index: which documents have which terms, as chains of blocks in typed arrays.
 
 import type { Tally } from './tally.ts';
 
-/** Numbers in an array that grows. */
+/** A typed array that grows. */
 type Numbers = Int32Array | Float32Array;
 
-/** Postings in a term's first block, and in its largest: most terms are rare. */
+/** Capacity of a term's first block, and of its largest, in postings: most terms are rare. */
 const FIRST_BLOCK = 2;
 const LARGEST_BLOCK = 256;
 
-/** The head of a block: the place of the next one, or 0, and how many postings have room in it. */
+/** Length of a block's head: the index of the next block, or 0, and the capacity in postings. */
 const HEAD = 2;
 
-/** Terms by number, each with its documents and what it tells of each. Nothing is taken out: a document that is gone is
- *  known by its number. */
+/** Posting lists by term number. Nothing is deleted: callers skip the numbers of deleted documents. */
 export class Postings {
-  /** Blocks, of heads and of the numbers of documents; the first place is never used. */
+  /** Blocks: heads and document numbers. Index 0 is unused. */
   #ids = new Int32Array(1024);
-  /** At the same places, what the term tells of that document. */
+  /** The weights of the postings, at the same indices. */
   #values = new Float32Array(1024);
   #used = 1;
-  /** Of each term: its first and last block, and how many postings are in the last one. */
+  /** By term: the indices of its first and last block, and the number of postings in the last one. */
   #first = new Int32Array(256);
   #last = new Int32Array(256);
   #filled = new Int32Array(256);
 
-  /** Adds that TERM tells VALUE of the document ID. */
+  /** Adds a posting: TERM has weight VALUE in the document ID. */
   add(term: number, id: number, value: number): void {
     if (term >= this.#first.length) this.#growTerms(term + 1);
     let block = this.#last[term] ?? 0;
@@ -44,7 +43,7 @@ export class Postings {
     this.#filled[term] = filled + 1;
   }
 
-  /** Returns the documents that have TERM. */
+  /** Returns the numbers of the documents that have TERM. */
   holders(term: number): number[] {
     const holders: number[] = [];
     for (let block = this.#first[term] ?? 0; block !== 0; block = this.#ids[block] ?? 0) {
@@ -54,7 +53,7 @@ export class Postings {
     return holders;
   }
 
-  /** Returns those of IDS, which ascend, that have TERM. TELL gets each with what TERM tells of it. */
+  /** Returns those of IDS, which ascend, that have TERM. Calls TELL with each and the weight of TERM in it. */
   among(term: number, ids: readonly number[], tell?: (id: number, value: number) => void): number[] {
     const all = this.#ids;
     const found: number[] = [];
@@ -73,7 +72,7 @@ export class Postings {
     return found;
   }
 
-  /** Adds to TALLY what TERM tells of the documents that have it, WEIGHT times. */
+  /** Adds WEIGHT times each posting of TERM to the sums of TALLY. */
   addUp(term: number, weight: number, tally: Tally): void {
     const [ids, values] = [this.#ids, this.#values];
     const { sums, met } = tally;
@@ -90,8 +89,8 @@ export class Postings {
     tally.count = count;
   }
 
-  /** Returns the same postings, where terms and documents have the numbers that TERMS and IDS have for them. Those with a
-   *  negative one are left out. */
+  /** Returns a copy in which TERMS and IDS map terms and documents to new numbers. Those mapped to a negative number
+   *  are left out. */
   renumbered(terms: Int32Array, ids: Int32Array): Postings {
     const others = new Postings();
     terms.forEach((to, term) => {
@@ -106,7 +105,7 @@ export class Postings {
     return others;
   }
 
-  /** Returns where the postings of TERM in BLOCK end. */
+  /** Returns the end index of the postings of TERM in BLOCK. */
   #end(term: number, block: number): number {
     const isLast = block === this.#last[term];
     return block + HEAD + ((isLast ? this.#filled[term] : this.#ids[block + 1]) ?? 0);
@@ -132,13 +131,13 @@ export class Postings {
   }
 }
 
-/** Returns NUMBERS in LARGER, which has room for more. */
+/** Copies NUMBERS into LARGER and returns LARGER. */
 function grown<Kind extends Numbers>(numbers: Numbers, larger: Kind): Kind {
   larger.set(numbers);
   return larger;
 }
 
-/** Returns the place from AT to END, where NUMBERS ascend, of the first that is not below LEAST; the last is not. */
+/** Returns the index from AT to END of the first of NUMBERS, which ascend, not below LEAST. The last never is below. */
 function firstFrom(numbers: Int32Array, least: number, at: number, end: number): number {
   let [low, high] = [at, end - 1];
   while (low < high) {

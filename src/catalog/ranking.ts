@@ -1,4 +1,4 @@
-// Decides which tools a request in plain words means, the likeliest first: BM25 over weighted fields.
+// Ranks tools for a request in plain words: BM25 over weighted fields.
 
 import { USUAL_LENGTHS, usualShare } from './background.ts';
 import { FIELDS, type Field, fieldsOf, MEMORY_WEIGHT } from './fields.ts';
@@ -15,66 +15,66 @@ export function keyOf({ id, name }: ToolMetadata): string {
   return id ?? name;
 }
 
-/** How soon more of a term tells no more. */
+/** BM25's k1: how soon further occurrences of a term add little. */
 const SATURATION = 1.2;
-/** What a term tells of a tool that covers it in full; what a side text alone has is covered in part. */
+/** The posting weight at which a tool covers a term in full; a term in a minor field only is covered in part. */
 const IN_FULL = 1.6;
-/** How many tools of the catalog outweigh the public ones, when it is told how rare a term is. */
+/** The public tools count as this many tools in the IDF. */
 const PUBLIC_WEIGHT = 100;
-/** Tools that are gone before the texts are arranged anew: those of a small catalog change often. */
+/** The index is compacted when deleted tools outnumber the others by this many: small catalogs change often. */
 const LEAST_GONE = 1000;
 
-/** A tool that was found. */
+/** A tool that the ranking found. */
 export interface Ranked {
   tool: ToolMetadata;
-  /** Which part of what the request is about it has, from 0 to 1, where that was asked for. */
+  /** How much of the request's subject it covers, from 0 to 1; only where asked for. */
   covered?: number;
 }
 
-/** A tool as it was added, and the requests that it served before. */
+/** A tool as added, and the requests that it served. */
 interface Document {
   key: string;
   tool: ToolMetadata;
   past: readonly string[];
-  /** What literal hits are looked for in, once a search has needed it. */
+  /** The texts for literal hits; built by the first search that needs them. */
   texts: LiteralTexts | undefined;
 }
 
-/** A term of a request: what it tells of a tool that has it, and of whether the tool is meant. */
+/** A term of a request. Both with the IDF: WEIGHT counts in the score, ABOUT in the request's subject (coverage). */
 interface Wanted {
   term: number;
   weight: number;
   about: number;
 }
 
-/** The likeliest tools, and how many there are in each of TOOL_CATEGORIES. */
+/** The best tools, and how many tools were found in each of TOOL_CATEGORIES. */
 export interface RankedTools {
   tools: Ranked[];
   categories: readonly number[];
 }
 
-/** The texts of some tools, arranged so that requests find them; a tool can come, change and go at any time. */
+/** A search index of tools, which can be added, replaced and deleted at any time. */
 export class Ranking {
   readonly #lexicon = new Lexicon();
   #postings = new Postings();
-  /** How many tools have each term. */
+  /** Document frequency: how many tools have each term. */
   #holders: number[] = [];
-  /** The tools by number; one that changed has another number. */
+  /** The tools by document number. A replaced tool gets a new number. */
   #documents: (Document | undefined)[] = [];
   readonly #ids = new Map<string, number>();
-  /** The numbers of the tools of each name, as `spelled` writes it; some can be of tools that are gone. */
+  /** Document numbers by tool name, as `spelled` normalizes it; deleted ones may remain. */
   readonly #named = new Map<string, number | number[]>();
-  /** What a search adds up for each tool, whose kind is the place of its category among TOOL_CATEGORIES. */
+  /** The score sums of a search. A document's kind is the index of its category in TOOL_CATEGORIES. */
   readonly #tally = new Tally();
 
-  /** Adds TOOL, or puts it in place of the one with its key. PAST are requests that it served. */
+  /** Adds TOOL, or replaces the tool with its key. PAST are requests that it served. */
   set(tool: ToolMetadata, past: readonly string[] = []): void {
     const key = keyOf(tool);
     this.delete(key);
     this.#add({ key, tool, past, texts: undefined });
   }
 
-  /** Takes out the tool under KEY, if there is one. */
+  /** Deletes the tool with KEY, if any. */
   delete(key: string): void {
     const id = this.#ids.get(key);
     const document = id === undefined ? undefined : this.#documents[id];
@@ -86,7 +86,7 @@ export class Ranking {
     if (this.#documents.length > this.#ids.size * 2 + LEAST_GONE) this.#arrangeAnew();
   }
 
-  /** Takes out what is left of the tools that are gone, and of words that no tool has any more. */
+  /** Compacts the index: drops deleted tools, and words that no tool has any more. */
   #arrangeAnew(): void {
     const ids = placesOf(this.#documents, (document) => document !== undefined);
     const terms = placesOf(this.#holders, (holders) => holders > 0);
@@ -99,7 +99,7 @@ export class Ranking {
     for (const document of documents) this.#number(document);
   }
 
-  /** Gives DOCUMENT the next number, and returns that. */
+  /** Gives DOCUMENT the next document number, and returns it. */
   #number(document: Document): number {
     const id = this.#documents.push(document) - 1;
     this.#ids.set(document.key, id);
@@ -119,7 +119,7 @@ export class Ranking {
     }
   }
 
-  /** Returns what each term of DOCUMENT weighs in it. */
+  /** Returns the weight of each term in DOCUMENT. */
   #weigh({ tool, past }: Document): Map<number, number> {
     const weights = new Map<number, number>();
     const add = (term: number, more: number) => weights.set(term, (weights.get(term) ?? 0) + more);
@@ -139,21 +139,20 @@ export class Ranking {
     return this.#holders[term] ?? 0;
   }
 
-  /** What requests are read with. */
+  /** How requests look up words. */
   readonly #vocabulary: Vocabulary = {
     termOf: (word) => this.#held(this.#lexicon.termOf(word)),
     termOfJoined: (first, second) => this.#held(this.#lexicon.termOfJoined(first, second)),
     mended: (word) => this.#lexicon.mended(word),
   };
 
-  /** Returns TERM when a tool has it, else NO_TERM. */
+  /** Returns TERM if a tool has it, else NO_TERM. */
   #held(term: number): number {
     return this.#holdersOf(term) > 0 ? term : NO_TERM;
   }
 
-  /** Returns what QUERY finds besides the tools WITHOUT and among those that ACCEPTS lets pass: at most MOST of them, the
-   *  likeliest first. What they cover is told of the first SHOWN. Counts all that share a telling word with QUERY (S1.15,
-   *  C32). */
+  /** Returns the best MOST tools for QUERY, without those in WITHOUT and those that ACCEPTS rejects. The first SHOWN
+   *  get their coverage. The counts by category include all tools that share a term with QUERY (S1.15, C32). */
   rank(
     query: string,
     { most, shown }: { most: number; shown: number },
@@ -175,7 +174,7 @@ export class Ranking {
     return { tools, categories };
   }
 
-  /** Returns how much each tool of IDS has of what the terms WANTED are about. */
+  /** Returns how much of the subject of the WANTED terms each tool of IDS covers. */
   #sharesOf(ids: readonly number[], wanted: readonly Wanted[]): Map<number, number> {
     const shares = new Map<number, number>();
     const ascending = ids.toSorted((one, other) => one - other);
@@ -187,15 +186,15 @@ export class Ranking {
     return shares;
   }
 
-  /** Returns what says by its number whether a tool is none of those WITHOUT, and ACCEPTS lets it pass; undefined when
-   *  all are accepted. */
+  /** Returns a predicate on document numbers, false for tools in WITHOUT and those that ACCEPTS rejects; undefined when
+   *  it would accept all. */
   #accepted(without: readonly ToolMetadata[], accepts?: (tool: ToolMetadata) => boolean) {
     if (without.length === 0 && accepts === undefined) return undefined;
     const left = new Set(without.map((tool) => this.#ids.get(keyOf(tool))));
     return (id: number) => !left.has(id) && accepts?.((this.#documents[id] as Document).tool) !== false;
   }
 
-  /** Returns the terms of the words ASKED for that tools have, each once, and how much ALL of ASKED is about. */
+  /** Returns the terms of ASKED that tools have, each once. ALL is the whole subject: the sum over all of ASKED. */
   #wanted(asked: readonly Asked[]): { wanted: Wanted[]; all: number } {
     const wanted = new Map<number, Wanted>();
     let all = 0;
@@ -216,12 +215,12 @@ export class Ranking {
     return { wanted: [...wanted.values()], all };
   }
 
-  /** Returns how much a term tells one tool from others that HOLDERS tools have here, and SHARE of the public ones. */
+  /** Returns the IDF of a term that HOLDERS tools here have, and SHARE of the public tools. */
   #telling(holders: number, share: number): number {
     return Math.log((this.#ids.size + PUBLIC_WEIGHT) / (holders + PUBLIC_WEIGHT * share));
   }
 
-  /** Returns the tools of exactly that NAME, in any case, where - equals _, and the one of that id. */
+  /** Returns the tools with exactly that NAME, ignoring case and with - as _, and the one with that id. */
   named(name: string): ToolMetadata[] {
     const ids = this.#idsOf(spelled(name));
     const id = this.#ids.get(name);
@@ -229,7 +228,7 @@ export class Ranking {
     return ids.flatMap((each) => this.#documents[each]?.tool ?? []);
   }
 
-  /** Returns the numbers of the tools of NAME, as `spelled` writes it. */
+  /** Returns the document numbers of NAME, as `spelled` normalizes it. */
   #idsOf(name: string): number[] {
     return [this.#named.get(name) ?? []].flat().filter((id) => this.#documents[id] !== undefined);
   }
@@ -248,7 +247,8 @@ export class Ranking {
     return hits;
   }
 
-  /** Returns the numbers of the tools that have the words within TEXT, else those at its ends; undefined when none tells. */
+  /** Returns the document numbers that may contain TEXT: by the words within it, else by the runs at its ends.
+   *  Undefined when these are only stop words. */
   #idsHolding(text: string): Iterable<number> | undefined {
     const within: number[] = [];
     const ends: { run: string; first: boolean; last: boolean }[] = [];
@@ -256,7 +256,7 @@ export class Ranking {
       if (!isTelling(run)) continue;
       const [first, last] = [index === 0, index + run.length === text.length];
       const term = this.#lexicon.termOfWritten(run);
-      // One at an end of the text can be a part of a longer word.
+      // A run at an end of the text can be part of a longer word.
       if (first || last) ends.push({ run, first, last });
       else if (term === NO_TERM) return [];
       else within.push(term);
@@ -265,7 +265,7 @@ export class Ranking {
     return ends.length === 0 ? undefined : this.#idsWithEnds(ends);
   }
 
-  /** Returns the numbers of the tools that have a word for each of ENDS. */
+  /** Returns the numbers of the documents that have a word for each of ENDS. */
   #idsWithEnds(ends: readonly { run: string; first: boolean; last: boolean }[]): number[] {
     const met = new Uint8Array(this.#documents.length);
     let ids: number[] = [];
@@ -282,7 +282,7 @@ export class Ranking {
     return ids;
   }
 
-  /** Returns the numbers of the tools that have all TERMS. */
+  /** Returns the numbers of the documents that have all TERMS. */
   #idsHavingAll(terms: readonly number[]): number[] {
     const sorted = terms.toSorted((one, other) => this.#holdersOf(one) - this.#holdersOf(other));
     const [rarest = NO_TERM, ...others] = new Set(sorted);
@@ -292,7 +292,7 @@ export class Ranking {
   }
 }
 
-/** Returns the place that each of LIST has among those that STAYS is true of, -1 for the others. */
+/** Maps each of LIST that STAYS to its index among those that do, others to -1. */
 function placesOf<Item>(list: readonly Item[], stays: (item: Item) => boolean): Int32Array {
   let next = 0;
   return Int32Array.from(list, (item) => (stays(item) ? next++ : -1));

@@ -1,4 +1,4 @@
-// Decides what a request in plain words asks for: which of its words count how much.
+// Parses a request in plain words into weighted terms.
 
 import { isUsual } from './background.ts';
 import { NO_TERM } from './lexicon.ts';
@@ -8,13 +8,13 @@ import { isTelling, stem, words } from './terms.ts';
 /** Characters of a request that are read. */
 export const QUERY_LIMIT = 1000;
 
-/** What a catalog knows of words. */
+/** What a catalog knows about words. */
 export interface Vocabulary {
-  /** Returns the term of WORD when a tool has it, or another form of it; else NO_TERM. */
+  /** Returns the term of WORD, in any inflected form, if a tool has it; else NO_TERM. */
   termOf(word: string): number;
-  /** Returns the same for the words FIRST and SECOND as one. */
+  /** Returns the term of FIRST and SECOND as one word, likewise. */
   termOfJoined(first: string, second: string): number;
-  /** Returns the known word that WORD is likeliest a slip of typing of, or WORD. */
+  /** Returns the known word that WORD is most likely a typo of, else WORD. */
   mended(word: string): string;
 }
 
@@ -23,29 +23,29 @@ export interface Asked {
   word: string;
   /** NO_TERM when no tool has it. */
   term: number;
-  /** What it counts beside a plain word that stands once. */
+  /** Its weight, where 1 is that of a plain word that occurs once. */
   weight: number;
-  /** Which part of it counts in what the request is about. */
+  /** Its part in the subject of the request, for coverage. */
   about: number;
 }
 
-/** What a word counts that stands in a name of the user's own, two words as one, a mended slip, and a look. */
+/** Weights of a word in a program's name, of two words joined, of a corrected typo, and of a word from LOOKS. */
 const NAME_PART = 0.25;
 const JOINED = 0.3;
 const MENDED = 0.5;
 const LOOK = 0.4;
-/** What a word is of a request's subject that neither the catalog nor the public tools have: it can be a name. What one is
- *  that only public tools have, and what a look is. */
+/** Parts in the subject of the request: of a word that neither the catalog nor public tools have (it may be a name), of
+ *  one that only public tools have, and of a word from LOOKS. */
 const UNKNOWN = 0.5;
 const ELSEWHERE = 1.5;
 const LOOK_SUBJECT = 2;
-/** How much more a word counts that is repeated: the square root of how often it stands. */
+/** Exponent for a repeated word: it weighs the square root of its count. */
 const REPEATED = 0.5;
 
-/** Names as programs have them: PACKAGE:NAME, FOLDER/FILE.EXTENSION, names-with-hyphens and with_underscores, *NAME*. */
+/** Names in programs: PACKAGE:NAME, FOLDER/FILE.EXTENSION, names-with-hyphens and with_underscores, *NAME*. */
 const NAMES = /(?<!\w)(?:[\w.*+-]{0,80}::?[\w*+-]+|(?:[\w.~-]+\/)*\w+\.[\w.]+|\w+(?:[-_]\w+)+)|\*[\w-]+\*/g;
 
-/** What a request is about in which something looks like this. */
+/** Patterns in a request, and the words that each adds to it. */
 const LOOKS: readonly [RegExp, string][] = [
   [/\S\.asd\b/i, 'asdf'],
   [/\S\.(?:lisp|lsp|cl)\b/i, 'source file'],
@@ -57,13 +57,13 @@ const LOOKS: readonly [RegExp, string][] = [
   [/\+\w[\w-]*\+/, 'constant'],
 ];
 
-/** Returns the telling words of QUERY as VOCABULARY knows them, and words for what it looks like. */
+/** Returns the words of QUERY that are no stop words, looked up in VOCABULARY, and the words that LOOKS add. */
 export function readRequest(query: string, vocabulary: Vocabulary): Asked[] {
   const text = query.slice(0, QUERY_LIMIT).normalize('NFKC');
   const names = new Set<string>();
   const plain = text.replace(NAMES, (name) => {
     const parts = words(name).filter(isTelling);
-    // Words joined by hyphens can be plain English; a path, a prefix and asterisks are of names alone.
+    // Words joined by hyphens can be plain English. A path, a package prefix and asterisks are in names only.
     if (/^[\w-]+$/.test(name) && parts.every((part) => vocabulary.termOf(part) !== NO_TERM)) return name;
     for (const part of parts) names.add(part);
     return ' ';
@@ -74,7 +74,7 @@ export function readRequest(query: string, vocabulary: Vocabulary): Asked[] {
   for (const word of all) if (isTelling(word)) times.set(word, (times.get(word) ?? 0) + 1);
   const asked = [...times].map(([word, count]): Asked => {
     if (names.has(word)) return { word, term: vocabulary.termOf(word), weight: NAME_PART, about: 0 };
-    // A capital begins a name, which is no slip.
+    // A capitalized word is a name, and not corrected.
     return plainWord(word, count ** REPEATED, vocabulary, text.includes(word));
   });
   const added = [
@@ -89,7 +89,7 @@ export function readRequest(query: string, vocabulary: Vocabulary): Asked[] {
   return [...asked, ...added.filter(({ word, term }) => term !== NO_TERM && !times.has(word))];
 }
 
-/** Returns what WORD counts, which weighs WEIGHT when VOCABULARY has it; a slip is mended where it CAN be one. */
+/** Returns WORD as asked for, with WEIGHT if VOCABULARY has it. A typo is corrected if CAN is true. */
 function plainWord(word: string, weight: number, vocabulary: Vocabulary, can: boolean): Asked {
   const term = vocabulary.termOf(word);
   if (term !== NO_TERM) return { word, term, weight, about: 1 };
@@ -100,7 +100,7 @@ function plainWord(word: string, weight: number, vocabulary: Vocabulary, can: bo
   return { word: mended, term: vocabulary.termOf(mended), weight: weight * MENDED, about: 1 };
 }
 
-/** Returns each two words of ALL that follow each other and are one word of VOCABULARY: stack and trace. */
+/** Returns each pair of adjacent words in ALL that is one word of VOCABULARY, such as stack and trace. */
 function joined(all: readonly string[], vocabulary: Vocabulary): Asked[] {
   const found: Asked[] = [];
   for (let at = 1; at < all.length; at++) {
@@ -112,7 +112,7 @@ function joined(all: readonly string[], vocabulary: Vocabulary): Asked[] {
   return found;
 }
 
-/** Returns the words for what TEXT looks like, each once. */
+/** Returns the words that LOOKS add for TEXT, each once. */
 function looks(text: string): string[] {
   return [...new Set(LOOKS.flatMap(([pattern, meaning]) => (pattern.test(text) ? meaning.split(' ') : [])))];
 }

@@ -1,4 +1,4 @@
-// Decides the tool search_tools: its definition, its arguments and how its answer reads.
+// Defines the tool search_tools: its description, its arguments and its answer.
 
 import { CallError } from '../errors.ts';
 import { JSON_LIMIT } from '../kernel/reply.ts';
@@ -17,17 +17,17 @@ import { type Searchable, searchTools, type ToolSearchOptions } from './search.t
 
 export type SearchToolsArgs = ToolSearchOptions;
 
-/** One tool as search_tools answers (S1.10). */
+/** A tool in the answer of search_tools (S1.10). */
 export interface FoundTool {
   name: string;
-  /** Its id, where that is not its name: a catalog of several servers can have tools of one name. */
+  /** Its id, when that is not its name: servers in one catalog can have tools of one name. */
   id?: string;
   description: string;
   category: ToolCategory;
   complexity: Complexity;
   hasCEMCPDirective: boolean;
   tokenCost: { min: number; max: number };
-  /** There when only the ranking found it; weak when it has little of what the query is about. */
+  /** Set when only the ranking found it; weak when it covers little of the query's subject. */
   match?: 'ranked' | 'weak';
   inputSchema?: ToolMetadata['inputSchema'];
 }
@@ -35,7 +35,7 @@ export interface FoundTool {
 export interface SearchToolsResult {
   success: true;
   tools: FoundTool[];
-  /** The names, or the ids, of those that come next. */
+  /** Names or ids of the next tools. */
   more?: string[];
   summary: {
     /** How many tools were found, before the limit. */
@@ -44,23 +44,23 @@ export interface SearchToolsResult {
     byCategory: Record<ToolCategory, number>;
   };
   query?: string;
-  /** Says that all matches are weak, or how code calls the tools when only such were asked for. When not all had room it
-   *  says so, and how to get the rest. */
+  /** Says that all matches are weak, that nothing was found, how code calls the tools (cemcpOnly), or that not all had
+   *  room and how to get the rest. */
   note?: string;
 }
 
-/** How code calls the tools that are found with cemcpOnly. */
+/** Added when only tools that code can call were asked for. */
 const FROM_CODE =
   'Code in the image calls these as (live-lisp:call-tool "NAME" :parameter value ...), which returns the data, all of it when no limit is given. An eval_form that filters it costs less than calls that list it.';
 
-/** What is told when all matches are weak. */
+/** Added when all matches are weak. */
 const ALL_WEAK =
   'All matches are weak: they share only some words with the query, so look at one before you call it.';
-/** What is told when nothing was found, among all tools. */
+/** Added when an unfiltered search finds nothing. */
 const NOTHING_FOUND =
   'No tool has a word of the query: say in other words what the tool should do, or leave query out to list the tools.';
 
-/** What clients are shown of the tool search_tools. */
+/** What clients see of search_tools. */
 export const SEARCH_TOOLS = {
   name: 'search_tools',
   title: 'Search tools',
@@ -96,7 +96,7 @@ export const SEARCH_TOOLS = {
       type: 'number',
       description: 'Maximum number of tools to return',
       default: 20,
-      // Without a limit, code gets all.
+      // Without a limit, code gets all tools.
       defaultOnlyTold: true,
     },
   ],
@@ -115,7 +115,7 @@ export const SEARCH_TOOLS = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool search_tools, over CATALOG. */
+/** Returns the tool search_tools, which searches CATALOG. */
 export function searchToolsTool(catalog: Searchable): Tool {
   return defineTool({
     ...SEARCH_TOOLS,
@@ -128,8 +128,8 @@ export function searchToolsTool(catalog: Searchable): Tool {
   });
 }
 
-/** Returns what search_tools answers to ARGS over CATALOG (S1.5 to S1.11, S1.15). Throws a CallError that names
- *  the argument that is wrong (S1.17). */
+/** Returns the answer of search_tools to ARGS over CATALOG (S1.5 to S1.11, S1.15). Throws a CallError that names an
+ *  invalid argument (S1.17). */
 export function executeSearchTools(args: SearchToolsArgs, catalog: Searchable): SearchToolsResult {
   const options = readArguments(SEARCH_TOOLS, args);
   const { limit, query } = options;
@@ -169,18 +169,18 @@ export function executeSearchTools(args: SearchToolsArgs, catalog: Searchable): 
   };
 }
 
-/** Returns whether OPTIONS leave tools out, whatever the query is. */
+/** True when OPTIONS filter tools, apart from the query. */
 function isFiltered({ category, complexity, cemcpOnly }: ToolSearchOptions): boolean {
   return category !== undefined || complexity !== undefined || cemcpOnly === true;
 }
 
-/** Returns the definition of search_tools as MCP lists it (S1.1). With ALWAYSLOAD, clients that load tools only when
- *  they are needed have this one from the start. */
+/** Returns the definition of search_tools for MCP (S1.1). With ALWAYS_LOAD, clients that load tools on demand load this
+ *  one at start. */
 export function getSearchToolsDefinition(alwaysLoad = false): McpTool {
   return toMCPTool({ ...metadataOf(searchToolsTool(new Map())), alwaysLoad });
 }
 
-/** Returns RESULT with as many of its tools as one answer has room for, and a note when not all have (C13). */
+/** Returns RESULT cut to the tools that one answer has room for, with a note if some are missing (C13). */
 function fitting(result: SearchToolsResult): SearchToolsResult {
   let room = JSON_LIMIT - JSON.stringify({ ...result, tools: [] }).length;
   const end = result.tools.findIndex((tool) => {

@@ -1,4 +1,4 @@
-// Decides which tools a search finds and in what order: literal hits as the contract counts them, then ranked ones.
+// Searches a catalog: literal hits scored as in the contract, then ranked tools.
 
 import type { Complexity } from '../kernel/tool.ts';
 import { countCategories } from './catalog.ts';
@@ -12,42 +12,42 @@ export interface ToolSearchOptions {
   complexity?: Complexity;
   cemcpOnly?: boolean;
   includeSchema?: boolean;
-  /** How many tools at most; 0 for all. When absent, 20, and five of those that only the ranking found. */
+  /** Most tools to return; 0 for all. By default 20 literal hits; ranked tools fill up to five. */
   limit?: number;
 }
 
-/** A tool of the catalog as a search found it; its schema is there when it was asked for. */
+/** A tool that a search found. The schema is set only on request. */
 export interface CatalogEntry extends Omit<ToolMetadata, 'inputSchema'> {
   inputSchema?: ToolMetadata['inputSchema'];
-  /** More than 5000 tokens at most (S1.13). */
+  /** True when its largest cost is above 5000 tokens (S1.13). */
   isHighTokenCost: boolean;
   /** The points of a literal hit (S1.2). */
   searchScore?: number;
-  /** There when only the ranking found it (S1.15); weak when it has little of what the query is about (C32). */
+  /** Set when only the ranking found it (S1.15); weak when it covers little of the query's subject (C32). */
   match?: 'ranked' | 'weak';
 }
 
 export interface ToolSearchResult {
   tools: CatalogEntry[];
-  /** The names, or the ids, of those that come next. */
+  /** Names or ids of the next tools. */
   more?: string[];
-  /** How many were found, before the limit. */
+  /** How many tools were found, before the limit. */
   totalCount: number;
   /** How many of them are in each category. */
   categories: Record<ToolCategory, number>;
   query?: string;
 }
 
-/** Tools by name. A catalog keeps its ranking; for another map each search makes one. */
+/** Tools by name. A Catalog keeps its ranking; for any other map, each search builds one. */
 export type Searchable = ReadonlyMap<string, ToolMetadata> & { readonly ranking?: Ranking };
 
 const HIGH_TOKEN_COST = 5000;
-/** How many tools an answer has when nobody says: of literal hits, and of those that were ranked. */
+/** Defaults: most literal hits, and the number up to which ranked tools are added. */
 const MOST = 20;
 const MOST_RANKED = 5;
-/** How many more are named. */
+/** At most this many further tools are named. */
 const MOST_NAMED = 15;
-/** Which part of what a request is about a tool has at least that is not marked as a weak match. */
+/** The coverage below which a match is weak. */
 const LEAST_COVERED = 0.48;
 
 /** A tool that a search found, and why. */
@@ -56,7 +56,7 @@ interface Hit {
   why?: { searchScore: number } | { match: 'ranked' | 'weak' };
 }
 
-/** What a search found: the likeliest first, and of how many. */
+/** The result of a search: the best hits, the names of further ones, and counts of all. */
 interface Found {
   hits: Hit[];
   more: string[];
@@ -64,7 +64,7 @@ interface Found {
   categories: Record<ToolCategory, number>;
 }
 
-/** Returns the tools of CATALOG that OPTIONS ask for: by score with a query, else by name (S1.2 to S1.8, S1.15). */
+/** Returns the tools of CATALOG for OPTIONS: by score with a query, else by name (S1.2 to S1.8, S1.15). */
 export function searchTools(options: ToolSearchOptions, catalog: Searchable): ToolSearchResult {
   const { query, includeSchema = false } = options;
   const { hits, more, total, categories } = query
@@ -94,8 +94,8 @@ function listTools(options: ToolSearchOptions, catalog: Searchable): Found {
   return { hits, more: [], total: all.length, categories: countCategories(all) };
 }
 
-/** Returns what QUERY finds: the tools that it names, literal hits, then what the ranking finds. All of CATALOG decides
- *  which of these there are, and the filters of OPTIONS which of them are left (C27, C32). */
+/** Returns the tools that QUERY names, then literal hits, then ranked tools. They are found in all of CATALOG; the
+ *  filters of OPTIONS only select among them (C27, C32). */
 function findTools(query: string, options: ToolSearchOptions, catalog: Searchable): Found {
   const ranking = catalog.ranking ?? rankingOf(catalog);
   const literal = ranking.literal(query);
@@ -127,7 +127,7 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
   };
 }
 
-/** Returns how many tools an answer has for LIMIT, when SURE of them were named or are literal hits, and NAMED named. */
+/** Returns how many tools to return for LIMIT. SURE were named or are literal hits; NAMED of these were named. */
 function mostOf(limit: number | undefined, sure: number, named: number): number {
   if (limit !== undefined) return limit > 0 ? limit : Number.MAX_SAFE_INTEGER;
   return Math.max(MOST_RANKED, named, Math.min(MOST, sure));
@@ -142,20 +142,19 @@ function rankedHit({ tool, covered = 0 }: Ranked): Hit {
   return { tool, why: { match: covered < LEAST_COVERED ? 'weak' : 'ranked' } };
 }
 
-/** Returns a ranking of CATALOG, which keeps none. */
+/** Returns a new ranking of CATALOG, which has none. */
 function rankingOf(catalog: Searchable): Ranking {
   const ranking = new Ranking();
   for (const tool of catalog.values()) ranking.set(tool);
   return ranking;
 }
 
-/** A word that only a name looks like: with a sign or a digit in it, or in camelCase. */
+/** A word that can only be a name: with a punctuation mark or digit in it, or in camelCase. */
 const LOOKS_LIKE_NAME = /[\w-][-_.:/\d][\w-]|\p{Ll}\p{Lu}/u;
-/** What stands between names: nothing, the signs of a list, or whatever is no part of a name as programs have them. */
+/** Separators of names, tried in turn: none, list punctuation, and any character that programs' names lack. */
 const BETWEEN_NAMES = [/(?!)/, /[,;\n]/, /[^\p{L}\p{M}\p{N}_.:/-]+/u];
 
-/** Returns the tools that QUERY names (C27). When it has more than names, these are only those whose names are no words of a
- *  sentence. */
+/** Returns the tools that QUERY names (C27). In a query of more than names, only words that look like names count. */
 function namedTools(query: string, ranking: Ranking): Set<ToolMetadata> {
   const named = new Set<ToolMetadata>();
   for (const between of BETWEEN_NAMES) {
@@ -168,14 +167,14 @@ function namedTools(query: string, ranking: Ranking): Set<ToolMetadata> {
   return named;
 }
 
-/** Returns the tools of NAME, which can have signs of the sentence at its ends. */
+/** Returns the tools of NAME, ignoring punctuation at its ends. */
 function toolsOf(name: string, ranking: Ranking): readonly ToolMetadata[] {
   const tools = ranking.named(name.trim());
   const inner = tools.length > 0 ? name : name.replace(/^[\s.:/-]+|[\s.:/-]+$/g, '');
   return inner === name ? tools : ranking.named(inner);
 }
 
-/** Returns the tools of HITS, those with the most points first, equal ones in the order of CATALOG (S1.4). */
+/** Returns the tools of HITS by points, the most first; equal ones in the order of CATALOG (S1.4). */
 function inOrder(hits: LiteralHits, catalog: Searchable): ToolMetadata[] {
   if (hits.size < 2) return [...hits.keys()];
   const byScore = new Map<number, ToolMetadata[]>();
@@ -191,7 +190,7 @@ function inOrder(hits: LiteralHits, catalog: Searchable): ToolMetadata[] {
   return [...byScore].sort(([one], [other]) => other - one).flatMap(([, tools]) => tools);
 }
 
-/** Returns what is told of a hit. Each field is named, because a copy of all is twenty times as slow. */
+/** Returns the entry of a hit. Fields are copied one by one: spreading the tool is twenty times as slow. */
 function toEntry({ tool, why }: Hit, includeSchema: boolean): CatalogEntry {
   const { server, id, declaredLevel, effects, inputSchema } = tool;
   return {

@@ -1,20 +1,20 @@
-// Decides which known word a slip of typing most likely means.
+// Corrects typos: finds the known word that a word most likely stands for.
 
 import { distance } from 'fastest-levenshtein';
 
-/** Words that are shorter are not mended: too many others are as near. */
+/** Shorter words are not corrected: too many others are as near. */
 export const SHORTEST_SLIP = 4;
 
-/** Some words, among which that of a slip of typing is looked for. */
+/** Known words, among which corrections are looked up. */
 export class Spelling {
-  /** The words by their first letter, which a slip leaves, and by their length, each with the letters it has. */
+  /** Words and the bit masks of their letters, by first letter and length. No typo is expected in the first letter. */
   readonly #words = new Map<string, { texts: string[]; letters: number[] }>();
 
   constructor(words: readonly string[] = []) {
     for (const word of words) this.add(word);
   }
 
-  /** Takes WORD as known. It must not be known yet. */
+  /** Adds WORD, which must not be known yet. */
   add(word: string): void {
     const key = `${word.charAt(0)}${word.length}`;
     const others = this.#words.get(key) ?? { texts: [], letters: [] };
@@ -23,7 +23,7 @@ export class Spelling {
     this.#words.set(key, others);
   }
 
-  /** Returns the known word that WORD is likeliest a slip of typing of, or WORD. */
+  /** Returns the known word that WORD is most likely a typo of, else WORD. */
   mended(word: string): string {
     const letters = lettersOf(word);
     let least = word.length < 8 ? 1.5 : 2.5;
@@ -34,7 +34,7 @@ export class Spelling {
       const { texts, letters: all } = known;
       for (let at = 0; at < texts.length; at++) {
         const others = letters ^ (all[at] as number);
-        // A change of one letter makes words differ in two letters.
+        // One changed letter makes the letter masks differ in two bits.
         if (bitCount(others) >= least * 2) continue;
         const cost = costOf(word, texts[at] as string, others === 0);
         if (cost < least) [best, least] = [texts[at] as string, cost];
@@ -44,7 +44,7 @@ export class Spelling {
   }
 }
 
-/** Returns how far WORD is from TEXT, ALIKE when both have the same letters; infinity when it cannot be a slip of that. */
+/** Returns the distance of WORD from TEXT, infinite when WORD is no typo of it. ALIKE: their letter masks are equal. */
 function costOf(word: string, text: string, alike: boolean): number {
   if (alike && sorted(text) === sorted(word)) return distance(word, text) / 2;
   const short = word.length < 6 && text.length === word.length;
@@ -55,7 +55,7 @@ function sorted(word: string): string {
   return [...word].sort().join();
 }
 
-/** Returns which letters WORD has: a bit for each, or for several. */
+/** Returns the bit mask of the letters in WORD; several letters share a bit. */
 function lettersOf(word: string): number {
   let letters = 0;
   for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31);

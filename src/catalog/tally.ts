@@ -1,20 +1,20 @@
-// Decides which documents a search likes most, by what it adds up for each.
+// Sums up scores of documents in a search, and selects the best.
 
-/** The kind of a document that is gone. */
+/** The kind of a deleted document. */
 const GONE = 255;
 
-/** The documents by their kinds, and a sum for each, which is zero between searches. Only those that a search meets are
- *  looked at. */
+/** The kind of each document and its score, which is zero between searches. A search touches only documents that it
+ *  meets. */
 export class Tally {
-  /** The sum of each document. */
+  /** The score of each document. */
   sums = new Float32Array(64);
-  /** The documents with sums, and how many there are. */
+  /** The documents with a score, and their number. */
   met = new Int32Array(64);
   count = 0;
   /** The kind of each document. */
   #kinds = new Uint8Array(64);
 
-  /** Adds the document ID of KIND, which is below 255. There must be no sums. */
+  /** Adds the document ID of KIND, which is below 255. All scores must be zero. */
   add(id: number, kind: number): void {
     if (id >= this.sums.length) {
       this.sums = new Float32Array(Math.ceil(id * 1.5));
@@ -26,17 +26,17 @@ export class Tally {
     this.#kinds[id] = kind;
   }
 
-  /** Takes out the document ID. */
+  /** Deletes the document ID. */
   delete(id: number): void {
     this.#kinds[id] = GONE;
   }
 
-  /** Returns the best MOST of the documents with sums that ACCEPTS lets pass, the best first, of equal ones that with the
-   *  smaller number. Adds to COUNTS how many of each kind there are. */
+  /** Returns the MOST best documents that have a score and pass ACCEPTS, the best first; of equal ones the smaller
+   *  number first. Adds the documents of each kind to COUNTS. */
   best(most: number, counts: number[], accepts?: (id: number) => boolean): number[] {
     const { sums, met, count } = this;
     const kinds = this.#kinds;
-    // A heap, whose first is the worst of the best. Nearly all others are worse than that.
+    // A min-heap of the best. Nearly all other documents score below its first.
     const heap: number[] = [];
     let least = most > 0 ? 0 : Number.POSITIVE_INFINITY;
     for (let at = 0; at < count; at++) {
@@ -52,20 +52,20 @@ export class Tally {
     return heap.sort((one, other) => (isWorse(one, other, sums) ? 1 : -1));
   }
 
-  /** Takes all sums away. */
+  /** Resets all scores to zero. */
   clear(): void {
     for (let at = 0; at < this.count; at++) this.sums[this.met[at] as number] = 0;
     this.count = 0;
   }
 }
 
-/** Returns whether SUMS has less for ONE than for OTHER, or as much and ONE is the larger number. */
+/** True when ONE scores below OTHER, or the same and ONE is the larger number. */
 function isWorse(one: number, other: number, sums: Float32Array): boolean {
   const [sum, than] = [sums[one] as number, sums[other] as number];
   return sum < than || (sum === than && one > other);
 }
 
-/** Adds ID to HEAP, in which none is worse than the one above it. */
+/** Inserts ID into the min-heap HEAP. */
 function rise(heap: number[], id: number, sums: Float32Array): void {
   let at = heap.push(id) - 1;
   while (at > 0) {
@@ -78,7 +78,7 @@ function rise(heap: number[], id: number, sums: Float32Array): void {
   heap[at] = id;
 }
 
-/** Puts ID in the place of the first of HEAP, in which none is worse than the one above it. */
+/** Replaces the first of the min-heap HEAP by ID. */
 function sink(heap: number[], id: number, sums: Float32Array): void {
   let at = 0;
   for (let below = 1; below < heap.length; below = at * 2 + 1) {

@@ -1,31 +1,31 @@
-// Decides which terms a text has: the stems of its words, names in parts and as one.
+// Splits a text into terms: the stems of its words, and names both in parts and whole.
 
 import { stemmer } from 'stemmer';
 import STOP from './stop-words.json' with { type: 'json' };
 
-/** Words that say nothing about a tool: grammar, and what every request says. */
+/** Stop words: grammar, and words that every request has. */
 const STOP_WORDS: ReadonlySet<string> = new Set(STOP.words.split(' '));
 
-/** A run that is one word as it stands: nearly all are. */
+/** A run that is one word as it stands, as nearly all are. */
 const PLAIN = /^(?:[A-Za-z]?[a-z\d]*|[A-Z]+)$/;
-// What a pattern has of Unicode's properties is looked up where it is made. So that is done by the first search, and not by
-// each start.
+// Unicode properties in a pattern are resolved when it is created. Patterns are therefore created by the first search,
+// not at start.
 
-/** Returns what finds runs of letters and numbers. */
+/** Returns a pattern for runs of letters and numbers. */
 function ofRuns(): RegExp {
   return /[\p{L}\p{N}\p{M}]+/gu;
 }
 
-/** Returns what finds keys with those that are held, as Emacs writes them. */
+/** Returns a pattern for keys with modifiers, as Emacs writes them. */
 function ofKeys(): RegExp {
   return /(?<![\p{L}\p{N}-])(?:[CMS]-)+\S(?![\p{L}\p{N}-])/gu;
 }
 
 /** Patterns for runs that are no plain words. */
 interface Scripts {
-  /** Scripts that are written without spaces, and Hangul, where a word and its particles are one run. */
+  /** Scripts without spaces between words, and Hangul, where a word and its particles are one run. */
   unspaced: RegExp;
-  /** Where a name in camelCase has a new word, and where a script without spaces begins or ends. */
+  /** Borders between words within a run: in camelCase, and at the ends of a script without spaces. */
   border: RegExp;
 }
 
@@ -41,15 +41,15 @@ function scripts(): Scripts {
   return made;
 }
 
-/** Yields the runs of letters and numbers in TEXT, with where they begin. */
+/** Yields the runs of letters and numbers in TEXT, with their indices. */
 export function* runs(text: string): Generator<{ run: string; index: number }> {
   for (const { 0: run, index } of text.matchAll(ofRuns())) {
     if (PLAIN.test(run) || /[\p{L}\p{N}]/u.test(run)) yield { run, index };
   }
 }
 
-/** Returns the words of TEXT in lower case. A name in camelCase is its parts and the whole. Of a script without spaces
- *  each two characters that follow each other are a word too, and so is a key such as C-c. */
+/** Returns the words of TEXT in lower case. A camelCase name yields its parts and the whole. Each two adjacent
+ *  characters of a script without spaces are a word too, and so is a key such as C-c. */
 export function words(text: string): string[] {
   const found = (text.match(ofKeys()) ?? []).map((key) => key.toLowerCase());
   for (const run of text.match(ofRuns()) ?? []) {
@@ -59,7 +59,7 @@ export function words(text: string): string[] {
   return found;
 }
 
-/** Returns the words of RUN: as it is written, as Unicode writes it plainly, and its parts. */
+/** Returns the words of the run WRITTEN: as written, normalized (NFKC), and its parts. */
 function wordsOfRun(written: string): string[] {
   const run = written.replace(/^\p{M}+/u, '').normalize('NFKC');
   if (run === '') return [];
@@ -75,16 +75,16 @@ function pairsOf(text: string): string[] {
   return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
 }
 
-/** Returns whether WORD, in lower case, tells something of what a text is about. */
+/** True when WORD, in lower case, is no stop word and not a single letter. */
 export function isTelling(word: string): boolean {
   return (word.length > 1 || /[^a-z]/.test(word)) && !STOP_WORDS.has(word);
 }
 
-/** Stems that were found, by word: texts and requests have the same words again and again. */
+/** Cache of stems by word: texts and requests repeat words. */
 const STEMS = new Map<string, string>();
 const KEPT_STEMS = 10_000;
 
-/** Returns the term that WORD, in lower case, stands for, as do its other forms. */
+/** Returns the stem of WORD, in lower case, which its inflected forms share. */
 export function stem(word: string): string {
   const kept = STEMS.get(word);
   if (kept !== undefined) return kept;

@@ -1,4 +1,4 @@
-// Decides by which words a search finds a built-in tool beside its definition. They are data: a line for each tool.
+// Gives built-in tools further words for the search. They are data in words.json: one line for each tool.
 
 import WORDS from './words.json' with { type: 'json' };
 
@@ -6,7 +6,7 @@ const BY_TOOL: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(WORDS).map(([name, line]) => [name, line.split(' ')]),
 );
 
-/** Returns the words by which search_tools finds the tool NAME; no client is shown them. */
+/** Returns the further words by which search_tools finds the tool NAME. Clients do not see them. */
 export function searchWords(name: string): readonly string[] {
   return BY_TOOL.get(name) ?? [];
 }

@@ -1,13 +1,13 @@
-// Decides how it is found out which parts of the agent an image does not work with.
+// Finds the parts of the agent without which an image works.
 
-/** A list that leaves out no part, but has the image start without its saved core. */
+/** A list that leaves out no part, but makes the image start without its saved core. */
 export const ONLY_CORE: readonly string[] = ['nothing'];
 
 /** What an image must do without to work: its saved core, or PARTS of the agent. */
 export type Culprit = { kind: 'core' } | { kind: 'parts'; parts: readonly string[] };
 
-/** Returns what an image must do without to work, as WORKS tells for lists of parts. It works without ALL of them. Tries
- *  about as many lists as the number of all parts has binary digits, for each part that is at fault. */
+/** Returns what an image must do without to work. WORKS tests a list of parts to leave out; it must be true for ALL.
+ *  The binary search tests about log2 of the number of parts, for each part at fault. */
 export async function findCulprit(
   all: readonly string[],
   works: (without: readonly string[]) => Promise<boolean>,
@@ -17,14 +17,14 @@ export async function findCulprit(
   let rest = all;
   do {
     const count = await leastCount(rest.length, (count) => works([...parts, ...rest.slice(0, count)]));
-    // With all before it, and not without it, an image works.
+    // An image works without all parts up to this one, and not when this one stays.
     parts.push(...rest.slice(count - 1, count));
     rest = rest.slice(0, count - 1);
   } while (rest.length > 0 && !(await works(parts)));
   return { kind: 'parts', parts };
 }
 
-/** Returns the least number from 1 to MOST that SUFFICES. The number MOST does, 0 does not. */
+/** Returns the least number from 1 to MOST for which SUFFICES is true. It must be true for MOST, and is false for 0. */
 async function leastCount(most: number, suffices: (count: number) => Promise<boolean>): Promise<number> {
   let [low, high] = [0, most];
   while (high - low > 1) {

@@ -1,4 +1,4 @@
-// Decides what the doctor checks, and prints a line for each check.
+// Runs the checks of the doctor, and prints a line for each.
 
 import { tmpdir } from 'node:os';
 import { imageOptions } from '../assembly.ts';
@@ -15,27 +15,27 @@ import { reportText } from './report.ts';
 import { checkFolders, checkLibraries, checkSandbox, clientConfigurations } from './set-up.ts';
 import { failureOf, type Result, type Trial, tryImage } from './trial.ts';
 
-/** What a person does when an image does not work. */
+/** Advice for when an image does not work. */
 const WHAT_TO_DO = `Do what the answer above says, if it names a step. Else please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${TESTED}.`;
 
-/** What the doctor is told besides the configuration. */
+/** Input of the doctor besides the configuration. */
 export interface Surroundings {
   /** The version of live-lisp, and the page where issues are filed. */
   version: string;
   issues: string;
-  /** Which folders stand in for others. */
+  /** Sentences on which folders replace others. */
   remarks: readonly string[];
 }
 
-/** Checks the set-up of CONFIG, prints a line for each check and how to set up the clients, and returns the exit code:
- *  0, or 1 when something needed fails. */
+/** Checks the set-up of CONFIG, prints a line for each check, and how to set up clients. Returns the exit code: 0, or 1
+ *  when something that is needed fails. */
 export async function diagnose(
   config: Config,
   { version, issues, remarks }: Surroundings,
   print: (text: string) => void,
 ): Promise<number> {
   const sandbox = checkSandbox(config);
-  // No SBCL runs where the sandbox that was asked for does not work.
+  // No SBCL runs if the required sandbox does not work.
   const { finding, facts } = sandbox.ok ? await checkSbcl(config) : {};
   const canTry = facts !== undefined && obstacleToWriting(tmpdir()) === undefined;
   const trial = canTry ? await tryImage(config, []) : undefined;
@@ -61,7 +61,7 @@ export async function diagnose(
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }
 
-/** Returns what is said of the SBCL of CONFIG, and its facts when live-lisp runs on it. */
+/** Returns a finding on the SBCL of CONFIG, and its facts when live-lisp supports it. */
 async function checkSbcl(config: Config): Promise<{ finding: Finding; facts?: SbclFacts }> {
   try {
     const { sandbox } = imageOptions(config);
@@ -90,7 +90,7 @@ function trialFindings({ results, greeting }: Trial): Finding[] {
   return [...findings, ...(line === undefined ? [] : [{ ok: true, text: line }])];
 }
 
-/** Returns what is found out of the cause of FAILURE by images of CONFIG without parts of the agent. */
+/** Returns a sentence on the cause of FAILURE, found by trials of images of CONFIG without parts of the agent. */
 async function causeOf({ name, lost }: Result, config: Config): Promise<string> {
   const helps = ({ results }: Trial) =>
     lost

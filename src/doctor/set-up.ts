@@ -1,4 +1,4 @@
-// Decides what the doctor says of the machine around the image: sandbox, folders, libraries, clients.
+// Checks the machine around the image: sandbox, folders, libraries, clients.
 
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,18 +14,18 @@ import { shellLine } from '../install/program.ts';
 import type { Finding } from '../install/report.ts';
 import { HOME, sandboxOf, sandboxText } from '../sandboxing.ts';
 
-/** Returns whether code in images of CONFIG is in a sandbox. Where a person wants one that does not work, no image
- *  starts. */
+/** Returns a finding on the sandbox of CONFIG. It is not ok when the required sandbox does not work, since no image
+ *  starts then. */
 export function checkSandbox(config: Config): Finding {
   const obstacle = config.sandbox === 'off' ? undefined : sandboxOf(config).obstacle();
   if (obstacle === undefined) return { ok: true, text: `sandbox: ${sandboxText(config)}` };
   return { ok: false, text: `sandbox: ${obstacle.why}. ${obstacle.remedy}` };
 }
 
-/** What does not run where its record cannot be written. */
+/** Consequence when the records of calls cannot be written. */
 const NOTHING_RUNS = 'so no call runs that can change something';
 
-/** Returns whether the folders can be written that the server writes to. It can do without the cache. */
+/** Returns findings on whether the server's folders are writable. The cache is not needed. */
 export function checkFolders({ state, audit, auditNamed, cache }: Config): Finding[] {
   const file = auditNamed ? obstacleToRecording(audit) : undefined;
   return [
@@ -52,7 +52,7 @@ function checkPlace(what: string, path: string, obstacle: string | undefined, co
   return { ok: false, text: `${what}: ${path} cannot be written (${obstacle}), ${consequence}` };
 }
 
-/** Returns why no line can be added to FILE. */
+/** Returns why no line can be added to FILE; undefined when one can. */
 function obstacleToRecording(file: string): string | undefined {
   if (!existsSync(file)) return obstacleToWriting(dirname(file));
   try {
@@ -63,7 +63,7 @@ function obstacleToRecording(file: string): string | undefined {
   }
 }
 
-/** Returns where CONFIG has ASDF look, and which library manager there is. */
+/** Returns findings on where ASDF searches by CONFIG, and on the library manager. */
 export function checkLibraries(config: Config): Finding[] {
   const { root, roots, libraries } = config;
   const manager = libraryManager(config);
@@ -89,7 +89,7 @@ export function checkLibraries(config: Config): Finding[] {
   ];
 }
 
-/** Returns how MCP clients are told to start this very program. */
+/** Returns how to configure MCP clients to start this program. */
 export function clientConfigurations(): string {
   const script = join(HOME, 'dist', SCRIPT_NAME);
   const command = `${shellLine([process.execPath, script])}`;

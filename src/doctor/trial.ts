@@ -1,4 +1,4 @@
-// Decides what an image must be able to do, and tries that with the tools that a client calls.
+// Tries what an image must be able to do, by the tools that a client calls.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { Hello } from '../image/wire/messages.ts';
 import type { Executor } from '../kernel/executor.ts';
 import { withTemporaryFolder } from '../temporary-folder.ts';
 
-/** What the trial loads. The second function has a mistake that the compiler warns of. */
+/** The file that the trial loads. The compiler warns of its second function. */
 const FILE = `(defpackage "LIVE-LISP-DOCTOR" (:use "COMMON-LISP"))
 (in-package "LIVE-LISP-DOCTOR")
 (defun double (x) (* 2 x))
@@ -19,10 +19,10 @@ const FILE = `(defpackage "LIVE-LISP-DOCTOR" (:use "COMMON-LISP"))
 (defun failing (x) (error "Failed with ~A, as the doctor wants." x))
 `;
 
-/** Seconds after which the endless loop is interrupted. */
+/** The endless loop is interrupted after this many seconds. */
 const LOOP_SECONDS = 0.5;
 
-/** A call of a tool, and what its text must be like. */
+/** A call of a tool, and a pattern that its text must match. */
 interface Call {
   tool: string;
   args: object;
@@ -31,13 +31,13 @@ interface Call {
 
 interface Step {
   name: string;
-  /** What it is to show, as a sentence. */
+  /** What the step shows, as a sentence. */
   shows: string;
-  /** Returns the calls of tools that try it. FILE is what the trial loads. */
+  /** Returns the tool calls of the step. FILE is the file that the trial loads. */
   calls: (file: string) => Call[];
 }
 
-/** What the start of an image is to show. */
+/** What the start of an image shows. */
 const STARTS = 'an image starts';
 
 const STEPS: readonly Step[] = [
@@ -93,27 +93,27 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-/** What came of a step: why it did not work, if so, and whether the image was lost with it. */
+/** Result of a step: its failure, if any, and whether the image was lost in it. */
 export interface Result extends Pick<Step, 'name' | 'shows'> {
   failure?: string;
   lost?: boolean;
 }
 
-/** What an image did when everything was tried with it. */
+/** Results of all steps with one image. */
 export interface Trial {
-  /** Up to the first with which the image was lost. */
+  /** Ends with the first step in which the image was lost. */
   results: Result[];
-  /** What the agent lacks and does instead; undefined when no image started. */
+  /** What the agent lacks, and its stand-ins; undefined when no image started. */
   greeting?: Hello;
 }
 
-/** Returns the first result of TRIAL that did not work, if there is one. */
+/** Returns the first failed result of TRIAL, if any. */
 export function failureOf({ results }: Trial): Result | undefined {
   return results.find(({ failure }) => failure !== undefined);
 }
 
-/** Tries everything in one image of CONFIG, whose agent does without the parts that WITHOUT names. Nothing of that gets
- *  into the records of the user. */
+/** Runs all steps in one image of CONFIG, whose agent leaves out the parts named in WITHOUT. The user's records stay
+ *  untouched. */
 export function tryImage(config: Config, without: readonly string[]): Promise<Trial> {
   return withTemporaryFolder(async (folder) => {
     const file = join(folder, 'doctor.lisp');
@@ -149,7 +149,7 @@ export function tryImage(config: Config, without: readonly string[]): Promise<Tr
   });
 }
 
-/** Returns CONFIG with records in FOLDER, which the image can read, and without what a user's own set-up adds. */
+/** Returns CONFIG with its records in FOLDER, which the image can read, and without the user's own additions. */
 function trialConfig(config: Config, folder: string): Config {
   return {
     ...config,
@@ -166,7 +166,7 @@ function trialConfig(config: Config, folder: string): Config {
   };
 }
 
-/** Makes CALLS through EXECUTOR, and returns what was answered to the first that did not answer as it should. */
+/** Makes CALLS through EXECUTOR. Returns the answer to the first that does not match; undefined when all match. */
 async function firstFailure(executor: Executor, calls: readonly Call[]): Promise<string | undefined> {
   for (const { tool, args, answer } of calls) {
     const outcome = await executor.execute(tool, args, { canAsk: false });

@@ -1,5 +1,4 @@
-// Decides how long a file system is waited for, as one of a network can fail to answer, and which are waited for in the main
-// thread.
+// Times out file systems that do not answer, such as those of a network; only local disks may block the main thread.
 
 import { lstatSync, type Stats } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
@@ -9,25 +8,25 @@ import { SetupError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
 import { UnreadableFile } from './unreadable.ts';
 
-/** Milliseconds between two looks at whether a step of reading a file was answered, and how many there are before it is given
- *  up. Looks and not time are counted: while the main thread is busy it hears no answer. */
+/** Milliseconds between two polls of an unanswered step, and polls before it is given up. Polls count, not time: a busy
+ *  main thread cannot hear the answer. */
 const LOOK_MS = 100;
 const LOOKS = 30;
 
-/** Steps without an answer above which no more are begun: each keeps one of the four threads in which Node uses files. */
+/** With this many unanswered steps no more are begun: each blocks one of the four threads that Node has for files. */
 const SILENT = 2;
 
-/** The folders of files that were given up, as often as a step there has not been answered yet. */
+/** The folders of steps that were given up and are still unanswered, once for each step. */
 const silent: string[] = [];
 
-/** The steps that are waited for, or were given up, and have not been answered yet. */
+/** All unanswered steps, whether still awaited or given up. */
 const underway = new Set<Promise<unknown>>();
 
-/** What a person does about a file system that does not answer. */
+/** What a person can do about a file system that does not answer. */
 export const SILENCE_REMEDY =
   'Ask the user to mend its mount, or to unmount it (umount -l), or to start the server without it. Then call again';
 
-/** That a step was given up, or not begun, because the file system of FOLDER does not answer. */
+/** Thrown when a step was given up, or not begun, because the file system of FOLDER does not answer. */
 export class UnansweredError extends UnreadableFile {
   readonly folder: string;
 
@@ -41,9 +40,9 @@ export class UnansweredError extends UnreadableFile {
   }
 }
 
-/** Returns what STEP gives, which uses a file of FOLDER. On a disk of this machine it takes what it takes. Else this throws an
- *  UnansweredError when the file system has not answered in time, and at once while it has not answered an earlier step. When the
- *  process is about to exit it begins nothing, and never resolves. */
+/** Returns the result of STEP, which uses a file of FOLDER. On a local disk there is no timeout. Elsewhere this throws
+ *  an UnansweredError on a timeout, and at once while an earlier step of that folder is unanswered. When the process is
+ *  about to exit it begins nothing, and never resolves. */
 export async function answered<Value>(folder: string, step: () => Promise<Value>): Promise<Value> {
   if (near.has(folder)) return step();
   if (ending) return new Promise(() => {});
@@ -73,8 +72,8 @@ export async function answered<Value>(folder: string, step: () => Promise<Value>
   }
 }
 
-/** Returns what STEP gives, which puts questions to file systems. Throws a SetupError with a folder whose file system does
- *  not answer. */
+/** Returns the result of STEP, which asks file systems. Throws a SetupError with the folder whose file system does not
+ *  answer. */
 export async function orNotAnswering<Value>(step: () => Promise<Value>): Promise<Value> {
   try {
     return await step();
@@ -86,7 +85,7 @@ export async function orNotAnswering<Value>(step: () => Promise<Value>): Promise
   }
 }
 
-/** Throws a SetupError unless the file systems of PATHS answer, whatever they answer. */
+/** Throws a SetupError unless the file systems of PATHS answer; a missing file is an answer too. */
 export async function checkAnswering(paths: Iterable<string>): Promise<void> {
   await orNotAnswering(async () => {
     for (const path of new Set(paths)) {
@@ -97,7 +96,7 @@ export async function checkAnswering(paths: Iterable<string>): Promise<void> {
   });
 }
 
-/** Returns whether there is something at PATH. Throws an UnansweredError when its file system does not answer. */
+/** True when PATH exists. Throws an UnansweredError when its file system does not answer. */
 export async function isThere(path: string): Promise<boolean> {
   return answered(dirname(path), () =>
     access(path).then(
@@ -107,16 +106,16 @@ export async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** An exit waits for the steps under way: LAST_LOOKS times LAST_LOOK_MS milliseconds at most. */
+/** On exit, unanswered steps are awaited for at most LAST_LOOKS times LAST_LOOK_MS milliseconds. */
 const LAST_LOOK_MS = 20;
 const LAST_LOOKS = 10;
 
 /** Whether the process is about to exit. */
 let ending = false;
 
-/** Waits 200 ms at most for the steps under way, and lets no new one begin. Returns whether a step is still unanswered. The
- *  process must then call process.exit(), at which it kills itself: Node waits there for its threads, and one of its threads
- *  waits for the file system. */
+/** Waits at most 200 ms for unanswered steps, and lets no new one begin. Returns whether a step is still unanswered.
+ *  The process must then call process.exit(), where it kills itself: Node would wait there for its threads, and one of
+ *  them waits for the file system. */
 export async function beforeExit(): Promise<boolean> {
   for (let looks = 0; underway.size > 0 && looks < LAST_LOOKS; looks++) await pause(LAST_LOOK_MS);
   ending = true;
@@ -126,16 +125,16 @@ export async function beforeExit(): Promise<boolean> {
   return underway.size > 0;
 }
 
-/** Folders that are on a disk of this machine, and how many are kept. */
+/** Folders known to be on a local disk, and how many of them are kept. */
 const NEAR = 20_000;
 const near = new Set<string>();
 
-/** Returns whether FILE is on a disk of this machine, as far as that was looked at. Such a disk answers soon. */
+/** True when FILE is known to be on a local disk, which answers soon. */
 export function isNear(file: string): boolean {
   return nearStats(file) !== undefined;
 }
 
-/** Returns what the system tells of FILE when it is near: 'none' when it is not there, undefined when it is not near. */
+/** Returns the stats of FILE on a local disk: 'none' when it does not exist, undefined for a link or elsewhere. */
 export function nearStats(file: string): Stats | 'none' | undefined {
   if (!near.has(dirname(file))) return undefined;
   try {
@@ -146,15 +145,15 @@ export function nearStats(file: string): Stats | 'none' | undefined {
   }
 }
 
-/** Looks where FILES are. */
+/** Finds out which of the folders of FILES are on a local disk. */
 export async function lookWhere(files: Iterable<string>): Promise<void> {
   if (near.size > NEAR) near.clear();
   for (const folder of new Set([...files].map((file) => dirname(file))))
     if (!near.has(folder) && (await isOnDisk(folder))) near.add(folder);
 }
 
-/** Returns whether FOLDER, or the folder that would have it, is on a block device. Others are on a network, in memory, or made
- *  by a program. */
+/** True when FOLDER, or its nearest existing parent, is on a block device. Other file systems are on a network, in
+ *  memory, or made by a program. */
 async function isOnDisk(folder: string): Promise<boolean> {
   try {
     const { dev } = await answered(folder, () => stat(folder));
@@ -165,7 +164,7 @@ async function isOnDisk(folder: string): Promise<boolean> {
   }
 }
 
-/** Returns the real path of FILE, with all links resolved. Returns FILE itself when its file system fails or does not answer. */
+/** Returns the real path of FILE, links resolved, or FILE itself when its file system fails or does not answer. */
 export async function realPathOf(file: string): Promise<string> {
   return answered(dirname(file), () => realpath(file)).catch(() => file);
 }

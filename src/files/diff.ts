@@ -1,4 +1,4 @@
-// Decides how the change of a file is shown: as a unified diff.
+// Renders the change of a file for a person, as a unified diff.
 
 import { marked, ownWords, QuestionLine, questionLine } from '../question-line.ts';
 import { type Hunk, hunksBetween } from './line-changes.ts';
@@ -6,9 +6,9 @@ import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 
 /** Characters of a line that a person surely sees. */
 const LONG = 200;
-/** What a tab takes of that. */
+/** A tab counts as this many characters of it. */
 const TAB = ' '.repeat(8);
-/** Lines with more that are named. */
+/** At most this many lines that hold more are named. */
 const TOLD = 10;
 
 /** Returns the hunks of the unified diff from BEFORE to AFTER with three lines of context. */
@@ -17,7 +17,7 @@ export function diffHunks(before: string, after: string): { summary: string; tex
   return { summary: summaryOf(hunks).text, text: hunksText(hunks) };
 }
 
-/** Line ends are compared where AFTER has mixed ones, which no other text tells. */
+/** Compares line ends only when AFTER mixes them. Otherwise a note, not the diff, shows that they change. */
 function hunksOf(before: string, after: string): Hunk[] {
   const mixed = isMixed(after);
   const [old, young] = [before, after].map((text) => (mixed ? text : text.replaceAll('\r\n', '\n')));
@@ -36,29 +36,29 @@ function isMixed(text: string): boolean {
   return lineEnds(text) === 'mixed LF and CRLF';
 }
 
-/** Returns the range of a hunk: of no lines, it names the line before. */
+/** Returns a range of a hunk head. An empty range names the line before. */
 function range(start: number, lines: number): QuestionLine {
   return questionLine`${lines === 0 ? start - 1 : start},${lines}`;
 }
 
-/** How many lines come and go. */
+/** How many lines are added and removed. */
 interface LineCounts {
   added: number;
   removed: number;
 }
 
-/** How a person is shown what becomes of a file. */
+/** The change of a file, as shown to a person. */
 export interface Change {
-  /** Where it changes and by how many lines, as in `line 12, +3 \u22121`. */
+  /** First changed line and counts, as in `line 12, +3 \u22121`. */
   summary: QuestionLine;
   counts: LineCounts;
-  /** What to show first: its lines from the first that changes to the last. */
+  /** What to show first: the lines from the first changed one to the last. */
   lines: QuestionLine[];
-  /** The whole of it: the file, what else changes, and the diff. */
+  /** All of it: file name, changes of encoding and line ends, and the diff. */
   text: QuestionLine[];
 }
 
-/** Returns the change of the file NAME: its diff, and before it how its encoding or line ends change. */
+/** Returns the change of the file NAME: its diff, after notes on its encoding and line ends. */
 export function changeOf(name: string, before: FileText, after: FileText): Change {
   const hunks = hunksOf(before.text, after.text);
   const notes = [
@@ -76,14 +76,14 @@ export function changeOf(name: string, before: FileText, after: FileText): Chang
   };
 }
 
-/** Returns how many files CHANGES are, and how many lines come and go in all of them, as in `2 files, +3 \u22121`. */
+/** Returns the number of files in CHANGES and the sums of their line counts, as in `2 files, +3 \u22121`. */
 export function filesSummary(changes: readonly Change[]): QuestionLine {
   const sum = (of: keyof LineCounts) => changes.reduce((total, { counts }) => total + counts[of], 0);
   const files = changes.length === 1 ? questionLine`1 file` : questionLine`${changes.length} files`;
   return questionLine`${files}, ${countsText({ added: sum('added'), removed: sum('removed') })}`;
 }
 
-/** Returns what to show first of CHANGES, which are of the files NAMES: each below its name, where they are several. */
+/** Returns what to show first of CHANGES of the files NAMES. Several changes are each headed by the file name. */
 export function changesLines(changes: readonly Change[], names: readonly string[]): QuestionLine[] {
   return changes.flatMap(({ lines, summary }, index) => [
     // No line of a diff begins with a letter.
@@ -92,7 +92,7 @@ export function changesLines(changes: readonly Change[], names: readonly string[
   ]);
 }
 
-/** Returns where HUNKS begin to change the file, and how many lines they add and remove. */
+/** Returns where HUNKS first change the file, and the counts of added and removed lines. */
 function summaryOf(hunks: readonly Hunk[]): QuestionLine {
   const [first] = hunks;
   const counts = countsText(countsOf(hunks));
@@ -111,26 +111,26 @@ function countsText({ added, removed }: LineCounts): QuestionLine {
   return questionLine`+${added} \u2212${removed}`;
 }
 
-/** Returns what is in LINES, those of hunks, from the first line that changes to the last. What stands between tells which is
- *  where. */
+/** Returns LINES of hunks from the first changed line to the last. The context and hunk heads in between show where
+ *  each change is. */
 function changedLines(lines: readonly QuestionLine[]): QuestionLine[] {
   const changes = ({ text }: QuestionLine) => !text.startsWith(' ');
   const first = lines.findIndex((line, index) => index > 0 && changes(line));
   return lines.slice(first, lines.findLastIndex(changes) + 1);
 }
 
-/** Returns HUNKS as a person is shown them. */
+/** Returns HUNKS as lines for a person. */
 function hunkLines(hunks: readonly Hunk[]): QuestionLine[] {
   return hunks.flatMap((hunk) => [hunkHead(hunk), ...hunk.lines.map(markedLine)]);
 }
 
-/** Returns LINE of a hunk. The diff makes lines of its own that begin with a backslash. */
+/** Returns LINE of a hunk for a person. Only lines that the diff adds itself begin with a backslash. */
 function markedLine(line: string): QuestionLine {
   if (line.startsWith('\\')) return questionLine`\\ No newline at end of file`;
   return marked(line.startsWith('+') ? '+' : line.startsWith('-') ? '-' : ' ', line.slice(1));
 }
 
-/** Returns the numbers of the lines that HUNK adds and that may hold more than is seen. */
+/** Returns the numbers of the lines added by HUNK that may hold more than is seen. */
 function addedOutOfSight({ newStart, lines }: Hunk): number[] {
   const numbers: number[] = [];
   let number = newStart;
@@ -141,14 +141,14 @@ function addedOutOfSight({ newStart, lines }: Hunk): number[] {
   return numbers;
 }
 
-/** Returns whether LINE may hold more than is seen. */
+/** True when LINE may hold more than is seen: it is long, or ends in white space. */
 function isOutOfSight(line: string): boolean {
   return (
     (line.length > LONG / TAB.length && line.replaceAll('\t', TAB).length > LONG) || /[ \t]\r?$/.test(line)
   );
 }
 
-/** Returns the sentence that points to the lines OUT_OF_SIGHT, by their numbers. */
+/** Returns a note with the line numbers OUT_OF_SIGHT. */
 function sightNote(outOfSight: readonly number[]): QuestionLine | undefined {
   const numbers = outOfSight.slice(0, TOLD).map((number) => questionLine`${number}`);
   if (numbers.length === 0) return undefined;
@@ -159,16 +159,16 @@ function sightNote(outOfSight: readonly number[]): QuestionLine | undefined {
   return questionLine`Note: lines ${numbers}${more} are longer than ${LONG} characters or end in white space.`;
 }
 
-/** Returns the change that makes the file NAME with the text AFTER. */
+/** Returns the change that creates the file NAME with the text AFTER. */
 export function newFile(name: string, after: FileText): Change {
   const change = wholeContent(questionLine`New file ${name}`, after);
   return { ...change, summary: questionLine`new file, ${change.summary}` };
 }
 
-/** Returns the change to AFTER of what there is nothing to compare with, below HEAD, which says so. */
+/** Returns the change to AFTER when there is nothing to compare it with, as HEAD says. */
 export function wholeContent(head: QuestionLine, after: FileText): Change {
   const { text } = after;
-  // In mixed ones, a CR before a line end is shown as any other control character.
+  // In mixed ones, a CR at a line end is shown like any other control character.
   const lines = isMixed(text) ? linesOf(text, '\n') : linesOf(text);
   const count = lines.length === 1 ? questionLine`1 line` : questionLine`${lines.length} lines`;
   const unusual = unusualStorage(after, lineEnds(text), text === '' || text.endsWith('\n')).map(ownWords);

@@ -1,4 +1,4 @@
-// Decides how failures of the file system read.
+// Turns failures of the file system into error messages.
 
 import { CallError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
@@ -16,10 +16,10 @@ const REASONS: { readonly [code: string]: string } = {
   ENFILE: 'too many files are open',
 };
 
-/** After the checks, these mean that a path no longer leads where it led. */
+/** After the checks, these codes mean that a path leads elsewhere by now. */
 const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EISDIR'];
 
-/** Returns what to throw for ERROR, which came up when the file at PATH was to be read or written (DONE). */
+/** Returns what to throw for ERROR, which occurred while the file at PATH was to be DONE: read or written. */
 export function fileFailure(error: unknown, path: string, done: 'read' | 'written'): unknown {
   if (error instanceof UnansweredError)
     return new CallError(`${visibleName(path)} cannot be ${done}: ${error.message}. ${SILENCE_REMEDY}.`);

@@ -1,4 +1,4 @@
-// Decides how a directory is held, so that what is opened in it is in it, whatever becomes of its name meanwhile.
+// Holds a directory open, so that a file opened in it is really in it, whatever happens to its name meanwhile.
 
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir, stat } from 'node:fs/promises';
@@ -6,18 +6,18 @@ import { join } from 'node:path';
 import { answered } from './answering.ts';
 import { openRegular } from './regular.ts';
 
-/** Linux gives an open directory a path, under which names mean what is in that very directory. Elsewhere there are
- *  only paths, which are checked again after each use: the last step of a write, its rename, is not covered. */
+/** Linux gives an open directory a path under which names are those in that very directory. Elsewhere there are only
+ *  paths, which are checked again after each use; the rename that ends a write has no such check. */
 const HOLDS = existsSync('/proc/self/fd');
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
-/** A file that is open for reading. */
+/** A regular file that is open for reading. */
 export interface OpenFile {
   handle: FileHandle;
   stats: Stats;
 }
 
-/** A directory that is held open. */
+/** An open directory. */
 export class Folder {
   readonly #handle: FileHandle;
   /** Its real path. */
@@ -28,8 +28,8 @@ export class Folder {
     this.path = path;
   }
 
-  /** Opens the directory at PATH, which must be no link. A link on the way there is followed: whoever opens it
-   *  checks `path`. */
+  /** Opens the directory at PATH, which must not be a link. Links in its parents are followed, so the caller checks
+   *  `path`. */
   static async open(path: string): Promise<Folder> {
     const handle = await answered(path, () => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     try {
@@ -43,12 +43,12 @@ export class Folder {
     }
   }
 
-  /** Returns a path for NAME, one component, in this directory. */
+  /** Returns a path for NAME, a single component, in this directory. */
   at(name: string): string {
     return HOLDS ? `/proc/self/fd/${this.#handle.fd}/${name}` : join(this.path, name);
   }
 
-  /** Opens NAME for reading; undefined when it is not there. What is no regular file is only looked at. */
+  /** Opens NAME for reading; undefined if missing. Returns only the stats of anything but a regular file. */
   async openFile(name: string): Promise<OpenFile | { stats: Stats } | undefined> {
     const found = await answered(this.path, () => lstat(this.at(name))).catch(
       (error: NodeJS.ErrnoException) => {
@@ -67,7 +67,7 @@ export class Folder {
     return handle === undefined ? { stats } : { handle, stats };
   }
 
-  /** Opens the directory NAME in this one, and says whether it had to be made. */
+  /** Opens the directory NAME in this one, and creates it when it is missing. MADE says so. */
   async openOrMake(name: string): Promise<{ folder: Folder; made: boolean }> {
     const made = await mkdir(this.at(name)).then(
       () => true,
@@ -79,12 +79,12 @@ export class Folder {
     return { folder: await Folder.open(this.at(name)), made };
   }
 
-  /** Removes the directory NAME in this one when it is empty. */
+  /** Removes the directory NAME in this one if it is empty. */
   async removeEmpty(name: string): Promise<void> {
     await rmdir(this.at(name)).catch(() => {});
   }
 
-  /** Throws unless the open file with STATS is NAME in this directory. */
+  /** Throws unless NAME in this directory is the open file with STATS. */
   async confirm(name: string, stats: Stats): Promise<void> {
     if (HOLDS) return;
     await this.#confirmPath();
@@ -97,7 +97,7 @@ export class Folder {
     if (!same || (await realpath(this.path)) !== this.path) throw stale();
   }
 
-  /** Has the system write to the disk which names are in the directory, where it can. */
+  /** Flushes the names in the directory to the disk, where the system can. */
   async sync(): Promise<void> {
     await this.#handle.sync().catch(() => {});
   }

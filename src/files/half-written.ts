@@ -1,4 +1,4 @@
-// Decides how a file is named while it is written, and when what a killed server left of such files is removed.
+// Names temporary files, and removes those that killed servers left.
 
 import { randomBytes } from 'node:crypto';
 import { lstat, readdir, unlink } from 'node:fs/promises';
@@ -6,25 +6,25 @@ import type { Folder } from './folder.ts';
 
 const NAME = /^\.live-lisp-[0-9a-f]{16}\.(?:tmp|old)$/;
 
-/** Milliseconds after which no server writes a file any more. */
+/** Temporary files that are older than this belong to no running write. */
 const STALE_MS = 60 * 60 * 1000;
 
-/** Returns a new name for a file that is not written to its end, or with `old` for one that gives way meanwhile. */
+/** Returns a new temporary name: `tmp` for a file being written, `old` for the copy of one being replaced. */
 export function temporaryName(kind: 'tmp' | 'old' = 'tmp'): string {
   return `.live-lisp-${randomBytes(8).toString('hex')}.${kind}`;
 }
 
-/** Returns whether a file NAME is one that is there only while a file is written, or was. */
+/** True when NAME is that of a temporary file. */
 export function isTemporary(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Removes from FOLDER what servers that were killed left there. */
+/** Removes from FOLDER the temporary files that killed servers left. */
 export async function removeStale(folder: Folder): Promise<void> {
   const names = await readdir(folder.at('.')).catch(() => []);
   for (const name of names.filter(isTemporary)) {
     const stats = await lstat(folder.at(name)).catch(() => undefined);
-    // A second name is younger than its file.
+    // A hard link keeps the mtime of its file, so its ctime counts.
     const since = name.endsWith('.old') ? stats?.ctimeMs : stats?.mtimeMs;
     if (stats?.isFile() && since !== undefined && Date.now() - since > STALE_MS) {
       await unlink(folder.at(name)).catch(() => {});

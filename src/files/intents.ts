@@ -1,5 +1,4 @@
-// Decides what is kept on the disk while several files are replaced, so that the next server can take back what a kill cut
-// off.
+// Records on disk which files are being replaced together, so that the next server can roll back what a kill cut off.
 
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
@@ -9,8 +8,8 @@ import { isOwn } from '../own.ts';
 import { makeFolder } from '../paths.ts';
 import { readIfRegular } from './regular.ts';
 
-/** One of the files: the name beside it of what it was, and digests of that and of what it becomes. OLD and BEFORE are empty
- *  for a file that was not there. */
+/** A file to replace: OLD is the name beside it of its old content, BEFORE and AFTER are digests of the contents. OLD
+ *  and BEFORE are '' for a new file. */
 export interface IntendedFile {
   path: string;
   old: string;
@@ -18,12 +17,12 @@ export interface IntendedFile {
   after: string;
 }
 
-/** Octets of a note: of some thousand files. */
+/** Octets of one record: enough for some thousand files. */
 const LIMIT = 16 * 1024 * 1024;
 
 const NAME = /^(\d+)-[0-9a-f]{16}\.json$/;
 
-/** What servers of this user are about to replace, in a folder of its own. */
+/** The replacements that servers of this user are about to make, as records in a folder of their own. */
 export class Intents {
   readonly #folder: string;
 
@@ -31,7 +30,8 @@ export class Intents {
     this.#folder = folder;
   }
 
-  /** Keeps that FILES are replaced from now on. Returns what to call when that is done. Throws when it cannot be kept. */
+  /** Records that FILES are being replaced. Returns a function that removes the record. Throws if it cannot write
+   *  it. */
   async begin(files: readonly IntendedFile[]): Promise<() => Promise<void>> {
     makeFolder(this.#folder, 0o700);
     const path = join(this.#folder, `${process.pid}-${randomBytes(8).toString('hex')}.json`);
@@ -43,7 +43,7 @@ export class Intents {
     return () => forget(path);
   }
 
-  /** Returns what servers that are gone did not end, each with what to call when that is settled. */
+  /** Returns the records of servers that are gone, each with a function that removes it. */
   async left(): Promise<{ files: IntendedFile[]; settled: () => Promise<void> }[]> {
     const names = await readdir(this.#folder).catch(() => []);
     // A former process can have had the number of this one, which has begun nothing before it asks.
@@ -54,7 +54,7 @@ export class Intents {
       const path = join(this.#folder, name);
       const note = readIfRegular(path, { limit: LIMIT });
       const files = note && isOwn(note.stats) ? filesIn(note.octets.toString('utf8')) : undefined;
-      // Half of it was written before any file was touched.
+      // It is incomplete, so no file was touched yet: the whole record is written first.
       if (files === undefined) await forget(path);
       else found.push({ files, settled: () => forget(path) });
     }
@@ -74,7 +74,7 @@ async function forget(path: string): Promise<void> {
   await unlink(path).catch(() => {});
 }
 
-/** Returns the files that TEXT tells, or undefined when it is not whole. */
+/** Returns the files in the record TEXT, or undefined when it is incomplete. */
 function filesIn(text: string): IntendedFile[] | undefined {
   try {
     const files: unknown = JSON.parse(text);

@@ -1,8 +1,8 @@
-// Decides which lines of two texts count as the same, so that the rest are those that come or go.
+// Computes a line diff of two texts.
 
 import { diffArrays } from 'diff';
 
-/** Lines of a change that stand together, with those around them, as in a unified diff: each begins with its mark. */
+/** A hunk of a unified diff: changed lines with their context, each line with its mark in front. */
 export interface Hunk {
   oldStart: number;
   oldLines: number;
@@ -17,32 +17,31 @@ interface Run {
   lines: readonly string[];
 }
 
-/** What stands below a last line that no line break ends. */
+/** The diff shows this below a last line without a line break. */
 const NOT_ENDED = '\\ No newline at end of file';
 
-/** How many lines around a change are shown. */
+/** Lines of context around a change. */
 const CONTEXT = 3;
 
-/** Lines that come or go up to which the fewest are looked for: the time grows with the square of them. */
+/** Up to this many changed lines, a minimal diff is searched for: the time grows with their square. */
 const MOST_CHANGES = 500;
 
-/** How often what lies between two anchors is divided by further ones. */
+/** How often the lines between two anchors are divided by further anchors. */
 const MOST_DIVISIONS = 4;
 
-/** Returns the hunks of the unified diff from BEFORE to AFTER. They have the fewest lines that come and go when these are
- *  not many. */
+/** Returns the hunks of the unified diff from BEFORE to AFTER. It is minimal unless very many lines changed. */
 export function hunksBetween(before: string, after: string): Hunk[] {
   const steps = { left: MOST_CHANGES ** 2 };
   return hunksOf(runsBetween(piecesOf(before), piecesOf(after), steps, 0));
 }
 
-/** Returns the lines of TEXT with their ends. */
+/** Returns the lines of TEXT with their line ends. */
 function piecesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Returns how OLD becomes YOUNG, with as many STEPS as are left for finding the fewest changes. It lies within anchors
- *  that were found DIVISIONS times. */
+/** Returns the runs from OLD to YOUNG. STEPS, a shared budget, limits the search for a minimal diff. DIVISIONS is the
+ *  depth of division by anchors. */
 function runsBetween(
   old: readonly string[],
   young: readonly string[],
@@ -103,7 +102,8 @@ function changedRuns(
   return [...runs, ...runsBetween(old.slice(from), young.slice(to), steps, divisions + 1)];
 }
 
-/** Returns indices of lines that stand once in OLD and once in YOUNG: the most that are in the same order in both. */
+/** Returns index pairs of lines that occur once in OLD and once in YOUNG: the longest sequence ordered alike in
+ *  both. */
 function anchorsOf(old: readonly string[], young: readonly string[]): [number, number][] {
   const inYoung = placesIn(young);
   const pairs: [number, number][] = [];
@@ -114,19 +114,19 @@ function anchorsOf(old: readonly string[], young: readonly string[]): [number, n
   return longestAscending(pairs);
 }
 
-/** What stands for the index of a line that there is more than once. */
+/** Index of a line that occurs more than once. */
 const SEVERAL = -1;
 
-/** Returns the index of each of LINES, the first of which comes first. */
+/** Returns the index of each of LINES, in order of first occurrence. */
 function placesIn(lines: readonly string[]): Map<string, number> {
   const places = new Map<string, number>();
   for (const [index, line] of lines.entries()) places.set(line, places.has(line) ? SEVERAL : index);
   return places;
 }
 
-/** Returns the most of PAIRS, which ascend by their first number, that ascend by the second too. */
+/** Returns the longest subsequence of PAIRS whose second numbers ascend. The first numbers ascend already. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
-  // Of those that are one pair long, two, and so on: the one that ends lowest, by the index of its last pair.
+  // By length - 1 of an ascending subsequence: the index of the last pair of the one that ends lowest.
   const ends: number[] = [];
   const before: (number | undefined)[] = [];
   const secondOf = (index: number | undefined) => pairs[index ?? -1]?.[1] ?? -1;
@@ -145,7 +145,7 @@ function longestAscending(pairs: readonly [number, number][]): [number, number][
   return longest.reverse();
 }
 
-/** Returns the hunks that show RUNS. */
+/** Returns the hunks of RUNS. */
 function hunksOf(runs: readonly Run[]): Hunk[] {
   const hunks: Hunk[] = [];
   let [oldLine, newLine, same] = [1, 1, [] as readonly string[]];
@@ -172,7 +172,7 @@ function hunksOf(runs: readonly Run[]): Hunk[] {
   return hunks;
 }
 
-/** Returns RUNS without empty ones, and with those in one of the same mark that follow each other. */
+/** Returns RUNS without empty ones, and with adjacent runs of one mark joined. */
 function joined(runs: readonly Run[]): Run[] {
   const all: { mark: Run['mark']; lines: string[] }[] = [];
   for (const { mark, lines } of runs) {
@@ -183,7 +183,7 @@ function joined(runs: readonly Run[]): Run[] {
   return all;
 }
 
-/** Appends LINES to HUNK, each with MARK in front, and counts them in the lengths of HUNK. */
+/** Appends LINES to HUNK, each with MARK in front, and updates the counts of HUNK. */
 function addLines(hunk: Hunk, mark: Run['mark'], lines: readonly string[]): void {
   if (mark !== '+') hunk.oldLines += lines.length;
   if (mark !== '-') hunk.newLines += lines.length;

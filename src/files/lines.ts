@@ -1,30 +1,30 @@
-// Decides how much of a file is read for a range of its lines.
+// Reads a range of lines of a file, without reading all of a large file.
 
 import type { FileHandle } from 'node:fs/promises';
 import { CallError } from '../errors.ts';
 import type { OpenFile } from './folder.ts';
 import { binaryKind, decode, type FileText, type LineEnds, lineEnds, linesOf } from './text.ts';
 
-/** Bytes of a file that is read as a whole; of a larger one, only what a range needs. */
+/** Bytes up to which a file is read whole; of a larger one, only the range is. */
 export const WHOLE = 16 * 1024 * 1024;
-/** Bytes that are read of a larger file, from the first line of the range. */
+/** Bytes that are read of a larger file, from the range's first line on. */
 const WINDOW = 256 * 1024;
 const CHUNK = 1024 * 1024;
 
-/** Lines of a file, from number FIRST (1 is the first of the file), with what is known of the whole. */
+/** Lines of a file from the 1-based line FIRST on, with what is known of the whole file. */
 export interface Excerpt extends Omit<FileText, 'text'> {
   lines: string[];
   first: number;
-  /** How many lines the file has; unknown when its end was not read. */
+  /** The number of lines in the file; undefined when its end was not read. */
   total: number | undefined;
   bytes: number;
   ends: LineEnds;
-  /** Whether the last line ends as the others do. */
+  /** Whether the last line has a line end. */
   ended: boolean;
 }
 
-/** Returns the lines of FILE from number FIRST on, to the end of the file or of what is read at most. Returns what the
- *  file is when it is no text. Throws a CallError when SIGNAL ends it. */
+/** Returns the lines of FILE from the 1-based line FIRST on, as far as a read reaches. Returns the kind of file as a
+ *  string when it is no text. Throws a CallError when SIGNAL aborts it. */
 export async function readLines(
   { handle, stats }: OpenFile,
   first: number,
@@ -46,7 +46,7 @@ export async function readLines(
   if (part.length < WINDOW) {
     return excerpt(decoded, lines, first, { total: first - 1 + lines.length, bytes: stats.size });
   }
-  // The last may be cut; the only one is shown as far as it goes.
+  // The last line may be cut off. A single one is shown as far as it was read.
   if (lines.length > 1) lines.pop();
   return excerpt(decoded, lines, first, { bytes: stats.size });
 }
@@ -61,7 +61,7 @@ function excerpt(
   return { lines, first, total, bytes, encoding, bom, ends: lineEnds(text), ended };
 }
 
-/** Returns the bytes of the file from START on, at most COUNT. */
+/** Returns at most COUNT bytes of the file from START on. */
 export async function readBytes(handle: FileHandle, start: number, count: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   for (let left = count, at = start; left > 0; ) {
@@ -75,7 +75,7 @@ export async function readBytes(handle: FileHandle, start: number, count: number
   return Buffer.concat(parts);
 }
 
-/** Returns where line NUMBER of the file begins, or undefined when it has fewer lines. */
+/** Returns the offset of the 1-based line NUMBER, or undefined when the file has fewer lines. */
 async function offsetOfLine(
   handle: FileHandle,
   number: number,

@@ -1,5 +1,5 @@
-// Opens every file whose name comes from the image, a workspace or a configuration: regular files only, without waiting
-// for one, and with a bound on what is read.
+// Opens every file whose name comes from the image, a workspace or a configuration: only regular files, without
+// blocking, and only up to a limit.
 
 import {
   closeSync,
@@ -19,40 +19,39 @@ import { isInside } from '../paths.ts';
 import { answered } from './answering.ts';
 import { UnreadableFile } from './unreadable.ts';
 
-/** O_NONBLOCK: a FIFO that takes the place of the file after it was looked at would be waited for. */
+/** O_NONBLOCK: opening a FIFO that took the place of the file after the check would block. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Where files stand for the kernel, processes and devices. */
+/** File systems whose files stand for the kernel, processes and devices. */
 const SYSTEM = ['/proc', '/sys', '/dev'];
 
 const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
 
-/** Memory that programs share: its files are like those of a disk. */
+/** Shared memory: its files are like those of a disk. */
 const SHARED = '/dev/shm';
 
-/** Returns whether the file at REAL, a real path, stands for something of the system. */
+/** True when the file at REAL, a real path, stands for the kernel, a process or a device. */
 export function isOfSystem(real: string): boolean {
   return SYSTEM.some((folder) => isInside(folder, real)) && !isInside(SHARED, real);
 }
 
-/** What a reader of a file allows. */
+/** Limits that the reader of a file sets. */
 export interface Bounds {
-  /** Octets that a file may have. */
+  /** Most octets that a file may have. */
   limit: number;
-  /** Whether the beginning of a larger one is read instead. */
+  /** Whether to read the beginning of a larger file instead of refusing it. */
   head?: boolean;
-  /** Returns why the file at REAL, a real path, may not be read, as a clause; undefined when it may. */
+  /** Returns a clause that says why the file at REAL, a real path, may not be read; undefined when it may. */
   forbids?: (real: string) => string | undefined;
 }
 
-/** The content of a file, and what the system told of it when it was opened. */
+/** The content of a file, and its stats when it was opened. */
 export interface RegularFile {
   octets: Buffer;
   stats: Stats;
 }
 
-/** Returns the regular file at PATH, or where its links lead. Throws an UnreadableFile, or what the system
- *  throws. */
+/** Returns the regular file at PATH, links followed. Throws an UnreadableFile, or the error of the system. */
 export function readRegular(path: string, bounds: Bounds): RegularFile {
   // Opening a device can start something, and opening a FIFO lets its writer go on.
   checkKind(statSync(path));
@@ -66,7 +65,7 @@ export function readRegular(path: string, bounds: Bounds): RegularFile {
   }
 }
 
-/** Returns what readRegular does. The main thread does not wait for the file system, and no step of the reading takes long. */
+/** Does what readRegular does without blocking the main thread, in short steps. */
 export async function readRegularAside(path: string, bounds: Bounds): Promise<RegularFile> {
   const step = <Value>(of: () => Promise<Value>) => answered(dirname(path), of);
   checkKind(await step(() => stat(path)));
@@ -87,12 +86,12 @@ export async function readRegularAside(path: string, bounds: Bounds): Promise<Re
     }
     return { octets: Buffer.concat(parts), stats };
   } finally {
-    // Closing waits for the file system too, and nobody for it.
+    // Closing waits for the file system too, so nobody waits for that.
     handle.close().catch(() => {});
   }
 }
 
-/** Returns what readRegular does, or undefined where that throws. */
+/** Does what readRegular does, but returns undefined where that throws. */
 export function readIfRegular(path: string, bounds: Bounds): RegularFile | undefined {
   try {
     return readRegular(path, bounds);
@@ -101,7 +100,7 @@ export function readIfRegular(path: string, bounds: Bounds): RegularFile | undef
   }
 }
 
-/** Opens the file at PATH, which must be no link, for reading. Returns only its STATS when it is no regular file. */
+/** Opens the file at PATH for reading; it must not be a link. Returns only its STATS when it is no regular file. */
 export async function openRegular(path: string): Promise<{ handle?: FileHandle; stats: Stats }> {
   const handle = await open(path, FLAGS | constants.O_NOFOLLOW);
   const stats = await handle.stat();
@@ -126,13 +125,13 @@ function checkKind(stats: Stats): void {
   if (!stats.isFile()) throw new UnreadableFile('it is not a regular file');
 }
 
-/** Returns the real path of the open file DESCRIPTOR, which PATH led to: not where PATH leads by now. */
+/** Returns the real path of the open file DESCRIPTOR. PATH led to it, but may lead elsewhere by now. */
 function realNameOf(descriptor: number, path: string): string {
   return HAS_DESCRIPTORS ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);
 }
 
-/** Returns what the open file DESCRIPTOR has, at most LIMIT octets: it can grow meanwhile, and files of the system tell no
- *  size. */
+/** Returns at most LIMIT octets of the open file DESCRIPTOR. Its size is no bound: the file can grow, and files of the
+ *  system report none. */
 function readSome(descriptor: number, limit: number): Buffer {
   const parts: Buffer[] = [];
   for (let left = limit; left > 0; ) {

@@ -1,4 +1,4 @@
-// Decides how the bytes of a file become text and back: UTF-8 or else Latin-1, byte order mark, line ends.
+// Converts the bytes of a file to text and back: UTF-8 or else Latin-1, byte order mark, line ends.
 
 import { CallError } from '../errors.ts';
 
@@ -11,7 +11,7 @@ export interface FileText {
 
 const MARK = '\ufeff';
 
-/** Returns what BYTES say. With CUT, they may end within a character, which is left out. */
+/** Returns the text of BYTES. With CUT they may end within a character, which is left out. */
 export function decode(bytes: Uint8Array, cut = false): FileText {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });
@@ -22,7 +22,7 @@ export function decode(bytes: Uint8Array, cut = false): FileText {
   }
 }
 
-/** Returns the bytes that store TEXT. Throws a CallError, about the file NAME, when its encoding cannot. */
+/** Returns the bytes of a text. Throws a CallError, about the file NAME, when its encoding cannot represent it. */
 export function encode({ text, encoding, bom }: FileText, name: string): Buffer {
   const half = /\p{Surrogate}/u.exec(text)?.[0];
   if (half !== undefined) {
@@ -38,17 +38,17 @@ export function encode({ text, encoding, bom }: FileText, name: string): Buffer 
   );
 }
 
-/** Returns what BYTES, the first of a file, are when they are no text: as git does, by a NUL among them. */
+/** Returns the kind of file whose first BYTES these are, or undefined for text. As in git, a NUL makes it binary. */
 export function binaryKind(bytes: Uint8Array): 'UTF-16 text' | 'a binary file' | undefined {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'UTF-16 text';
   return bytes.subarray(0, 8192).includes(0) ? 'a binary file' : undefined;
 }
 
-/** How the lines of a text end; undefined when it has none that ends. */
+/** The line ends of a text; undefined when it has none. */
 export type LineEnds = 'LF' | 'CRLF' | 'mixed LF and CRLF' | undefined;
 
-/** Returns how the lines of TEXT end. */
+/** Returns the kind of line ends in TEXT. */
 export function lineEnds(text: string): LineEnds {
   const breaks = text.split('\n').length - 1;
   const pairs = text.split('\r\n').length - 1;
@@ -63,7 +63,7 @@ type Unusual =
   | 'mixed LF and CRLF line ends'
   | 'no newline at the end';
 
-/** Returns what is unusual about how a text is stored: anything but UTF-8 in lines that end with LF. */
+/** Returns the unusual traits of how a text is stored: anything but UTF-8 in lines that end with LF. */
 export function unusualStorage(
   { encoding, bom }: Omit<FileText, 'text'>,
   ends: LineEnds,
@@ -77,7 +77,7 @@ export function unusualStorage(
   ].filter((part) => part !== false);
 }
 
-/** Returns the lines of TEXT, without their ends, which END matches. */
+/** Returns the lines of TEXT without their line ends, which END matches. */
 export function linesOf(text: string, end: string | RegExp = /\r?\n/): string[] {
   const lines = text.split(end);
   if (lines.at(-1) === '') lines.pop();

@@ -1,4 +1,4 @@
-// Decides how several files are replaced: all or none, also when the server is killed meanwhile.
+// Replaces several files: all or none, even when the server is killed meanwhile.
 
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -20,27 +20,27 @@ import {
   type Target,
 } from './write.ts';
 
-/** BYTES become the content of the file at PATH; CONFIRM throws for what stands there right before, if that is wrong. */
+/** Replaces the file at PATH by BYTES. CONFIRM gets what is there right before, and throws if that is wrong. */
 export interface Replacement {
   path: string;
   bytes: Uint8Array;
   confirm: (present: Present) => void;
 }
 
-/** A replacement whose directory is held open. */
+/** A replacement with its directory held open. */
 interface Held extends Replacement, Target {
   base: string;
 }
 
-/** A replacement that is written beside its file, whose old content has another name too. */
+/** A replacement whose new content is in a temporary file, and whose old content has a second name. */
 interface Prepared extends Held {
   temporary: string;
   old: string;
   intended: IntendedFile;
 }
 
-/** Makes the content of files in WORKSPACE what REPLACEMENTS say, of all or of none. It is none when that
- *  fails, SIGNAL ends it, or something else stands there. INTENTS has what the next server needs after a kill. */
+/** Replaces files in WORKSPACE by REPLACEMENTS, all or none: none when one fails, SIGNAL aborts, or a CONFIRM throws.
+ *  INTENTS records what the next server needs to roll back after a kill. */
 export async function replaceTogether(
   workspace: Workspace,
   intents: Intents,
@@ -75,7 +75,7 @@ async function holding<Value>(
   });
 }
 
-/** Calls USE, and throws what fails as about the file of EACH. */
+/** Calls USE, and rethrows a failure as one about the file of the replacement. */
 async function about<Value>({ path }: Replacement, use: () => Promise<Value>): Promise<Value> {
   try {
     return await use();
@@ -143,7 +143,7 @@ async function prepare(held: Held, isNew: boolean): Promise<Prepared> {
   }
 }
 
-/** Gives all of PREPARED their new content. When that fails for one, those before get their old one back. */
+/** Renames the new contents of all PREPARED into place. When one fails, those before it are put back. */
 async function renameAll(prepared: readonly Prepared[]): Promise<void> {
   const done: Prepared[] = [];
   for (const each of prepared) {
@@ -158,7 +158,7 @@ async function renameAll(prepared: readonly Prepared[]): Promise<void> {
   }
 }
 
-/** Gives the file BASE of FOLDER its content of before, which has the name OLD. It goes when it had none. */
+/** Restores the file BASE of FOLDER from OLD. Removes it when OLD is '', since it is new. */
 async function putBack(folder: Folder, base: string, old: string): Promise<void> {
   if (old === '') await unlink(folder.at(base));
   else await rename(folder.at(old), folder.at(base));
@@ -168,7 +168,7 @@ function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Returns the digest of the file NAME in the folder of a target, or undefined when there is none. */
+/** Returns the digest of the file NAME in the target's folder, or undefined when there is no regular file. */
 async function digestIn({ folder }: Target, name: string): Promise<string | undefined> {
   const file = await folder.openFile(name);
   if (file === undefined || !('handle' in file)) return undefined;
@@ -179,8 +179,8 @@ async function digestIn({ folder }: Target, name: string): Promise<string | unde
   }
 }
 
-/** Takes back, in WORKSPACE, what INTENTS have of servers that were killed while they replaced several files. What all
- *  files have got stays. Returns the sentences that tell of it. */
+/** Rolls back, in WORKSPACE, the replacements in INTENTS that killed servers left unfinished; those done for all files
+ *  stay. Returns sentences about it for the user. */
 export async function takeBackUnfinished(workspace: Workspace, intents: Intents): Promise<string[]> {
   const told: string[] = [];
   for (const { files, settled } of await intents.left()) {
@@ -189,7 +189,7 @@ export async function takeBackUnfinished(workspace: Workspace, intents: Intents)
       await settled();
       if (text !== undefined) told.push(text);
     } catch {
-      // It is of another workspace, whose server will see to it.
+      // It belongs to another workspace, whose server will roll it back.
     }
   }
   return told;

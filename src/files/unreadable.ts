@@ -1,6 +1,6 @@
-// Decides how it is told that a file is not read.
+// The error for a file that is not read.
 
-/** That a file is not read; the message says why, as a clause. */
+/** Thrown when a file is not read; the message says why, as a clause. */
 export class UnreadableFile extends Error {
   override name = 'UnreadableFile';
 }

@@ -1,4 +1,4 @@
-// Decides which files of the workspace a search looks at: all but those of tools and of other people's code.
+// Lists the files of the workspace that a search reads: all but those of tools and of other people's code.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -9,15 +9,15 @@ import { Folder } from './folder.ts';
 import { isTemporary } from './half-written.ts';
 import type { Workspace } from './workspace.ts';
 
-/** Directories that hold no source of the project: of version control, of installed code, of caches. */
+/** Directories without source of the project: of version control, installed code and caches. */
 const LEFT_OUT = new Set(
   '.git .hg .svn .bzr .jj _darcs CVS node_modules .qlot ocicl quicklisp .venv venv __pycache__ .cache'.split(
     ' ',
   ),
 );
 
-/** Yields the real path of each file below FOLDERS of WORKSPACE, whole directories before those in them, by
- *  name, and follows no links. It stops when BUDGET, which it uses up, is exceeded. */
+/** Yields the real path of each file below FOLDERS of WORKSPACE, breadth first, by name. Follows no links. Stops when
+ *  BUDGET, which it uses up, is exceeded. */
 export async function* filesBelow(
   workspace: Workspace,
   folders: readonly string[],
@@ -39,7 +39,7 @@ export async function* filesBelow(
   }
 }
 
-/** Returns what is in the directory at PATH; nothing when it cannot be read or is a link by now. */
+/** Returns the entries of the directory at PATH; none when it cannot be read or is a link by now. */
 async function entriesOf(workspace: Workspace, path: string): Promise<{ real: string; entries: Dirent[] }> {
   const folder = await Folder.open(path).catch(() => undefined);
   if (folder === undefined) return { real: path, entries: [] };

@@ -1,4 +1,4 @@
-// Decides which files the tools may read and write: those in the roots, after all links are resolved.
+// Decides which files the tools may read and write: those in the roots, with all links resolved.
 
 import type { Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
@@ -16,34 +16,34 @@ export type Access = 'read' | 'write';
 
 /** Where a path leads. */
 export interface Location {
-  /** The real path of what exists of it. */
+  /** The real path of its existing part. */
   real: string;
-  /** The names after that, of what does not exist. */
+  /** The names behind that, which do not exist. */
   missing: string[];
 }
 
-/** The directories that a workspace is made of. */
+/** The directories of a workspace. */
 export interface WorkspaceFolders {
-  /** May be read and written; relative paths start at the first. */
+  /** May be read and written. Relative paths start at the first. */
   roots: readonly string[];
-  /** Where they start when there are no roots. */
+  /** Where relative paths start when there are no roots. */
   start?: string;
   /** May be read. */
   readRoots?: readonly string[];
-  /** Returns the real paths of directories that may be read as well now; asked about paths that are in none of the others. */
+  /** Returns the real paths of more directories that may be read now. Called only for paths in none of the others. */
   sources?: () => Promise<string[]>;
-  /** Returns whether the sandbox hides the file at REAL from the image. */
+  /** True when the sandbox hides the file at REAL from the image. */
   hides?: (real: string) => boolean;
 }
 
-/** Milliseconds for which an answer of `sources` holds: a search asks for each of its files. */
+/** Milliseconds for which a result of `sources` is cached: a search asks for each of its files. */
 const SOURCES_MS = 2000;
 
-/** Bytes of a path above which no system opens it. */
+/** Bytes of the longest path that any system opens. */
 const LONGEST = 4096;
 
 export class Workspace {
-  /** As they were given, for people. */
+  /** As given, for messages. */
   readonly #roots: readonly string[];
   readonly #readRoots: readonly string[];
   readonly #realRoots: readonly string[];
@@ -80,13 +80,13 @@ export class Workspace {
     throw new CallError(`There is no workspace to search. ${this.#noRootsText()}`);
   }
 
-  /** Returns the file or directory at REAL, a real path, as people name it: relative to the first root if in it. */
+  /** Returns how people name REAL, a real path: relative to the first root if it is in there. */
   name(real: string): string {
     const [root] = this.#realRoots;
     return root !== undefined && isInside(root, real) ? relative(root, real) || '.' : real;
   }
 
-  /** Returns where PATH leads. Throws a CallError when that is not where ACCESS is allowed. */
+  /** Returns where PATH leads. Throws a CallError when ACCESS is not allowed there. */
   async locate(path: string, access: Access): Promise<Location> {
     if (path === '') throw new CallError('The path must not be empty.');
     if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
@@ -112,7 +112,7 @@ export class Workspace {
     return location;
   }
 
-  /** Throws a CallError unless ACCESS is allowed to REAL, a real path, to which PATH led. */
+  /** Throws a CallError unless ACCESS to REAL is allowed, the real path that PATH led to. */
   async check(real: string, access: Access, path: string): Promise<void> {
     if (this.#realRoots.some((root) => isInside(root, real))) return;
     const onlyRead = await this.#mayOnlyBeRead(real);
@@ -120,8 +120,8 @@ export class Workspace {
     throw new CallError(onlyRead ? this.#onlyReadText(path) : this.#outsideText(path, access));
   }
 
-  /** Returns why the file at REAL, a real path that the image has told, is not read, as a clause; undefined when it is.
-   *  Code in a sandbox must not see by our answers what it cannot see itself. */
+  /** Returns a clause that says why the file at REAL, a real path from the image, is not read; undefined when it may
+   *  be. Code in a sandbox must not learn from our answers what it cannot see itself. */
   forbids(real: string): string | undefined {
     const named = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
     if (isOfSystem(real) && !named.some(isOfSystem)) return 'it stands for something of the system';
@@ -129,7 +129,7 @@ export class Workspace {
     return undefined;
   }
 
-  /** Returns whether the file FILE is in the workspace, where files are written. */
+  /** True when FILE is in a root, where files can be written. */
   async holds(file: string): Promise<boolean> {
     const real = await realPathOf(file);
     return this.#realRoots.some((root) => isInside(root, real));
@@ -174,7 +174,7 @@ export class Workspace {
     return `the workspace${this.#roots.length > 1 ? 's' : ''} ${listed(this.#roots)}`;
   }
 
-  /** Calls USE with the file at PATH, open for reading, and what people name it. */
+  /** Calls USE with the file at PATH, open for reading, and the name that people use for it. */
   async read<Value>(path: string, use: (file: OpenFile, name: string) => Promise<Value>): Promise<Value> {
     const { real, missing } = await this.locate(path, 'read');
     if (missing.length > 0) throw this.noFile(path);
@@ -210,27 +210,27 @@ export class Workspace {
     }
   }
 
-  /** Calls CHANGE when no other change runs, so that none comes between the last check of another and its rename. */
+  /** Calls CHANGE while no other change runs, so that none comes between the last check of another and its rename. */
   async alone<Value>(change: () => Promise<Value>): Promise<Value> {
     const done = this.#changes.then(change);
     this.#changes = done.catch(() => {});
     return done;
   }
 
-  /** Returns the error for a file that is not there. */
+  /** Returns the error for a missing file. */
   noFile(path: string): CallError {
     return new CallError(`There is no file ${visibleName(path)}. Relative paths start at ${this.root}.`);
   }
 }
 
-/** Throws the CallError for PATH unless it may stand for a file, whose STATS were looked at. */
+/** Throws a CallError for PATH unless it can name a file and STATS are those of a regular one. */
 export function checkKind(path: string, stats: Stats): void {
   if (!stats.isFile()) throw kindError(path, stats);
   if (/\/\.?$/.test(path))
     throw new CallError(`Path ${visibleName(path)} ends like a directory, but is a file.`);
 }
 
-/** Returns the error for PATH when it is no file but what STATS say. */
+/** Returns the error for PATH when STATS are not those of a regular file. */
 export function kindError(path: string, stats: Stats): CallError {
   const shown = visibleName(path);
   if (stats.isDirectory()) return new CallError(`${shown} is a directory. Give the path of a file.`);
@@ -244,8 +244,8 @@ export function kindError(path: string, stats: Stats): CallError {
   return new CallError(`${shown} is ${kind}. File tools read and write regular files only.`);
 }
 
-/** Returns the real path of what exists of PATH and the names that follow. Also returns the first link that leads
- *  nowhere, and why it could not be looked at when it may exist. */
+/** Returns the real path of the existing part of PATH, and the names behind it. LINK is a link that leads nowhere,
+ *  ERROR why a part that may exist could not be looked at. */
 async function deepest(path: string): Promise<Location & { link?: string; error?: unknown }> {
   const missing: string[] = [];
   const found: { link?: string; error?: unknown } = {};

@@ -1,4 +1,4 @@
-// Decides how a file is written: as a whole or not at all, and only over what it was decided about.
+// Writes a file whole or not at all, and only over content that the caller confirmed.
 
 import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
@@ -13,21 +13,21 @@ import { removeStale, temporaryName } from './half-written.ts';
 import { readBytes, WHOLE } from './lines.ts';
 import { checkKind, kindError, type Workspace } from './workspace.ts';
 
-/** What stands where a path leads that is to be written. */
+/** What a path to be written leads to. */
 export interface Present {
-  /** What people name the file: relative to the workspace. */
+  /** How people name the file: relative to the workspace. */
   name: string;
-  /** Its size in bytes; undefined when there is none. */
+  /** In bytes; undefined when there is no file. */
   size: number | undefined;
-  /** Its content; undefined when there is none, or it is larger than WHOLE. */
+  /** Its content; undefined without a file, or when it is larger than WHOLE. */
   bytes: Buffer | undefined;
-  /** Is another one for another file or another content. */
+  /** A digest of path and content. */
   fingerprint: string;
 }
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY, W_OK } = constants;
 
-/** Returns what stands at PATH in WORKSPACE now. Throws a CallError when no file could be written there. */
+/** Returns what PATH in WORKSPACE leads to now. Throws a CallError when no file could be written there. */
 export async function presentFile(
   workspace: Workspace,
   path: string,
@@ -36,9 +36,9 @@ export async function presentFile(
   return inTarget(workspace, path, ({ folder, names }) => presentIn(workspace, folder, names, path, signal));
 }
 
-/** Makes BYTES the content of the file at PATH in WORKSPACE, and returns what people name it; directories that are
- *  missing are made. Throws, with everything as it was, when that fails, SIGNAL ends it, or CONFIRM throws for
- *  what stands there right before. */
+/** Replaces the file at PATH in WORKSPACE by BYTES, and returns how people name it. Creates missing directories.
+ *  Throws, with everything as it was, when that fails, SIGNAL aborts it, or CONFIRM throws for what is there right
+ *  before. */
 export async function replaceFile(
   workspace: Workspace,
   path: string,
@@ -62,12 +62,13 @@ export async function replaceFile(
 }
 
 export interface Target {
-  /** The directory that exists, and the names from there to the file. */
+  /** The deepest existing directory, and the names from there to the file. */
   folder: Folder;
   names: string[];
 }
 
-/** Calls USE with where PATH leads in WORKSPACE, held open. Throws a CallError when no file could be written there. */
+/** Calls USE with the target of PATH in WORKSPACE, held open. Throws a CallError when no file could be written
+ *  there. */
 export async function inTarget<Value>(
   workspace: Workspace,
   path: string,
@@ -98,14 +99,14 @@ export async function inTarget<Value>(
   }
 }
 
-/** Throws a CallError when SIGNAL ended the call: whoever hears that it failed must find nothing done. */
+/** Throws a CallError when SIGNAL is aborted: a call reported as failed must have changed nothing. */
 export function checkGoesOn(signal: AbortSignal | undefined): void {
   if (signal?.aborted) {
     throw new CallError('The call was cancelled before the file was changed; nothing was written.');
   }
 }
 
-/** Returns what stands at NAMES in FOLDER of WORKSPACE, where PATH leads. */
+/** Returns what is at NAMES in FOLDER of WORKSPACE, where PATH leads. */
 export async function presentIn(
   workspace: Workspace,
   folder: Folder,
@@ -124,7 +125,7 @@ export async function presentIn(
   if (file === undefined) {
     return { name: workspace.name(real), size: undefined, bytes: undefined, fingerprint: print('') };
   }
-  // Of several names only the first can have come into being since they were looked for.
+  // More names mean that this one was missing, and exists by now.
   if (!('handle' in file) || more.length > 0) throw kindError(path, file.stats);
   try {
     await checkWritable(folder, base, file.stats, path);
@@ -135,7 +136,7 @@ export async function presentIn(
   }
 }
 
-/** Throws a CallError for a file that its owner protected, though its directory would let it be replaced. */
+/** Throws a CallError for a file that its owner protected, even if its directory allows replacing it. */
 async function checkWritable(folder: Folder, base: string, { mode }: Stats, path: string): Promise<void> {
   const denied = await access(folder.at(base), W_OK).then(
     () => false,
@@ -165,8 +166,7 @@ async function contentOf(
   return { digest: hash.digest('hex'), size };
 }
 
-/** Calls USE with the directory for the last of NAMES, made where it is missing; removes what it made when USE
- *  fails. */
+/** Calls USE with the directory of the last of NAMES. Creates missing directories, and removes them when USE fails. */
 async function inDeepest(
   folder: Folder,
   [name = '', ...more]: readonly string[],
@@ -185,7 +185,7 @@ async function inDeepest(
   if (made) await folder.sync();
 }
 
-/** Makes BYTES the file BASE of FOLDER in one step, so that every reader finds the old file or the new one. */
+/** Replaces the file BASE of FOLDER by BYTES in one rename, so that a reader finds the old file or the new one. */
 async function replaceIn(
   folder: Folder,
   base: string,
@@ -204,7 +204,7 @@ async function replaceIn(
   await folder.sync();
 }
 
-/** Writes BYTES beside the file BASE of FOLDER, with the owner and mode of that, and returns the name. */
+/** Writes BYTES to a temporary file beside BASE of FOLDER, with the owner and mode of BASE. Returns its name. */
 export async function preparedIn(folder: Folder, base: string, bytes: Uint8Array): Promise<string> {
   const temporary = temporaryName();
   const like = await lstat(folder.at(base)).catch(() => undefined);
@@ -226,7 +226,7 @@ export async function preparedIn(folder: Folder, base: string, bytes: Uint8Array
   }
 }
 
-/** Gives the new file the owner of the old one, where that is allowed, and its mode. */
+/** Copies the mode of the old file to the new one, and its owner where allowed. */
 async function keepOwner(handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
   const now = await handle.stat();
   const kept =
@@ -235,6 +235,6 @@ async function keepOwner(handle: FileHandle, { uid, gid, mode }: Stats): Promise
       () => true,
       () => false,
     ));
-  // Another owner must not get the rights of the set-user-ID and set-group-ID bits.
+  // A different owner must not get set-user-ID and set-group-ID rights.
   await handle.chmod(mode & (kept ? 0o7777 : 0o777));
 }

@@ -1,4 +1,4 @@
-// Decides what the rest of the program can ask of a Lisp image, whichever kind it is.
+// Defines what the rest of the program can ask of a Lisp image, of whichever kind.
 
 import type { JournalNote, LossReport } from './recovery/report.ts';
 import type { Jobs } from './session/jobs.ts';
@@ -8,14 +8,14 @@ import type { CallOptions, Reply } from './wire/call.ts';
 import type { Lacking } from './wire/messages.ts';
 import type { Operations } from './wire/operations.ts';
 
-/** What happened since the last answer that its reader must know. */
+/** An event since the last answer that the next answer reports. */
 export type Notice =
   | CallNotice
   /** The image was lost, and another has taken its place. */
   | { kind: 'loss'; report: LossReport }
-  /** New images ended, as HOW says, so this one is LACKING what the agent does by internals of SBCL. */
+  /** New images ended, as HOW says, so this one is plain: LACKING abilities that need internals of SBCL. */
   | { kind: 'plain'; how: readonly string[]; lacking: Lacking }
-  /** The connection to an image that somebody else runs was lost, as HOW says, and there is a new one. */
+  /** The connection to an image that somebody else runs was lost, as HOW says, and made again. */
   | { kind: 'connected again'; how: string }
   | JournalNote;
 
@@ -26,29 +26,29 @@ export interface Image {
     args: Operations[Name]['args'],
     options?: CallOptions,
   ): Promise<Reply<Name>>;
-  /** The calls that are under way. */
+  /** The calls that are running or waiting. */
   readonly jobs: Jobs;
-  /** What *FEATURES* had at the last answer, by which #+ and #- leave out forms of files: names of keywords, and of other
-   *  symbols PACKAGE::NAME. Empty before the first. */
+  /** Names in *FEATURES* at the last answer, by which #+ and #- skip forms of files. Keywords are plain names, other
+   *  symbols PACKAGE::NAME. Empty before the first answer. */
   readonly features: ReadonlySet<string>;
-  /** Returns how the image is, soon, whatever it does; never starts one. */
+  /** Returns the state of the image soon, even when it hangs. Never starts an image. */
   status(): Promise<ImageStatus>;
-  /** Returns, once, what happened since the last answer that its reader must know. */
+  /** Returns the notices since the last answer, oldest first, and forgets them. */
   takeNotices(): Notice[];
-  /** Whether there is an image, or one is being started. */
+  /** True when there is an image, or one is being started. */
   readonly running: boolean;
-  /** Begins to start the image, if it does not run; failures show at the next call. */
+  /** Starts the image in the background if it does not run. A failure is reported by the next call. */
   start(): void;
-  /** Resolves when the image is not being started any more: its start files are loaded, or it could not be had. */
+  /** Resolves when no image is being started: its start files have loaded, or the start has failed. */
   started(): Promise<void>;
-  /** Interrupts what runs, so that its cleanup forms do, and closes the image soon. */
+  /** Interrupts the running calls, so that their cleanup forms run, and closes the image soon. */
   end(): Promise<void>;
-  /** Ends the image, or what leads to it when somebody else runs it. */
+  /** Ends the image, or only the connection when somebody else runs it. */
   close(): void;
 }
 
-/** What the image has: how many entries of its journal, whether those are built again, variables that were set, and
- *  calls that run. */
+/** What ending the image would cost: its journal entries, whether they would be rebuilt (REPLAY), the variables that
+ *  were set (VALUES), and the running calls. */
 export interface Stake {
   entries: number;
   replay: boolean;
@@ -56,30 +56,30 @@ export interface Stake {
   calls: number;
 }
 
-/** What a new image is built from: what built the one before, nothing, or also what the server before had built. */
+/** What to build a new image from: the journal of this session, nothing, or also the previous server's journal. */
 export type RebuildFrom = 'session' | 'none' | 'previous';
 
-/** An image that the server itself runs, and so can end and start anew. */
+/** An image that the server itself runs, so it can end and restart it. */
 export interface Replaceable {
-  /** Ends the image, with all calls that run, and starts another, built again from REBUILD. Returns what is told of
-   *  that. Throws a CallError when there is nothing to build from. */
+  /** Ends the image with all running calls, and starts another, built from REBUILD. Returns the report of the loss.
+   *  Throws a CallError when there is nothing to build from. */
   restart(rebuild: RebuildFrom): Promise<LossReport | undefined>;
-  /** Resolves with whether the image did not work when that was looked at last, and no call has ended well since. */
+  /** Resolves to true when the last probe failed and no call has ended well since. */
   isBroken(): Promise<boolean>;
-  /** What would be at stake if the image were ended now. */
+  /** What ending the image now would cost. */
   readonly stake: Stake;
-  /** What the last loss took, and what was built again; undefined before the first. */
+  /** Report of the last loss and its rebuild; undefined before the first loss. */
   readonly lastLoss: LossReport | undefined;
 }
 
-/** The tools that an image and the server tell each other of. */
+/** The exchange of tools between an image and the server. */
 export interface ImageTools {
-  /** Returns the definitions of those that every new image gets. */
+  /** Returns the definitions of the built-in tools, which every new image gets. */
   offered(): object[];
-  /** Takes the tool of the image that DEFINITION, not checked yet, describes, and returns how clients call it. AT_START
-   *  says that it comes from a start file, REGISTRATION is what the image knows its handler by. Throws a CallError
-   *  that says why it refuses. */
+  /** Registers the tool that DEFINITION (an unchecked value) describes, and returns its name for clients. AT_START: a
+   *  start file registered it. REGISTRATION: the image's key of the handler. Throws a CallError with the reason of a
+   *  refusal. */
   register(definition: unknown, atStart: boolean, registration?: unknown): string;
-  /** Forgets those of the image, which is gone. */
+  /** Forgets the tools of the image, which is gone. */
   clear(): void;
 }

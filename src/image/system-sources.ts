@@ -1,13 +1,13 @@
-// Decides which directories count as sources of the systems that are loaded in an image.
+// Asks an image for the source directories of the systems that it has loaded.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Image } from './image.ts';
 
-/** Milliseconds that an image has to tell: more than it needs, unless it collects garbage or is frozen. */
+/** Time limit for the answer. An image needs less, unless it collects garbage or is frozen. */
 const TELL_MS = 2000;
 
-/** Returns the directories of the systems that IMAGE has loaded with ASDF. It has none when it does not run, as this
- *  starts none, and when it does not tell in time. */
+/** Returns the directories of the systems that IMAGE has loaded with ASDF. Returns none when IMAGE does not run (it is
+ *  not started for this) or does not answer in time. */
 export async function systemSources(image: Image): Promise<string[]> {
   if (!image.running) return [];
   const told = image.call('system-sources', {}).then(

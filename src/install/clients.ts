@@ -1,20 +1,20 @@
-// Decides which clients there are, where each keeps its configuration, and what install puts there.
+// Lists the clients, the files of their configuration, and the entries that install writes there.
 
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { ClientName, Scope } from './names.ts';
 import type { Data, Launch, Setting } from './settings.ts';
 
-/** Where clients are looked for. */
+/** Where to look for clients, and what they may do. */
 export interface Place {
   home: string;
-  /** The folder of the project. */
+  /** Folder of the project. */
   project: string;
-  /** Our own folder for what is kept. */
+  /** Our own folder for state between runs. */
   state: string;
   environment: NodeJS.ProcessEnv;
   platform: string;
-  /** Whether clients run all tools without a question of their own, else only those that look, SAFE. */
+  /** When true, clients run all tools without a question of their own; else only the read-only ones, SAFE. */
   trust: boolean;
   safe: readonly string[];
 }
@@ -23,21 +23,21 @@ export interface Client {
   name: ClientName;
   title: string;
   scopes: readonly Scope[];
-  /** Returns the settings of a scope, the entry first. */
+  /** Returns the settings in a scope, the entry first. */
   settings: (place: Place, scope: Scope) => Setting[];
-  /** Paths of which one is there when its user has it; its program, if it has one, tells too. */
+  /** Paths of which one exists if the user has the client. Its program, if it has one, is a sign as well. */
   traces: (place: Place) => string[];
   program?: string;
   /** Returns the arguments with which its program adds the entry; undefined when it cannot in SCOPE. */
   adds?: (scope: Scope, launch: Launch, trust: boolean) => string[] | undefined;
-  /** Whether it asks its user before a tool runs that can change something, unless its configuration says otherwise. */
+  /** True when the client asks its user before a tool that can change something, unless it is configured otherwise. */
   asks?: boolean;
-  /** Whether nobody can be asked by the server there. */
+  /** True when the server cannot ask anybody through the client. */
   mute?: boolean;
-  /** Whether its program writes less than the entry needs, which install adds then. */
+  /** True when its program writes an incomplete entry, which install then completes. */
   addsLess?: boolean;
-  /** Returns the arguments with which its program removes the entry from a file that it writes all the time. Other files
-   *  are edited, since programs leave empty tables. */
+  /** Returns the arguments with which its program removes the entry, for a file that the client writes all the time.
+   *  Other files are edited, because programs leave empty tables. */
   removes?: (scope: Scope) => string[] | undefined;
 }
 
@@ -46,7 +46,7 @@ export function clientNamed(named: ClientName): Client | undefined {
   return CLIENTS.find(({ name }) => name === named);
 }
 
-/** The name of the entry. */
+/** Name of the entry. */
 export const NAME = 'live-lisp';
 
 const BOTH = ['user', 'project'] as const;
@@ -57,7 +57,7 @@ function entryIn(file: string, keys: string, entry = plain, format: 'jsonc' | 't
   return { kind: 'entry', file, format, path: [keys, NAME], entry };
 }
 
-/** Returns the folder that the variable NAME of PLACE names, else OTHER. */
+/** Returns the folder in the environment variable NAME of PLACE, else OTHER. */
 export function folder({ environment }: Place, name: string, other: string): string {
   const named = environment[name];
   return named !== undefined && isAbsolute(named) ? named : other;
@@ -67,14 +67,14 @@ function configFolder(place: Place): string {
   return folder(place, 'XDG_CONFIG_HOME', join(place.home, '.config'));
 }
 
-/** Returns the folder in which programs with windows keep what is theirs. */
+/** Returns the folder in which desktop programs keep their files. */
 function applicationFolder(place: Place): string {
   return place.platform === 'darwin'
     ? join(place.home, 'Library', 'Application Support')
     : configFolder(place);
 }
 
-/** The word by which Claude Code runs all of our tools without a question. */
+/** The permission with which Claude Code runs all our tools without a question. */
 const CLAUDE_ALL = 'mcp__live-lisp';
 
 function claudeSettings(place: Place, scope: Scope): Setting[] {
@@ -100,7 +100,7 @@ function claudeSettings(place: Place, scope: Scope): Setting[] {
 function codexSettings(place: Place, scope: Scope): Setting[] {
   const own = folder(place, 'CODEX_HOME', join(place.home, '.codex'));
   const file = join(scope === 'user' ? own : join(place.project, '.codex'), 'config.toml');
-  // Codex asks else before what its hints call destructive, and refuses that where nobody can answer.
+  // Otherwise Codex asks before tools with destructive hints, and refuses these where nobody can answer.
   const mode = place.trust ? { default_tools_approval_mode: 'approve' } : {};
   const entry = (launch: Launch) => ({ ...plain(launch), ...mode });
   return [entryIn(file, 'mcp_servers', entry, 'toml')];
@@ -120,7 +120,7 @@ function vscodeSettings(place: Place, scope: Scope): Setting[] {
   return [entryIn(join(own, 'mcp.json'), 'servers', (launch) => ({ type: 'stdio', ...plain(launch) }))];
 }
 
-/** Returns the folder NAME of the user or of the project, as SCOPE says. */
+/** Returns the folder NAME in the home or in the project, by SCOPE. */
 function ownFolder({ home, project }: Place, scope: Scope, name: string): string {
   return join(scope === 'user' ? home : project, name);
 }

@@ -1,16 +1,16 @@
-// Decides what a setting changes in the text of a configuration, and proves that it changes nothing else.
+// Edits one setting in the text of a configuration, and proves that nothing else changes.
 
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf, SetupError } from '../errors.ts';
 import { judge, type Standing } from './entry.ts';
 import { at, type Data, type Format, isData, type Launch, type Setting, withValue } from './settings.ts';
 
-/** Returns how the format of SETTING is edited: what that takes is loaded then. */
+/** Loads and returns the editor for the format of SETTING. */
 async function formatOf({ format }: Pick<Setting, 'format'>): Promise<Format> {
   return format === 'toml' ? (await import('./toml.ts')).TOML : (await import('./jsonc.ts')).JSONC;
 }
 
-/** Returns what TEXT of the file of SETTING holds. Throws a SetupError when it cannot be read. */
+/** Returns the data in TEXT, the file of SETTING. Throws a SetupError when it cannot be parsed. */
 export async function dataOf(
   setting: Pick<Setting, 'file' | 'format'>,
   text: string | undefined,
@@ -27,16 +27,16 @@ export async function dataOf(
   }
 }
 
-/** What a client has of one setting, and the text with all of it. */
+/** The state of a setting in a file, and the file's text with the setting applied. */
 export interface Applied {
   standing: Standing;
-  /** What is there now. */
+  /** Value that the file has now. */
   found: unknown;
   text: string | undefined;
 }
 
-/** Returns how TEXT stands to SETTING, which starts LAUNCH, and TEXT with it. What somebody wrote in another way stays.
- *  Throws a SetupError when TEXT cannot be read or edited. */
+/** Compares TEXT with SETTING, which starts LAUNCH, and returns TEXT with SETTING applied. A foreign entry stays as it
+ *  is. Throws a SetupError when TEXT cannot be parsed or edited. */
 export async function apply(setting: Setting, text: string | undefined, launch: Launch): Promise<Applied> {
   const data = await dataOf(setting, text);
   const { path } = setting;
@@ -58,8 +58,8 @@ export async function apply(setting: Setting, text: string | undefined, launch: 
   return { standing, found, text: await proven(setting, edit, withValue(data, path, wanted)) };
 }
 
-/** Returns TEXT without what SETTING put there. Containers that are empty then go too, where ORIGINAL, what it was before,
- *  has none; so does all of the text, which is undefined then. */
+/** Returns TEXT without SETTING. Containers that become empty are removed too, unless ORIGINAL, the text before
+ *  install, has them. Returns undefined when install created the file and nothing else is in it. */
 export async function withdraw(
   setting: Setting,
   text: string,
@@ -69,7 +69,7 @@ export async function withdraw(
   const found = at(data, setting.path);
   if (found === undefined) return text;
   const words = setting.kind === 'permission' && Array.isArray(found) ? (found as unknown[]) : undefined;
-  // The last first, so that the places of the others stay.
+  // Last index first, so that the other indexes stay valid.
   const places = words?.flatMap((word, index) => (isOurs(setting, word) ? [index] : [])).reverse();
   if (places?.length === 0) return text;
   const rest = words?.filter((word) => !isOurs(setting, word));
@@ -83,7 +83,7 @@ function isOurs(setting: Setting, word: unknown): boolean {
   return setting.kind === 'permission' && setting.words.some((ours) => ours === word);
 }
 
-/** Returns TEXT without the empty containers on the way to SETTING that BEFORE has not. */
+/** Returns TEXT without the empty containers of SETTING that BEFORE does not have. */
 async function pruned(setting: Setting, text: string, before: Data, original: string | undefined) {
   let whole = text;
   for (let depth = setting.path.length; depth > 0; depth--) {
@@ -100,21 +100,21 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : isData(value) && Object.keys(value).length === 0;
 }
 
-/** Returns the text that EDIT makes, which must hold EXPECTED and nothing else. Throws a SetupError when it does not. */
+/** Returns the text that EDIT makes. Throws a SetupError unless its data equal EXPECTED. */
 async function proven(setting: Setting, edit: (format: Format) => string, expected: Data): Promise<string> {
   const format = await formatOf(setting);
   try {
     const text = edit(format);
     if (isDeepStrictEqual(bare(format.parse(text), setting), bare(expected, setting))) return text;
   } catch {
-    // The same as an edit that does something else.
+    // Treated like an edit with a wrong result.
   }
   throw new SetupError(
     `${setting.file} is written in a way that is not edited here, and was left as it is. Change ${setting.path.join('.')} in it by hand.`,
   );
 }
 
-/** Returns DATA without the container of SETTING when that is empty: a table of TOML goes with its last one. */
+/** Returns DATA without the container of SETTING if it is empty: a parent table in TOML goes with its last child. */
 function bare(data: Data, { path }: Setting): Data {
   const container = path.slice(0, -1);
   return container.length > 0 && isEmpty(at(data, container)) ? withValue(data, container, undefined) : data;

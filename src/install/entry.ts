@@ -1,14 +1,14 @@
-// Decides whether the entry that a client has is one that install writes, and what it should be.
+// Recognizes an entry that install wrote, and computes what it should be.
 
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Data, isData, type Launch } from './settings.ts';
 
-/** The name of our script, by which an entry of ours is known. */
+/** File name of our script, which marks an entry as ours. */
 export const SCRIPT_NAME = 'live-lisp.js';
 
-/** What a client has where an entry of ours would be. Another copy is one that install wrote for another script or Node;
- *  a foreign one is written in another way. */
+/** State of a client's entry. 'other copy': install wrote it, but for another script or Node. 'foreign': written in a
+ *  way that install does not use. */
 export type Standing = 'absent' | 'same' | 'other copy' | 'foreign';
 
 /** Returns the words of the command that ENTRY starts. */
@@ -19,23 +19,23 @@ export function commandLine(entry: unknown): string[] {
   return words.filter((word) => typeof word === 'string');
 }
 
-/** Returns whether the words of LINE, a command that starts us, let no code run without a sandbox. */
+/** True when LINE, the words of our command, never runs code without a sandbox. */
 export function insistsOnSandbox(line: readonly string[]): boolean {
   return /(?:^| )--sandbox[ =](?:on|strict)(?: |$)/.test(line.join(' ')) && !line.includes('--no-sandbox');
 }
 
-/** Returns whether the words of LINE say how code is locked in. */
+/** True when LINE has a flag for the sandbox. */
 export function saysSandbox(line: readonly string[]): boolean {
   return line.some((word) => /^--(?:no-)?sandbox(?:=|$)/.test(word));
 }
 
-/** Returns LAUNCH as it is where a client asks nobody: it starts no image without a sandbox. */
+/** Returns LAUNCH for a client that asks nobody: it starts no image without a sandbox. */
 export function trustedLaunch({ node, args: [script = ''] }: Launch): Launch {
   return { node, args: [script, '--sandbox', 'on'] };
 }
 
-/** Returns how FOUND, what a client has, stands to what ENTRY makes of LAUNCH, and what it should be. Flags behind our
- *  script stay, and so does all else in it. */
+/** Compares FOUND, a client's entry, with the entry that ENTRY makes of LAUNCH. Returns its state, and the entry that
+ *  it should be: flags after our script and all other members stay. */
 export function judge(
   found: unknown,
   entry: (launch: Launch) => Data,

@@ -1,5 +1,5 @@
-// Reads and replaces the configuration of a client: never half-written, never through a link that a project can have planted,
-// and with a backup in our own folder.
+// Reads and replaces a client's configuration: atomically, not through a link that a project could have planted, and
+// with a backup in our own folder.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, lstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,25 +11,25 @@ import { makeFolder, realPath } from '../paths.ts';
 
 const NO_FILE: readonly unknown[] = ['ENOENT', 'ENOTDIR'];
 
-/** Octets of a configuration: more than any client has. */
+/** Size limit of a configuration in octets; no client has a larger one. */
 const LIMIT = 16 * 1024 * 1024;
 
-/** Where the configuration of a client may be. */
+/** Restrictions on the files of a client's configuration. */
 export interface Bounds {
-  /** Our own folder, where backups are. */
+  /** Our own folder, which has the backups. */
   state: string;
-  /** The folder of the project that it belongs to; absent for one of the user. */
+  /** Folder of the project that the configuration belongs to; absent for a user's configuration. */
   project?: string;
 }
 
-/** Returns where FILE is kept in the folder STATE as it was before it was changed. */
+/** Returns the path of FILE's backup from before it was changed, in the folder STATE. */
 export function backupOf(file: string, { state }: Bounds): string {
   const digest = createHash('sha256').update(realPath(file)).digest('hex').slice(0, 24);
   return join(state, 'configurations', digest);
 }
 
-/** Throws a SetupError when FILE is not where it is named: what a project has as a link can lead to anything of the user. A
- *  link of the user's own must lead to something. */
+/** Throws a SetupError when FILE of a project is reached through a link, which could lead to any file of the user. A
+ *  link of the user's own is followed, but must lead to a file. */
 export function checkLinks(file: string, { project }: Bounds): void {
   const real = realPath(file);
   if (project !== undefined && real !== join(realPath(project), relative(project, file))) {
@@ -52,7 +52,7 @@ function isLink(path: string): boolean {
   }
 }
 
-/** Returns the text of FILE; undefined when there is none. Throws a SetupError when it cannot be read. */
+/** Returns the text of FILE; undefined when it does not exist. Throws a SetupError when it cannot be read. */
 export function readText(file: string): string | undefined {
   let octets: Buffer;
   try {
@@ -72,11 +72,11 @@ export function readText(file: string): string | undefined {
   }
 }
 
-/** Replaces FILE by TEXT at once, or removes it when TEXT is undefined. Its owner and mode stay; one behind a link is
- *  replaced there. Throws a SetupError when it cannot be written; then it is as it was. */
+/** Replaces FILE by TEXT atomically, or removes it when TEXT is undefined. Keeps its owner and mode, and the link if
+ *  FILE is one. Throws a SetupError, leaving FILE as it was, when it cannot be written. */
 export function replaceText(file: string, text: string | undefined): void {
   const real = realPath(file);
-  // A name that nobody can have taken before.
+  // A random name, which nobody can have occupied.
   const partial = `${real}.${randomBytes(8).toString('hex')}`;
   try {
     if (text === undefined) {
@@ -87,7 +87,7 @@ export function replaceText(file: string, text: string | undefined): void {
     const { uid, gid, mode = 0o600 } = statSync(real, { throwIfNoEntry: false }) ?? {};
     writeFileSync(partial, text, { mode: 0o600, flag: 'wx' });
     if (uid !== undefined && gid !== undefined) keepOwner(partial, uid, gid);
-    // Not by the flag of above: that leaves out what the mask of this process does.
+    // writeFileSync's mode does not suffice: the process's umask clears bits of it.
     chmodSync(partial, mode & 0o777);
     renameSync(partial, real);
   } catch (error) {
@@ -107,11 +107,11 @@ function removeIfThere(file: string): void {
   try {
     rmSync(file);
   } catch {
-    // It was not made.
+    // It was not created.
   }
 }
 
-/** Keeps FILE, whose text is TEXT, as it is now; nothing when there is none. Only this user can read that. */
+/** Saves TEXT, the present text of FILE, as a backup that only this user can read. Does nothing without TEXT. */
 export function keepBackup(file: string, text: string | undefined, bounds: Bounds): void {
   if (text === undefined) return;
   const backup = backupOf(file, bounds);

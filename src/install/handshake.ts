@@ -1,16 +1,16 @@
-// Decides whether the command that a client has for a server works: it is started as the client does, and asked for its tools.
+// Checks that a client's command for a server works: starts it as the client does, and asks for its tools.
 
 import type { Place } from './clients.ts';
 import { startProgram } from './program.ts';
 import { type Data, isData } from './settings.ts';
 
-/** Milliseconds in which a server answers, and in which it ends once nobody speaks to it any more. */
+/** Time for the answers of a server, and for its exit after its stdin is closed. */
 const ANSWER_MS = 30_000;
 const END_MS = 5000;
-/** Characters of what it wrote that are shown. */
+/** At most this many characters of its stderr are shown. */
 const SHOWN = 500;
 
-/** What a server said of itself, or why it said nothing, as a sentence. */
+/** A phrase on the server's identity and tools, or the reason of its failure. */
 export type Greeting = { said: string } | { failure: string };
 
 const INITIALIZE = {
@@ -26,7 +26,7 @@ const INITIALIZE = {
 const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' };
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
 
-/** Starts LINE, the words of a command, with the variables MORE in the project of PLACE. Returns what it says. */
+/** Starts LINE, the words of a command, with the extra variables MORE in the project of PLACE. Returns its answer. */
 export async function greetingOf(
   line: readonly string[],
   more: NodeJS.ProcessEnv,
@@ -56,7 +56,7 @@ export async function greetingOf(
   return greeting;
 }
 
-/** Asks CHILD who it is and then for its tools, and hands what it says to RESOLVE. */
+/** Asks CHILD for its identity, then for its tools, and passes the result to RESOLVE. */
 function converse(
   { stdin, stdout }: { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream },
   resolve: (greeting: Greeting) => void,
@@ -64,7 +64,7 @@ function converse(
   const send = (message: object) => stdin.write(`${JSON.stringify(message)}\n`);
   let name = '';
   let text = '';
-  stdin.on('error', () => {}); // It has ended, which is said.
+  stdin.on('error', () => {}); // It has ended, which is reported elsewhere.
   stdout.setEncoding('utf8');
   stdout.on('data', (more: string) => {
     const lines = (text + more).split('\n');

@@ -1,4 +1,4 @@
-// Decides what install and uninstall do with the configuration of a client, and what they print.
+// Installs and uninstalls live-lisp in the configuration of a client, and prints what was done.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,11 +13,11 @@ import { pluginOf } from './plugins.ts';
 import { findProgram, runProgram, shellLine } from './program.ts';
 import type { Launch, Setting } from './settings.ts';
 
-/** What install and uninstall are asked for. */
+/** A request to install or uninstall. */
 export interface Request {
   client: ClientName;
   scope: Scope;
-  /** Whether it is only told what would be done. */
+  /** True when changes are only shown. */
   dryRun: boolean;
   place: Place;
   launch: Launch;
@@ -25,12 +25,12 @@ export interface Request {
 
 type Print = (text: string) => void;
 
-/** Returns where the files of REQUEST may be. */
+/** Returns the restrictions on the files of REQUEST. */
 function boundsOf({ scope, place }: Request): Bounds {
   return { state: place.state, ...(scope === 'project' && { project: place.project }) };
 }
 
-/** Returns the texts of the files of SETTINGS. Throws a SetupError when one cannot be read, or is not within BOUNDS. */
+/** Returns the texts of the files of SETTINGS. Throws a SetupError when one cannot be read, or violates BOUNDS. */
 function textsOf(settings: readonly Setting[], bounds: Bounds): (string | undefined)[] {
   for (const { file } of settings) checkLinks(file, bounds);
   return settings.map(({ file }) => readText(file));
@@ -47,7 +47,7 @@ export function clientFor(named: ClientName, scope: Scope): Client {
   );
 }
 
-/** Throws a SetupError when the script of LAUNCH lies where it is removed without a word. */
+/** Throws a SetupError when the script of LAUNCH is in a cache that is emptied without notice. */
 function checkStays({ args: [script = ''] }: Launch): void {
   if (!script.includes('/_npx/')) return;
   throw new SetupError(
@@ -55,8 +55,8 @@ function checkStays({ args: [script = ''] }: Launch): void {
   );
 }
 
-/** Puts the settings of REQUEST into the configuration of its client, and prints what was done. Throws a SetupError when
- *  something cannot be read or written, before anything is changed where that can be known. */
+/** Puts the settings of REQUEST into its client's configuration, and prints what was done. Throws a SetupError when a
+ *  file cannot be read or written; if possible, before anything is changed. */
 export async function install(request: Request, print: Print): Promise<void> {
   const { place, launch, scope, dryRun } = request;
   if (request.client === 'emacs') return print(emacsText(launch));
@@ -66,7 +66,7 @@ export async function install(request: Request, print: Print): Promise<void> {
   const bounds = boundsOf(request);
   const before = textsOf(settings, bounds);
   for (const line of remarksBefore(request)) print(line);
-  // All are looked at before one is changed.
+  // All settings are checked before one is changed.
   const states = await Promise.all(settings.map((each, index) => apply(each, before[index], launch)));
   checkOurs(settings, states);
   checkTrust(settings, states, place);
@@ -100,7 +100,7 @@ async function checkPlugin({ name, title }: Client, place: Place): Promise<void>
   );
 }
 
-/** Throws a SetupError when the entry, the first of SETTINGS, is one that install did not write, as STATES says. */
+/** Throws a SetupError when STATES shows that the entry, the first of SETTINGS, was not written by install. */
 function checkOurs([setting]: readonly Setting[], [entry]: readonly Applied[]): void {
   if (entry?.standing !== 'foreign') return;
   const line = shellLine(commandLine(entry.found)) || 'no command';
@@ -109,8 +109,8 @@ function checkOurs([setting]: readonly Setting[], [entry]: readonly Applied[]): 
   );
 }
 
-/** Takes what install put there out of the configuration of the client of REQUEST, and prints what was done. Throws a
- *  SetupError as install does. */
+/** Removes what install wrote from the configuration of REQUEST's client, and prints what was done. Throws a SetupError
+ *  as install does. */
 export async function uninstall(request: Request, print: Print): Promise<void> {
   const { place, launch, scope, dryRun } = request;
   const client = clientFor(request.client, scope);
@@ -137,8 +137,8 @@ export async function uninstall(request: Request, print: Print): Promise<void> {
   }
 }
 
-/** Returns the text of the file of the settings PLAIN and TRUSTED, of which it can have each, without them. It is EXACT when
- *  it is what install found, to the octet. */
+/** Returns the text of a file without the settings PLAIN and TRUSTED, of which it can have either. EXACT: it is the
+ *  text from before install, to the octet. */
 async function restoredText(
   [plain, trusted]: readonly [Setting, Setting],
   launch: Launch,
@@ -154,8 +154,8 @@ async function restoredText(
   return { text: rest === undefined ? rest : await withdraw(trusted, rest, backup), exact };
 }
 
-/** Throws a SetupError when all questions would be taken away in PLACE though the entry, the first of SETTINGS, lets code
- *  run without a sandbox, as STATES says. */
+/** Throws a SetupError when PLACE would take away all questions while STATES shows that the entry, the first of
+ *  SETTINGS, lets code run without a sandbox. */
 function checkTrust([setting]: readonly Setting[], [entry]: readonly Applied[], { trust }: Place): void {
   const line = commandLine(entry?.found);
   if (!trust || !saysSandbox(line) || insistsOnSandbox(line)) return;
@@ -164,7 +164,7 @@ function checkTrust([setting]: readonly Setting[], [entry]: readonly Applied[], 
   );
 }
 
-/** Returns what a person is told of REQUEST before anything is done: that the project begins further up. */
+/** Returns notes for a person before REQUEST is done: that the project begins in a folder further up. */
 function remarksBefore({ scope, place }: Request): string[] {
   const root = scope === 'project' ? rootAbove(place) : undefined;
   if (root === undefined) return [];
@@ -173,15 +173,15 @@ function remarksBefore({ scope, place }: Request): string[] {
   ];
 }
 
-/** Returns the folder that the project of PLACE is a folder of: the next one up with a repository, or else with an .asd
- *  file. It is undefined where PLACE is that folder, or there is none. */
+/** Returns the folder in which the project of PLACE begins: the nearest above with a repository, else with an .asd
+ *  file. Undefined where PLACE itself is that folder, or there is none. */
 function rootAbove({ project, home }: Place): string | undefined {
   const folders = [project, ...foldersAbove(project, home)];
   const root = folders.find(hasRepository) ?? folders.find(hasSystem);
   return root === project ? undefined : root;
 }
 
-/** Returns the folders that FOLDER is in, the next one first, up to the one below HOME or below the root. */
+/** Returns the folders that contain FOLDER, nearest first, up to but not including HOME or the root. */
 function foldersAbove(folder: string, home: string): string[] {
   const parent = dirname(folder);
   return parent === home || parent === dirname(parent) ? [] : [parent, ...foldersAbove(parent, home)];
@@ -195,11 +195,11 @@ function hasSystem(folder: string): boolean {
   try {
     return readdirSync(folder).some((name) => name.endsWith('.asd'));
   } catch {
-    return false; // Nobody may list it.
+    return false; // It may not be listed.
   }
 }
 
-/** Returns what a person is told of what CLIENT asks, which runs all tools without a question where TRUST says so. */
+/** Returns notes on when CLIENT asks its user. With TRUST, it runs all tools without a question. */
 function remarksAfter({ title, asks, mute }: Client, trust: boolean): string[] {
   const asking = trust
     ? `${title} asks before none of its tools. Code runs in a sandbox or not at all (--sandbox on).`
@@ -208,8 +208,8 @@ function remarksAfter({ title, asks, mute }: Client, trust: boolean): string[] {
   return [...(asks === true ? [asking] : []), ...(mute === true ? [refusing] : [])];
 }
 
-/** Runs the program of CLIENT with ARGS, once FIRST is done, and prints that. Returns whether it did or, in a dry run,
- *  would: not without such a program or without ARGS. */
+/** Runs CLIENT's program with ARGS, after calling FIRST, and prints the command. Returns whether it ran or, in a dry
+ *  run, would have: not without a program or without ARGS. */
 async function runClient(
   client: Client,
   args: readonly string[] | undefined,
@@ -228,7 +228,7 @@ async function runClient(
   return true;
 }
 
-/** Gives FILE, whose text is BEFORE, the text AFTER, once FIRST is done, and prints that. In a dry run it only prints. */
+/** Replaces the text BEFORE of FILE by AFTER, after calling FIRST, and prints this. A dry run only prints. */
 function change(
   file: string,
   before: string | undefined,
@@ -247,7 +247,7 @@ function change(
   print(`${did} ${file}`);
 }
 
-/** Returns what a user of Emacs adds to the init file to start LAUNCH. */
+/** Returns the Lisp for an Emacs init file that starts LAUNCH. */
 function emacsText({ node, args }: Launch): string {
   const words = args.map((arg) => JSON.stringify(arg)).join(' ');
   return `Add this to the init file of Emacs, which live-lisp does not edit; it is for mcp.el (https://github.com/lizqwerscott/mcp.el):

@@ -1,5 +1,5 @@
-// Decides how JSON is edited, also with comments and trailing commas, which many clients allow in theirs. What is around
-// an edit keeps its form, which the edits of the parser's own package do not.
+// Edits JSON, also with comments and trailing commas, which many clients allow. The text around an edit keeps its
+// format, unlike with the edits of the parser's own package.
 
 import {
   findNodeAtLocation,
@@ -13,17 +13,17 @@ import { type Data, type Format, isData } from './settings.ts';
 
 const OPTIONS = { allowTrailingComma: true };
 
-/** Returns TEXT as it is parsed: a mark of the octets' order counts as a space, so that all places stay. */
+/** Returns TEXT for the parser: a byte order mark becomes a space, so that offsets stay valid. */
 function readable(text: string): string {
   return text.replace(/^\uFEFF/, ' ');
 }
 
-/** Returns where NODE ends. */
+/** Returns the offset of the end of NODE. */
 function endOf({ offset, length }: Node): number {
   return offset + length;
 }
 
-/** Returns VALUE as it is written DEPTH containers deep in TEXT. */
+/** Returns VALUE as JSON, in the style of TEXT, for a place inside DEPTH containers. */
 function written(value: unknown, text: string, depth: number): string {
   const { indent, eol } = styleOf(text);
   return JSON.stringify(value, null, indent).replaceAll('\n', eol + indent.repeat(depth));
@@ -34,7 +34,7 @@ function styleOf(text: string): { indent: string; eol: string } {
   return { indent, eol: text.includes('\r\n') ? '\r\n' : '\n' };
 }
 
-/** Returns TEXT with ITEM as the last one in CONTAINER, which is DEPTH containers deep. */
+/** Returns TEXT with ITEM as the last element of CONTAINER, which is inside DEPTH containers. */
 function withItem(text: string, container: Node, depth: number, item: string): string {
   const { indent, eol } = styleOf(text);
   const last = container.children?.at(-1);
@@ -63,7 +63,7 @@ function withValueAt(text: string, path: readonly string[], value: unknown): str
   return withItem(whole, container, depth, item);
 }
 
-/** Returns TEXT without what is at PATH. Comments around it stay. */
+/** Returns TEXT without the value at PATH. Comments around it stay. */
 function without(text: string, path: readonly (string | number)[]): string {
   const root = parseTree(readable(text), [], OPTIONS);
   const found = root && findNodeAtLocation(root, [...path]);

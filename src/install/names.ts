@@ -1,4 +1,4 @@
-// Decides which clients can be set up, by the names that --client takes.
+// Names the clients that can be set up, for --client.
 
 export const CLIENT_NAMES = [
   'claude',
@@ -14,6 +14,6 @@ export const CLIENT_NAMES = [
 ] as const;
 export type ClientName = (typeof CLIENT_NAMES)[number];
 
-/** Whom a configuration is for: the user in every project, or everybody in this one. */
+/** The scope of a configuration: the user in every project, or everybody in this project. */
 export const SCOPES = ['user', 'project'] as const;
 export type Scope = (typeof SCOPES)[number];

@@ -1,4 +1,4 @@
-// Decides whether a client starts us as a plugin or an extension, which is not in what install writes.
+// Finds out whether a client starts us as a plugin or an extension, beside the entry that install writes.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ import { at, isData } from './settings.ts';
 /** The command that our plugins and our extension start. */
 export const PLUGIN_COMMAND = 'live-lisp';
 
-/** Returns what the client NAMED has of ours in PLACE besides entries, such as "the plugin NAME"; undefined without any.
- *  Throws a SetupError when a file of it cannot be read. */
+/** Returns our plugin or extension in the client NAMED at PLACE, such as "the plugin NAME"; undefined without one.
+ *  Throws a SetupError when a file of the client cannot be read. */
 export async function pluginOf(named: ClientName, place: Place): Promise<string | undefined> {
   switch (named) {
     case 'claude': {
@@ -39,7 +39,7 @@ export async function pluginOf(named: ClientName, place: Place): Promise<string 
   }
 }
 
-/** Returns what names our plugin among those at KEY in FILES of FORMAT that are ON; the last file decides. */
+/** Returns our plugin among those at KEY in FILES of FORMAT for which ON is true. The last file wins. */
 async function enabledIn(
   files: readonly string[],
   format: 'jsonc' | 'toml',

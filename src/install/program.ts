@@ -1,11 +1,11 @@
-// Decides how a client's own program is found and run.
+// Finds and runs a client's own program.
 
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { SetupError } from '../errors.ts';
 import { programsOf } from '../paths.ts';
 import type { Place } from './clients.ts';
 
-/** Milliseconds after which a client's program does not end by itself, as when it waits for an answer. */
+/** Time limit of a client's program: a longer run means that it waits for input. */
 const LIMIT_MS = 60_000;
 
 /** Returns the path of the program NAME on the PATH of PLACE; undefined when there is none. */
@@ -14,7 +14,7 @@ export function findProgram(name: string | undefined, { environment }: Place): s
   return programsOf(name, environment['PATH'] ?? '')[0];
 }
 
-/** Runs PROGRAM with ARGS in the project of PLACE. Throws a SetupError that shows what it wrote when it fails. */
+/** Runs PROGRAM with ARGS in the project of PLACE. When it fails, throws a SetupError with its output. */
 export function runProgram(program: string, args: readonly string[], place: Place): Promise<void> {
   const options = { cwd: place.project, env: place.environment, timeout: LIMIT_MS };
   return new Promise((resolve, reject) => {
@@ -31,7 +31,7 @@ export function runProgram(program: string, args: readonly string[], place: Plac
   });
 }
 
-/** Starts LINE, a program and its arguments, in the project of PLACE, with the variables MORE besides its own. */
+/** Starts LINE, a program and its arguments, in the project of PLACE, with the extra variables MORE. */
 export function startProgram(
   [program = '', ...args]: readonly string[],
   more: NodeJS.ProcessEnv,
@@ -40,7 +40,7 @@ export function startProgram(
   return spawn(program, args, { cwd: project, env: { ...environment, ...more } });
 }
 
-/** Returns WORDS as the line of a shell. */
+/** Returns WORDS as a shell command. */
 export function shellLine(words: readonly string[]): string {
   return words
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))

@@ -1,4 +1,4 @@
-// Decides what is told of the clients: which there are, and what one of them has of live-lisp.
+// Reports on clients: which are present, and the state of live-lisp in one of them.
 
 import { accessSync, constants, existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -25,7 +25,7 @@ function isThere(client: Client, place: Place): boolean {
   );
 }
 
-/** Returns which clients are found in PLACE, and what to type to set them up. */
+/** Returns which clients are found in PLACE, and the commands that set them up. */
 export function clientList(place: Place): string {
   const width = Math.max(...CLIENTS.map(({ title }) => title.length));
   const line = ({ name, title }: Client) => `  ${title.padEnd(width)}  live-lisp install --client ${name}`;
@@ -39,8 +39,8 @@ export function clientList(place: Place): string {
   ].join('\n');
 }
 
-/** Returns what the client NAMED has of live-lisp in PLACE, in each scope and as a plugin, and whether that starts. What
- *  its user has to do is a finding that is not ok. LAUNCH is what install writes. */
+/** Returns findings on live-lisp in the client NAMED at PLACE: in each scope and as a plugin, and whether it starts. A
+ *  finding that is not ok says what the user must do. LAUNCH is the command that install writes. */
 export async function clientFindings(named: ClientName, place: Place, launch: Launch): Promise<Finding[]> {
   const client = clientNamed(named);
   if (client === undefined || client.scopes.length === 0) {
@@ -60,13 +60,13 @@ export async function clientFindings(named: ClientName, place: Place, launch: La
   ];
 }
 
-/** What is found of one way in which a client can start us, and what it STARTS us by, if it does. */
+/** Findings on one way in which a client can start us. STARTS is the file or plugin that starts us, if any. */
 interface Part {
   starts?: string;
   findings: Finding[];
 }
 
-/** Returns what is wrong with STARTS, all by which CLIENT starts us: that is nothing, or a plugin and an entry. */
+/** Returns what is wrong with STARTS, all ways in which CLIENT starts us: there are none, or a plugin and an entry. */
 function countFindings({ title, name }: Client, starts: readonly string[]): Finding[] {
   if (starts.length === 0) {
     const text = `${title} starts no live-lisp: live-lisp install --client ${name} sets it up`;
@@ -115,13 +115,13 @@ async function scopeFindings(client: Client, scope: Scope, place: Place, launch:
   }
 }
 
-/** What is said of an entry that was not started, as its client would not start it either without a question. */
+/** Finding for an entry that was not started, as the client would not start it without a question either. */
 const UNTRIED: Finding = {
   ok: true,
   text: 'it was not started, since the project can have written anything there: it is another than install writes',
 };
 
-/** Returns whether FOUND is what install writes for CLIENT with LAUNCH, to the word. */
+/** True when FOUND is exactly the entry that install writes for CLIENT with LAUNCH. */
 function isOwn(client: Client, scope: Scope, place: Place, launch: Launch, found: unknown): boolean {
   return [false, true].some((trust) => {
     const [setting] = client.settings({ ...place, trust }, scope);
@@ -130,7 +130,7 @@ function isOwn(client: Client, scope: Scope, place: Place, launch: Launch, found
   });
 }
 
-/** Returns the variables that ENTRY, of a client, has for the server. */
+/** Returns the environment variables for the server in ENTRY, a client's entry. */
 function environmentOf(entry: unknown): NodeJS.ProcessEnv {
   const { env, environment = env } = isData(entry) ? entry : {};
   const variables = Object.entries(isData(environment) ? environment : {});
@@ -150,7 +150,7 @@ async function greetingFinding(
     : { ok: false, text: `it was started, and does not work: ${greeting.failure}` };
 }
 
-/** Returns what is found of CLIENT's plugin or extension of ours. */
+/** Returns findings on our plugin or extension in CLIENT. */
 async function pluginFindings({ name, title }: Client, place: Place): Promise<Part> {
   try {
     const plugin = await pluginOf(name, place);
@@ -169,7 +169,7 @@ async function pluginFindings({ name, title }: Client, place: Place): Promise<Pa
   }
 }
 
-/** Returns what is wrong with the program and the script of LINE, which is a command. */
+/** Returns what is wrong with the program and the script of LINE, a command. */
 function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   const findings: Finding[] = [];
   if (!node.startsWith('/')) {
@@ -194,13 +194,13 @@ function canRun(file: string): boolean {
   }
 }
 
-/** Returns whether FOUND, an entry of live-lisp in the settings of Codex or Gemini CLI, lets every tool run without asking. */
+/** True when FOUND, our entry in the settings of Codex or Gemini CLI, lets every tool run without a question. */
 function approves(found: unknown): boolean {
   const { default_tools_approval_mode: mode, trust } = found as { [key: string]: unknown };
   return mode === 'approve' || trust === true;
 }
 
-/** Returns what is said of CLIENT, which ASKS its user before a tool runs. BOXED says that no code runs without a sandbox. */
+/** Returns a finding on when CLIENT asks its user (ASKS). BOXED: no code runs without a sandbox. */
 function approvalFinding({ title, name }: Client, asks: 'nothing' | 'code' | 'all', boxed: boolean): Finding {
   const texts = {
     all: `${title} asks before each tool, also before those that only look: run live-lisp install --client ${name} again`,

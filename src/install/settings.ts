@@ -1,50 +1,50 @@
-// Decides what a setting of a client is, and how one kind of configuration is read and edited.
+// Defines the settings of a client, and the interface of an editor for one configuration format.
 
-/** What a configuration holds. */
+/** The data in a configuration. */
 export type Data = { [key: string]: unknown };
 
-/** How a server is started. */
+/** The command that starts a server. */
 export interface Launch {
   node: string;
-  /** The path of our script, and what follows it. */
+  /** The path of our script, and its arguments. */
   args: string[];
 }
 
-/** One thing that install puts into a file: the entry that starts the server, or a word in a list. */
+/** A setting that install puts into a file: the entry that starts the server, or words in a list. */
 export type Setting = {
   file: string;
   format: 'jsonc' | 'toml';
-  /** The keys that lead to it. */
+  /** Keys that lead to it. */
   path: readonly string[];
 } & (
   | { kind: 'entry'; entry: (launch: Launch) => Data }
-  /** What a client may do without asking its user. */
+  /** Permissions to act without asking the user. */
   | { kind: 'permission'; words: readonly string[] }
 );
 
-/** How texts of one kind are edited: all else in them stays as it is, comments too. */
+/** An editor for one format. All other text in the file stays as it is, including comments. */
 export interface Format {
-  /** Returns what TEXT holds. Throws an Error that says what is wrong with it. */
+  /** Returns the data in TEXT. Throws an Error that says what is wrong with TEXT. */
   parse(text: string): Data;
   /** Returns TEXT with VALUE at PATH. */
   set(text: string, path: readonly string[], value: Data | string[]): string;
   /** Returns TEXT with WORD as the last element of the list at PATH. */
   add(text: string, path: readonly string[], word: string): string;
-  /** Returns TEXT without what is at PATH; a number in it is a place in a list. */
+  /** Returns TEXT without the value at PATH, in which a number is a list index. */
   remove(text: string, path: readonly (string | number)[]): string;
 }
 
-/** Returns what is at PATH in DATA. */
+/** Returns the value at PATH in DATA, or undefined. */
 export function at(data: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, key) => (isData(inner) ? inner[key] : undefined), data);
 }
 
-/** Returns whether VALUE is an object with keys. */
+/** True when VALUE is an object with keys. */
 export function isData(value: unknown): value is Data {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns DATA with VALUE at PATH, or without anything there when VALUE is undefined. */
+/** Returns DATA with VALUE at PATH, or with nothing there when VALUE is undefined. */
 export function withValue(data: Data, [key = '', ...rest]: readonly string[], value: unknown): Data {
   const inner = data[key];
   const next = rest.length === 0 ? value : withValue(isData(inner) ? inner : {}, rest, value);

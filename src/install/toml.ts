@@ -1,17 +1,17 @@
-// Decides how TOML is edited: whole tables with a header of their own, as text, so that all else stays as it is. What
-// cannot be edited so is found by the proof of each edit, in edit.ts.
+// Edits TOML as text: whole tables with a header of their own, so that all else stays as it is. The proof of each edit,
+// in edit.ts, detects what cannot be edited like this.
 
 import { parse, stringify } from 'smol-toml';
 import { type Data, type Format, isData, withValue } from './settings.ts';
 
-/** Returns the keys of the table or list that LINE is the header of; undefined when it is none. */
+/** Returns the keys in LINE if it is the header of a table or of a list of tables; undefined otherwise. */
 function headerOf(line: string): string[] | undefined {
   const [, name] = /^\s*\[\[?([^[\]]+)\]\]?\s*(?:#.*)?$/.exec(line) ?? [];
   return name?.match(/"[^"]*"|'[^']*'|[^.\s]+/g)?.map((key) => key.replace(/^(["'])(.*)\1$/, '$2'));
 }
 
-/** Returns TEXT without the tables at PATH and below it. Lines of comments in them stay: those at the end are of what
- *  follows. */
+/** Returns TEXT without the tables at PATH and below. Comment lines in them stay: those at the end belong to the next
+ *  table. */
 function withoutTable(text: string, path: readonly string[]): string {
   const kept: string[] = [];
   let inside: string[] | undefined;
@@ -35,8 +35,8 @@ function withoutTable(text: string, path: readonly string[]): string {
   return kept.join('\n').replace(/(?<=\S)$/, '\n');
 }
 
-/** Returns what stays of LINES, a table that goes: comments, with the empty lines around those at its end. FIRST says that
- *  nothing stands before, AT_END that nothing follows. */
+/** Returns the lines to keep of LINES, a removed table: comments, and the empty lines around those at its end. FIRST:
+ *  nothing comes before. AT_END: nothing follows. */
 function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): string[] {
   const isRemark = (line: string) => /^\s*#/.test(line);
   const end = lines.findLastIndex((line) => line.trim() !== '' && !isRemark(line)) + 1;
@@ -48,7 +48,7 @@ function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): st
   return [...within, ...gap];
 }
 
-/** Returns VALUE with plain objects in place of those without a prototype, which equal no others. */
+/** Returns VALUE with plain objects in place of objects without a prototype, which are never deeply equal to others. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (!isData(value) || value instanceof Date) return value;

@@ -1,5 +1,5 @@
-// Decides whether a client starts what its configuration has for a project: what it keeps of the folders that its user
-// trusts.
+// Finds out whether a client starts the servers in a project's configuration, by its record of the folders that the
+// user trusts.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,11 +10,11 @@ import { readText } from './file.ts';
 import type { ClientName, Scope } from './names.ts';
 import { at, type Data } from './settings.ts';
 
-/** Returns why a client does not start the entry of SCOPE in PLACE, and what its user does, as a sentence. It is undefined
- *  where the client does. Throws a SetupError when a file cannot be read. */
+/** Returns why a client does not start the entry of SCOPE in PLACE, with what its user must do, as a sentence;
+ *  undefined when it does. Throws a SetupError when a file cannot be read. */
 type Trust = (place: Place, scope: Scope) => Promise<string | undefined>;
 
-/** The clients that ask their user whether a folder is to be trusted. */
+/** The clients that ask their user whether to trust a folder. */
 export const TRUST: Partial<Record<ClientName, Trust>> = {
   claude: trustOfClaude,
   codex: trustOfCodex,
@@ -42,7 +42,7 @@ async function trustOfClaude(place: Place, scope: Scope): Promise<string | undef
   return `Claude Code has not been allowed to start this yet: start claude in ${project}, and say yes.`;
 }
 
-/** Returns whether VALUE, of a setting of Claude Code, is for all servers or names ours. */
+/** True when VALUE, of a setting of Claude Code, applies to all servers or names ours. */
 function namesUs(value: unknown): boolean {
   return value === true || (Array.isArray(value) && value.includes(NAME));
 }
@@ -65,7 +65,7 @@ async function trustOfGemini(place: Place): Promise<string | undefined> {
   const named = place.environment['GEMINI_CLI_TRUSTED_FOLDERS_PATH'];
   const file = named ?? join(place.home, '.gemini', 'trustedFolders.json');
   const { project } = place;
-  // The one that is nearest decides.
+  // The nearest folder decides.
   const [nearest] = Object.entries(await dataIn(file))
     .map(([path, level]) => ({ path: level === 'TRUST_PARENT' ? dirname(path) : path, level }))
     .filter(({ path }) => isInside(path, project) || isInside(realPath(path), realPath(project)))
@@ -74,7 +74,7 @@ async function trustOfGemini(place: Place): Promise<string | undefined> {
   return `Gemini CLI does not trust ${project} yet, so it starts no server there: start gemini there, and say that you trust the folder.`;
 }
 
-/** Returns the file that has the entry of the client NAMED for the user. */
+/** Returns the user's file with the entry of the client NAMED. */
 function fileOf(named: ClientName, place: Place): string {
   return clientNamed(named)?.settings(place, 'user')[0]?.file ?? '';
 }
@@ -83,7 +83,7 @@ function dataIn(file: string, format: 'jsonc' | 'toml' = 'jsonc'): Promise<Data>
   return dataOf({ file, format }, readText(file));
 }
 
-/** Returns FOLDER and those that it is in, the nearest first. */
+/** Returns PATH and the folders that contain it, nearest first. */
 function withFoldersAbove(path: string): string[] {
   const parent = dirname(path);
   return parent === path ? [path] : [path, ...withFoldersAbove(parent)];

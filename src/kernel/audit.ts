@@ -1,10 +1,10 @@
-// Decides what is recorded of calls that are not safe (S2.11); where it is kept is not decided here.
+// Defines what is recorded of calls that are not safe (S2.11), not where.
 
 import type { Arguments } from './parameter.ts';
 import type { SafetyLevel } from './tool.ts';
 
-/** What let a call run or not: its level, an approval given in advance, or a human who was asked.
- *  They may have changed its arguments. Or nothing was at stake any more. Else nobody did: they denied it, gave no answer, or none in time, or could not be asked (C29). */
+/** What decided about a call. It ran by its level, because nothing was at stake, by a standing approval, or by a human,
+ *  who may have changed its arguments. Or it was denied, got no answer (in time), or nobody could be asked (C29). */
 export const AUTHORITIES = [
   'level',
   'nothing at stake',
@@ -22,18 +22,18 @@ export interface AuditedCall {
   tool: string;
   level: SafetyLevel;
   args: Arguments;
-  /** Whether a client asked for it or code in the image. */
+  /** Whether a client or code in the image made the call. */
   caller: 'client' | 'code';
 }
 
 export interface AuditedEnd {
   success: boolean;
-  /** Why it failed. */
+  /** Why the call failed. */
   error?: string;
   milliseconds: number;
 }
 
 export interface AuditTrail {
-  /** Records that CALL is about to run and returns the function that records its end. Throws when it cannot. */
+  /** Records that CALL is about to run, and returns the function that records its end. Throws when it cannot record. */
   begin(call: AuditedCall, authority: Authority): (end: AuditedEnd) => void;
 }

@@ -1,5 +1,4 @@
-// Decides how code in the image calls a tool: which tool and parameters its names mean, what NIL means, and
-// what it gets back.
+// Lets code in the image call a tool: resolves the names of tool and parameters, converts NIL, and shapes the answer.
 
 import { messageOf } from '../errors.ts';
 import type { Executor } from './executor.ts';
@@ -8,15 +7,15 @@ import type { ToolRegistry } from './registry.ts';
 import { boundText } from './reply.ts';
 import type { Tool } from './tool.ts';
 
-/** What became of a call by code: data, with what a model reads instead, or a text, or why it failed. RESULT is what it
- *  returned all the same. */
+/** The answer to a call by code: data and the text for a model, or a text alone, or a failure. RESULT is what a failed
+ *  call returned all the same. */
 export type CodeAnswer =
   | { value: unknown; text?: string }
   | { failure: string; result?: string; needsApproval?: boolean };
 
-/** Calls the tool that NAME means for code. Returns its data, all of it when ARGS set no limit; with AS_TEXT what a
- *  model would read. Of a call that failed it returns why, and whether a human has to approve it. Neither case nor -
- *  and _ matter in names (S2.21). In ARGS null stands for NIL. Names are read in the package HOME, unless ARGS say. */
+/** Calls the tool that code names NAME. Returns its data, in full unless ARGS set a limit; with AS_TEXT, the text for a
+ *  model. For a failed call, returns why, and whether a human must approve it. In names, case does not matter and -
+ *  equals _ (S2.21). In ARGS, null stands for NIL. Lisp names are read in the package HOME unless ARGS name another. */
 export async function callFromCode(
   executor: Executor,
   registry: ToolRegistry,
@@ -50,17 +49,17 @@ export async function callFromCode(
   }
 }
 
-/** Characters of the text that goes with data: all that one answer has room for, within the answer of an evaluation. */
+/** Characters of the text beside the data: as much as one answer has room for, within that of an evaluation. */
 const TEXT_LIMIT = 38_900;
 
-/** Returns ARGS under the names of TOOL's parameters, names to be read in HOME unless they say where. What names none stays,
- *  and is refused as unknown; of several that name the same, the first counts. */
+/** Returns ARGS under the names of TOOL's parameters, with HOME as package where they give none. Unknown names stay,
+ *  and are refused later. Of several names of one parameter, the first counts. */
 function argumentsFor(tool: Tool, args: Arguments, home: string | undefined): Arguments {
   const given = new Map<string, unknown>();
   for (const [name, value] of Object.entries(args)) {
     const parameter = findParameter(tool.parameters, name);
     const key = parameter?.name ?? name;
-    // NIL for a parameter that is not there must not count as absent, or nobody would notice.
+    // NIL for an unknown parameter must not count as absent, or nobody would notice the mistake.
     if (!given.has(key)) given.set(key, parameter ? argumentFor(parameter, value) : (value ?? false));
   }
   const reads = tool.parameters.find(({ readsNames }) => readsNames);
@@ -75,7 +74,7 @@ function findParameter(parameters: readonly Parameter[], name: string): Paramete
   );
 }
 
-/** Returns VALUE as a parameter of TYPE gets it: NIL is false or an empty array where that is wanted. */
+/** Converts VALUE for a parameter: NIL becomes false for a boolean, an empty array for an array. */
 function argumentFor({ type, items }: Pick<Parameter, 'type' | 'items'>, value: unknown): unknown {
   if (value === null && type === 'boolean') return false;
   if (value === null && type === 'array') return [];

@@ -1,4 +1,4 @@
-// Decides how the definition of a tool is written as data, and read from data that nobody vouches for.
+// Converts the definition of a tool to data, and reads it from untrusted data.
 
 import {
   type Culprit,
@@ -11,13 +11,13 @@ import {
 import { printable } from './schema.ts';
 import type { Tool } from './tool.ts';
 
-/** What makes a tool but its handler: the contract's parts. */
+/** A tool without its handler: the parts in the contract. */
 export type Definition = Pick<
   Tool,
   'name' | 'description' | 'parameters' | 'required' | 'safetyLevel' | 'categories'
 >;
 
-/** Characters of a definition as JSON, and of a name, which clients prefix with that of the server. */
+/** Most characters of a definition as JSON, and of a name, which clients prefix with that of the server. */
 const DEFINITION_LIMIT = 10_000;
 const NAME_LIMIT = 50;
 
@@ -27,7 +27,7 @@ export function definitionOf(tool: Tool): Definition {
   return { name, description, parameters, required, safetyLevel, categories };
 }
 
-/** Returns DATA as a definition for defineTool, which checks the rest. Throws a CallError that names what is wrong. */
+/** Returns DATA as a definition for defineTool, which checks the rest. Throws a CallError that names the mistake. */
 export function readDefinition(data: unknown): Definition {
   const { name, description, parameters, required, safetyLevel, categories } = fieldsOf(data);
   const culprit = culpritOf(printable(textOf(name)));
@@ -61,7 +61,7 @@ function fieldsOf(data: unknown): Fields {
   return typeof data === 'object' && data !== null ? (data as Fields) : {};
 }
 
-/** Returns VALUE as a text, which not all that JSON can say has by itself. */
+/** Returns VALUE as a string: as JSON unless it is one. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : String(JSON.stringify(value));
 }
@@ -73,7 +73,7 @@ function isListOf<Value>(is: (value: unknown) => value is Value, list: unknown):
   return Array.isArray(list) && list.every(is);
 }
 
-/** What a parameter can have besides name and type: when it is well made, and the words for that. */
+/** Optional fields of a parameter: a validity check, and the words for a valid value. */
 const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean, string] } = {
   description: [isString, 'a string'],
   enum: [(value) => isListOf(isString, value), 'a list of strings'],
@@ -83,10 +83,10 @@ const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean
   maximum: [isNumber, 'a number'],
 };
 
-/** What providers of models take as the name of a parameter: with any other they refuse all tools of a client. */
+/** Names of parameters that model providers accept. For any other, they refuse all tools of a client. */
 const PARAMETER_NAME = /^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$/;
 
-/** Returns DATA as a parameter; checkTool looks at its type, and that it has a name. */
+/** Returns DATA as a parameter. checkTool checks its type, and that it has a name. */
 function readParameter(data: unknown, culprit: Culprit): Parameter {
   const { name, type, ...fields } = fieldsOf(data);
   if (isString(name) && name !== '' && !PARAMETER_NAME.test(name)) {

@@ -1,4 +1,4 @@
-// Decides the way of one call: find, validate, decide, run, outcome. It never throws.
+// Runs one call: finds the tool, validates, decides, asks or runs, returns the outcome. It never throws.
 
 import { CallError, ImageError, messageOf, SetupError } from '../errors.ts';
 import { deniedHint, refusalText, unansweredText, type Verdict } from './approval.ts';
@@ -15,7 +15,7 @@ import { type CallContext, type Preview, raised, type SafetyLevel, type Tool } f
 
 export type Decision = 'run' | 'ask';
 
-/** From which level on the human wants to be asked. */
+/** The lowest level for which a human is asked. */
 export type AskPolicy = 'dangerous' | 'cautious';
 
 const TABLE: Record<AskPolicy, Record<SafetyLevel, Decision>> = {
@@ -23,12 +23,12 @@ const TABLE: Record<AskPolicy, Record<SafetyLevel, Decision>> = {
   cautious: { safe: 'run', cautious: 'ask', dangerous: 'ask' },
 };
 
-/** Returns what to do with a call of a tool of LEVEL under POLICY. */
+/** Returns whether a call of a tool of LEVEL runs or asks under POLICY. */
 export function decide(level: SafetyLevel, policy: AskPolicy): Decision {
   return TABLE[policy][level];
 }
 
-/** A call that a client made, and what came of it. */
+/** A call by a client that has ended, and its result. */
 export interface EndedCall {
   tool: string;
   args: unknown;
@@ -40,20 +40,20 @@ export interface ExecutorOptions {
   ask?: AskPolicy;
   standing?: StandingApprovals;
   audit?: AuditTrail;
-  /** What calls wait for that come before it. It never rejects. */
+  /** Calls wait for this promise. It never rejects. */
   ready?: Promise<void>;
-  /** Returns, once, what happened since the last outcome. */
+  /** Returns the notices since the last outcome, each only once. */
   takeNotices?: () => string[];
-  /** Returns what a model is told besides of an answer with TEXT, where something is to be told. */
+  /** Returns an additional remark for the model on the answer TEXT, if there is one. */
   remark?: (text: string) => Promise<string | undefined>;
-  /** Is told of each call of a client that has ended; calls of code it does not hear of. */
+  /** Called after each call by a client; not after calls by code. */
   onEnd?: (call: EndedCall) => void;
 }
 
-/** A call that is under way. */
+/** A call in progress. */
 interface Call {
   tool: Tool;
-  /** The same before its arguments were looked at. */
+  /** The tool before `raisedBy` looked at the arguments. */
   registered: Tool;
   args: Arguments;
   context: CallContext;
@@ -72,12 +72,12 @@ export class Executor {
     this.#options = options;
   }
 
-  /** Calls the tool NAME with ARGS as they came; VERDICT is what a human said to the question of the same call.
+  /** Calls the tool NAME with ARGS, not yet validated. VERDICT is the human's answer to the question of the same call.
    *  Every failure is an outcome (S2.9, S4.13). */
   async execute(name: string, args: unknown, context: CallContext = {}, verdict?: Verdict): Promise<Outcome> {
     const outcome = await this.#run(name, args, { context, caller: 'client', verdict });
     this.#options.onEnd?.({ tool: name, args, success: outcome.success, data: outcome.data });
-    // Nobody reads the answer of a call that was cancelled.
+    // Nobody reads the answer of a cancelled call, so notices wait.
     const told = carriesNotices(outcome) && !context.signal?.aborted;
     const changes = outcome.changed === undefined ? [] : [changesText(outcome.changed)];
     const notes = outcome.note === undefined ? [] : [outcome.note];
@@ -87,8 +87,7 @@ export class Executor {
     return { ...outcome, notices: [...changes, ...notes, ...notices] };
   }
 
-  /** Calls the tool NAME as execute does, for code that a call runs: notices wait for an answer that a
-   *  model reads. */
+  /** Calls the tool NAME for code in the image. Notices wait for an answer that a model reads. */
   async executeForCode(name: string, args: unknown, context: CallContext = {}): Promise<Outcome> {
     const alone = { ...context, canAsk: false };
     const outcome = await this.#run(name, args, { context: alone, caller: 'code', verdict: undefined });
@@ -105,7 +104,7 @@ export class Executor {
       const call = { tool, registered, args: valid, ...how };
       const level = tool.onlyLooks?.(call.args) ? 'safe' : tool.safetyLevel;
       const decision = decide(level, this.#options.ask ?? 'dangerous');
-      // Who was asked about it has the last word, also when the tool became another meanwhile.
+      // A verdict always counts, even if the tool has become one that runs unasked.
       const free = decision === 'run' && how.verdict === undefined;
       return free ? await this.#perform(call, 'level') : await this.#performApproved(call);
     } catch (error) {
@@ -113,7 +112,7 @@ export class Executor {
     }
   }
 
-  /** Runs CALL when a human allows it, who may have changed its arguments (S2.12). */
+  /** Runs CALL if a human allows it. They may have changed its arguments (S2.12). */
   async #performApproved(call: Call): Promise<Settled> {
     const { tool, verdict } = call;
     const { standing } = this.#options;
@@ -139,21 +138,20 @@ export class Executor {
     return this.#perform(withFingerprint(call, preview), 'human');
   }
 
-  /** Returns the tools that a human must allow for CALL. One that does more than others of its tool needs what those need
-   *  as well. */
+  /** Returns the tools that a human must allow for CALL. A raised call also needs its registered tool, if that asks. */
   #needed({ tool, registered }: Call): Tool[] {
     const own =
       tool === registered || decide(registered.safetyLevel, this.#options.ask ?? 'dangerous') === 'run';
     return own ? [tool] : [tool, registered];
   }
 
-  /** Returns whether CALL may do what PREVIEW shows by an approval in advance. */
+  /** True when standing approvals cover what PREVIEW shows of CALL. */
   #standsFor(call: Call, preview: Preview): boolean {
     const { standing } = this.#options;
     return this.#needed(call).every((each) => standing?.covers(approvedAs(each), ...placesOf(preview)));
   }
 
-  /** Runs CALL with ARGS, which a human gave instead. */
+  /** Runs CALL with ARGS, which a human gave instead of its own. */
   async #performChanged(call: Call, args: unknown): Promise<Settled> {
     try {
       const context = { ...call.context, changedByHuman: true };
@@ -168,11 +166,11 @@ export class Executor {
     }
   }
 
-  /** Returns what becomes of CALL, which VERDICT does not approve. */
+  /** Returns the outcome of CALL, which VERDICT does not approve. */
   async #notApproved(call: Call, verdict: Exclude<Verdict, { args: unknown } | { session?: boolean }>) {
     const { tool } = call;
     if (verdict.kind === 'void') return this.#refuse(call, 'nobody', verdict.why);
-    // What was asked about may be no more.
+    // The preview fails when its subject is gone by now.
     const unknown: PlacesOf = tool.preview ? { place: '' } : {};
     const preview: PlacesOf = await previewOf(call).catch(() => unknown);
     const about = { ...preview, tool, needed: this.#needed(call) };
@@ -180,7 +178,7 @@ export class Executor {
     return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint(about) };
   }
 
-  /** Returns the question whether CALL may do what PREVIEW shows, or its refusal where nobody can be asked. */
+  /** Returns a failure with the question whether CALL may do what PREVIEW shows; recorded if nobody can be asked. */
   #asked(call: Call, preview: Shown): Settled {
     const { tool, args, caller, context } = call;
     const about = { ...preview, tool, needed: this.#needed(call) };
@@ -189,7 +187,7 @@ export class Executor {
     const ended = (authority: Authority, why: string) => {
       try {
         this.#refuse(kept, authority, why);
-      } catch {} // Nobody waits for this; the next call is told that nothing can be recorded.
+      } catch {} // Nobody awaits this. The next call fails if it cannot be recorded.
     };
     const late = unansweredText(about, true);
     const question = { tool, args, preview, lasts: this.#lasts(preview), ended, late };
@@ -199,12 +197,12 @@ export class Executor {
     };
   }
 
-  /** Returns whether an approval of what PREVIEW shows can hold for the session. */
+  /** True when an approval of what PREVIEW shows can hold for the session. */
   #lasts(preview: Shown): boolean {
     return this.#options.standing?.canLast(...placesOf(preview)) === true;
   }
 
-  /** Records that CALL was not done by AUTHORITY, and returns its failure with ERROR. */
+  /** Records that AUTHORITY refused CALL, and returns the failure with ERROR. */
   #refuse(call: Call, authority: Authority, error: string): { success: false; error: string } {
     this.#beginRecord(call, authority)?.({ success: false, error, milliseconds: 0 });
     return failure(error);
@@ -257,10 +255,10 @@ async function previewOf({ tool, args, context }: Call): Promise<Preview> {
     : argumentsPreview(args, approvedAs(tool));
 }
 
-/** Characters of one argument that an open question keeps for its record: many questions can be open, for long. */
+/** Characters of an argument kept for the record of an open question: many can be open for a long time. */
 const KEPT_LIMIT = 2000;
 
-/** Returns ARGS with the beginning of those that are long. */
+/** Returns ARGS with long values cut off. */
 function withinBound(args: Arguments): Arguments {
   const bounded = Object.entries(args).map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -269,13 +267,13 @@ function withinBound(args: Arguments): Arguments {
   return Object.fromEntries(bounded);
 }
 
-/** Returns what tells that a human approved a call with other arguments, those NAMES (C29). */
+/** Returns the text that names the arguments changed by the human who approved the call (C29). */
 function changesText(names: string[]): string {
   if (names.length === 0) return 'The user approved the call as it was.';
   return `The user approved this with changes of theirs: ${names.join(', ')}. What was asked for was not done, what they changed it to was.`;
 }
 
-/** Returns the names of the arguments that are others in AFTER than in BEFORE. */
+/** Returns the names of the arguments that differ between BEFORE and AFTER. */
 function changedNames(before: Arguments, after: Arguments): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));

@@ -1,4 +1,4 @@
-// Decides how the tool calls of a model become results, for programs that talk to a model themselves.
+// Executes a model's tool calls, for programs that talk to a model themselves.
 
 import { CallError, messageOf, UsageError } from '../errors.ts';
 import type { Question, Verdict } from './approval.ts';
@@ -7,26 +7,26 @@ import type { Outcome } from './outcome.ts';
 import { kindOf } from './schema.ts';
 import type { CallContext } from './tool.ts';
 
-/** A call as a model makes it; ARGUMENTS may be the text of a JSON object, as some providers give them. */
+/** A call as a model makes it. ARGUMENTS may be JSON text of an object, as from some providers. */
 export interface ToolCall {
   id?: string;
   name: string;
   arguments?: unknown;
 }
 
-/** What became of the call of that id: a text for the model and data for the program, or why it failed (S2.9, S4.13).
- *  MODIFIED says that a human changed its arguments (C29). */
+/** The result of the call with that ID: text for the model and data for the program, or an error (S2.9, S4.13).
+ *  MODIFIED means that a human changed the arguments (C29). */
 export type ToolResult = { id: string | null } & (
   | { success: true; result: string; data: unknown; modified?: true }
   | { success: false; error: string; modified?: true }
 );
 
 export interface ToolCallOptions extends Pick<CallContext, 'signal' | 'onProgress'> {
-  /** Asks a human; without it a call that needs their approval is refused (S2.11, C20). */
+  /** Asks a human. Without it, a call that needs approval is refused (S2.11, C20). */
   approve?: (question: Question) => Promise<Verdict> | Verdict;
 }
 
-/** Returns the result of CALL through the executor that GET gives. Never throws. */
+/** Runs CALL in the executor that GET returns. Never throws. */
 export async function executeToolCall(
   get: () => Executor,
   call: ToolCall,
@@ -40,7 +40,7 @@ export async function executeToolCall(
     const { approve, ...context } = options;
     const { name } = call;
     const executor = get();
-    // Whoever holds the arguments must not change them between the question and the call.
+    // A copy, so that the program cannot change the arguments between question and call.
     const args = structuredClone(readArguments(call.arguments));
     const outcome = await executor.execute(name, args, { ...context, canAsk: approve !== undefined });
     const question = outcome.success ? undefined : outcome.question;
@@ -61,7 +61,7 @@ export async function executeToolCall(
   }
 }
 
-/** Returns what APPROVE, which a program gave, says to QUESTION. What it throws, and what is no verdict, is void. */
+/** Returns the program's verdict on QUESTION, by calling APPROVE. An exception or an invalid verdict is void. */
 async function verdictOf(
   approve: NonNullable<ToolCallOptions['approve']>,
   question: Question,
@@ -78,7 +78,7 @@ async function verdictOf(
   }
 }
 
-/** Throws a CallError when CALL, which a program may have from anywhere, is none. */
+/** Throws a CallError unless CALL, which can come from anywhere, is a call. */
 function checkCall(call: unknown): asserts call is ToolCall {
   if (typeof call !== 'object' || call === null) {
     throw new CallError(
@@ -91,7 +91,7 @@ function checkCall(call: unknown): asserts call is ToolCall {
   }
 }
 
-/** Throws a CallError when OPTIONS, which a program gave, are none. */
+/** Throws a CallError unless OPTIONS, from a program, are valid. */
 function checkOptions(options: unknown): asserts options is ToolCallOptions {
   if (typeof options !== 'object' || options === null) {
     throw new CallError(
@@ -108,7 +108,7 @@ function checkOptions(options: unknown): asserts options is ToolCallOptions {
 
 const VERDICTS: readonly unknown[] = ['approved', 'modified', 'denied', 'unanswered'];
 
-/** Throws a CallError when VERDICT, which a program gave for a human, is none: nothing runs then. */
+/** Throws a CallError unless VERDICT, from a program on behalf of a human, is valid: nothing runs then. */
 function checkVerdict(verdict: unknown): asserts verdict is Verdict {
   const kind =
     typeof verdict === 'object' && verdict !== null && 'kind' in verdict ? verdict.kind : undefined;
@@ -126,7 +126,7 @@ function settled(outcome: Outcome) {
     : { success: false as const, error: read(outcome.error), ...modified };
 }
 
-/** Returns the arguments that GIVEN means; text that is no JSON stays as it is, and is refused as no object. */
+/** Returns the arguments in GIVEN. Text that is no JSON stays as it is, and is refused later as no object. */
 function readArguments(given: unknown): unknown {
   if (typeof given !== 'string') return given;
   if (given.trim() === '') return {};

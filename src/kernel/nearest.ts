@@ -1,8 +1,8 @@
-// Decides which names look like one that is not there, and how alike two texts look.
+// Finds names similar to an unknown one, and measures how similar two texts are.
 
 import { distance } from 'fastest-levenshtein';
 
-/** Returns those of NAMES that look most like NAME, at most three, the nearest first. */
+/** Returns at most three of NAMES that are similar to NAME, the nearest first. */
 export function nearest(name: string, names: readonly string[]): string[] {
   const wanted = name.toLowerCase();
   return names
@@ -19,11 +19,11 @@ export function nearest(name: string, names: readonly string[]): string[] {
 /** Characters of two texts that are compared. */
 const COMPARED = 300;
 
-/** Returns how much ONE and OTHER look alike: 1 when they are the same, 0 when nothing is. */
+/** Returns the similarity of ONE and OTHER, from 0 to 1; 1 only when they are equal. */
 export function similarity(one: string, other: string): number {
   if (one === other) return 1;
   const [first, second] = [one.slice(0, COMPARED), other.slice(0, COMPARED)];
   const length = Math.max(first.length, second.length);
-  // What differs only further on is still not the same.
+  // They may differ beyond the compared part, so this is below 1.
   return Math.min(0.99, 1 - distance(first, second) / length);
 }

@@ -1,34 +1,34 @@
-// Decides what the parameters of a tool are, and which arguments its handler gets by them.
+// Defines the parameters of a tool, and derives the type of its handler's arguments from them.
 
 import { CallError } from '../errors.ts';
 
 export const PARAMETER_TYPES = ['string', 'boolean', 'number', 'integer', 'object', 'array'] as const;
 export type ParameterType = (typeof PARAMETER_TYPES)[number];
 
-/** One parameter, as the contract's plist with what JSON Schema has besides. */
+/** A parameter: the contract's plist, with further fields of JSON Schema. */
 export interface Parameter {
   name: string;
   type: ParameterType;
   description: string;
   enum?: readonly string[];
-  /** The handler answers for values outside `enum` itself (C8); they are not refused before. */
+  /** The handler itself answers for values outside `enum` (C8); validation lets them through. */
   openEnum?: boolean;
-  /** What the handler gets when the argument is absent. */
+  /** The handler's value when the argument is absent. */
   default?: string | number | boolean;
-  /** The default is only told: the handler itself knows what an absent argument means. */
+  /** The default is for documentation: the handler itself interprets an absent argument. */
   defaultOnlyTold?: boolean;
-  /** Of an array: what its items are, and the members of those that are objects. */
+  /** Of an array: the type of its items, and the members of object items. */
   items?: { type: ParameterType; properties?: readonly Parameter[]; required?: readonly string[] };
   minimum?: number;
   maximum?: number;
-  /** It is the package in which names are read, so code that gives none means its own. */
+  /** It is the package in which names are read; calls from code default it to their own. */
   readsNames?: true;
 }
 
-/** Arguments by the names of their parameters. */
+/** Arguments by parameter name. */
 export type Arguments = { readonly [name: string]: unknown };
 
-/** The values of each type. */
+/** The TypeScript type of each parameter type. */
 interface Values {
   string: string;
   boolean: boolean;
@@ -38,7 +38,7 @@ interface Values {
   array: readonly unknown[];
 }
 
-/** The values that a parameter takes. */
+/** The TypeScript type of a parameter's argument. */
 type ValueOf<Each extends Parameter> = Each extends { openEnum: true }
   ? Values[Each['type']]
   : Each extends { enum: readonly (infer Value)[] }
@@ -47,7 +47,7 @@ type ValueOf<Each extends Parameter> = Each extends { openEnum: true }
       ? readonly Values[Item][]
       : Values[Each['type']];
 
-/** The name of a parameter whose argument a handler always gets, or never. */
+/** The parameter's name if the handler always gets its argument, else never. */
 type SureName<Each extends Parameter, Needed> = Each['name'] extends Needed
   ? Each['name']
   : Each extends { defaultOnlyTold: true }
@@ -56,8 +56,8 @@ type SureName<Each extends Parameter, Needed> = Each['name'] extends Needed
       ? Each['name']
       : never;
 
-/** The arguments that the handler of a tool with the parameters LIST gets, when it requires those
- *  named in NEEDED. Of lists that are not known to the letter nothing follows. */
+/** The type of the arguments that a handler with the parameters LIST and the required NEEDED gets. For lists without
+ *  literal types it is Arguments. */
 export type ArgumentsOf<
   List extends readonly Parameter[],
   Needed extends readonly string[],
@@ -72,28 +72,28 @@ export type ArgumentsOf<
       >]?: ValueOf<Each>;
     };
 
-/** Makes the error that says of a tool what is wrong with it. */
+/** Creates an error that says what is wrong with a certain tool. */
 export type Culprit = (what: string) => CallError;
 
-/** Returns what makes the errors about the tool NAME. */
+/** Returns the Culprit for the tool NAME. */
 export function culpritOf(name: unknown): Culprit {
   return (what) => new CallError(`Tool ${JSON.stringify(name)} ${what}`);
 }
 
-/** Returns PARAMETERS when it is a list. Throws what CULPRIT makes when it is none (S2.6). */
+/** Returns PARAMETERS if it is a list, else throws an error from CULPRIT (S2.6). */
 export function parameterList<Item>(parameters: readonly Item[] | unknown, culprit: Culprit): Item[] {
   if (!Array.isArray(parameters)) throw culprit('must have a list of parameters.');
   return parameters;
 }
 
-/** Throws what CULPRIT makes unless REQUIRED is a list of strings (S2.3). */
+/** Throws an error from CULPRIT unless REQUIRED is a list of strings (S2.3). */
 export function checkRequired(required: unknown, culprit: Culprit): asserts required is string[] {
   if (!Array.isArray(required) || !required.every((name) => typeof name === 'string')) {
     throw culprit('must have a list of the names of required parameters.');
   }
 }
 
-/** Throws what CULPRIT makes unless PARAMETERS and the names REQUIRED are a tool's (S2.3, S2.5, S2.6). */
+/** Throws an error from CULPRIT unless PARAMETERS and REQUIRED are valid for a tool (S2.3, S2.5, S2.6). */
 export function checkParameters(parameters: unknown, required: unknown, culprit: Culprit): void {
   const names = new Set<string>();
   for (const parameter of parameterList<Parameter | null>(parameters, culprit)) {

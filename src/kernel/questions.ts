@@ -1,4 +1,4 @@
-// Decides how long a question to a human stays open, and that it is answered at most once.
+// Keeps the open questions to a human: each has a time limit and is answered at most once.
 
 import { CallError } from '../errors.ts';
 import { visibleJson } from '../visible.ts';
@@ -10,36 +10,36 @@ const OTHER_CALL =
 const MADE_ROOM = 'Nobody had answered when a hundred newer questions were open, so nothing was done.';
 const SERVER_ENDS = 'Nobody had answered when the server ended, so nothing was done.';
 
-/** Questions that are open at once; the oldest make room. */
+/** Most questions open at once; a new one closes the oldest. */
 const LIMIT = 100;
 
-/** What is kept of a question until it is answered: not its arguments, nor all of what it shows, which may be large. */
+/** What is kept of a question until it is answered: without its arguments and the full preview, which may be large. */
 export interface AskedQuestion extends Pick<OpenQuestion, 'tool' | 'ended' | 'late'> {
   preview: Omit<Shown, 'whole' | 'lines'>;
-  /** The messages that its human has not seen yet. */
+  /** The messages that the human has not seen yet. */
   pages: readonly string[];
-  /** What an approval for the session holds for, in words; nothing where it cannot be given. */
+  /** What an approval for the session would cover, in words; absent where none can be given. */
   lasting?: string;
-  /** Called once, when nobody can answer it any more. */
+  /** Called once, when the question can no longer be answered. */
   closed: () => void;
-  /** The arguments as JSON, unless they are long. */
+  /** The arguments as JSON, unless they are too long. */
   given?: string;
-  /** Approved, but with arguments that are asked for now. */
+  /** Approved, but the human is now asked for changed arguments. */
   changing?: boolean;
 }
 
-/** Characters of arguments that a human can be given to change. */
+/** Most characters of arguments that a human can be given to change. */
 const GIVEN_LIMIT = 2000;
 
 interface Open {
   question: AskedQuestion;
-  /** What it was asked for: the answer must be for the same. */
+  /** What the question was asked for: the answer must be for the same. */
   subject: string;
   until: number;
   timer: NodeJS.Timeout;
 }
 
-/** Returns what is kept of QUESTION beside what is as REST says. */
+/** Returns what is kept of QUESTION, with REST. */
 export function askedQuestion(
   { tool, args, ended, late, preview }: OpenQuestion,
   rest: Pick<AskedQuestion, 'pages' | 'lasting' | 'closed'>,
@@ -59,7 +59,7 @@ export class OpenQuestions {
     this.seconds = seconds;
   }
 
-  /** Opens QUESTION, asked for SUBJECT, under ID, which nobody can guess. One that was taken can be opened again. */
+  /** Opens QUESTION, asked for SUBJECT, under the unguessable ID. A question that was taken can be opened again. */
   add(id: string, question: AskedQuestion, subject: string): void {
     const [oldest] = this.#open.keys();
     if (oldest !== undefined && this.#open.size >= LIMIT) this.#end(oldest, MADE_ROOM);
@@ -72,14 +72,14 @@ export class OpenQuestions {
     return { until: Date.now() + ms, timer };
   }
 
-  /** Closes the question of ID, which nobody answered in time, if that is not done yet. */
+  /** Closes the question of ID as timed out, if it is still open. */
   expire(id: string): void {
     const question = this.#close(id)?.question;
     question?.closed();
     question?.ended('timed out', question.late);
   }
 
-  /** Returns whether the question of ID is open. It closes one whose time is over, also where its timer is late. */
+  /** True when the question of ID is open. Closes it first if its time is over, in case its timer is late. */
   waits(id: string): boolean {
     const open = this.#open.get(id);
     if (open !== undefined && open.until <= Date.now()) this.expire(id);
@@ -97,7 +97,7 @@ export class OpenQuestions {
     question?.ended('nobody', why);
   }
 
-  /** Returns the question of ID, which is open no more then. Throws a CallError when there is none for SUBJECT. */
+  /** Closes the question of ID and returns it. Throws a CallError unless it was open and asked for SUBJECT. */
   take(id: string, subject: string): AskedQuestion {
     const open = this.waits(id) ? this.#close(id) : undefined;
     if (open === undefined) {
@@ -113,7 +113,7 @@ export class OpenQuestions {
     return open.question;
   }
 
-  /** Returns what the questions about PLACE that nobody has answered yet show, the newest last. */
+  /** Returns the preview texts of the open questions about PLACE, the newest last. */
   about(place: string): string[] {
     const open = [...this.#open.values()].filter(({ until }) => until > Date.now());
     const previews = open.map(({ question }) => question.preview);

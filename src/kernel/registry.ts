@@ -1,4 +1,4 @@
-// Decides which tools there are, under which name.
+// Keeps the tools by name.
 
 import { CallError } from '../errors.ts';
 import { Mirror } from './mirror.ts';
@@ -6,7 +6,7 @@ import { nearest } from './nearest.ts';
 import { kindOf, printable } from './schema.ts';
 import { checkTool, SAFETY_LEVELS, type SafetyLevel, type Tool } from './tool.ts';
 
-/** Which tools are wanted. */
+/** A filter for tools. */
 export interface ToolFilter {
   maxSafetyLevel?: SafetyLevel;
   categories?: readonly string[];
@@ -14,40 +14,40 @@ export interface ToolFilter {
 
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
-  /** The tools that the contract does not count. */
+  /** Tools that the contract does not count. */
   readonly #apart = new Map<string, Tool>();
   /** The tools of the image, which come and go with it (C19). */
   readonly mirror: Mirror;
   readonly #listeners = new Set<() => void>();
   #revision = 0;
 
-  /** RESERVED are names that no tool of an image gets, besides those of the tools here. */
+  /** RESERVED are further names that no tool of an image may have. */
   constructor(reserved: readonly string[] = []) {
     const taken = (name: string) => this.#tools.has(name) || this.#apart.has(name) || reserved.includes(name);
     this.mirror = new Mirror(taken, () => this.#changed());
   }
 
-  /** How often the tools changed: what was derived from them is stale once this has changed. */
+  /** The number of changes so far: whatever was derived from the tools is stale when it differs. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** Calls LISTENER whenever the tools have changed, until the function that this returns is called. */
+  /** Calls LISTENER after each change of the tools. Returns a function that unsubscribes it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Adds TOOL under its name and returns it; a tool of that name is replaced and keeps its place (S4.1).
-   *  Throws a CallError when it is not valid (S4.2). */
+  /** Adds TOOL under its name and returns it; a tool of that name is replaced in its place (S4.1). Throws a CallError
+   *  when it is invalid (S4.2). */
   register(tool: Tool): Tool {
     checkTool(tool);
     this.#apart.delete(tool.name);
     return this.#add(tool, this.#tools);
   }
 
-  /** Adds TOOL beside those that the contract counts, and returns it. Clients find it and call it as they do those; no
-   *  list of the contract has it (C5). A tool that was registered under its name stays. */
+  /** Adds TOOL apart from those that the contract counts, and returns it. Clients find and call it like any other, but
+   *  the contract's lists leave it out (C5). A registered tool of its name stays. */
   registerApart(tool: Tool): Tool {
     checkTool(tool);
     return this.#tools.get(tool.name) ?? this.#add(tool, this.#apart);
@@ -65,7 +65,7 @@ export class ToolRegistry {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Returns the tool of exactly that NAME, or null (S4.3). */
+  /** Returns the tool with exactly that NAME, or null (S4.3). */
   getTool(name: string): Tool | null {
     const own = this.#tools.get(name) ?? this.#apart.get(name);
     return own ?? this.mirror.tools().find((tool) => tool.name === name) ?? null;
@@ -76,7 +76,7 @@ export class ToolRegistry {
     return this.#counted().map(({ name }) => name);
   }
 
-  /** Returns all tools: in the order of registration, those apart after the others, those of the image last. */
+  /** Returns all tools in the order of registration: the contract's, then those apart, then those of the image. */
   tools(): Tool[] {
     return [...this.#tools.values(), ...this.#apart.values(), ...this.mirror.tools()];
   }
@@ -85,8 +85,8 @@ export class ToolRegistry {
     return [...this.#tools.values(), ...this.mirror.tools()];
   }
 
-  /** Returns the tools that the contract counts, up to the level of FILTER and with one of its categories. What is
-   *  absent, or no category, lets all pass (S4.5 to S4.7). Throws a CallError for an unknown level, and for what is no
+  /** Returns the contract's tools up to the level of FILTER and with one of its categories. An absent member, or an
+   *  empty list of categories, lets all pass (S4.5 to S4.7). Throws a CallError for an unknown level or an invalid
    *  filter. */
   getAgentQTools(filter: ToolFilter = {}): Tool[] {
     if (typeof filter !== 'object' || filter === null) {
@@ -111,7 +111,7 @@ export class ToolRegistry {
     );
   }
 
-  /** Returns the sentences for a NAME that no tool has: what it was, and the names that look most like it. */
+  /** Returns the error text for an unknown tool NAME, with the most similar names. */
   unknownTool(name: string): string {
     const similar = nearest(
       name.replaceAll('-', '_'),

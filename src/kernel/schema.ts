@@ -1,10 +1,10 @@
-// Decides how a tool's parameters become JSON Schema, and whether arguments fit them.
+// Converts a tool's parameters to JSON Schema, and validates arguments.
 
 import { CallError } from '../errors.ts';
 import type { Arguments, ArgumentsOf, Parameter } from './parameter.ts';
 import type { Tool } from './tool.ts';
 
-/** The parts of a tool that say what arguments it takes. */
+/** The parts of a tool that define its arguments. */
 type Signature = Pick<Tool, 'name' | 'parameters' | 'required' | 'instead'>;
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
@@ -48,7 +48,7 @@ function itemSchema({ type, properties, required = [] }: NonNullable<Parameter['
   return { type, properties: members, ...(required.length > 0 && { required: [...required] }) };
 }
 
-/** The schema of a tool as providers of models take it. */
+/** The schema of a tool in the form that model providers take. */
 export interface FunctionSchema {
   type: 'function';
   function: {
@@ -58,7 +58,7 @@ export interface FunctionSchema {
   };
 }
 
-/** Returns the schema of TOOL for a provider of models (S2.13). */
+/** Returns the schema of TOOL for a model provider (S2.13). */
 export function toolToSchema(tool: Pick<Tool, 'description'> & Signature): FunctionSchema {
   const { name, description, required } = tool;
   return {
@@ -72,9 +72,8 @@ export function toolsToSchema(tools: readonly Tool[]): FunctionSchema[] {
   return tools.map(toolToSchema);
 }
 
-/** Returns the arguments that ARGS give to TOOL. null counts as absent (S2.21); where there is a choice of values, so
- *  does an empty string. Throws a CallError with the contract's text when they do
- *  not fit (S2.18). */
+/** Returns the arguments in ARGS, validated for TOOL. null counts as absent (S2.21), and so does an empty string for an
+ *  enum. Throws a CallError with the contract's text when they do not fit (S2.18). */
 export function validateArguments(tool: Signature, args: unknown): Arguments {
   if (args !== undefined && args !== null && (typeof args !== 'object' || Array.isArray(args))) {
     throw new CallError(`The arguments of ${tool.name} must be an object, not ${kindOf(args)}.`);
@@ -102,13 +101,13 @@ export function validateArguments(tool: Signature, args: unknown): Arguments {
   return given;
 }
 
-/** Returns ARGS, which fit TOOL, with the defaults of those that are absent. */
+/** Returns ARGS, which are valid, with the defaults of absent parameters. */
 export function withDefaults({ parameters }: Pick<Signature, 'parameters'>, args: Arguments): Arguments {
   const filled = parameters.filter((each) => each.default !== undefined && !each.defaultOnlyTold);
   return { ...Object.fromEntries(filled.map((each) => [each.name, each.default])), ...args };
 }
 
-/** Returns ARGS as a handler with that SIGNATURE gets them. Throws a CallError when they do not fit it (S2.18). */
+/** Returns ARGS, validated and with defaults, as handlers get them. Throws a CallError if they are invalid (S2.18). */
 export function readArguments<
   const List extends readonly Parameter[],
   const Needed extends readonly string[],
@@ -116,7 +115,7 @@ export function readArguments<
   return withDefaults(signature, validateArguments(signature, args)) as ArgumentsOf<List, Needed>;
 }
 
-/** Throws a CallError when VALUE, of PARAMETER or in an array of it, does not fit that. */
+/** Throws a CallError unless VALUE is valid for PARAMETER, which may be an item of an array. */
 function checkValue(parameter: Omit<Parameter, 'description'>, value: unknown): void {
   const { name, type, minimum, maximum, items } = parameter;
   const fits =
@@ -145,7 +144,7 @@ function checkValue(parameter: Omit<Parameter, 'description'>, value: unknown): 
       checkValue({ name: `${name}[${index}]`, type: items.type }, each);
 }
 
-/** Returns what VALUE is, as part of a sentence. */
+/** Returns a noun phrase for the type of VALUE. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';
@@ -154,7 +153,7 @@ export function kindOf(value: unknown): string {
   return `a ${typeof value}`;
 }
 
-/** Returns TEXT, which a client sent, short and without control characters, for use within a sentence. */
+/** Returns TEXT from a client as one short line without control characters, for use within a sentence. */
 export function printable(text: string): string {
   const plain = text.replace(/[\p{C}\p{Z}]/gu, ' ');
   return plain.length > 80 ? `${plain.slice(0, 80)}...` : plain;

@@ -1,22 +1,22 @@
-// Decides how what a call would do is shown to the human who decides: with nothing in it hidden, and bounded.
+// Renders the preview of a call for the human who decides: nothing in it is hidden, and its length is bounded.
 
 import { marked, type QuestionLine, questionLine } from '../question-line.ts';
 import { visible } from '../visible.ts';
 import type { Arguments } from './parameter.ts';
 import type { Preview } from './tool.ts';
 
-/** A preview as a human is shown it. */
+/** A preview, rendered for a human. */
 export interface Shown extends Omit<Preview, 'summary' | 'text'> {
   summary?: QuestionLine;
-  /** What the call would do; without its middle when that is long. */
+  /** What the call would do; when long, without its middle. */
   text: string;
-  /** What to show of it first, as much as the client has room for. */
+  /** What to show first, as far as the client has room. */
   lines: readonly QuestionLine[];
-  /** Returns all of it, within a bound that only few have reached. */
+  /** Returns all of it, up to a limit that few previews reach. */
   whole: () => string;
 }
 
-/** Returns PREVIEW as a human is shown it. */
+/** Renders PREVIEW for a human. */
 export function shown({ summary, lines, ...preview }: Preview): Shown {
   const { text } = preview;
   const all = typeof text === 'string' ? visible(text) : text.join('\n');
@@ -29,18 +29,18 @@ export function shown({ summary, lines, ...preview }: Preview): Shown {
   };
 }
 
-/** Returns the lines of TEXT, that of a preview. */
+/** Returns the lines of TEXT, of a preview. */
 export function toldLines(text: Preview['text']): readonly QuestionLine[] {
   return typeof text === 'string' ? text.split('\n').map((line) => marked('|', ` ${line}`)) : text;
 }
 
-/** Returns the preview of a call with ARGS of a tool that has none of its own, whose approval is for FINGERPRINT. */
+/** Returns the preview of a call with ARGS, for a tool without its own. An approval of it is for FINGERPRINT. */
 export function argumentsPreview(args: Arguments, fingerprint: string): Preview {
   const lines = Object.entries(args).flatMap(([name, value]) => argumentLines(name, value));
   return { text: lines.length === 0 ? [questionLine`It takes no arguments.`] : lines, fingerprint };
 }
 
-/** Returns the lines that show VALUE as the argument NAME. Only the first begins as an argument does. */
+/** Returns the lines that show VALUE as the argument NAME. Only the first begins like an argument. */
 function argumentLines(name: string, value: unknown): QuestionLine[] {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const [first = '', ...more] = text.split(/\r?\n/);
@@ -51,14 +51,14 @@ function argumentLines(name: string, value: unknown): QuestionLine[] {
   ];
 }
 
-/** Characters that a human is shown of what a call would do, in the question and in its file. */
+/** Characters of a preview that a human is shown: in the question, and in its file. */
 const SHOWN_LIMIT = 8000;
 const WHOLE_LIMIT = 2_000_000;
-/** Characters that are left out besides, so that whole lines are shown. */
+/** Up to this many further characters are left out, so that only whole lines are shown. */
 const LINE_LIMIT = 1000;
 
-/** Returns TEXT, or of one longer than LIMIT the beginning, the end, and how much is missing between. No line is shown
- *  without its beginning, where the mark of a diff stands. */
+/** Returns TEXT, or beginning and end when it is longer than LIMIT, and how much is left out. Lines are not cut at
+ *  their beginning, where the mark of a diff stands. */
 export function shownText(text: string, limit = SHOWN_LIMIT): string {
   if (text.length <= limit) return text;
   const half = limit / 2;

@@ -1,23 +1,23 @@
-// Decides what runs without being asked for: what a human allowed at the start of the server, or for the session.
+// Keeps the standing approvals, by which calls run unasked: those given at the start of the server, or for the session.
 
 import picomatch from 'picomatch';
 import type { Preview } from './tool.ts';
 
-/** A tool that may run without being asked for, in the places that match GLOB, or everywhere. */
+/** Allows a tool to run unasked at places that match GLOB, or everywhere. */
 export interface StandingApproval {
   tool: string;
   glob?: string;
 }
 
-/** The files that a call is about, if it is about any: one, and others. */
+/** The files that a call concerns, if any: the first, and others. */
 export type PlacesOf = Pick<Preview, 'place' | 'otherPlaces'>;
 
-/** Returns the files that a call is about; an absent one when it is about none. */
+/** Returns the files that a call concerns; [undefined] when there are none. */
 export function placesOf({ place, otherPlaces = [] }: PlacesOf): (string | undefined)[] {
   return [place, ...otherPlaces];
 }
 
-/** What a human allowed in advance, at the start of the server or for the session. */
+/** All standing approvals, from the start of the server or for the session. */
 export class StandingApprovals {
   readonly #rules: { tool: string; matches: (place: string) => boolean }[] = [];
   readonly #obeyed: readonly string[];
@@ -28,13 +28,13 @@ export class StandingApprovals {
     for (const rule of rules) this.allow(rule);
   }
 
-  /** Lets a tool run from now on. */
+  /** Allows a tool from now on. */
   allow({ tool, glob }: StandingApproval): void {
     const matches = glob === undefined ? () => true : picomatch(glob, { dot: true, strictSlashes: true });
     this.#rules.push({ tool, matches });
   }
 
-  /** Lets TOOL run from now on for files like those at PLACES, or for all when one is absent. */
+  /** Allows TOOL from now on for files like those at PLACES; an undefined place allows it everywhere. */
   allowForSession(tool: string, ...places: (string | undefined)[]): void {
     for (const place of places) {
       const matches = (other: string) => place === undefined || (isLike(place, other) && this.canLast(other));
@@ -42,8 +42,8 @@ export class StandingApprovals {
     }
   }
 
-  /** Returns whether an approval can hold for the session that is asked for at PLACES. It must not for what something runs
-   *  or obeys by itself. Of all files, only Lisp sources are sure to be none of these. */
+  /** True when an approval for PLACES may hold for the session. It may not for files that some program runs or obeys by
+   *  itself; only Lisp sources are sure to be none of those. */
   canLast(...places: (string | undefined)[]): boolean {
     return places.every(
       (place) =>
@@ -52,7 +52,7 @@ export class StandingApprovals {
     );
   }
 
-  /** Returns whether TOOL may run at each of PLACES. */
+  /** True when TOOL may run at every one of PLACES. */
   covers(tool: string, ...places: (string | undefined)[]): boolean {
     return places.every((place = '') =>
       this.#rules.some((rule) => rule.tool === tool && rule.matches(place)),
@@ -62,10 +62,10 @@ export class StandingApprovals {
 
 const LISP_SOURCE = /\.(?:lisp|lsp|cl)$/i;
 
-/** Hidden files and folders, where shells, editors, git and agents keep what they run, and what sets a Lisp up. */
+/** Hidden files and folders, where shells, editors, git and agents keep what they run, and set-up files of a Lisp. */
 const OBEYED = /(?:^|\/)\.(?!\.?(?:\/|$))|(?:^|[/._-])(?:init|setup|site|\w*rc)\.\w+$/i;
 
-/** Returns whether OTHER is a file of the same kind directly in the same folder as that at PLACE. */
+/** True when OTHER is in the same folder as the file at PLACE, and of the same kind. */
 function isLike(place: string, other: string): boolean {
   return folderOf(other) === folderOf(place) && extensionOf(other) === extensionOf(place);
 }
@@ -76,12 +76,12 @@ export function folderOf(place: string): string {
   return end === -1 ? '.' : place.slice(0, end);
 }
 
-/** Returns the end of the name of the file at PLACE, with its point; empty when it has none. */
+/** Returns the extension of the file at PLACE, with its dot; '' without one. */
 export function extensionOf(place: string): string {
   return /[^/](\.[^./]*)$/.exec(place)?.[1] ?? '';
 }
 
-/** Returns the standing approval that TEXT, `TOOL` or `TOOL:GLOB`, means, or undefined. */
+/** Parses TEXT, `TOOL` or `TOOL:GLOB`, into a standing approval. Returns undefined for anything else. */
 export function readStandingApproval(text: string): StandingApproval | undefined {
   const [, tool, glob] = /^([a-z][a-z0-9_-]*)(?::(.+))?$/s.exec(text) ?? [];
   if (tool === undefined) return undefined;

@@ -1,12 +1,12 @@
-// Decides how long a tool may take, and what becomes of a call that does not end.
+// Limits how long a tool may take, and gives up on calls that do not end.
 
 import { CallError } from '../errors.ts';
 import type { CallContext, Tool } from './tool.ts';
 
-/** Milliseconds that a tool has to end once it was told to. */
+/** Milliseconds that a tool has to end after its signal was aborted. */
 const GRACE_MS = 2000;
 
-/** Milliseconds above which a timer of Node fires at once. */
+/** For a longer delay in milliseconds, Node's timers fire at once. */
 const LONGEST_MS = 0x7fffffff;
 
 /** Returns what WORK of TOOL gives. Its signal tells it when the call is cancelled or its limit is over; then its

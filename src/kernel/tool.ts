@@ -1,4 +1,4 @@
-// Decides what a tool is: the contract's seven parts, and what this server adds to them.
+// Defines a tool: the contract's seven parts, and what this server adds to them.
 
 import { CallError } from '../errors.ts';
 import type { QuestionLine } from '../question-line.ts';
@@ -14,119 +14,119 @@ import {
 export const SAFETY_LEVELS = ['safe', 'cautious', 'dangerous'] as const;
 export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
 
-/** What a call can do to what is there. Clients ask their human by it; our own gate goes by the level. */
+/** What a call can do. Clients ask their human according to these; our own gate goes by the level. */
 export interface Effects {
-  /** It can change or remove what is there, and not only add to it. */
+  /** It can change or remove something, not only add. */
   destructive: boolean;
-  /** The same call again changes nothing more. */
+  /** Repeating the same call changes nothing more. */
   idempotent: boolean;
   /** It can reach beyond the image and the workspace. */
   openWorld: boolean;
 }
 
-/** How much there is to know before calling a tool well. */
+/** How much a caller must know to call a tool well. */
 export const COMPLEXITIES = ['simple', 'moderate', 'complex'] as const;
 export type Complexity = (typeof COMPLEXITIES)[number];
 
-/** How a call that runs can be watched and ended. */
+/** How a running call is watched and cancelled, and for whom it runs. */
 export interface CallContext {
   signal?: AbortSignal;
-  /** QuestionLine, about once a second, what the call is doing. */
+  /** Called about once a second with what the call is doing. */
   onProgress?: (message: string) => void;
-  /** False when nobody can be asked for an approval. */
+  /** False when no human can be asked for an approval. */
   canAsk?: boolean;
-  /** Code reads the data, and nobody the text: lists are whole when the arguments set no limit. */
+  /** Code reads the data, and nobody the text: lists are complete unless the arguments set a limit. */
   forData?: boolean;
-  /** The fingerprint of the preview that was approved: when it is another now, the handler does nothing. */
+  /** The fingerprint of the approved preview: the handler does nothing if the current one differs. */
   fingerprint?: string;
-  /** A human gave other arguments than were asked for. */
+  /** A human replaced the arguments. */
   changedByHuman?: boolean;
 }
 
-/** How many keywords of a tool are shown to clients that search by themselves. */
+/** How many keywords of a tool are sent to clients that search by themselves. */
 export const MOST_KEYWORDS = 8;
 
-/** What a human is shown before a call that needs their approval, and what that approval holds for. */
+/** What a human is shown before a call that needs approval, and what the approval holds for. */
 export interface Preview {
-  /** What the call would do in a few words: how many lines of a file change, what is lost. Names come last. */
+  /** What the call would do, in a few words: lines changed in a file, what is lost. Names come last. */
   summary?: QuestionLine | string;
-  /** What the call would do, for a person to read: for a file, a diff. A text is shown as one from outside. */
+  /** What the call would do, for a person to read: for a file, a diff. A plain string is shown as foreign text. */
   text: readonly QuestionLine[] | string;
-  /** The same where little room is, the most telling first; else the lines of TEXT. */
+  /** The most important lines first, for where room is short; by default those of TEXT. */
   lines?: readonly QuestionLine[];
-  /** Where it would do it: a file as people name it. Standing approvals name such places. */
+  /** The file that the call concerns, as people name it. Standing approvals refer to such places. */
   place?: string;
   /** Further such files. */
   otherPlaces?: readonly string[];
-  /** There is nothing to ask about: what the call would cost is lost already. */
+  /** No question is needed: what the call would cost is lost already. */
   free?: boolean;
-  /** Is another one whenever what was shown is no longer what would happen: a digest of the file, say. */
+  /** Changes whenever what was shown is no longer what would happen: for instance a digest of the file. */
   fingerprint: string;
 }
 
-/** What a handler gives back: DATA for code, and how it reads for a model. */
+/** What a handler returns: DATA for code, and TEXT for a model. */
 export interface Result {
   data: unknown;
   text: string;
-  /** The call did not do what was asked, and TEXT says why (C8). */
+  /** The call did not do what was asked; TEXT says why (C8). */
   failed?: boolean;
-  /** What a call that failed returned all the same, as a model would read it; code gets it beside TEXT (C17). */
+  /** What a failed call returned all the same, as text for a model; code gets it beside TEXT (C17). */
   result?: string;
-  /** TEXT says what is not there: an answer for a model (C8), a failure for code that reads the data. */
+  /** TEXT says what does not exist: an answer for a model (C8), a failure for code that reads the data. */
   absent?: boolean;
-  /** The image does not have what was asked for; that can be because nothing is loaded yet. */
+  /** The image lacks what was asked for, perhaps because nothing is loaded yet. */
   unfound?: boolean;
-  /** What a model should know of the call itself, apart from TEXT. */
+  /** What a model should know about the call itself, apart from TEXT. */
   note?: string;
-  /** TEXT is the JSON of DATA, which is an object; a client gets both, and some show their model only that. */
+  /** TEXT is the JSON of DATA, an object. A client gets both, and some show their model only DATA. */
   structured?: boolean;
 }
 
 export interface Tool {
   readonly name: string;
-  /** A few words for people, shown by clients. */
+  /** A few words that clients show to people. */
   readonly title: string;
   readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly required: readonly string[];
-  /** Parameters that can be given in place of one that is required, which the handler then does not get. */
+  /** By required parameter: others that may be given instead of it, so that the handler may lack it. */
   readonly instead?: { readonly [name: string]: readonly string[] };
   readonly safetyLevel: SafetyLevel;
-  /** The level that its author gave it, where it is treated as a higher one. */
+  /** The level that its author declared, when it is treated as a higher one. */
   readonly declaredLevel?: SafetyLevel;
-  /** What standing approvals call it, where that is not its name: one of the name does not hold for it. */
+  /** Its name in standing approvals, when not its own: an approval of its own name does not hold for it. */
   readonly approvedAs?: string;
   readonly categories: readonly string[];
-  /** Its effects where they are others than those that its level lets one fear. */
+  /** Its effects, where they differ from what its level suggests. */
   readonly effects?: Partial<Effects>;
-  /** What it does in one short sentence, for lists and searches. */
+  /** What it does, in one short sentence for lists and searches. */
   readonly shortDescription: string;
   readonly complexity: Complexity;
-  /** Other words that somebody who needs the tool may use, the best first. */
+  /** Further words that somebody who needs the tool may use, the best first. */
   readonly keywords: readonly string[];
-  /** A client that loads tools only when they are needed should have this one from the start. */
+  /** Clients that load tools on demand should load this one at start. */
   readonly alwaysLoad: boolean;
-  /** Milliseconds that the handler may take; infinity when it has limits of its own. */
+  /** Milliseconds that the handler may take; infinity when it has its own limits. */
   readonly limitMs: number;
-  /** The tool of whose name standing approvals hold for it besides those of its own, where it does what that does. */
+  /** The tool whose standing approvals cover it instead of its own, because it does what that tool does. */
   readonly allowedAs?: string;
-  /** Whether a call with such arguments changes nothing: then it is treated as safe. */
+  /** True when a call with ARGS changes nothing, and so counts as safe. */
   readonly onlyLooks?: (args: Arguments) => boolean;
-  /** What a call with such arguments is, when that is more than others of the tool; a lower level counts for nothing. */
+  /** Returns what a call with ARGS does beyond other calls of the tool. A level that is not higher is ignored. */
   readonly raisedBy?: (args: Arguments) => Raised | undefined;
-  /** Code in the image cannot call it, because it would pull the ground from under that code. */
+  /** Code in the image cannot call it: it would end the image, and that code with it. */
   readonly refusesCode?: boolean;
-  /** Does the work. What it returns is a Result or a plain value; what it throws is a failure (S2.8, S2.9). */
+  /** Does the work. It returns a Result or a plain value; an exception is a failure (S2.8, S2.9). */
   readonly handler: (args: Arguments, context: CallContext) => unknown;
-  /** Returns what a human is asked to approve. Throws a CallError when the call could not be done anyway, so that
-   *  nobody is asked. Without it they are shown the arguments. */
+  /** Returns what a human is asked to approve. Throws a CallError when the call would fail anyway, so that nobody is
+   *  asked. Without it, the human sees the arguments. */
   readonly preview?: (args: Arguments, context: CallContext) => Promise<Preview>;
 }
 
 /** A call that does more than others of its tool: its level, and what a human is asked. */
 export type Raised = Required<Pick<Tool, 'safetyLevel' | 'allowedAs' | 'preview'>>;
 
-/** Returns TOOL as it is treated when it is called with ARGS. */
+/** Returns TOOL, raised if a call with ARGS does more. */
 export function raised(tool: Tool, args: Arguments): Tool {
   const more = tool.raisedBy?.(args);
   const rank = ({ safetyLevel }: Pick<Tool, 'safetyLevel'>) => SAFETY_LEVELS.indexOf(safetyLevel);
@@ -136,7 +136,7 @@ export function raised(tool: Tool, args: Arguments): Tool {
 type Mandatory = 'name' | 'description' | 'parameters';
 type Typed = 'handler' | 'preview' | 'onlyLooks' | 'raisedBy';
 
-/** What a tool is made of. Its handler is typed by its parameters, LIST, and the names of those that it NEEDS. */
+/** The definition of a tool. The type of its handler follows from the parameters LIST and the NEEDED ones. */
 export interface ToolDefinition<
   List extends readonly Parameter[] = readonly Parameter[],
   Needed extends readonly string[] = readonly string[],
@@ -150,22 +150,22 @@ export interface ToolDefinition<
   readonly raisedBy?: (args: ArgumentsOf<List, Needed>) => Raised | undefined;
 }
 
-/** All of a definition that clients are shown. */
+/** The part of a definition that clients see. */
 export type ToolDescription = Omit<ToolDefinition, Typed>;
 
-/** The arguments that the handler of a tool of that DESCRIPTION gets. */
+/** The arguments that the handler of a tool with DESCRIPTION gets. */
 export type ArgumentsFor<Description extends ToolDescription> = ArgumentsOf<
   Description['parameters'],
   Description extends { required: infer Needed extends readonly string[] } ? Needed : readonly []
 >;
 
-/** Milliseconds that a handler may take when its tool does not say. */
+/** Default milliseconds that a handler may take. */
 const LIMIT_MS = 120_000;
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
-/** Returns the tool that DEFINITION describes, with the defaults of the contract (S2.1); the first sentence
- *  of its description is its short one. Throws a CallError that names what is wrong (S2.2 to S2.6). */
+/** Returns the tool that DEFINITION describes, with the defaults of the contract (S2.1); its short description defaults
+ *  to its first sentence. Throws a CallError that names a mistake (S2.2 to S2.6). */
 export function defineTool<
   const List extends readonly Parameter[],
   const Needed extends readonly string[] = readonly [],
@@ -176,7 +176,7 @@ export function defineTool<
   const { complexity = 'simple', keywords = [], alwaysLoad = false, limitMs = LIMIT_MS } = parts;
   const { shortDescription = firstSentence(parts.description), title = titleOf(parts.name) } = parts;
   const forLists = { title, shortDescription, complexity, keywords, alwaysLoad };
-  // The executor calls them with arguments that fit the parameters only.
+  // The casts are safe: the executor passes only validated arguments.
   const run = {
     handler: handler as Tool['handler'],
     ...(preview && { preview: preview as Tool['preview'] }),
@@ -188,12 +188,12 @@ export function defineTool<
   );
 }
 
-/** Returns LEVEL, or cautious when that is higher. */
+/** Returns LEVEL, raised to cautious if it is safe. */
 export function atLeastCautious(level: SafetyLevel): SafetyLevel {
   return level === 'safe' ? 'cautious' : level;
 }
 
-/** Returns the title of the tool NAME, for which nobody gave one. */
+/** Returns the default title of the tool NAME. */
 export function titleOf(name: unknown): string {
   return String(name)
     .replace(/_/g, ' ')
@@ -205,7 +205,7 @@ export function firstSentence(text: unknown): string {
   return /^.*?\.(?=\s|$)|^.*/s.exec(String(text))?.[0] ?? '';
 }
 
-/** Returns TOOL when it is valid. Throws a CallError that names what is wrong (S2.2 to S2.6, S4.2). */
+/** Returns TOOL if it is valid. Throws a CallError that names a mistake (S2.2 to S2.6, S4.2). */
 export function checkTool(tool: Tool): Tool {
   checkObject(tool);
   const culprit = culpritOf(tool.name);

@@ -1,4 +1,4 @@
-// Decides what the audit log holds: a line before and a line after each call that is not safe.
+// Writes the audit log: a line before and a line after each call of a tool that is not safe.
 
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../errors.ts';
@@ -16,10 +16,10 @@ import { Later } from './later.ts';
 import { LineFile } from './lines.ts';
 import { cut, digestText, parseLine, shapeOf, timeText } from './shorten.ts';
 
-/** Bytes of one file, and how many full ones are kept. */
+/** Size limit of a file in bytes, and how many full files are kept. */
 const FILES = { limit: 5_000_000, kept: 4 };
 
-/** Characters of one string of the arguments that are kept. */
+/** Length limit of each string in the arguments. */
 const STRING_LIMIT = 2000;
 
 interface BeginLine extends Omit<AuditedCall, 'args'> {
@@ -57,7 +57,7 @@ const END = shapeOf({
   milliseconds: 'number',
 });
 
-/** A call in the log; without an END it was still running, or its server died. */
+/** A call in the log. Without an END it was still running, or its server died. */
 export interface AuditRecord extends Omit<BeginLine, 'event'> {
   end?: AuditedEnd;
 }
@@ -68,14 +68,14 @@ export class AuditLog implements AuditTrail {
   readonly #root: string;
   readonly #rootText: string;
   readonly #texts: boolean;
-  /** Tells the calls apart: those of other logs by the first, those of this by the second. */
+  /** Together the id of a call: a random part for this log, and a number in it. */
   readonly #series = randomUUID();
   #count = 0;
-  /** The ends that are not written yet: what is made of them later does not keep the answers. */
+  /** Ends that are not written yet: their lines are made later, so that answers do not wait. */
   #ends: { id: string; at: number; end: AuditedEnd }[] = [];
   readonly #later = new Later(() => this.#write());
 
-  /** The log at PATH, to which a server over the workspace ROOT adds. Without TEXTS it has their digests. */
+  /** The log at PATH, to which a server of the workspace ROOT adds. Without TEXTS, it has digests in their place. */
   constructor(path: string, root: string, texts = true) {
     this.#texts = texts;
     this.#lines = new LineFile(path, FILES);
@@ -83,7 +83,7 @@ export class AuditLog implements AuditTrail {
     this.#rootText = JSON.stringify(root);
   }
 
-  /** The file that grows. */
+  /** The current file. */
   get path(): string {
     return this.#lines.path;
   }
@@ -95,19 +95,19 @@ export class AuditLog implements AuditTrail {
     const when = `{"id":"${id}","time":"${timeText(Date.now())}","root":${this.#rootText},"event":"begin"`;
     const what = `"tool":${JSON.stringify(tool)},"level":"${level}","caller":"${caller}"`;
     const line = `${when},${what},"authority":"${authority}","arguments":${recorded(args, this.#texts)}}`;
-    // A line that was written survives the end of the process; that of a lasting change, of the machine too.
+    // A written line survives the end of the process; that of a dangerous call, also a crash of the machine.
     if (level === 'dangerous') this.#lines.append(line, true);
     else this.#lines.add(line);
     this.#later.soon();
     return (end) => {
       this.#ends.push({ id, at: Date.now(), end });
-      // Whatever made it fail, such as the loss of the image, could end the server next.
+      // The cause of a failure, such as the loss of the image, could end the server next.
       if (level === 'dangerous' || !end.success) this.flush();
       else this.#later.soon();
     };
   }
 
-  /** Writes what is not written yet. */
+  /** Writes all pending lines. */
   flush(): void {
     this.#later.now();
   }
@@ -119,11 +119,11 @@ export class AuditLog implements AuditTrail {
       this.#lines.prove();
       if (ends.length > 0) this.#lines.append(ends.map((end) => endLine(end, this.#texts)));
     } catch {
-      // The calls are done and were answered; their records stay without an end.
+      // The calls are done and answered. Their records stay without an end.
     }
   }
 
-  /** Returns the calls of the log in this workspace, the newest first. READING tells how much was read for that. */
+  /** Returns the calls of this workspace in the log, newest first. READING counts the octets read. */
   *newestFirst(reading?: Reading): Generator<AuditRecord> {
     this.flush();
     const ends = new Map<string, AuditedEnd>();
@@ -148,7 +148,7 @@ function endLine({ id, at, end }: { id: string; at: number; end: AuditedEnd }, t
   return JSON.stringify({ id, time: timeText(at), event: 'end', ...kept });
 }
 
-/** Returns ARGS as JSON that the log keeps, with TEXTS or their digests; what a program passes may be nothing that JSON can say. */
+/** Returns ARGS as JSON for the log, with TEXTS or with digests. A program can pass arguments that are not JSON. */
 function recorded(args: Arguments, texts: boolean): string {
   try {
     return JSON.stringify(shortened(args, texts)) ?? 'null';

@@ -1,22 +1,22 @@
-// Decides how a file of lines is read from its end, with no more of it in memory than a part and a line.
+// Reads a file of lines from its end, with only one chunk and one line in memory.
 
 import { closeSync, fstatSync, readSync } from 'node:fs';
 
-/** How much of files was read so far. */
+/** How many octets of files have been read. */
 export interface Reading {
   octets: number;
 }
 
-/** Octets that are read at once: a few hundred usual records, so that a short list takes one read. */
+/** Octets per read: a few hundred usual records, so that a short list takes one read. */
 const PART = 64 * 1024;
 
 const NEWLINE = 10;
 
-/** Returns the lines of the file that is open as DESCRIPTOR, the last first, but no empty ones. Closes it then, also
- *  when not all are taken. READING counts what is read. */
+/** Returns the non-empty lines of the file open as DESCRIPTOR, last first. Closes it at the end, even when the caller
+ *  stops early. READING counts the octets read. */
 export function* linesBackwards(descriptor: number, reading: Reading): Generator<string> {
   try {
-    /** The parts of a line whose beginning was not read yet. */
+    /** Parts of a line whose beginning was not read yet. */
     let rest: Buffer[] = [];
     for (let end = fstatSync(descriptor).size; end > 0; end -= PART) {
       const part = readRange(descriptor, Math.max(0, end - PART), end);
@@ -35,7 +35,7 @@ export function* linesBackwards(descriptor: number, reading: Reading): Generator
   }
 }
 
-/** Returns what the file that is open as DESCRIPTOR holds from START to END; less where it ends or cannot be read. */
+/** Returns the octets from START to END of the file open as DESCRIPTOR; fewer where the file ends or cannot be read. */
 export function readRange(descriptor: number, start: number, end: number): Buffer {
   const octets = Buffer.allocUnsafe(Math.max(0, start < 0 ? 0 : end - start));
   try {

@@ -1,11 +1,11 @@
-// Decides when records go: those that are older than a person keeps them, and those of a workspace that is forgotten.
+// Removes records that are too old, and all records of a workspace on request.
 
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
 import { readRegular } from '../files/regular.ts';
 import { workspaceDigest } from './folder.ts';
 
-/** Where records are. */
+/** Paths of the records. */
 export interface RecordPlaces {
   /** The file of the audit log, and the folders of all histories, searches and journals. */
   audit: string;
@@ -16,8 +16,8 @@ export interface RecordPlaces {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Removes the records at PLACES that are older than DAYS days: the oldest stand first in their files. Never throws: what
- *  cannot go now goes at the next start. */
+/** Removes records at PLACES that are older than DAYS days; files have the oldest first. Never throws: a record that
+ *  cannot be removed now is tried again at the next start. */
 export function expireRecords(places: RecordPlaces, days: number): void {
   const before = Date.now() - days * DAY_MS;
   const oldest = new Date(before).toISOString();
@@ -32,7 +32,7 @@ export function expireRecords(places: RecordPlaces, days: number): void {
       else if (!young(firstLine(file))) keepLines(file, young);
     });
   }
-  // The name of a journal begins with when its server did.
+  // The name of a journal begins with the time when its server started.
   const stamp = oldest.replace(/\D/g, '');
   for (const folder of journalFolders(places.journals)) {
     for (const name of namesIn(folder)) {
@@ -42,7 +42,7 @@ export function expireRecords(places: RecordPlaces, days: number): void {
   }
 }
 
-/** Removes what is kept at PLACES of the workspace ROOT, and returns what that was, a phrase each. Throws when something
+/** Removes the records at PLACES of the workspace ROOT, and returns a phrase for each kind of them. Throws when one
  *  cannot be removed. */
 export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   const workspace = workspaceDigest(root);
@@ -68,8 +68,8 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   ];
 }
 
-/** Keeps those lines of FILE that KEEP is true for, and returns how many went. A line that another server adds meanwhile
- *  is written again by that, as it looks whether its lines are there. */
+/** Keeps the lines of FILE for which KEEP is true; returns how many were removed. A line that another server adds
+ *  meanwhile is not lost: that server checks for its lines and writes it again. */
 function keepLines(file: string, keep: (line: string) => boolean): number {
   const lines = linesOf(file);
   const kept = lines.filter(keep);
@@ -80,17 +80,17 @@ function keepLines(file: string, keep: (line: string) => boolean): number {
   return lines.length - kept.length;
 }
 
-/** Octets of a file that are read for its first line: more than most lines have. */
+/** Octets that are read of a file for its first line: more than most lines have. */
 const FIRST_OCTETS = 16_384;
 
-/** Returns the oldest line of FILE, or its beginning where that is long. No more is read: servers start often, and seldom
- *  is a line old. */
+/** Returns the oldest line of FILE, or its beginning when it is long. No more is read: servers start often, and a line
+ *  is seldom old. */
 function firstLine(file: string): string {
   const { octets } = readRegular(file, { limit: FIRST_OCTETS, head: true });
   return octets.toString('utf8').split('\n', 1)[0] ?? '';
 }
 
-/** Octets of a file of records: none of ours gets a tenth of that. */
+/** Size limit for reading a file of records; none of ours grows to a tenth of this. */
 const FILE_LIMIT = 256 * 1024 * 1024;
 
 function linesOf(file: string): string[] {
@@ -116,7 +116,7 @@ function member(line: string, name: string): unknown {
   }
 }
 
-/** Returns the file AUDIT, and those that became full. */
+/** Returns the file AUDIT and the full files beside it. */
 function auditFiles(audit: string): string[] {
   const { name, ext } = parse(audit);
   const own = (file: string) =>
@@ -124,7 +124,7 @@ function auditFiles(audit: string): string[] {
   return filesIn(dirname(audit)).filter((file) => own(basename(file)));
 }
 
-/** Returns the folders of workspaces in JOURNALS, those of servers with a sandbox too. */
+/** Returns the folders of workspaces in JOURNALS, including those of servers with a sandbox. */
 function journalFolders(journals: string): string[] {
   const places = [journals, join(journals, 'sandboxed', 'off-line'), join(journals, 'sandboxed', 'on-line')];
   return places.flatMap((place) =>
@@ -156,6 +156,6 @@ function attempt(act: () => void): void {
   try {
     act();
   } catch {
-    // Another server was faster, or it stays until the next start.
+    // Another server was faster, or the record stays until the next start.
   }
 }

@@ -1,18 +1,18 @@
-// Decides what the records of a workspace are called, and how many stay in a folder that has a file for each.
+// Names the records of a workspace, and limits the files in a folder with one file per workspace.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Files in such a folder; those that were not written for longest go. */
+/** At most this many files stay in such a folder; the least recently written are removed. */
 const FOLDER_LIMIT = 200;
 
-/** Returns what stands for the workspace ROOT in the names of its records: 24 digits. */
+/** Returns the key of the workspace ROOT in the names of its records: 24 hexadecimal digits. */
 export function workspaceDigest(root: string): string {
   return createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 24);
 }
 
-/** Removes files of FOLDER until there is room for one more. */
+/** Removes files of FOLDER, oldest first, until there is room for one more. */
 export function removeOldest(folder: string): void {
   if (!existsSync(folder)) return;
   const files = readdirSync(folder)

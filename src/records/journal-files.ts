@@ -1,4 +1,4 @@
-// Decides how the journal of what built an image is kept on the disk: a folder a server, of which the last few stay.
+// Stores the journal of an image on the disk: one folder per server, of which the last few are kept.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,16 +13,16 @@ import { Later } from './later.ts';
 import { LineFile } from './lines.ts';
 import { parseLine, shapeOf } from './shorten.ts';
 
-/** Journals of ended servers of a workspace that stay, and workspaces. */
+/** Limits of the journals of ended servers per workspace, and of workspaces. */
 const KEPT = 5;
 const WORKSPACES = 100;
-/** Bytes of entries that are written, and of compressed contents that are kept. */
+/** Limits in bytes of the written entries, and of the compressed file contents. */
 const ENTRIES_LIMIT = 64 * 1024 * 1024;
 const CONTENTS_LIMIT = 32 * 1024 * 1024;
-/** Octets that a content can have: no larger file is kept. */
+/** Size limit for reading a content back, in octets; no larger file is stored. */
 const CONTENT_LIMIT = 64 * 1024 * 1024;
 
-/** The line behind which the journal begins anew. */
+/** Line after which the journal starts again. */
 const CLEARED = JSON.stringify({ kind: 'cleared' });
 
 const SHAPES = [
@@ -38,12 +38,12 @@ export class JournalFiles implements JournalStore {
   readonly #folder: string;
   readonly #lines: LineFile;
   readonly #later = new Later(() => this.#prove());
-  /** Contents that could not be written. */
+  /** Compressed contents that could not be written. */
   readonly #unwritten = new Map<string, Buffer>();
   #written = 0;
   #kept = 0;
 
-  /** Keeps its journal in a folder of its own in FOLDER, below that of the workspace ROOT. */
+  /** Stores the journal in a new folder, below the folder of the workspace ROOT in FOLDER. */
   constructor(folder: string, root: string) {
     this.#workspace = join(folder, workspaceDigest(root));
     const stamp = new Date().toISOString().replace(/\D/g, '');
@@ -74,7 +74,7 @@ export class JournalFiles implements JournalStore {
     try {
       this.#lines.prove();
     } catch {
-      // It is tried again with the next entry.
+      // The next entry tries again.
     }
   }
 
@@ -98,12 +98,12 @@ export class JournalFiles implements JournalStore {
     return unpacked(this.#unwritten.get(digest) ?? readOrNothing(this.#contentFile(digest)), digest);
   }
 
-  /** Returns the journal of the server before in this workspace, or undefined when there is none. */
+  /** Returns the journal of the previous server in this workspace, or undefined when there is none. */
   previous(): OldJournal | undefined {
     const [name] = this.#ended().reverse();
     if (name === undefined) return undefined;
     const folder = join(this.#workspace, name);
-    // What it has is run.
+    // Its content will be run.
     if (!isOwnFile(join(folder, 'journal.jsonl'))) return undefined;
     const all = [
       ...new LineFile(join(folder, 'journal.jsonl'), { limit: 0, kept: 0 }).newestFirst(),
@@ -121,7 +121,7 @@ export class JournalFiles implements JournalStore {
     return join(this.#folder, `${digest}.gz`);
   }
 
-  /** The folders of the servers of this workspace that have ended, the oldest first. */
+  /** Folders of the ended servers of this workspace, oldest first. */
   #ended(): string[] {
     return readNames(this.#workspace)
       .filter((name) => !runs(Number(/^\d{17}-(\d+)$/.exec(name)?.[1])))
@@ -132,7 +132,7 @@ export class JournalFiles implements JournalStore {
     for (const name of this.#ended().slice(0, -KEPT)) remove(join(this.#workspace, name));
     const folder = join(this.#workspace, '..');
     const others = readNames(folder).filter((name) => join(folder, name) !== this.#workspace);
-    // The folder of a workspace is as old as its last journal, which is in its name.
+    // A workspace is as old as its last journal, whose name begins with a time.
     const oldest = others
       .map((name) => ({ name, last: readNames(join(folder, name)).sort().at(-1) ?? '' }))
       .sort((one, other) => (one.last < other.last ? -1 : 1));
@@ -146,7 +146,7 @@ function unpacked(packed: Buffer | undefined, digest: string): Buffer | undefine
     const content = packed && gunzipSync(packed, { maxOutputLength: CONTENT_LIMIT });
     return content && createHash('sha256').update(content).digest('hex') === digest ? content : undefined;
   } catch {
-    return undefined; // It is damaged.
+    return undefined; // The file is damaged.
   }
 }
 
@@ -166,6 +166,6 @@ function remove(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
   } catch {
-    // It stays; it is tried again by the next server.
+    // The folder stays; the next server tries again.
   }
 }

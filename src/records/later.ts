@@ -1,9 +1,9 @@
-// Decides when records are written that an answer does not wait for: soon, before they are read, and at the exit.
+// Delays the writing of records, so that answers do not wait for it: until soon, the next read, or the exit.
 
-/** Milliseconds until they are: half of the 100 that a kill may take with it, as timers come late. */
+/** Delay before records are written. Timers come late, so it is half of the 100 ms that a kill may lose. */
 const SOON_MS = 50;
 
-/** Those that have something to write. */
+/** Instances with records to write. */
 const waiting = new Set<Later>();
 let listens = false;
 
@@ -11,12 +11,12 @@ export class Later {
   readonly #write: () => void;
   #timer: NodeJS.Timeout | undefined;
 
-  /** WRITE writes what there is, and does not throw. */
+  /** WRITE writes all pending records, and never throws. */
   constructor(write: () => void) {
     this.#write = write;
   }
 
-  /** Takes that there is something to write. */
+  /** Schedules a write. */
   soon(): void {
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => this.now(), SOON_MS).unref();
@@ -25,7 +25,7 @@ export class Later {
     listens = true;
   }
 
-  /** Writes what there is. */
+  /** Writes the pending records. */
   now(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -34,7 +34,7 @@ export class Later {
   }
 }
 
-/** Writes at once all that waits. */
+/** Writes all pending records of all instances at once. */
 export function writeAll(): void {
   for (const later of waiting) later.now();
 }

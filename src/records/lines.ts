@@ -1,4 +1,4 @@
-// Decides how lines are kept in a file that only grows, that several servers may write, and that a crash may cut.
+// Keeps lines in an append-only file that several servers may write, and in which a crash may cut a line.
 
 import {
   closeSync,
@@ -17,18 +17,18 @@ import { basename, dirname, join, parse } from 'node:path';
 import { linesBackwards, type Reading, readRange } from './backwards.ts';
 
 export interface LineFileOptions {
-  /** Bytes after which a new file is begun. */
+  /** Size in bytes after which a new file is begun. */
   limit: number;
-  /** How many full files are kept beside the one that grows. */
+  /** How many full files are kept beside the current one. */
   kept: number;
 }
 
-/** Octets that `add` writes at most before it looks where they went: what that must read again stays small. */
+/** At most this many octets are added between two checks, so that a check reads little. */
 const UNPROVEN_LIMIT = 64 * 1024;
 
 const NEWLINE = 10;
 
-/** O_NONBLOCK: where a FIFO stands in the place of a file, nothing waits for who reads or writes it. */
+/** O_NONBLOCK: if a FIFO stands in the place of a file, opening it does not wait for the other end. */
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 
 export class LineFile {
@@ -36,13 +36,13 @@ export class LineFile {
   readonly #options: LineFileOptions;
   #descriptor: number | undefined;
   #inode = 0;
-  /** Tells apart the files that became full within a millisecond. */
+  /** Distinguishes files that became full within the same millisecond. */
   #rotations = 1_000_000;
-  /** The lines that were added since the last look, their octets, and where that ended. */
+  /** Lines added since the last check, their octets, and the file size at that check. */
   #unproven: string[] = [];
   #unprovenOctets = 0;
   #looked = 0;
-  /** Whether the last line can be torn, because the disk was full. */
+  /** True when the last line can be torn, because the disk was full. */
   #torn = false;
 
   constructor(path: string, options: LineFileOptions) {
@@ -50,8 +50,8 @@ export class LineFile {
     this.#options = options;
   }
 
-  /** Appends TEXTS, which are lines, whole or not at all for readers; when SYNC, they are on the disk before this
-   *  returns. Throws when they cannot be written. */
+  /** Appends the lines TEXTS; readers see all of them or none. With SYNC, they are on the disk before this returns.
+   *  Throws when they cannot be written. */
   append(texts: string | readonly string[], sync = false): void {
     this.prove();
     const lines = typeof texts === 'string' ? `${texts}\n` : texts.map((text) => `${text}\n`).join('');
@@ -60,8 +60,8 @@ export class LineFile {
     if (sync) fsyncSync(descriptor);
   }
 
-  /** Appends the line TEXT as append does, without a look at the file where it was looked at before. The file can have
-   *  been removed meanwhile, and its last line torn: only after the next call of prove is TEXT surely there. */
+  /** Appends the line TEXT without checking the file, if it was checked before. The file can have been removed
+   *  meanwhile, or its last line torn: TEXT is certain to be there only after the next call of prove. */
   add(text: string): void {
     if (this.#descriptor === undefined || this.#torn) {
       this.append(text);
@@ -72,12 +72,12 @@ export class LineFile {
     if (this.#unprovenOctets > UNPROVEN_LIMIT) this.prove();
   }
 
-  /** Looks whether what was added is there, appends what is not, and begins a file that became full anew. Throws when
-   *  something cannot be written, which is tried again the next time. */
+  /** Checks that added lines are in the file, appends missing ones, and begins a new file when it is full. Throws when
+   *  a line cannot be written; the next call tries again. */
   prove(): void {
     if (this.#descriptor === undefined || this.#unproven.length === 0) return;
     const { nlink, size } = fstatSync(this.#descriptor);
-    // One that somebody emptied meanwhile has them anywhere.
+    // A file that was emptied meanwhile can have the lines anywhere.
     const start = size < this.#looked + this.#unprovenOctets ? 0 : this.#looked;
     const there = nlink === 0 ? '' : readRange(this.#descriptor, start, size).toString('utf8');
     const whole = new Set(there.split('\n').slice(0, -1));
@@ -93,10 +93,9 @@ export class LineFile {
     this.#unprovenOctets = 0;
   }
 
-  /** Returns all lines that are kept, the newest first; those that a crash cut are among them. READING tells how much
-   *  was read for that. */
+  /** Returns all kept lines, newest first, including lines that a crash has cut. READING counts the octets read. */
   *newestFirst(reading: Reading = { octets: 0 }): Generator<string> {
-    // Before the others are listed: one that becomes full meanwhile is in the list, and known by its number.
+    // Opened before the full files are listed: if it becomes full meanwhile, it is in the list, known by its inode.
     const current = openToRead(this.path);
     const inode = current === undefined ? undefined : fstatSync(current).ino;
     const full = this.#full().reverse();
@@ -109,7 +108,7 @@ export class LineFile {
     }
   }
 
-  /** Returns a descriptor of the file, which is begun anew when MORE bytes have no room in it. */
+  /** Returns a descriptor of the current file, after beginning a new one when MORE bytes do not fit. */
   #look(more: number): number {
     if (this.#descriptor !== undefined && !this.#isCurrent()) this.#close();
     this.#descriptor ??= this.#openFile();
@@ -120,7 +119,7 @@ export class LineFile {
     return this.#whole(this.#descriptor, fstatSync(this.#descriptor).size);
   }
 
-  /** Writes LINES, and returns how many octets they are. */
+  /** Writes LINES; returns their length in octets. */
   #write(descriptor: number, lines: string): number {
     const octets = Buffer.byteLength(lines);
     if (writeSync(descriptor, lines) === octets) return octets;
@@ -128,7 +127,7 @@ export class LineFile {
     throw new Error('the disk is full');
   }
 
-  /** Whether the file of that name is still the one that is open: another server may have begun a new one. */
+  /** True when the file at the path is still the open one: another server may have begun a new file. */
   #isCurrent(): boolean {
     return statSync(this.path, { throwIfNoEntry: false })?.ino === this.#inode;
   }
@@ -140,8 +139,8 @@ export class LineFile {
     return descriptor;
   }
 
-  /** Returns DESCRIPTOR once its last line has an end. A crash, of another server too, or a full disk may have cut it,
-   *  and the next one must be whole. */
+  /** Ends the last line of DESCRIPTOR if it has no newline, and returns DESCRIPTOR. A crash, even of another server, or
+   *  a full disk can have cut the line, and the next line must be whole. */
   #whole(descriptor: number, size: number): number {
     const [last = NEWLINE] = readRange(descriptor, size - 1, size);
     if (last !== NEWLINE) writeSync(descriptor, '\n');
@@ -159,12 +158,12 @@ export class LineFile {
     try {
       renameSync(this.path, join(dir, `${name}.${stamp}-${process.pid}-${this.#rotations++}${ext}`));
     } catch {
-      return; // Another server was quicker; a file that stays is full and tried again.
+      return; // Another server was quicker. If the file stays, it is full and is tried again.
     }
     for (const old of this.#full().slice(0, -this.#options.kept)) rmSync(old, { force: true });
   }
 
-  /** The full files, the oldest first. */
+  /** The full files, oldest first. */
   #full(): string[] {
     const { dir, name, ext } = parse(this.path);
     const own = (file: string) =>
@@ -183,7 +182,7 @@ export class LineFile {
   }
 }
 
-/** Opens FILE with FLAGS. Throws an error unless it is a regular file: records go through no link, and into no device. */
+/** Opens FILE with FLAGS. Throws unless it is a regular file: records go through no link and into no device. */
 function openRegular(file: string, flags: number): number {
   const descriptor = openSync(file, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
   if (fstatSync(descriptor).isFile()) return descriptor;
@@ -195,7 +194,7 @@ function openToRead(file: string): number | undefined {
   try {
     return openRegular(file, O_RDONLY);
   } catch {
-    return undefined; // Nothing was written yet, or it was rotated away.
+    return undefined; // Nothing was written yet, or the file was rotated away.
   }
 }
 

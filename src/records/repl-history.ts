@@ -1,4 +1,4 @@
-// Decides what is kept of evaluations in one workspace, for this server, those beside it and those after it.
+// Records the evaluations in one workspace, for this server, concurrent ones and later ones.
 
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -10,25 +10,25 @@ import { Later } from './later.ts';
 import { LineFile } from './lines.ts';
 import { cut, parseLine, shapeOf, timeText } from './shorten.ts';
 
-/** Bytes of one file, and how many full ones are kept. */
+/** Size limit of a file in bytes, and how many full files are kept. */
 const FILES = { limit: 2_000_000, kept: 2 };
-/** Characters of each text of an evaluation that are kept. */
+/** Length limit of each text of an evaluation, in characters. */
 const TEXT_LIMIT = 4000;
-/** Characters that wait to be written at most: a burst of long evaluations must not fill the memory. */
+/** At most this many characters wait to be written: a burst of long evaluations must not fill the memory. */
 const WAITING_LIMIT = 64 * 1024;
-/** Evaluations that are kept in memory where nothing is kept on the disk. */
+/** At most this many evaluations are kept in memory, when no file is used. */
 const MEMORY_LIMIT = 200;
 
-/** One evaluation. */
+/** A recorded evaluation. */
 export interface Evaluation {
   /** When it ended. */
   time: string;
-  /** Which server asked for it; absent of servers that did not note that. */
+  /** Id of the server that requested it; absent in records of older servers. */
   server?: string;
-  /** The session's package after it, or the one that was asked for. */
+  /** The session's package after it, or the requested package. */
   package?: string;
   form: string;
-  /** What it returned, a line for each form. */
+  /** Printed values, a line for each form. */
   values?: string;
   output?: string;
   /** Why it did not end well. */
@@ -36,7 +36,7 @@ export interface Evaluation {
   milliseconds: number;
 }
 
-/** What is known of an evaluation when it is added. */
+/** An evaluation before it is recorded. */
 type Added = Omit<Evaluation, 'time' | 'server'>;
 
 const SHAPE = shapeOf({
@@ -50,56 +50,56 @@ const SHAPE = shapeOf({
   milliseconds: 'number',
 });
 
-/** Returns the file in FOLDER that is of the workspace ROOT, by whichever name. */
+/** Returns the file in FOLDER for the workspace ROOT, whichever path names it. */
 export function workspaceFile(folder: string, root: string): string {
   return join(folder, `${workspaceDigest(root)}.jsonl`);
 }
 
 export class ReplHistory {
   readonly #lines: LineFile | undefined;
-  /** The newest evaluations where there is no file, as lines. */
+  /** Lines of the newest evaluations, when no file is used. */
   #memory: string[] = [];
   readonly #server = randomUUID().slice(0, 8);
   #waiting: { at: number; evaluation: Added }[] = [];
   #waitingLength = 0;
   readonly #later = new Later(() => this.#write());
-  /** Whether something was written, or it is known that nothing can be. */
+  /** Whether a write was tried, and whether one failed. */
   #tried = false;
   #failed = false;
   readonly #notes: string[] = [];
 
-  /** Keeps evaluations in the file PATH; without one, the newest of them in memory. */
+  /** Records evaluations in the file PATH; without PATH, keeps the newest in memory. */
   constructor(path: string | undefined) {
     this.#lines = path === undefined ? undefined : new LineFile(path, FILES);
   }
 
-  /** The file that grows, if there is one. */
+  /** The current file, if any. */
   get path(): string | undefined {
     return this.#lines?.path;
   }
 
-  /** Returns whether another server asked for EVALUATION, one beside this or an earlier one; those have images of their own. */
+  /** True when another server, concurrent or earlier, requested EVALUATION. It has its own image. */
   isOfAnother({ server }: Evaluation): boolean {
     return server !== this.#server;
   }
 
-  /** Keeps EVALUATION, which ends now. */
+  /** Records EVALUATION, which ends now. */
   add(evaluation: Added): void {
     this.#waiting.push({ at: Date.now(), evaluation });
     const { form, values = '', output = '', error } = evaluation;
     this.#waitingLength += form.length + values.length + output.length;
-    // The first answer tells when nothing can be kept. What made one fail could end the server next.
+    // The first answer reports if nothing can be written. And the cause of a failure could end the server next.
     const now = !this.#tried || error !== undefined;
     if (now || this.#waitingLength > WAITING_LIMIT) this.flush();
     else this.#later.soon();
   }
 
-  /** Writes what is not written yet. */
+  /** Writes all pending evaluations. */
   flush(): void {
     this.#later.now();
   }
 
-  /** Returns, once, what its reader should know: that evaluations cannot be kept. */
+  /** Returns notes for people since the last call: that evaluations cannot be recorded. */
   takeNotes(): string[] {
     return this.#notes.splice(0);
   }
@@ -127,7 +127,7 @@ export class ReplHistory {
     }
   }
 
-  /** Returns the evaluations that are kept, the newest first. READING tells how much was read for that. */
+  /** Returns the recorded evaluations, newest first. READING counts the octets read. */
   *newestFirst(reading?: Reading): Generator<Evaluation> {
     this.flush();
     for (const text of this.#lines?.newestFirst(reading) ?? [...this.#memory].reverse()) {
@@ -137,7 +137,7 @@ export class ReplHistory {
   }
 }
 
-/** Returns the line of EVALUATION, which ended at AT and SERVER asked for. */
+/** Returns the line for EVALUATION, which SERVER requested and which ended at AT. */
 function lineOf({ at, evaluation }: { at: number; evaluation: Added }, server: string): string {
   const texts = Object.entries(evaluation).map(([key, value]) => [
     key,

@@ -1,4 +1,4 @@
-// Decides what is kept of searches in one workspace: the requests that led to a call, and of which tool.
+// Records the searches in one workspace that led to a call: the request, and the tool that was called.
 
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -8,7 +8,7 @@ import { Later } from './later.ts';
 import { LineFile } from './lines.ts';
 import { parseLine, shapeOf, timeText } from './shorten.ts';
 
-/** Bytes of one file, and how many full ones are kept: together more than is ever remembered. */
+/** Size limit of a file in bytes, and how many full files are kept: more than is ever remembered. */
 const FILES = { limit: 250_000, kept: 1 };
 
 const SHAPE = shapeOf({ time: 'string', query: 'string', tool: 'string' });
@@ -42,7 +42,7 @@ export class SearchRecords implements ServedStore {
       if (!existsSync(this.#lines.path)) removeOldest(dirname(this.#lines.path));
       this.#lines.append(waiting);
     } catch {
-      // The searches are answered all the same; they are not remembered.
+      // The searches are answered all the same, but not remembered.
     }
   }
 }

@@ -1,12 +1,12 @@
-// Decides how records are written and read as lines, and how much of a long text they keep.
+// Formats and parses the lines of records, and shortens long texts in them.
 
 import { createHash } from 'node:crypto';
 
-/** The second that a text was made of last, and that text: calls come many in a second. */
+/** Cache of the last second that was formatted, as there are many calls in a second. */
 let second = Number.NaN;
 let secondText = '';
 
-/** Returns the time AT, in whole milliseconds, as records have it. */
+/** Returns the time AT, in whole milliseconds since 1970, as records write it. */
 export function timeText(at: number): string {
   const milliseconds = at % 1000;
   if (at - milliseconds !== second) {
@@ -16,10 +16,10 @@ export function timeText(at: number): string {
   return `${secondText}${String(milliseconds).padStart(3, '0')}Z`;
 }
 
-/** What each field of a line must be; `?` marks those that may be absent. Other fields do not matter. */
+/** The type of each field of a line, or its possible values; `?` marks optional fields. Other fields are ignored. */
 type Fields = Readonly<Record<string, 'string' | 'string?' | 'number' | 'boolean' | readonly string[]>>;
 
-/** A check of what a line holds, made once: a log has many lines. */
+/** A check of a line's fields, built once because a log has many lines. */
 export type Shape = (value: Record<string, unknown>) => boolean;
 
 /** Returns the check that a line has FIELDS. */
@@ -35,7 +35,7 @@ export function shapeOf(fields: Fields): Shape {
   return (value) => checks.every((check) => check(value));
 }
 
-/** Returns the object that the line TEXT is, or undefined when a crash cut it, or it has none of SHAPES. */
+/** Returns the object in the line TEXT; undefined when a crash cut it, or it fits none of SHAPES. */
 export function parseLine<Line extends object>(text: string, ...shapes: Shape[]): Line | undefined {
   try {
     const value = (JSON.parse(text) ?? {}) as Record<string, unknown>;
@@ -45,13 +45,13 @@ export function parseLine<Line extends object>(text: string, ...shapes: Shape[])
   }
 }
 
-/** Returns how long TEXT is and its digest, which tells whether another is the same. */
+/** Returns the length and digest of TEXT, by which equal texts can be recognized. */
 export function digestText(text: string): string {
   const digest = createHash('sha256').update(text).digest('hex');
   return `[${text.length} characters, SHA-256 ${digest}]`;
 }
 
-/** Returns TEXT; a long one by its first LIMIT characters and its digest, which tells whether another is the same. */
+/** Returns TEXT; a long one as its first LIMIT characters and its digest, by which equal texts can be recognized. */
 export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const digest = createHash('sha256').update(text).digest('hex');

@@ -1,4 +1,4 @@
-// Decides what a human who is asked for an approval can choose, and which choice stands there before they do.
+// Builds the forms that ask a human for an approval, with the choices and the preset choice.
 
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { AskedQuestion } from '../kernel/questions.ts';
@@ -9,10 +9,10 @@ const APPROVE = 'approve';
 export const APPROVE_FOR_SESSION = 'approve for this session';
 export const CHANGE = 'approve with changes';
 export const DENY = 'deny';
-/** Turns the page. */
+/** Shows the next page. */
 export const MORE = 'show more';
 
-/** Returns the form that asks QUESTION with MESSAGE. APPROVES says whether its human has only to confirm an approval. */
+/** Returns the form that asks QUESTION with MESSAGE. If APPROVES, the human need only confirm: approval is preset. */
 export function decisionForm(
   question: AskedQuestion,
   message: string,
@@ -22,7 +22,7 @@ export function decisionForm(
   const all = choices(question);
   const preset = all.includes(MORE) ? MORE : approves ? APPROVE : undefined;
   const lasting = all.includes(APPROVE_FOR_SESSION) ? question.lasting : undefined;
-  // Codex stands on the first, whatever is preset.
+  // Codex selects the first choice, whatever is preset.
   const offered = preset === undefined ? [DENY, ...all.filter((choice) => choice !== DENY)] : all;
   return {
     message,
@@ -42,13 +42,13 @@ export function decisionForm(
   };
 }
 
-/** Returns what a human can choose who is asked QUESTION. */
+/** Returns the choices of a human who is asked QUESTION. */
 export function choices({ lasting, pages }: Pick<AskedQuestion, 'lasting' | 'pages'>): string[] {
   if (pages.length > 0) return [MORE, APPROVE, CHANGE, DENY];
   return [APPROVE, ...(lasting === undefined ? [] : [APPROVE_FOR_SESSION]), CHANGE, DENY];
 }
 
-/** Returns the form that asks for the arguments that a human wants instead. */
+/** Returns the form that asks for other arguments. */
 export function changesForm({ tool, given }: AskedQuestion): ElicitRequestFormParams {
   return {
     message: `${questionLine`${tool.name} with which arguments instead? All of them, as a JSON object.`}`,
@@ -67,7 +67,7 @@ export function changesForm({ tool, given }: AskedQuestion): ElicitRequestFormPa
   };
 }
 
-/** Returns what an approval for the session holds for that was asked for with QUESTION. */
+/** Returns the scope of an approval for the session, as a phrase. */
 export function lastingText({ tool, preview }: Pick<AskedQuestion, 'tool' | 'preview'>): string {
   return `for this session: ${questionLine`${tool.allowedAs ?? tool.name}${filesText(preview)}`}`;
 }

@@ -1,4 +1,4 @@
-// Decides how a human is asked through their MCP client, and what counts as an answer.
+// Asks a human for approval through their MCP client, and decides which answers count.
 
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import {
@@ -35,23 +35,23 @@ import { fits, messageIn, type Room, surelySeen } from './room.ts';
 export interface ApprovalOptions {
   questions: OpenQuestions;
   files: PreviewFiles;
-  /** Whether the connection is one person's, so that an approval can hold for a session. */
+  /** True when the connection belongs to one person, so that an approval can hold for the session. */
   session: boolean;
 }
 
-/** What a client sent back, of whatever kind its values are. */
+/** A client's answer, with unchecked values. */
 type Given = { action: ElicitResult['action']; content?: Record<string, unknown> };
 
-/** What a human said, or what they are to be asked next. */
+/** What the human decided, or the next form to show them. */
 type Answer = Verdict | { kind: 'next'; form: ElicitRequestFormParams; id: string };
 
 /** Sends a form to the client and resolves with its answer; undefined when none came in time. Never throws. */
 export type Send = (form: ElicitRequestFormParams, milliseconds: number) => Promise<ElicitResult | undefined>;
 
-/** Columns by which clients indent what stands below a field. */
+/** Clients indent the text below a field by this many columns. */
 const INDENT = 4;
 
-/** The name of the question in MCP's messages. */
+/** Key of the question in MCP's messages. */
 const KEY = 'approval';
 
 export class Approvals {
@@ -60,19 +60,19 @@ export class Approvals {
 
   constructor(options: ApprovalOptions) {
     this.#options = options;
-    // The codec counts whole seconds; the open questions count exactly.
+    // The codec counts whole seconds, the open questions exact times; so the codec gets some more.
     const ttlSeconds = options.questions.seconds + 2;
     this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
-  /** Returns the request to a client of the modern era that asks a human QUESTION, which came of the call of NAME with
-   *  ARGS. ROOM is how much of it that shows. */
+  /** Returns a request that has a client of the modern era ask a human QUESTION, about the call of NAME with ARGS. ROOM
+   *  is how much of a question the client shows. */
   async ask(question: OpenQuestion, name: string, args: unknown, room: Room): Promise<InputRequiredResult> {
     return this.#request(this.#begin(question, subjectOf(name, args), room));
   }
 
-  /** Asks a human QUESTION by SEND, as clients of the legacy era are asked, in the ROOM of theirs, and resolves with what
-   *  they said. Throws a CallError when they said nothing in time. */
+  /** Asks a human QUESTION through SEND, for clients of the legacy era with this ROOM, and resolves with the verdict.
+   *  Throws a CallError when no answer comes in time. */
   async askBySending(
     question: OpenQuestion,
     name: string,
@@ -94,8 +94,8 @@ export class Approvals {
     return answer;
   }
 
-  /** Returns what a human said to the call of NAME with ARGS, or the request for what they are to say next. It is undefined
-   *  when nobody was asked yet. Throws a CallError when CONTEXT has an answer that counts for nothing. */
+  /** Returns the human's verdict on the call of NAME with ARGS, or the request for the next form. Returns undefined
+   *  when nobody was asked yet. Throws a CallError when the answer in CONTEXT is not valid. */
   async verdict(
     name: string,
     args: unknown,
@@ -130,8 +130,8 @@ export class Approvals {
     });
   }
 
-  /** Opens QUESTION, asked for SUBJECT, with the whole preview in a file until it is answered. What is not shown whole in
-   *  the ROOM of the client cannot be approved for the session. */
+  /** Opens QUESTION about SUBJECT, with the whole preview in a file until it is answered. A preview that ROOM does not
+   *  show whole cannot be approved for the session. */
   #begin(question: OpenQuestion, subject: string, room: Room): Answer & { kind: 'next' } {
     const file = this.#options.files.write(question.preview.whole());
     const { pages, whole } = pagesOf(question, file, room);
@@ -148,14 +148,14 @@ export class Approvals {
     return this.#next(asked, subject, decisionForm(asked, message, seen && more.length === 0));
   }
 
-  /** Opens QUESTION, asked for SUBJECT, which FORM asks. */
+  /** Opens QUESTION about SUBJECT, to be asked by FORM. */
   #next(question: AskedQuestion, subject: string, form: ElicitRequestFormParams): Answer & { kind: 'next' } {
     const id = randomUUID();
     this.#options.questions.add(id, question, subject);
     return { kind: 'next', form, id };
   }
 
-  /** Returns what RESULT says to QUESTION, which was asked for SUBJECT. */
+  /** Returns what RESULT answers to QUESTION about SUBJECT. */
   #read(question: AskedQuestion, subject: string, { action, content = {} }: Given): Answer {
     const offered: unknown[] = choices(question);
     const { decision, arguments: changed } = content;
@@ -171,7 +171,7 @@ export class Approvals {
     const given = typeof changed === 'string' && changed.trim() !== '' ? changed : undefined;
     if (decision === DENY) return { kind: 'denied' };
     if (question.changing ? given === undefined : !offered.includes(decision)) return { kind: 'unanswered' };
-    // The first form does not ask for them, but who gives them has not approved the others.
+    // The first form does not ask for arguments, but a human who gives some has not approved the original ones.
     if (given !== undefined) return changesTo(given, fingerprint);
     if (decision !== CHANGE) {
       return { kind: 'approved', fingerprint, session: decision === APPROVE_FOR_SESSION };
@@ -180,20 +180,20 @@ export class Approvals {
   }
 }
 
-/** Returns whether the client behind CONTEXT can show a form to its human. */
+/** True when the client behind CONTEXT can show a form to its human. */
 export function canAsk(server: Server, context: ServerContext): boolean {
   const envelope = context.mcpReq.envelope as Record<string, ClientCapabilities> | undefined;
   const { elicitation } = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
-/** Returns whether the request of CONTEXT is of the modern era, in which a result can ask. */
+/** True when the request of CONTEXT is of the modern era, in which a result can ask a question. */
 export function isModern(context: ServerContext): boolean {
   return context.mcpReq.envelope !== undefined;
 }
 
-/** Returns what sends a form to the client of SERVER beside the request of CONTEXT. A client that answers with an error
- *  has not been answered by anybody. */
+/** Returns a function that sends a form to the client of SERVER, related to the request of CONTEXT. An error from the
+ *  client counts as no answer. */
 export function sender(server: Server, context: ServerContext): Send {
   const { id, signal } = context.mcpReq;
   return async (form, timeout) => {
@@ -211,14 +211,14 @@ export function sender(server: Server, context: ServerContext): Send {
   };
 }
 
-/** Returns a digest of the call of NAME with ARGS, so that an answer holds for no other. */
+/** Returns a digest of the call of NAME with ARGS. It ties an answer to this call. */
 function subjectOf(name: string, args: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify([name, args ?? {}]))
     .digest('hex');
 }
 
-/** Returns the approval of the arguments that TEXT is the JSON of. */
+/** Returns an approval of the arguments in TEXT, which should be JSON. */
 function changesTo(text: string, fingerprint: string): Verdict {
   try {
     return { kind: 'modified', args: JSON.parse(text), fingerprint };

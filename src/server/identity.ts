@@ -1,17 +1,17 @@
-// Decides what clients are told of who serves them, and what their people see of that.
+// Describes the server to clients and their people.
 
 import { type CallToolResult, SERVER_INFO_META_KEY, type ServerContext } from '@modelcontextprotocol/server';
 import { isModern } from './approvals.ts';
 
-/** A pair of parentheses around a dot that lives. */
+/** Icon: a pair of parentheses around a green dot. */
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#234"/><path d="M12 6q-7 10 0 20M20 6q7 10 0 20" fill="none" stroke="#fff" stroke-width="3"/><circle cx="16" cy="16" r="3" fill="#5d8"/></svg>`;
 
-/** Who serves, in short. */
+/** Name, title and version only. */
 function shortIdentity(version: string) {
   return { name: 'live-lisp', title: 'Live Common Lisp image', version };
 }
 
-/** Returns who serves, of that VERSION of live-lisp, whose home page is HOMEPAGE when it has one. */
+/** Returns the full description of this VERSION of live-lisp, with HOMEPAGE if given. */
 export function identity(version: string, homepage?: string) {
   return {
     ...shortIdentity(version),
@@ -23,8 +23,8 @@ export function identity(version: string, homepage?: string) {
   };
 }
 
-/** Returns RESULT with who serves in short, where the era of CONTEXT puts that into each result: in whole it is longer
- *  than most answers. */
+/** Adds the short identity to RESULT, where the era of CONTEXT puts an identity into each result. The full one would be
+ *  longer than most answers. */
 export function signed(result: CallToolResult, context: ServerContext, version: string): CallToolResult {
   if (!isModern(context)) return result;
   return { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: shortIdentity(version) } };

@@ -1,9 +1,9 @@
-// Decides what a model is told about the server as a whole.
+// Words the server's instructions for a model.
 
 import type { ListMode } from '../catalog/list.ts';
 
-/** Codex shows its model only the first line before that looks for tools, so it must stand alone. All must have
- *  room in 2,048 octets, since many clients send it with each request. */
+/** Before Codex's model looks for tools, it sees only the first line, so that line must stand alone. The whole must fit
+ *  into 2,048 octets, since many clients send it with each request. */
 const INSTRUCTIONS = `Ask and change a running Common Lisp (SBCL) program: evaluate, find symbols, callers and documentation, load, edit, test, debug, profile. Use it for any Lisp work, before reading files.
 1. Ask the image first: apropos_search finds symbols, describe_symbol tells all that one names, read_definition reads its text, who_calls finds callers, impact_of_change what a change breaks. names and paths take several; read_file of a directory gives all its files. Headers give true totals; limit and offset reach the rest.
 2. Load, change, check: load_system or load_file brings code in (compiled, with warnings by line). After a change of a file load_file it: the answer says where image and file still differ. Its forget:true removes what the file no longer has. edit_definitions edits definitions by name in many files, with one question to the user; load:true then compiles just these. rename_symbol renames in all files. run_tests loads what changed and tells which tests fail. Change other text with your own tools or propose_file_edit.
@@ -11,7 +11,7 @@ const INSTRUCTIONS = `Ask and change a running Common Lisp (SBCL) program: evalu
 4. A Lisp error is an answer: read its type, restarts and frames, correct the form, call again. on_error:"hold" keeps it for debug, which looks into its frames and goes on. What runs too long is interrupted and the image kept; timeout (seconds) gives more. A lost image is built again; the next answer says what came back.
 Symbols are written PACKAGE::NAME, upcased unless in |bars|. Safe tools only look. Cautious tools run code with the user's rights, unless sandboxed. Before a dangerous one the user is asked.`;
 
-/** What a model must know when the list does not show it the tools it can call. */
+/** Additions for list modes that do not show a model its tools. */
 const UNLISTED: Record<ListMode, string> = {
   full: '',
   lightweight:
@@ -22,7 +22,7 @@ const UNLISTED: Record<ListMode, string> = {
     '\nOnly two tools are listed: search_tools finds the tool for a task, with includeSchema:true its parameters too, and call_tool calls it.',
 };
 
-/** Returns the instructions of a server that lists its tools as LIST says. */
+/** Returns the instructions of a server that lists its tools in the mode LIST. */
 export function instructions(list: ListMode): string {
   return INSTRUCTIONS + UNLISTED[list];
 }

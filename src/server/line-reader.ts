@@ -1,27 +1,27 @@
-// Decides how chunks of stdin, split anywhere, become lines, and how long one can be.
+// Splits chunks of stdin into lines, and limits the length of a line.
 
-/** Octets of one line; a longer one is passed over. */
+/** A longer line, in octets, is skipped. */
 export const LINE_LIMIT = 64 * 1024 * 1024;
 
 const NEWLINE = 10;
 const FIRST_SIZE = 4096;
 
-/** Octets that are kept of each end of a line that is too long. */
+/** Octets that are kept of each end of a skipped line. */
 const END_SIZE = 500;
 
-/** A line, or of one that is too long its size and the ends. */
+/** A line, or the size and both ends of a skipped line. */
 export type Line = { octets: Buffer } | { passedOver: number; ends: [string, string] };
 
 export class LineReader {
-  /** The beginning of a line whose end has not come, of which the first #fill octets count. */
+  /** Beginning of a line whose end has not arrived; only the first #fill octets are valid. */
   #kept: Buffer = Buffer.alloc(0);
   #fill = 0;
-  /** Its octets that came, also those that are not kept. */
+  /** Octets of this line so far, including those that are not kept. */
   #size = 0;
-  /** Both ends of it, once it is too long. */
+  /** Both ends of this line, once it is too long. */
   #ends: [Buffer, Buffer] | undefined;
 
-  /** Takes CHUNK and returns the lines that are complete now. */
+  /** Adds CHUNK and returns the lines that are now complete. */
   push(chunk: Buffer): Line[] {
     const lines: Line[] = [];
     let start = 0;
@@ -43,7 +43,7 @@ export class LineReader {
     return ends ? { passedOver: size, ends: [`${ends[0]}`, `${ends[1]}`] } : { octets };
   }
 
-  /** Copies PART, as a chunk of one octet would hold much more; the room doubles, so that this stays cheap. */
+  /** Copies PART: a reference would keep its whole chunk in memory. The buffer doubles, which keeps copying cheap. */
   #keep(part: Buffer): void {
     this.#size += part.length;
     if (this.#size > LINE_LIMIT) {

@@ -1,4 +1,4 @@
-// Decides where a person finds the whole of what they are asked to approve: a file of its own until they have answered.
+// Writes the whole preview of an approval to a file, for a person to read until they have answered.
 
 import { randomBytes } from 'node:crypto';
 import { readdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { makeOwnFolder } from '../own.ts';
 
-/** A preview that was written to the file at PATH, or WHY it could not be. Nothing here throws. */
+/** A preview in the file at PATH, or WHY it could not be written. No function here throws. */
 export type PreviewFile = { path: string; remove: () => void } | { why: string };
 
 const NAME = /^[0-9a-f]+\.diff$/;
-/** Octets of a name, which stands in a question, where there is little room. */
+/** Random octets in a file name. It appears in a question, where room is scarce. */
 const NAME_OCTETS = 2;
-/** Names that are tried before a file counts as impossible, since other servers use some. */
+/** At most this many names are tried, as other servers use some. */
 const TRIES = 20;
 
 export class PreviewFiles {
@@ -20,10 +20,10 @@ export class PreviewFiles {
   readonly #keptMs: number;
   readonly #open = new Set<string>();
 
-  /** The files are in FOLDER, which is made when it is needed, for SECONDS at most. */
+  /** FOLDER holds the files and is created when needed. A file is kept for SECONDS at most. */
   constructor(folder: string, seconds: number) {
     this.#folder = folder;
-    // Another server may be a little slower to end a question.
+    // Another server may end its question a little later.
     this.#keptMs = 2000 * seconds;
     process.on('exit', () => this.#open.forEach(remove));
   }
@@ -43,7 +43,7 @@ export class PreviewFiles {
       } catch (error) {
         const taken = (error as NodeJS.ErrnoException).code === 'EEXIST';
         if (taken && tries < TRIES) continue;
-        if (!taken) remove(path); // Half of it is worse than nothing.
+        if (!taken) remove(path); // Half a preview is worse than none.
         return { why: messageOf(error) };
       }
       return this.#opened(path);
@@ -53,13 +53,13 @@ export class PreviewFiles {
   #opened(path: string): PreviewFile {
     this.#open.add(path);
     const close = () => {
-      // Another server may have a file of that name later.
+      // Another server may use the same name later.
       if (this.#open.delete(path)) remove(path);
     };
     return { path, remove: close };
   }
 
-  /** Removes what servers left that were killed. */
+  /** Removes files left by servers that were killed. */
   #removeOld(): void {
     for (const name of readdirSync(this.#folder).filter((each) => NAME.test(each))) {
       const path = join(this.#folder, name);
@@ -72,5 +72,5 @@ export class PreviewFiles {
 function remove(path: string): void {
   try {
     unlinkSync(path);
-  } catch {} // It is gone, or code in the image has put something else there.
+  } catch {} // The file is gone, or code in the image has put something else there.
 }

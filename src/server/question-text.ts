@@ -1,4 +1,4 @@
-// Decides how a question reads: what comes first, and on how many pages, of which a client shows each whole.
+// Words the question for an approval, and splits it into pages that the client shows whole.
 
 import type { OpenQuestion } from '../kernel/approval.ts';
 import { homeFolder } from '../paths.ts';
@@ -7,23 +7,23 @@ import { visibleLine } from '../visible.ts';
 import type { PreviewFile } from './preview-files.ts';
 import { fits, largest, type Message, messageIn, type Room, withBeginning } from './room.ts';
 
-/** Pages that a person may turn. Of what takes more, they see the first, and the file. Claude Code ends a call that asks
- *  more than ten times. */
+/** At most this many pages. Of a longer preview, people see the first page and the path of the file. Claude Code ends a
+ *  call that asks more than ten times. */
 const MOST_PAGES = 6;
 
-/** A question as its human is asked it. */
+/** A question, split into pages. */
 export interface Pages {
-  /** The messages: each but the last offers the next. */
+  /** Messages; each but the last offers the next. */
   pages: string[];
-  /** Whether all that there is to show stands on them. */
+  /** True when the pages contain the whole preview. */
   whole: boolean;
 }
 
-/** Returns QUESTION on pages for ROOM. FILE has the whole preview. */
+/** Returns QUESTION as pages for ROOM. FILE has the whole preview. */
 export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room): Pages {
   const head = headOf(question);
   const { length } = question.preview.lines;
-  // No pages have place for more lines than columns, and there can be a million.
+  // Pages cannot show more lines than they have columns, and a preview can have a million lines.
   const lines = question.preview.lines.slice(0, MOST_PAGES * room.rows * room.columns).map(String);
   const last = `All of it: ${placeOf(file)}`;
   const alone = { lines: [`${head}`, ...lines] };
@@ -36,7 +36,7 @@ export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room): 
   return { pages: [first.message, ...more], whole: more.length > 0 };
 }
 
-/** Returns the pages with LINES, the last of so many IN ALL; none when they are too many, or one is too long for a page. */
+/** Returns pages for LINES, the last of IN_ALL lines; none when there are too many, or when a line exceeds a page. */
 function furtherPages(name: string, lines: readonly string[], inAll: number, room: Room): string[] {
   const pages: string[] = [];
   for (let from = 0; from < lines.length; ) {
@@ -56,8 +56,8 @@ function furtherPages(name: string, lines: readonly string[], inAll: number, roo
   return pages;
 }
 
-/** Returns as much of MESSAGE as ROOM has place for, below what HEAD says of the count of its lines. Of the first line there is
- *  the beginning in any case. */
+/** Returns as much of MESSAGE as fits into ROOM, below a headline: HEAD words it for a number of lines. At least the
+ *  beginning of the first line is included. */
 function page(
   head: (count: number) => QuestionLine,
   { lines, ...rest }: Message,
@@ -69,7 +69,7 @@ function page(
   return { message: messageIn(shown, room), count };
 }
 
-/** Returns the first line of QUESTION. What is known stands before what is quoted. */
+/** Returns the first line of QUESTION. Facts come before quoted text. */
 function headOf({ tool, preview }: OpenQuestion): QuestionLine {
   const by =
     tool.approvedAs === undefined
@@ -87,7 +87,7 @@ function headOf({ tool, preview }: OpenQuestion): QuestionLine {
   return questionLine`Approve ${tool.name} (${ownWords(tool.safetyLevel)}${by})?${what}`;
 }
 
-/** Returns where FILE is, as short as a person can use it. */
+/** Returns the path of FILE, shortened by ~ for the home folder. */
 function placeOf(file: PreviewFile): string {
   if (!('path' in file)) return `not in a file (${visibleLine(file.why)})`;
   const home = homeFolder();

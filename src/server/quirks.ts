@@ -1,5 +1,5 @@
-// Decides what single clients get otherwise than MCP alone would have it. Each entry says why, and in which version that
-// was seen, so that it can be taken out when that client has changed.
+// Lists deviations from plain MCP for single clients. Each entry has a reason and the version in which it was seen, so
+// that it can be removed when the client has changed.
 
 import {
   type CallToolResult,
@@ -9,23 +9,23 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Room } from './room.ts';
 
-/** What one client gets otherwise. */
+/** The deviations for one client. */
 export interface Quirk {
-  /** How the names begin by which the client calls itself. */
+  /** Prefix of the names by which the client identifies itself. */
   client: string;
-  /** Version in which it was seen. */
+  /** Version in which the reason was observed. */
   seenIn: string;
   reason: string;
-  /** Returns what this client gets in place of RESULT. */
+  /** Returns the result to send in place of RESULT. */
   adapt?: (result: CallToolResult) => CallToolResult;
-  /** What it shows of a question, in the smallest terminal that people use: of 80 columns and 24 rows. */
+  /** How much of a question the client shows, in the smallest terminal that people use: 80 columns by 24 rows. */
   room?: Room;
 }
 
-/** How much of a question an unknown client is sent; that client may show its human less. */
+/** Room assumed for an unknown client, which may show its human less. */
 const UNKNOWN: Room = { rows: 100, columns: 76, sure: 13 };
 
-/** All of them. */
+/** All known quirks. */
 export const QUIRKS: readonly Quirk[] = [
   {
     client: 'gemini-cli',
@@ -50,12 +50,12 @@ export const QUIRKS: readonly Quirk[] = [
   },
 ];
 
-/** Returns RESULT as the client of CONTEXT, which is connected to SERVER, can take it. */
+/** Returns RESULT adapted to the client of CONTEXT, which is connected to SERVER. */
 export function adaptedTo(server: Server, context: ServerContext, result: CallToolResult): CallToolResult {
   return quirkOf(server, context)?.adapt?.(result) ?? result;
 }
 
-/** Returns what the client of CONTEXT, which is connected to SERVER, shows of a question. */
+/** Returns how much of a question the client of CONTEXT, which is connected to SERVER, shows. */
 export function roomOf(server: Server, context: ServerContext): Room {
   return quirkOf(server, context)?.room ?? UNKNOWN;
 }
@@ -65,20 +65,20 @@ function quirkOf(server: Server, context: ServerContext): Quirk | undefined {
   return QUIRKS.find(({ client }) => name.startsWith(client));
 }
 
-/** Returns what the client of CONTEXT calls itself, in either era of the protocol. */
+/** Returns the name that the client of CONTEXT gives itself, in either era of the protocol. */
 function clientName(server: Server, context: ServerContext): string {
   const envelope = context.mcpReq.envelope as Record<string, { name?: unknown }> | undefined;
   return String((envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion())?.name ?? '');
 }
 
-/** Returns RESULT, with its texts as structure too when the first is JSON and no object. */
+/** Returns RESULT, with its texts as structuredContent too when the first is JSON but no object. */
 function withTextsAsStructure(result: CallToolResult): CallToolResult {
   const texts = result.content.flatMap((each) => (each.type === 'text' ? [each.text] : []));
   if (result.structuredContent !== undefined || !isJsonWithoutNames(texts[0] ?? '')) return result;
   return { ...result, structuredContent: { texts } };
 }
 
-/** Returns whether TEXT is JSON, and no object: a number, a string, a list, true, false or null. */
+/** True when TEXT is JSON but no object: a number, a string, a list, true, false or null. */
 function isJsonWithoutNames(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);

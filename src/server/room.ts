@@ -1,47 +1,47 @@
-// Decides how much of a message a client surely shows, and where the lines of one are broken.
+// Computes how much of a message a client surely shows, and breaks its lines.
 
 import { withoutIsolates } from '../visible.ts';
 
-/** What a client shows of a message. */
+/** How much of a message a client shows. */
 export interface Room {
-  /** Rows of a terminal, and columns of each. */
+  /** Rows of a terminal, and columns of each row. */
   rows: number;
   columns: number;
-  /** Rows of these that its human surely sees, when those are fewer. */
+  /** How many of these rows the human surely sees, if not all. */
   sure?: number;
-  /** It shows more of a message in one line, which it wraps between words, than of one in several. */
+  /** The client shows more of a message in one line, which it wraps between words, than of one in several lines. */
   joined?: true;
 }
 
 /** The lines of a message. */
 export interface Message {
   lines: readonly string[];
-  /** One of ours that stands last and is to be copied, so it is not broken. */
+  /** A last line of ours that is not broken, because people copy it. */
   last?: string;
 }
 
-/** Returns the text of a message, as a client with ROOM is sent it. */
+/** Returns the message as the text to send to a client with ROOM. */
 export function messageIn({ lines, last }: Message, room: Room): string {
   const end = last === undefined ? [] : [last];
   return room.joined ? joined([...lines, ...end]) : [...rowsOf(lines, room), ...end].join('\n');
 }
 
-/** Returns whether all of a message is shown in ROOM. */
+/** True when ROOM shows the whole message. */
 export function fits(message: Message, room: Room): boolean {
   const lines = message.last === undefined ? message.lines : [...message.lines, message.last];
-  // No letter has more than two units, so what is far too long need not be laid out.
+  // No character has more than two code units, so a text that is far too long need not be laid out.
   const most = 2 * room.rows * room.columns;
   return (
     lines.reduce((sum, { length }) => sum + length, 0) <= most && rowsOf(lines, room).length <= room.rows
   );
 }
 
-/** Returns whether the human surely sees MESSAGE, which was made for ROOM. */
+/** True when the human surely sees all of MESSAGE, which was made for ROOM. */
 export function surelySeen(message: string, { rows, sure = rows }: Room): boolean {
   return message.split('\n').length <= sure;
 }
 
-/** Returns MESSAGE with as much of the beginning of LINE behind its lines as ROOM has place for. */
+/** Returns MESSAGE with as much of the beginning of LINE after its lines as fits into ROOM. */
 export function withBeginning(message: Message, line: string, room: Room): Message {
   const letters = [...line.slice(0, room.rows * room.columns)];
   const longer = (count: number) => ({
@@ -52,7 +52,7 @@ export function withBeginning(message: Message, line: string, room: Room): Messa
   return count === 0 ? message : longer(count);
 }
 
-/** Returns the largest number up to LIMIT for which IS holds, as it does for all below; 0 when it holds for none. */
+/** Returns the largest number up to LIMIT for which IS is true, or 0. IS must be true for all numbers below it. */
 export function largest(limit: number, is: (count: number) => boolean): number {
   let [low, high] = [0, limit];
   while (low < high) {
@@ -63,16 +63,16 @@ export function largest(limit: number, is: (count: number) => boolean): number {
   return low;
 }
 
-/** Stands where a line ends; one in the text of a line is shown as its code, so that it ends none. */
+/** Marks the end of a line. The same character within a line is shown as its code, so it cannot fake one. */
 const LINE_END = '\u23ce';
 
-/** Whoever shows only one line shows no isolates either. */
+/** A client that shows only one line does not show isolates (U+2066 to U+2069) either. */
 function joined(lines: readonly string[]): string {
   const shown = lines.map((line) => withoutIsolates(line).replaceAll(LINE_END, '<U+23CE>'));
   return shown.join(` ${LINE_END} `);
 }
 
-/** Begins a row that goes on with the line above. */
+/** Begins a row that continues the line above. */
 const GOES_ON = '\u2026 ';
 
 function rowsOf(lines: readonly string[], { columns, joined: isJoined }: Room): string[] {
@@ -80,8 +80,8 @@ function rowsOf(lines: readonly string[], { columns, joined: isJoined }: Room): 
   return lines.flatMap((line) => wrapped(line, columns, GOES_ON));
 }
 
-/** Returns LINE in rows of COLUMNS, broken between words where that is possible. All but the first begin with MARK, so that
- *  no text from outside can begin a row. */
+/** Returns LINE in rows of COLUMNS, broken between words where possible. All rows but the first begin with MARK, so
+ *  that no text from outside can begin a row. */
 function wrapped(line: string, columns: number, mark: string): string[] {
   const rows: string[] = [];
   let row = '';
@@ -104,7 +104,7 @@ function wrapped(line: string, columns: number, mark: string): string[] {
 
 const TAB_COLUMNS = 8;
 
-/** Returns how many columns TEXT takes at most: letters of other than alphabets can take two, and small pictures do. */
+/** Returns how many columns TEXT takes at most: characters outside of alphabets can take two, and emoji do. */
 function widthOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   const wide = /[\u1100-\u11ff\u2e80-\u{10ffff}]|\p{Emoji_Presentation}/u;

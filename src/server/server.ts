@@ -1,4 +1,4 @@
-// Decides what an MCP client sees: the list of tools, calls and their results, progress, cancellation.
+// Serves an MCP client: the list of tools, calls and their results, progress, cancellation.
 
 import {
   type CallToolResult,
@@ -24,16 +24,16 @@ import { adaptedTo, roomOf } from './quirks.ts';
 
 export interface ServerOptions {
   registry: ToolRegistry;
-  /** The catalog of that registry. */
+  /** The catalog of the registry's tools. */
   catalog: Catalog;
   executor: Executor;
   approvals: Approvals;
   version: string;
-  /** Where people read about live-lisp. */
+  /** Web page about live-lisp. */
   homepage?: string;
-  /** What tools/list shows. */
+  /** Mode of tools/list. */
   list: ListMode;
-  /** Resolves when the tools that the start file registers, if there is one, are there. */
+  /** Resolves when the tools that a start file registers are there, if there is a start file. */
   started: () => Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function createServer(options: ServerOptions): Server {
   const server = new Server(identity(options.version, options.homepage), {
     capabilities: { tools: { listChanged: true } },
     instructions: instructions(options.list),
-    // Clients of the legacy era are asked from here, where it is known what an answer that does not come means.
+    // Legacy clients are asked by performCall, which knows what a missing answer means.
     inputRequired: { legacyShim: false },
   });
   server.setRequestHandler('tools/list', async () =>
@@ -58,7 +58,7 @@ export function createServer(options: ServerOptions): Server {
     if (isCallTool(name)) return throughCallTool(options, args, perform);
     const tool = registeredName(options, name) ?? (await nameOnceStarted(options, name));
     if (tool === undefined) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, options.registry.unknownTool(name)); // C8
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, options.registry.unknownTool(name)); // Contract C8.
     }
     return perform(tool, args);
   });
@@ -66,12 +66,12 @@ export function createServer(options: ServerOptions): Server {
   return server;
 }
 
-/** Milliseconds in which several changes of the list are told at once. */
+/** Changes of the list within this many milliseconds are announced together. */
 const CHANGES_MS = 20;
 
-/** Tells the client of SERVER when the list has changed, as long as it is connected. Returns whether it has not heard of
- *  a change yet, and what tells it at once. A client that takes the list when it gets an answer must not take the old
- *  one. */
+/** Announces changes of the list to the client of SERVER while it is connected. Returns WAIT, true while an
+ *  announcement is due, and TELL_NOW, which sends it at once: a client that lists the tools on an answer must not get
+ *  the old list. */
 function tellChanges(
   { registry, list }: ServerOptions,
   server: Server,
@@ -82,7 +82,7 @@ function tellChanges(
     timer = undefined;
     await server.sendToolListChanged().catch(() => {}); // The client is gone.
   };
-  // These lists never change.
+  // The lists of these modes never change.
   const constant = list === 'summary' || list === 'search';
   const stop = registry.onChange(() => {
     if (!constant) timer ??= setTimeout(() => void tellNow(), CHANGES_MS);
@@ -126,7 +126,7 @@ async function performCall(
   }
 }
 
-/** Calls the tool that ARGS, the arguments of call_tool, ask for (S1.16). */
+/** Calls the tool that ARGS, the arguments of call_tool, name (S1.16). */
 async function throughCallTool(
   options: ServerOptions,
   args: unknown,
@@ -151,13 +151,13 @@ function registeredName({ registry }: ServerOptions, name: string): string | und
   return registry.getTool(name.replaceAll('-', '_'))?.name;
 }
 
-/** Returns the same, once the image has started: until then, a tool that is not there can still come. */
+/** As registeredName, once the image has started: until then, its start files can still register the tool. */
 async function nameOnceStarted(options: ServerOptions, name: string): Promise<string | undefined> {
   await options.started();
   return registeredName(options, name);
 }
 
-/** The text of the tool comes first and alone, so that it is exact; notices follow as texts of their own. */
+/** The tool's text comes first and alone, so that it is exact. Notices follow as further texts. */
 function toResult(outcome: Outcome): CallToolResult {
   const { hint } = outcome;
   const own = outcome.success ? outcome.text : outcome.error;
@@ -170,8 +170,8 @@ function toResult(outcome: Outcome): CallToolResult {
   };
 }
 
-/** Returns how the call of CONTEXT is watched, and what says that it has ended. Until then its client hears of its
- *  progress, in values that only grow. */
+/** Returns the context of the call, and a function to call when it has ended. Until then its client gets progress
+ *  notifications, whose values only grow. */
 function callContext(context: ServerContext): { call: CallContext; ended: () => void } {
   const { signal, _meta } = context.mcpReq;
   const progressToken = _meta?.progressToken;

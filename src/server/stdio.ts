@@ -1,4 +1,4 @@
-// Decides the life of the server process over stdio: when the image starts, and when all ends.
+// Runs the server process over stdio, from the first answer to the exit.
 
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createServer, type ServerOptions } from './server.ts';
@@ -7,15 +7,15 @@ import { StdioTransport } from './transport.ts';
 export interface StdioLife extends ServerOptions {
   /** Called once the client has its first answer. */
   onReady: () => void;
-  /** Returns whether calls wait for an image to start. */
+  /** True while calls wait for an image to start. */
   starting: () => boolean;
-  /** Called before the process exits, which waits until what runs was interrupted. */
+  /** Called before the process exits; the exit waits until running calls were interrupted. */
   onEnd: () => Promise<void>;
 }
 
-/** Milliseconds that the answers of calls that were interrupted have to be written. */
+/** Time for the answers of interrupted calls to be written. */
 const LAST_ANSWERS_MS = 100;
-/** Octets of standard error that nobody has read, above which nothing is added. */
+/** With more unread octets on standard error than this, further lines are dropped. */
 const UNREAD_LIMIT = 256 * 1024;
 
 /** Serves MCP on this process's stdin and stdout, and exits when stdin ends. */
@@ -40,7 +40,7 @@ export function serve(life: StdioLife): void {
     transport,
     onerror: (error) => complain(error.message.split('\n')[0] ?? ''),
   });
-  // The SDK has set its own onclose by now; the process ends after it.
+  // Runs after the SDK's own onclose, which is set by now; then the process ends.
   const closed = transport.onclose;
   transport.onclose = () => {
     closed?.();

@@ -1,6 +1,6 @@
-// Decides how lines on stdin and stdout become messages, and how much of both is held. The SDK's own transport drops
-// lines that are no JSON without a word and ends the connection at 10 MB. This one reports the first and takes longer
-// lines. Null for the arguments of a call, which the SDK refuses, counts as none (S2.21).
+// Turns lines on stdin and stdout into messages, and limits how much of both is held. The SDK's own transport silently
+// drops lines that are no JSON and ends the connection at 10 MB. This one reports such lines and accepts longer ones.
+// It reads null as the arguments of a call, which the SDK refuses, as none (S2.21).
 
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -14,28 +14,28 @@ import {
 import { messageOf } from '../errors.ts';
 import { LINE_LIMIT, type Line, LineReader } from './line-reader.ts';
 
-/** Octets that the client has not read yet, and of requests that are not answered yet, above which no more requests
- *  are taken in. What a client sends before it reads anything should fit, or both would wait for each other. */
+/** With more octets than this in unread output and unanswered requests, reading pauses. All that a client sends before
+ *  it reads anything should fit, or both sides would wait for each other. */
 const HELD_LIMIT = 128 * 1024 * 1024;
-/** Octets that the client has not read yet, above which it is told of nothing that it has not asked for. */
+/** With more unread octets of output than this, notifications are dropped. */
 const UNASKED_LIMIT = 1024 * 1024;
-/** Milliseconds that calls have to be answered after stdin ended. Calls that wait for an image to start get as many of these
- *  periods more. */
+/** Time to answer calls after stdin has ended. While calls wait for an image to start, it is repeated, up to this many
+ *  times. */
 const LAST_ANSWERS_MS = 600;
 const STARTING_ROUNDS = 8;
-/** How long the answers of those that were ended then may take to be written. */
+/** Time to write the answers of calls that were then ended. */
 const WRITTEN_MS = 100;
 
 export interface StdioOptions {
   stdin: Readable;
   stdout: Writable;
-  /** Reports, in one line, what was wrong with a message. */
+  /** Reports a problem with a message, in one line. */
   complain: (line: string) => void;
   /** Called once, after the first answer was written. */
   onFirstAnswer: () => void;
-  /** Returns whether calls wait for an image to start. */
+  /** True while calls wait for an image to start. */
   starting: () => boolean;
-  /** Called when stdin has ended and calls go on: it ends them, so that they are answered. */
+  /** Called when stdin has ended and calls still run: ends them, so that they are answered. */
   onLate: () => Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export class StdioTransport implements Transport {
   onclose?: () => void;
   readonly #options: StdioOptions;
   readonly #lines = new LineReader();
-  /** How many octets each request had that is not answered yet. */
+  /** Unanswered requests by id, with their lengths. */
   readonly #unanswered = new Map<string | number, number>();
   #unansweredOctets = 0;
   #answered = false;
@@ -70,7 +70,7 @@ export class StdioTransport implements Transport {
     if (this.#closed) return;
     const unasked = 'method' in message && !('id' in message);
     if (unasked && stdout.writableLength > UNASKED_LIMIT) return;
-    // Nobody waits until it is written: messages are in the order in which they were sent.
+    // No need to wait for the write: messages keep their order.
     stdout.write(serializeMessage(message), () => this.#sent(message));
   }
 
@@ -103,8 +103,8 @@ export class StdioTransport implements Transport {
     else this.#waitForAnswers(STARTING_ROUNDS);
   }
 
-  /** Waits LAST_ANSWERS_MS for answers, then ends the calls that have none. While calls wait for an image to start, the wait is
-   *  repeated, up to ROUNDS times. */
+  /** Waits LAST_ANSWERS_MS for answers, then ends the calls that have none. Repeats the wait up to ROUNDS times while
+   *  calls wait for an image to start. */
   #waitForAnswers(rounds: number): void {
     const waited = this.#options.starting();
     setTimeout(() => {
@@ -133,7 +133,7 @@ export class StdioTransport implements Transport {
     if (!this.#holdsMuch()) this.#options.stdin.resume();
   }
 
-  /** Forgets the request ID, which was answered or will not be. */
+  /** Forgets the request ID, which was answered or never will be. */
   #settle(id: string | number): void {
     this.#unansweredOctets -= this.#unanswered.get(id) ?? 0;
     this.#unanswered.delete(id);
@@ -175,27 +175,27 @@ export class StdioTransport implements Transport {
       this.#unanswered.set(message.id, line.length);
       this.#unansweredOctets += line.length;
     } else if ('method' in message && message.method === 'notifications/cancelled') {
-      this.#settle(message.params?.['requestId'] as string | number); // The SDK does not answer it any more.
+      this.#settle(message.params?.['requestId'] as string | number); // The SDK no longer answers it.
     }
     if ('method' in message && message.params?.['arguments'] === null) delete message.params['arguments'];
     this.onmessage?.(message);
   }
 
-  /** Refuses the request ID, which had too many OCTETS to be read. */
+  /** Refuses the request ID, whose line of OCTETS was too long to read. */
   #refuseLong(octets: number, id: string | number | undefined): void {
     if (id === undefined || this.#unanswered.has(id)) return;
     const message = `Invalid request: it has ${octets} octets, and can have ${LINE_LIMIT}, so nothing was done. Send less at a time.`;
     void this.send({ jsonrpc: '2.0', id, error: { code: ProtocolErrorCode.InvalidRequest, message } });
   }
 
-  /** Refuses a request of the number ID, under which another one waits: an answer could be that of either. */
+  /** Refuses a request with the ID of a pending one: an answer could belong to either. */
   #refuseAgain(id: string | number): void {
     const message = `Invalid request: the request ${JSON.stringify(id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
     const error = { code: ProtocolErrorCode.InvalidRequest, message };
     if (!this.#closed) this.#options.stdout.write(serializeMessage({ jsonrpc: '2.0', id, error }));
   }
 
-  /** Answers the request that LINE was meant to be, when it says which: its sender waits. */
+  /** Answers the request that LINE was meant to be, if it has an id: its sender waits. */
   async #refuse(line: string): Promise<void> {
     const id = requestId(line);
     if (id === undefined) return;
@@ -205,8 +205,8 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Returns whether MESSAGE is a request of a call with nothing around it, as nearly all are. The check of the SDK takes
- *  longer, tells nothing more of it, and is made again behind us. */
+/** True when MESSAGE is a bare tool call, as nearly all are. The SDK's check takes longer, finds nothing more in these,
+ *  and is repeated behind us. */
 function isPlainCall(message: unknown): message is JSONRPCRequest {
   const { jsonrpc, id, method, params, ...more } = Object(message) as { [member: string]: unknown };
   return (
@@ -231,7 +231,7 @@ function idAtEnd([first, last]: readonly [string, string]): string | number | un
   return found === undefined ? undefined : (JSON.parse(found) as string | number);
 }
 
-/** Returns the id of the request that LINE was meant to be, when it has one that an answer can have. */
+/** Returns the id of the request that LINE was meant to be, if it has a valid one. */
 function requestId(line: string): string | number | undefined {
   try {
     const { id, method } = Object(JSON.parse(line)) as { id?: unknown; method?: unknown };

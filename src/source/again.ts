@@ -1,4 +1,4 @@
-/** Decides which top-level form of a text is the one that an older version of it had, or that defines a name. */
+/** Finds a top-level form of an older text again in the current one, or the form that defines a name. */
 
 import { bareName, elementsOf, type Form, formText } from './form.ts';
 import { bare, MARK, nextToken, type Token, upperCase } from './lexer.ts';
@@ -6,20 +6,20 @@ import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
 import { headNameOf, partsOfName } from './qualified.ts';
 
-/** What is known of a definition without its text: NAME as `PACKAGE::NAME`, qualifiers and specializers of a METHOD. */
+/** A definition known without its text: NAME is `PACKAGE::NAME`; METHOD has a method's qualifiers and specializers. */
 export interface Definition {
   name: string;
   method?: string | undefined;
 }
 
-/** How a form is known: by its operator and the name behind it, then by what stands between that and its body. */
+/** What identifies a form: its operator, the name behind it, and a method's qualifiers and specializers. */
 export interface Head {
   operator: string;
   name: string;
   method: string;
 }
 
-/** A top-level form, without what is in it. */
+/** A top-level form with what identifies it. */
 interface Entry {
   start: number;
   text: string;
@@ -28,7 +28,7 @@ interface Entry {
 
 const outlines = new WeakMap<TopLevelForms, Entry[]>();
 
-/** Returns where the form at START of BEFORE begins in NOW; undefined when that is not certain. */
+/** Returns the offset in NOW of the form that begins at START in BEFORE; undefined when no match is certain. */
 export function formAgain(start: number, before: TopLevelForms, now: TopLevelForms): number | undefined {
   const [olds, news] = [outlineOf(before), outlineOf(now)];
   const old = olds.find((each) => each.start === start);
@@ -49,7 +49,7 @@ function hasName({ head }: Entry, wanted: Head | undefined): boolean {
   return head !== undefined && head.operator === wanted?.operator && head.name === wanted.name;
 }
 
-/** Returns where the only form of NOW begins that defines DEFINITION, or undefined. */
+/** Returns the offset of the only form of NOW that defines DEFINITION, or undefined. */
 export function formDefining({ name, method }: Definition, now: TopLevelForms): number | undefined {
   const symbol = headNameOf(name);
   const naming = formsMentioning(now, symbol)
@@ -61,7 +61,7 @@ export function formDefining({ name, method }: Definition, now: TopLevelForms): 
   return fitting.length === 1 ? fitting[0]?.start : undefined;
 }
 
-/** Whether the form at START of NOW has the name of DEFINITION in it. */
+/** True when the form at START of NOW contains the symbol of DEFINITION. */
 export function isNamed(start: number, { name }: Definition, now: TopLevelForms): boolean {
   const { symbol } = partsOfName(name);
   const text = now.textAt(start);
@@ -119,7 +119,7 @@ export function methodsMeant(form: Form, text: string): string[] {
   return [...new Set([headOf(form, text)?.method ?? alone, alone])];
 }
 
-/** Returns the name that PART has or begins with: `NAME`, `SETF NAME`. */
+/** Returns the name that PART is or begins with: `NAME` or `SETF NAME`. */
 function nameOf(part: Form): string {
   const elements = elementsOf(part);
   const named = elements.length === 2 && bareName(elements[0]) === 'SETF' ? elements : [elements[0] ?? part];

@@ -1,23 +1,23 @@
-// Decides where the parentheses of a Lisp text are wrong, by what its indentation says.
+// Finds where parentheses of a Lisp text are missing or too many, by its indentation.
 
 import { costAtEnd, type Element, type Indented, NOTHING_READ, readOn } from './indentation.ts';
 import { nextToken } from './lexer.ts';
 
-/** What is wrong with a text. Lines count from 1. */
+/** What is wrong with a text. Line numbers are 1-based. */
 export interface Imbalance {
-  /** A list or a string that does not end, or a list that ends too early. */
+  /** An unclosed list, an unclosed string, or a closing parenthesis too many. */
   kind: 'open' | 'string' | 'closed';
-  /** The line in which the top-level form begins, or the string. */
+  /** The line in which the top-level form or the string begins. */
   began: number;
-  /** The line where indentation says that a parenthesis is missing, or one too many. */
+  /** The line where indentation says that a parenthesis is missing or too many. */
   line: number;
-  /** What would put it right there. */
+  /** The edit that would balance the text there. */
   repair?: Repair;
-  /** The line of the next top-level form, which was taken for a part of the open one. */
+  /** The line of the next top-level form, which the unclosed one swallowed. */
   swallowed?: number;
 }
 
-/** REMOVED parentheses of a text, all SIGN, go at INDEX, or TEXT comes there. */
+/** An edit at INDEX: it removes REMOVED parentheses, all SIGN, or inserts TEXT. */
 export interface Repair {
   index: number;
   removed: number;
@@ -25,45 +25,45 @@ export interface Repair {
   text: string;
 }
 
-/** The top-level form that is at fault, up to the next one. */
+/** The unbalanced top-level form, up to the next form. */
 interface Region {
-  /** Its elements; none when they are too many for a repair to be looked for. */
+  /** Its elements; empty when there are too many to search for a repair. */
   parts: readonly Element[];
   began: number;
   lastLine: number;
-  /** How many parentheses are open at its end, or too many when negative. */
+  /** Parentheses open at its end; negative when too many are closed. */
   excess: number;
   next: Element | undefined;
 }
 
-/** Something that may put a region right. */
+/** A possible repair of a region. */
 interface Candidate extends Repair {
   line: number;
-  /** What it costs beside its indentation. */
+  /** The cost added to that of the resulting indentation. */
   unlikely: number;
-  /** Elements that come in the place of those from one index to another. */
+  /** Elements that replace those from index FROM up to index TO. */
   put: Element[];
   from: number;
   to: number;
-  /** By how many columns what follows in the same line moves. */
+  /** Columns by which the rest of the line moves. */
   moved: number;
-  /** Whether what follows begins a line then. */
+  /** Whether the element at index TO then begins its line. */
   leads?: boolean;
 }
 
-/** Elements of a form in which a repair is looked for: beyond are tables of data. */
+/** At most this many elements of a form are searched for a repair: larger forms are tables of data. */
 const ELEMENTS = 30_000;
 
-/** Lines before the first that contradicts, in which the fault is looked for. */
+/** Lines searched for the fault before the first line that contradicts the structure. */
 const LINES_BACK = 250;
 
-/** Elements that are looked at for the repairs of one text: each possible one is tried on the rest of the form. */
+/** At most this many elements are read to try repairs of one text: each try reads the rest of the form. */
 const LOOKS = 600_000;
 
-/** What a repair costs that concerns where a list begins. Where it ends says less to a reader, so that is wrong more often. */
+/** Cost of changing an opening parenthesis. Readers notice closing ones less, so those are wrong more often. */
 const UNLIKELY = 0.5;
 
-/** Returns what is wrong with the parentheses of TEXT, or undefined when they are right. */
+/** Returns what is wrong with the parentheses of TEXT, or undefined when they balance. */
 export function imbalanceOf(text: string): Imbalance | undefined {
   const search = new RegionSearch();
   let inString: number | undefined;
@@ -93,7 +93,7 @@ function repairOf({ index, removed, sign, text }: Candidate): Repair {
   return { index, removed, sign, text };
 }
 
-/** Yields the tokens of TEXT, up to where it ends within one, when it does. */
+/** Yields the tokens of TEXT. Stops before a token that the end of TEXT cuts off. */
 function* elementsOf(text: string): Generator<Element> {
   let [line, lineStart, lastLine] = [1, 0, 0];
   let [column, measured] = [0, 0];
@@ -104,7 +104,7 @@ function* elementsOf(text: string): Generator<Element> {
       lineStart = nextLine + 1;
     }
     if (kind === 'end') return;
-    // From the last element of the line on, so that a long line costs no more.
+    // Counts from the line's last element on: counting from its beginning each time is quadratic.
     const counted = measured >= lineStart;
     column = width(text, counted ? measured : lineStart, start, counted ? column : 0);
     measured = start;
@@ -117,7 +117,7 @@ function* elementsOf(text: string): Generator<Element> {
   }
 }
 
-/** Returns how many lines of TEXT end before END, the first of them at FIRST. */
+/** Returns how many line breaks TEXT has before END; the first is at FIRST. */
 function lineEndsIn(text: string, first: number, end: number): number {
   let count = 0;
   for (let at = first; at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count++;
@@ -130,21 +130,21 @@ function sortOf(kind: string): Element['sort'] {
   return kind === 'atom' || kind === '.' || kind === '##' ? 'atom' : 'prefix';
 }
 
-/** Returns the column at END of TEXT when START is at COLUMN: a tab leads to each eighth. */
+/** Returns the column at END of TEXT when START is at COLUMN. Tab stops are 8 columns apart. */
 function width(text: string, start: number, end: number, column: number): number {
   let columns = column;
   for (const char of text.slice(start, end)) columns += char === '\t' ? 8 - (columns % 8) : 1;
   return columns;
 }
 
-/** Returns what is wrong where a string or a quoted symbol does not end. A quotation mark too many turns all later strings
- *  round, so the first that reaches over a form at the left margin is named: it begins at START. */
+/** Returns the imbalance of an unclosed string or |symbol|. A stray quotation mark turns all later strings inside out,
+ *  so START is the first string that reaches over a form at the left margin. */
 function openString(text: string, start: number): Imbalance {
   const line = text.slice(0, start).split('\n').length;
   return { kind: 'string', began: line, line };
 }
 
-/** True of what begins a line at the left margin, as a top-level form does. */
+/** True when the element begins a line at column 0, as a top-level form does. */
 function atMargin({ leads, column, sort }: Element): boolean {
   return leads && column === 0 && sort !== 'close';
 }
@@ -160,13 +160,13 @@ class RegionSearch {
   #first: Element | undefined;
   #last: Element | undefined;
   #depth = 0;
-  /** Whether more lists were closed than begun. */
+  /** Whether more lists were closed than opened. */
   #closed = false;
-  /** What the region is when its lists do not end: up to the first form at the margin within. */
+  /** The region in case the lists never close: it ends at the first form at the left margin within it. */
   #open: Region | undefined;
   #found: Region | undefined;
 
-  /** Takes PART, the next element of the text. */
+  /** Processes PART, the next element of the text. */
   take(part: Element): void {
     if (this.#found !== undefined) return;
     const begins = atMargin(part);
@@ -186,7 +186,7 @@ class RegionSearch {
     if (this.#depth < 0) this.#closed = true;
   }
 
-  /** Returns the region, when there is one, once all elements were taken. */
+  /** Returns the unbalanced region, if any. Call it after the last element. */
   end(): Region | undefined {
     if (this.#found !== undefined || this.#depth === 0) return this.#found;
     return this.#closed ? this.#region(undefined) : (this.#open ?? this.#region(undefined));
@@ -205,14 +205,14 @@ class RegionSearch {
   }
 }
 
-/** Returns the repair of REGION after which its indentation fits best. */
+/** Returns the repair of REGION with the least cost. */
 function bestRepair({ parts, excess }: Region): Candidate | undefined {
   const contradicted = wholeOf(parts).contradicted ?? parts.at(-1)?.line ?? 0;
   const last = parts.findLastIndex(({ line }) => line <= contradicted);
   const from = parts.findIndex(({ line }) => line >= contradicted - LINES_BACK);
   const before = readBefore(parts, from, last);
   let best: { candidate: Candidate; cost: number } | undefined;
-  // How many lists close in a row in the line, from the element on.
+  // How many closing parentheses follow in a row, from this element on in its line.
   let closes = 0;
   for (let index = last, looks = 0; index >= from && looks < LOOKS; index--) {
     const [part, next] = [parts[index], parts[index + 1]];
@@ -235,7 +235,7 @@ function wholeOf(parts: readonly Element[]): Indented {
   return read;
 }
 
-/** Returns what is known before each of PARTS from index FROM to the one behind LAST. */
+/** Returns the reading state before each of PARTS from index FROM up to index LAST + 1. */
 function readBefore(parts: readonly Element[], from: number, last: number): Indented[] {
   const known: Indented[] = [];
   let read = NOTHING_READ;
@@ -248,8 +248,8 @@ function readBefore(parts: readonly Element[], from: number, last: number): Inde
   return known;
 }
 
-/** Returns what the indentation of PARTS costs with CANDIDATE, before which READ is known, and at how many was looked. Above
- *  LIMIT it is not told exactly. */
+/** Returns the indentation cost of PARTS with CANDIDATE applied, and how many elements were read for it. BEFORE is the
+ *  state before the repair. Reading stops above LIMIT, so a larger cost is only a lower bound. */
 function costOf(
   { put, to, moved, leads, line }: Candidate,
   before: Indented,
@@ -272,8 +272,8 @@ function movedBy(part: Element, columns: number, leads = part.leads): Element {
   return { ...part, column: part.column + columns, paren: part.paren + columns, leads };
 }
 
-/** Returns what can be done about EXCESS parentheses at the INDEXth of PARTS, and in whose line CLOSES of them follow from
- *  there on. */
+/** Returns the repairs for EXCESS parentheses at PARTS[INDEX]. CLOSES closing parentheses follow in a row from there in
+ *  its line. */
 function repairsAt(parts: readonly Element[], index: number, excess: number, closes: number): Candidate[] {
   const part = parts[index];
   if (part === undefined) return [];
@@ -290,7 +290,7 @@ function repairsAt(parts: readonly Element[], index: number, excess: number, clo
   ];
 }
 
-/** Returns the repair that closes lists COUNT times after PART, the INDEXth. */
+/** Returns the repair that inserts COUNT closing parentheses after PART, which has index INDEX. */
 function closedAfter(index: number, part: Element, count: number): Candidate {
   const close: Element = { ...part, sort: 'close', leads: false, line: part.endLine };
   return {
@@ -299,8 +299,8 @@ function closedAfter(index: number, part: Element, count: number): Candidate {
   };
 }
 
-/** Returns the repair that takes out the COUNT parentheses from PART on, the INDEXth. What then leads the line stands where
- *  its first token stood. */
+/** Returns the repair that removes COUNT parentheses from PART on, which has index INDEX. What then begins the line
+ *  keeps the column of its first token. */
 function without(index: number, part: Element, count: number): Candidate {
   const opens = part.sort === 'open';
   return {
@@ -310,7 +310,7 @@ function without(index: number, part: Element, count: number): Candidate {
   };
 }
 
-/** Returns the repair that begins a list before PART, the INDEXth. */
+/** Returns the repair that inserts an opening parenthesis before PART, which has index INDEX. */
 function openedBefore(index: number, part: Element): Candidate {
   const open: Element = { ...part, sort: 'open', paren: part.column };
   return {

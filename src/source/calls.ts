@@ -1,4 +1,4 @@
-/** Decides where a source calls or mentions a function, and with which arguments. */
+/** Finds the calls and other mentions of a function in a source, with the arguments. */
 
 import { type Argument, argumentOf, elementsOf } from './fits.ts';
 import { bareName, type Form, resolve } from './form.ts';
@@ -7,33 +7,33 @@ import { MARK, upperCase } from './lexer.ts';
 import type { SourceText } from './text.ts';
 import { operatorOf, walkSource } from './walk.ts';
 
-/** A call or mention that begins at START. ARGS are those of a call; HOW says what else it is. */
+/** A call or mention that begins at START. A call that can be checked has ARGS; HOW names any other mention. */
 export interface Mention {
   start: number;
-  /** Where the function is named, or the place that is set, when that is a form in the call. */
+  /** Start of the #'NAME or of the SETF place within the call, when the function is named there. */
   also?: number;
-  /** Where the top-level form begins. */
+  /** Start of the top-level form. */
   top: number;
   args?: Argument[];
   how?: string;
 }
 
-/** The operators of Common Lisp that define functions and macros for a part of the code. */
+/** Common Lisp operators that bind local functions and macros. */
 const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 
-/** A symbol as it is looked for in a part of a source. */
+/** A symbol to look for in one part of a source. */
 export interface Wanted {
-  /** Its name without a package. */
+  /** Its name without package. */
   name: string;
-  /** Packages by which it may be qualified; a lower part of the name of another is another symbol. */
+  /** Packages that may qualify it. Their names are compared whole: the tail of another package's name is no match. */
   homes: ReadonlySet<string>;
-  /** Whether the name alone is the symbol in the package that the text is read in. */
+  /** Whether the unqualified name means this symbol in the package of that part of the source. */
   bare: boolean;
 }
 
-/** A function or macro that is looked for. */
+/** A function or macro whose mentions are looked for. */
 export interface Callee extends Omit<Wanted, 'bare'> {
-  /** Whether it is `(setf NAME)`. */
+  /** Whether it is a `(setf NAME)` function. */
   setf: boolean;
   /** Whether it is a macro, which SETF expands in a place. */
   macro?: boolean | undefined;
@@ -74,8 +74,8 @@ function formatMentions(text: string, { name, homes }: Callee, tops: readonly nu
   });
 }
 
-/** Gives those of ELEMENTS, of a form, in which the name can be the callee. What a local function or macro of that name
- *  has in its scope is of that. */
+/** Returns those of ELEMENTS in which the name can mean the callee. A local function or macro of that name shadows it
+ *  in its scope. */
 function unshadowed(elements: readonly Form[], state: Walk, data: boolean): readonly Form[] {
   const operator = operatorOf(elements[0]);
   if (!LOCAL.includes(operator)) return elements;
@@ -84,8 +84,8 @@ function unshadowed(elements: readonly Form[], state: Walk, data: boolean): read
   return operator === 'LABELS' || data ? [] : elements.slice(0, 2);
 }
 
-/** Gives PARTS of a form of ELEMENTS. A place of the callee that SETF sets is of another function, so only what is in it
- *  comes. */
+/** Returns PARTS of a form of ELEMENTS, with each SETF place of the callee's name replaced by its arguments: the place
+ *  calls the (setf NAME) function. */
 function withoutPlaces(elements: readonly Form[], parts: readonly Form[], state: Walk): readonly Form[] {
   if (state.setf || state.macro || !['SETF', 'PSETF'].includes(operatorOf(elements[0]))) return parts;
   return parts.flatMap((part, index) => {
@@ -110,7 +110,7 @@ function note(form: Form, elements: readonly Form[], state: Walk, data: boolean)
   }
 }
 
-/** Notes the places of the callee that FORM sets. Their function gets the new value first. */
+/** Records the places of the (setf NAME) callee that FORM sets. That function takes the new value as first argument. */
 function noteSetf(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
   for (const place of placesIn(elements)) {
     const [name, ...args] = elementsOf(place) ?? [];
@@ -125,7 +125,7 @@ function noteSetf(form: Form, elements: readonly Form[], state: Walk, data: bool
   }
 }
 
-/** Chooses among COUNT arguments by their INDEX. */
+/** Selects arguments by INDEX out of COUNT. */
 type Choice = (index: number, count: number) => boolean;
 const FIRST: Choice = (index) => index === 0;
 const SECOND: Choice = (index) => index === 1;
@@ -133,7 +133,7 @@ const EVEN: Choice = (index) => index % 2 === 0;
 const ALL: Choice = () => true;
 const BUT_LAST: Choice = (index, count) => index < count - 1;
 
-/** Which arguments of the operators of Common Lisp are places that they set. */
+/** By operator, the arguments that are places which it sets. */
 const SET: ReadonlyMap<string, Choice> = new Map([
   ['SETF', EVEN],
   ['PSETF', EVEN],
@@ -147,7 +147,7 @@ const SET: ReadonlyMap<string, Choice> = new Map([
   ['SHIFTF', BUT_LAST],
 ]);
 
-/** Which parts of a place are places that are set when it is. */
+/** By operator of a place, the parts that are themselves places, set along with it. */
 const SET_WITHIN: ReadonlyMap<string, Choice> = new Map([
   ['VALUES', ALL],
   ['GETF', FIRST],
@@ -156,7 +156,7 @@ const SET_WITHIN: ReadonlyMap<string, Choice> = new Map([
   ['MASK-FIELD', SECOND],
 ]);
 
-/** Gives the places that the form of ELEMENTS sets, and those in them. */
+/** Returns the places that the form of ELEMENTS sets, nested ones included. */
 function placesIn(elements: readonly Form[]): readonly Form[] {
   const isSet = SET.get(bareName(elements[0]));
   if (isSet === undefined) return [];
@@ -178,14 +178,14 @@ function isReference(form: Form | undefined, state: Walk): boolean {
   return ['FUNCTION', 'QUOTE'].includes(operatorOf(operator)) && isName(name, state);
 }
 
-/** Tells whether FORM is the whole name of the callee. */
+/** True when FORM is exactly the callee's name, `(setf NAME)` included. */
 function isName(form: Form | undefined, state: Walk): boolean {
   if (!state.setf) return isNamed(form, state);
   const [operator, symbol] = elementsOf(form) ?? [];
   return operatorOf(operator) === 'SETF' && isNamed(symbol, state);
 }
 
-/** Returns whether FORM is the symbol that is WANTED. */
+/** True when FORM is the symbol WANTED, in a package that fits. */
 export function isNamed(form: Form | undefined, { name: wanted, homes, bare }: Wanted): boolean {
   const atom = resolve(form);
   if (atom?.kind !== 'atom' || bareName(atom) !== wanted) return false;

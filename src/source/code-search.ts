@@ -1,8 +1,8 @@
-// Decides where code stands in a Lisp text, apart from its comments and strings.
+// Searches a Lisp text by tokens, apart from its comments and strings.
 
 import { bare, MARK, nextToken, type Token } from './lexer.ts';
 
-/** Yields the tokens of TEXT, up to its end or to the first that cannot be read. An array of a million would be too large. */
+/** Yields the tokens of TEXT, up to the first unreadable one. An array of a million would be too large. */
 function* tokensOf(text: string): Generator<Token> {
   for (let at = 0; ; ) {
     const token = nextToken(text, at, false);
@@ -12,15 +12,15 @@ function* tokensOf(text: string): Generator<Token> {
   }
 }
 
-/** Where code that was looked for begins and ends: indices of a text. */
+/** A match: UTF-16 indices where it begins and ends. */
 export type Occurrence = [start: number, end: number];
 
 /** Tokens after which a search pauses, so that other requests can run. */
 const SLICE = 4096;
 
-/** Returns a function that finds PATTERN, one or more tokens of Lisp, in a text. It finds the same tokens in the same order,
- *  whatever white space is between them. A symbol without a package prefix matches the symbols of that name in all
- *  packages. The generator yields undefined after every SLICE tokens, so that its caller can let other requests run. Returns undefined when PATTERN has no token. */
+/** Returns a function that finds PATTERN, one or more Lisp tokens, in a text. White space between tokens does not
+ *  matter, and an unqualified symbol matches that name in all packages. The generator yields undefined after every
+ *  SLICE tokens, so that its caller can let other requests run. Returns undefined when PATTERN has no token. */
 export function codeFinder(
   pattern: string,
 ): ((text: string) => Generator<Occurrence | undefined>) | undefined {
@@ -28,9 +28,9 @@ export function codeFinder(
   if (wanted.length === 0) return undefined;
   const bitsOf = bitsIn(wanted, pattern);
   return function* (text) {
-    // Where the last tokens began, as many as the pattern has.
+    // Ring buffer: the starts of the last tokens, as many as the pattern has.
     const starts = new Uint32Array(wanted.length);
-    // Each word has a bit for each of so many tokens of the pattern: whether these end at the token that was read last.
+    // Shift-And state, BITS bits a word: bit N is set when pattern tokens 0 to N end at the last token read.
     const words = new Int32Array(Math.ceil(wanted.length / BITS));
     const last = 1 << ((wanted.length - 1) % BITS);
     let index = 0;
@@ -45,11 +45,12 @@ export function codeFinder(
   };
 }
 
-/** Tokens that one word has a bit for. */
+/** Bits used of each word. */
 const BITS = 31;
 const MASK = 0x7fffffff;
 
-/** Changes WORDS for a further token, which is those of the pattern that BITS tells. Returns whether the LAST is. */
+/** Advances the Shift-And state WORDS by one token, which equals the pattern tokens in BITS. Returns whether bit LAST
+ *  is set: the whole pattern matches. */
 function readOn(words: Int32Array, bits: Int32Array, last: number): boolean {
   let carried = 1;
   for (let at = 0; at < words.length; at++) {
@@ -60,8 +61,8 @@ function readOn(words: Int32Array, bits: Int32Array, last: number): boolean {
   return ((words[words.length - 1] ?? 0) & last) !== 0;
 }
 
-/** Returns what gives the bits of the tokens of PATTERN, which are WANTED, that a token of a text is; undefined when it is
- *  none of them. */
+/** Returns a function from a token to the bit set of the tokens WANTED, of PATTERN, that equal it; undefined when none
+ *  does. */
 function bitsIn(wanted: readonly Token[], pattern: string) {
   const [exact, bareOnes] = [new Map<string, Int32Array>(), new Map<string, Int32Array>()];
   for (const [index, token] of wanted.entries()) {
@@ -79,7 +80,7 @@ function bitsIn(wanted: readonly Token[], pattern: string) {
   };
 }
 
-/** Whether TOKEN of a pattern means only what is written like it, and not the symbols of that name in all packages. */
+/** True when TOKEN of a pattern matches only its own spelling, and not that name in all packages. */
 function isWhole({ kind, name }: Token): boolean {
   return name.includes(MARK) || (kind === 'atom' && name === '');
 }
@@ -97,11 +98,11 @@ function keyOf(token: Token, text: string, isBare: boolean): string {
   return isBare ? `:${bareName(token)}` : `:${name}`;
 }
 
-/** Characters of a call that are looked through for its end. */
+/** Characters of a call that are searched for its end. */
 const CALL = 1000;
 
-/** Returns the call that begins, or whose operator begins, at index START of TEXT, on one line and without comments, with
- *  where it begins. Returns undefined when there is none, or when it is on one line already or long. */
+/** Returns the call whose parenthesis or operator is at START of TEXT, with its start, and its text on one line without
+ *  comments. Returns undefined without a call there, for one on one line already, or longer than CALL. */
 export function brokenCall(text: string, start: number): { from: number; call: string } | undefined {
   const from = text[start] === '(' ? start : start - 1;
   if (text[from] !== '(') return undefined;
@@ -121,8 +122,7 @@ function bareName({ name }: Token): string {
   return name.startsWith(MARK) ? name : bare(name);
 }
 
-/** Returns TEXT with spaces in place of its comments and of what its strings hold, so that all else stands where it
- *  stood. */
+/** Returns TEXT with comments and string contents replaced by spaces, so that all offsets stay. */
 export function withoutProse(text: string): string {
   let code = '';
   for (const { start, end } of tokensOf(text)) {
@@ -137,7 +137,7 @@ function blank(text: string): string {
   return text.replace(/[^\n]/g, ' ');
 }
 
-/** Returns how many lists stand in TEXT beside each other, as top-level forms do, with those that #+ or #- leave out. */
+/** Returns the number of top-level lists in TEXT; those behind #+ or #- count too. */
 export function topLevelLists(text: string): number {
   let [depth, lists, skipped] = [0, 0, 0];
   for (const { kind } of tokensOf(text)) {
@@ -145,7 +145,7 @@ export function topLevelLists(text: string): number {
     else if (depth === 0 && kind === '(' && skipped === 0) lists++;
     if (kind.endsWith('(')) depth++;
     if (kind === ')') depth = Math.max(0, depth - 1);
-    // A feature expression ends here.
+    // The feature expression behind #+ or #- ends here.
     if (depth === 0 && skipped > 0 && (kind === ')' || kind === 'atom')) skipped--;
   }
   return lists;

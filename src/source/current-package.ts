@@ -2,19 +2,19 @@
 
 import { bareName, elementsOf, type Form, resolve } from './form.ts';
 
-/** The package in which files are read that enter none, unless who loads them is in another. */
+/** The assumed package of a file without IN-PACKAGE. It is wrong when the file is loaded from another package. */
 export const USUAL_PACKAGE = 'COMMON-LISP-USER';
 
-/** Operators of forms of which the parts are top-level forms too. */
+/** Operators whose subforms are top-level forms too. */
 export const SPREADING: readonly string[] = ['EVAL-WHEN', 'LOCALLY', 'PROGN'];
 
-/** Returns the package in which FILE begins to be read, where that is sure: ASDF reads definitions of systems in its own. */
+/** Returns the package in which FILE begins to be read, if that is sure. ASDF reads system definitions in its own. */
 export function packageAtStart(file: string | undefined): string | undefined {
   return file?.endsWith('.asd') ? 'ASDF-USER' : undefined;
 }
 
-/** Returns the package that FORM, a top-level form, makes the current one for what stands behind it. Returns undefined when
- *  it does not do that. */
+/** Returns the package that the top-level form FORM makes current for the forms behind it; undefined when it makes
+ *  none. */
 export function packageEntered(form: Form | undefined, text: string): string | undefined {
   if (form?.kind !== 'cons') return undefined;
   if (SPREADING.includes(bareName(form.car)))

@@ -1,4 +1,4 @@
-/** Decides what the text of a definition defines: its name, its lambda list, and the accessors of a class or structure. */
+/** Reads the text of one definition: its name, its lambda list, and the accessors of a class or structure. */
 
 import { formText } from './definitions.ts';
 import { elementsOf, type LambdaList, lambdaListOf } from './fits.ts';
@@ -6,13 +6,13 @@ import { bareName, type Form, readForm } from './form.ts';
 
 export interface Definition {
   operator: string;
-  /** Without a package. */
+  /** Bare, without package. */
   name: string;
-  /** It is of the function `(setf NAME)`. */
+  /** Whether it defines the function `(setf NAME)`. */
   setf: boolean;
   lambdaList?: LambdaList;
-  /** Of a class or structure: bare names of its slots, and of the functions that it defines for them. A constructor has
-   *  its lambda list. */
+  /** Of a class or structure: bare names of its slots, and of the functions defined for them. CONSTRUCTORS maps each
+   *  constructor to its lambda list. */
   slots?: string[];
   accessors?: string[];
   /** The bare name of the structure that a structure includes. */
@@ -28,7 +28,7 @@ export interface Definition {
 const FUNCTIONS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFGENERIC', 'DEFINE-COMPILER-MACRO', 'DEFTYPE'];
 const CLASSES: readonly string[] = ['DEFCLASS', 'DEFINE-CONDITION'];
 
-/** Returns what TEXT defines under FEATURES; undefined when it is no definition that can be read. */
+/** Returns what TEXT defines under FEATURES; undefined when it is no readable definition. */
 export function definitionOf(text: string, features: ReadonlySet<string>): Definition | undefined {
   const elements = elementsOf(readForm(text, 0, features)) ?? [];
   const [first, second] = elements;
@@ -94,7 +94,7 @@ function structureParts(name: string, options: readonly Form[], body: readonly F
   const given = options.map((option) => elementsOf(option) ?? [option]);
   const option = (wanted: string) => given.find(([key]) => bareName(key) === wanted);
   const named = (wanted: string, usual: string) => nameOr(option(wanted), usual);
-  // The option alone is for no prefix.
+  // :CONC-NAME without a value means no prefix.
   const conc = option('CONC-NAME');
   const prefix = conc ? nameOr(conc, '') : `${name}-`;
   const readers = described.map(([slot, , ...more]) => {
@@ -102,7 +102,7 @@ function structureParts(name: string, options: readonly Form[], body: readonly F
     const reader = prefix + bareName(slot);
     return fixed !== -1 && bareName(more[fixed + 1]) !== 'NIL' ? [reader] : [reader, `(SETF ${reader})`];
   });
-  // What an included structure has is not known here, so its slots may be keywords, too.
+  // The slots of an included structure are not known here, so other keywords may be valid too.
   const plain: LambdaList = {
     required: 0,
     optional: 0,
@@ -123,7 +123,7 @@ function structureParts(name: string, options: readonly Form[], body: readonly F
   };
 }
 
-/** Returns the name in OPTION, of a structure; USUAL when there is no option or nothing in it, and '' when it is NIL. */
+/** Returns the name in the structure option OPTION: USUAL when the option is absent or empty, '' when it is NIL. */
 function nameOr(option: readonly (Form | undefined)[] | undefined, usual: string): string {
   const form = option?.[1];
   if (form === undefined) return usual;

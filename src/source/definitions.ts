@@ -1,4 +1,4 @@
-/** Decides what a top-level form of a Lisp text defines, by its shape alone: an operator, a name, and what follows. */
+/** Lists what the top-level forms of a Lisp text define, judged by their shape: operator, name, and what follows. */
 
 import { headOf } from './again.ts';
 import { elementsOf, type Form, formText } from './form.ts';
@@ -6,22 +6,22 @@ import { MARK } from './lexer.ts';
 import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
 
-/** A form that names something, with what an outline of its file shows. */
+/** A form that names something, as an outline of its file shows it. */
 export interface Defined {
-  /** Where its text begins and ends: indices of the text. */
+  /** UTF-16 indices of its text. */
   start: number;
   end: number;
-  /** In how many others it stands that name nothing, as in (eval-when (...) (defun name ...)). */
+  /** How many enclosing forms name nothing, such as EVAL-WHEN in (eval-when (...) (defun name ...)). */
   depth: number;
-  /** How the operator is written, and the name: a list or a string too. */
+  /** The operator and the name as written; the name can be a list or a string. */
   operator: string;
   name: string;
-  /** The first list behind the name, as a lambda list is, with qualifiers, and the first line of the documentation. */
+  /** The first list behind the name, such as a lambda list, with any qualifiers; and the docstring's first line. */
   list?: string;
   documentation?: string;
 }
 
-/** Returns what the forms of FORMS define, in their order; those that are no lists, or name nothing, are left out. */
+/** Returns what FORMS define, in text order. Forms that are no list or name nothing are left out. */
 export function definitionsIn(forms: TopLevelForms): Defined[] {
   const { text } = forms.source;
   return forms.starts().flatMap((start) => {
@@ -30,13 +30,13 @@ export function definitionsIn(forms: TopLevelForms): Defined[] {
   });
 }
 
-/** Returns what the form at START of FORMS defines, and what forms in it do. */
+/** Returns what the form at START of FORMS defines, nested definitions included. */
 export function definedAt(forms: TopLevelForms, start: number): Defined[] {
   const found = forms.at(start);
   return found ? definedBy(found.form, forms.source.text, 0) : [];
 }
 
-/** Returns where the forms of FORMS are that define SYMBOL, a name as texts have it, or the string of that name. */
+/** Returns the forms of FORMS that define SYMBOL, or the string of that name. */
 export function definitionsNamed(forms: TopLevelForms, symbol: string): { start: number; end: number }[] {
   const { text } = forms.source;
   return formsMentioning(forms, symbol).flatMap((start) => {
@@ -47,7 +47,7 @@ export function definitionsNamed(forms: TopLevelForms, symbol: string): { start:
   });
 }
 
-/** Whether PART is a string that names SYMBOL, as systems have it. */
+/** True when PART is a string that names SYMBOL, as the names of systems are. */
 function isString(forms: TopLevelForms, part: Form | undefined, symbol: string): boolean {
   const { text } = forms.source;
   return (
@@ -57,7 +57,7 @@ function isString(forms: TopLevelForms, part: Form | undefined, symbol: string):
   );
 }
 
-/** How deep definitions are looked for in forms that name nothing. */
+/** How deep definitions are searched for in forms that name nothing. */
 const DEPTH = 3;
 
 function definedBy(form: Form, text: string, depth: number): Defined[] {
@@ -83,7 +83,7 @@ function definedBy(form: Form, text: string, depth: number): Defined[] {
   ];
 }
 
-/** Returns the first list of REST, the elements behind a name, with the qualifiers before it. */
+/** Returns the first list of REST, the elements behind a name, with any qualifiers before it. */
 function listAfter(rest: Form[], text: string): string | undefined {
   const at = rest.findIndex(({ kind, start }) => kind === 'cons' || text.startsWith('()', start));
   const parts =
@@ -91,8 +91,8 @@ function listAfter(rest: Form[], text: string): string | undefined {
   return parts.length > 0 && parts.every((part) => !part.startsWith('"')) ? parts.join(' ') : undefined;
 }
 
-/** Returns the first line of the documentation among REST, the elements behind the name. It is a string that does not stand
- *  alone there, or the one in (:documentation ...). */
+/** Returns the first line of the docstring in REST, the elements behind the name. It is a string that is not alone
+ *  there, or the one in (:documentation ...). */
 function documentationIn(rest: Form[], text: string): string | undefined {
   const strings = rest.slice(0, 3).filter(({ start }) => text[start] === '"');
   const option = rest.find(({ start }) => /^\(:documentation\s/i.test(text.slice(start, start + 16)));
@@ -106,8 +106,8 @@ export function onOneLine(text: string): string {
   return text.replace(/;[^\n]*\n/g, '\n').replace(/\s+/g, ' ');
 }
 
-/** Returns where the list begins and ends that defines SYMBOL in the top-level form at START of FORMS. It is that form, or
- *  the only list in it that has the name behind its operator. */
+/** Returns the span of the list that defines SYMBOL in the top-level form at START of FORMS. It is the whole form,
+ *  unless exactly one list in it has the name behind its operator. */
 export function innermostDefining(
   forms: TopLevelForms,
   start: number,

@@ -1,24 +1,24 @@
-/** Decides whether the arguments of a call fit a lambda list, both as they stand in a source. */
+/** Checks whether the arguments of a call fit a lambda list, both as written in a source. */
 
 import { bareName, type Form, readForm, resolve } from './form.ts';
 import { MARK } from './lexer.ts';
 
-/** What a lambda list takes: so many arguments, at most MOST unless there is no end, then keywords if there are any. */
+/** What a lambda list accepts: how many required and optional arguments, whether any number more (REST), keywords. */
 export interface LambdaList {
   required: number;
   optional: number;
   rest: boolean;
-  /** Names of the keywords it takes; undefined when it takes none. */
+  /** Names of its keywords; undefined without &key. */
   keys?: string[];
   otherKeys: boolean;
-  /** Of a macro, what the lists take that stand for its required parameters, by their positions. */
+  /** Of a macro: nested lambda lists, by the position of the required parameter that each one is. */
   inner?: Map<number, LambdaList>;
 }
 
-/** What stands as an argument: a keyword by its name, a LIST, something else, or what may be any number of arguments. */
+/** One argument of a call: a keyword, a LIST, or anything else ({}). UNKNOWN may be any number of arguments. */
 export type Argument = { keyword?: string; unknown?: boolean; list?: Form };
 
-/** Returns the elements of the list FORM; undefined when it is no proper list. */
+/** Returns the elements of FORM; undefined when it is no proper list. */
 export function elementsOf(form: Form | undefined): Form[] | undefined {
   const elements: Form[] = [];
   let cell = resolve(form);
@@ -26,7 +26,7 @@ export function elementsOf(form: Form | undefined): Form[] | undefined {
     if (cell.car === undefined || elements.length > 10_000) return undefined;
     elements.push(cell.car);
   }
-  // The reader gives an atom without a name for ().
+  // The reader returns an atom without name for ().
   return cell === undefined || (elements.length === 0 && isEmpty(cell)) ? elements : undefined;
 }
 
@@ -34,8 +34,8 @@ function isEmpty(form: Form): boolean {
   return form.kind === 'atom' && (form.name === undefined || form.name === 'NIL');
 }
 
-/** Returns what the lambda list FORM takes. Required parameters may be lists: of a method with their specializers, of
- *  a MACRO lambda lists again. Returns undefined when it cannot be told. */
+/** Returns what the lambda list FORM accepts; undefined when that cannot be determined. Required parameters may be
+ *  lists: with a specializer in a method, nested lambda lists in a MACRO. */
 export function lambdaListOf(form: Form | undefined, macro = false): LambdaList | undefined {
   const elements = elementsOf(form) ?? dottedElements(form);
   if (elements === undefined) return undefined;
@@ -70,7 +70,7 @@ export function lambdaListOf(form: Form | undefined, macro = false): LambdaList 
   return list;
 }
 
-/** Gives the elements of a list with a dot, whose end takes the rest. */
+/** Returns the elements of a dotted lambda list, whose last symbol binds the rest. */
 function dottedElements(form: Form | undefined): Form[] | undefined {
   const elements: Form[] = [];
   let cell = resolve(form);
@@ -85,7 +85,7 @@ function keyOf(form: Form | undefined): string {
   return bareName(keyword ?? variable);
 }
 
-/** Returns what TEXT, a lambda list, of a MACRO or not, takes; undefined when it is none. */
+/** Returns what the lambda list TEXT accepts, of a MACRO or a function; undefined when TEXT is no lambda list. */
 export function parsedLambdaList(
   text: string,
   features: ReadonlySet<string> = new Set(),
@@ -96,7 +96,7 @@ export function parsedLambdaList(
   return form?.kind === 'cons' ? lambdaListOf(form, macro) : undefined;
 }
 
-/** Returns what FORM is as an argument. */
+/** Classifies FORM as an argument of a call. */
 export function argumentOf(form: Form): Argument {
   const { kind, name = '' } = resolve(form) ?? form;
   if (kind === 'made') return { unknown: true };
@@ -104,7 +104,7 @@ export function argumentOf(form: Form): Argument {
   return kind === 'atom' && name.startsWith(MARK) && name.length > 1 ? { keyword: name.slice(1) } : {};
 }
 
-/** Why a call does not fit, true when it does, or undefined when that cannot be told. */
+/** True when a call fits, a string that says why it does not, or undefined when that cannot be determined. */
 export type Fit = string | true | undefined;
 
 /** Returns whether ARGS fit LIST. */
@@ -118,7 +118,7 @@ export function fitOf(list: LambdaList, args: readonly Argument[]): Fit {
   return list.keys === undefined || fits !== true ? fits : keysFit(list, args.slice(positional));
 }
 
-/** Returns whether those of ARGS that a macro takes apart fit. */
+/** Checks those of ARGS that a macro destructures by its nested lambda lists. */
 function innerFit({ inner = new Map<number, LambdaList>() }: LambdaList, args: readonly Argument[]): Fit {
   const fits = [...inner].map(([position, list]): Fit => {
     const given = args[position]?.list;
@@ -143,8 +143,8 @@ function counted(count: number): string {
   return `${count} ${count === 1 ? 'argument' : 'arguments'}`;
 }
 
-/** Returns why a method with the lambda list METHOD does not agree with a generic function that has LIST, or undefined
- *  when it does. */
+/** Returns why the lambda list METHOD of a method is not congruent with LIST, that of its generic function; undefined
+ *  when it is. */
 export function disagreement(list: LambdaList, method: LambdaList): string | undefined {
   if (method.required !== list.required)
     return `${method.required} required, the generic function has ${list.required}`;

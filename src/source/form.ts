@@ -1,40 +1,39 @@
-/** Decides what the reader would build of a Lisp text: its forms, and where each part of them begins. */
+/** Reads Lisp text into the forms that the SBCL reader would build, each part with its offset. */
 
 import { bare, MARK, nextToken, type Token } from './lexer.ts';
 
-/** Names like 'SBCL', or 'PACKAGE::NAME' when no keyword. */
+/** Feature names: 'SBCL' for a keyword, otherwise 'PACKAGE::NAME'. */
 export type Features = ReadonlySet<string>;
 type Reader = ReturnType<typeof newReader>;
 
-/** What the reader would build; a comma has its form in CAR, and a label what it names. Of what `#.` makes,
- *  only the place is known, and in CAR the form that it is the value of, with the NAME of that. A TEMPLATE is what a
- *  backquote begins. */
+/** A form as read. CAR of a comma is the form behind it, CAR of a label (#1=) the labelled form. 'made' is a `#.` form:
+ *  CAR is the form to evaluate, NAME its name. TEMPLATE marks a backquote. */
 export interface Form {
   kind: 'atom' | 'comma' | 'cons' | 'label' | 'made';
   start: number;
   name?: string;
-  /** Where the #+ or #- begins that lets it through, when one stands before it. */
+  /** Offset of the first #+ or #- directly before it, if any. */
   lead?: number;
   template?: true;
   car?: Form | undefined;
   cdr?: Form | undefined;
 }
 
-/** A part of a text: where it begins and ends. */
+/** UTF-16 indices of a part of a text. */
 export interface Span {
   start: number;
   end: number;
 }
 
-const MAX_DEPTH = 500; // A form nested deeper is taken for malformed, lest it overflow the stack.
+const MAX_DEPTH = 500; // A form nested deeper counts as malformed, lest it overflow the stack.
 
-/** What the reader puts before the form behind such a macro character. */
+/** By macro character: the operator of the list that the reader builds. */
 const OPERATORS = new Map([
   ["'", 'QUOTE'],
   ["#'", 'FUNCTION'],
 ]);
 
-/** Returns a reader of SOURCE from index AT on, under FEATURES. */
+/** Returns the state of a reader of SOURCE at index AT, under FEATURES. */
 export function newReader(source: string, at: number, features: Features) {
   const labels = new Map<number, Form>();
   const skipped: Span[] = [];
@@ -42,14 +41,14 @@ export function newReader(source: string, at: number, features: Features) {
   return { source, at, features, depth: 0, suppressed: false, lead, labels, skipped };
 }
 
-/** Returns what #+ and #- leave out of the form at or after INDEX of SOURCE under FEATURES, with these. */
+/** Returns the spans, #+ or #- included, that features exclude from the form at or after INDEX of SOURCE. */
 export function skippedIn(source: string, index: number, features: Features): readonly Span[] {
   const reader = newReader(source, index, features);
   readTopLevel(reader);
   return reader.skipped;
 }
 
-/** Gives the top-level form that TOKEN begins, as an atom when it is cut off or malformed. */
+/** Returns the top-level form that TOKEN begins, an atom if malformed or cut off. Undefined at the end or at a `)`. */
 export function readTopLevel(reader: Reader, token = firstToken(reader)): Form | undefined {
   const form = read(reader, token);
   if (form !== undefined) return form;
@@ -57,18 +56,18 @@ export function readTopLevel(reader: Reader, token = firstToken(reader)): Form |
   return token.kind === 'end' || token.kind === ')' ? undefined : { kind: 'atom', start: token.start };
 }
 
-/** Gives the form at or after INDEX of SOURCE, with what #+ and #- let through under FEATURES. */
+/** Returns the form at or after INDEX of SOURCE, without what #+ and #- exclude under FEATURES. */
 export function readForm(source: string, index: number, features: Features): Form | undefined {
   return readTopLevel(newReader(source, index, features));
 }
 
-/** Gives the first token of the next top-level form. */
+/** Returns the first token of the next top-level form. */
 export function firstToken(reader: Reader): Token {
   reader.labels.clear();
   return next(reader);
 }
 
-/** Gives the next token that #+ and #- let through, and notes in READER where the first of these begins. */
+/** Returns the next token that #+ and #- do not exclude. Sets `reader.lead` to the first #+ or #- before it. */
 function next(reader: Reader): Token {
   for (let lead: number | undefined; ; ) {
     const token = nextToken(reader.source, reader.at, reader.suppressed);
@@ -150,12 +149,12 @@ export function bareName(form: Form | undefined): string {
   return bare(resolve(form)?.name ?? '');
 }
 
-/** Returns what FORM is, or what it is a label of. */
+/** Returns FORM, or the form that it labels. */
 export function resolve(form: Form | undefined): Form | undefined {
   return form?.kind === 'label' && form.car !== undefined ? resolve(form.car) : form;
 }
 
-/** Returns the elements of FORM, none when it is no list. */
+/** Returns the elements of FORM, labels resolved; none when it is no list. */
 export function elementsOf(form: Form | undefined): Form[] {
   const elements: Form[] = [];
   const cells = new Set<Form>();

@@ -1,29 +1,29 @@
-// Decides how well the lines of a Lisp text are indented for the lists that they stand in.
+// Scores how well the indentation of a Lisp text fits its nesting.
 
-/** A token, as far as indentation looks at it. Columns count from 0. */
+/** A token as indentation sees it. Columns are 0-based. */
 export interface Element {
   sort: 'open' | 'close' | 'prefix' | 'atom';
   start: number;
   end: number;
   line: number;
-  /** The line in which it ends, as a string can in another. */
+  /** The line of its end: a string can span lines. */
   endLine: number;
   column: number;
-  /** The column of its parenthesis. */
+  /** The column of its parenthesis, which follows any prefix such as #. */
   paren: number;
-  /** True of the first of its line. */
+  /** Whether it is the first in its line. */
   leads: boolean;
 }
 
-/** Columns of what was seen in a list, the last one first. */
+/** Columns seen in a list, as a linked list, the latest first. */
 type Columns = { readonly column: number; readonly before: Columns } | undefined;
 
-/** A list that is open, with those around it. */
+/** An open list; AROUND is the list that contains it. */
 interface Open {
   readonly paren: number;
-  /** Whether it begins with an atom, as a call does. */
+  /** Whether its first element is an atom, as in a call. */
   readonly call: boolean;
-  /** The columns of its elements, and of those that lead a line. */
+  /** The columns of all its elements, and of those that begin a line. */
   readonly columns: Columns;
   readonly leading: Columns;
   /** The column of its second element. */
@@ -31,19 +31,19 @@ interface Open {
   readonly around: Open | undefined;
 }
 
-/** What is known of a text when some of its elements were read. It never changes, so that it can be kept. */
+/** The state after some elements of a text. It is immutable, so that callers can keep one for each element. */
 export interface Indented {
-  /** What the indentation costs so far: 0 when each line fits. */
+  /** Sum of the costs so far: 0 when each line fits. */
   readonly cost: number;
-  /** The first line that contradicts the structure. */
+  /** The first line whose indentation contradicts the nesting. */
   readonly contradicted: number | undefined;
   readonly open: Open | undefined;
-  /** How many lists are open. */
+  /** Number of open lists. */
   readonly depth: number;
   readonly prefixed: boolean;
 }
 
-/** What is known before the first element. */
+/** The state before the first element. */
 export const NOTHING_READ: Indented = {
   cost: 0,
   contradicted: undefined,
@@ -52,13 +52,13 @@ export const NOTHING_READ: Indented = {
   prefixed: false,
 };
 
-/** No list has its content at or before the column of its parenthesis, and nothing is indented beside a top-level form. */
+/** Cost of a line that cannot be right: at or left of the parenthesis of its list, or indented at top level. */
 const CONTRADICTION = 10;
 
-/** Elements of a list whose columns are compared with that of a line. */
+/** At most this many elements of a list are compared with the column of a line. */
 const COMPARED = 200;
 
-/** Returns what is known after PART when BEFORE was known before it. */
+/** Returns the state after PART, given the state BEFORE it. */
 export function readOn(before: Indented, part: Element): Indented {
   const { open, depth, cost, contradicted } = before;
   if (part.sort === 'close') {
@@ -77,7 +77,7 @@ export function readOn(before: Indented, part: Element): Indented {
   };
 }
 
-/** Returns what the indentation costs of a text that ends where READ is known. */
+/** Returns the total cost when the text ends in this state: each list still open is a contradiction. */
 export function costAtEnd({ cost, depth }: Indented): number {
   return cost + CONTRADICTION * depth;
 }
@@ -107,7 +107,7 @@ function has(columns: Columns, column: number): boolean {
   return false;
 }
 
-/** Returns what a line costs that begins in COLUMN within LIST, or beside all lists. */
+/** Returns the cost of a line that begins in COLUMN within LIST, or at top level. */
 function lineCost(list: Open | undefined, column: number): number {
   if (list === undefined) return column === 0 ? 0 : CONTRADICTION;
   const { paren, call, columns, leading, second } = list;

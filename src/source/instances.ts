@@ -1,4 +1,4 @@
-/** Decides where a source makes instances of classes, with which initialization arguments, and where it names slots. */
+/** Finds where a source creates instances of classes, with which initargs, and where it names slots. */
 
 import { isNamed, type Wanted } from './calls.ts';
 import { elementsOf } from './fits.ts';
@@ -7,14 +7,14 @@ import { MARK } from './lexer.ts';
 import type { SourceText } from './text.ts';
 import { operatorOf, walkSource } from './walk.ts';
 
-/** What is looked for: classes, the initialization arguments that they lose, and slots that go, all by bare names. */
+/** What to look for, all by bare names: classes, the initargs that they lose, and slots that go. */
 export interface Sought {
   classes: readonly Omit<Wanted, 'bare'>[];
   initargs: readonly string[];
   slots: readonly string[];
 }
 
-/** A form at START that makes an instance of the class NAME with KEYS, or HOW it could. A SLOT is one that it names. */
+/** A form that makes an instance of NAME with the initargs KEYS, or names a SLOT. HOW says why that is uncertain. */
 export interface InstanceUse {
   start: number;
   name?: string;
@@ -23,13 +23,13 @@ export interface InstanceUse {
   slot?: string;
 }
 
-/** Operators of Common Lisp that take a class and initialization arguments behind it, and where the class stands. */
+/** Common Lisp operators that take a class and then initargs, with the index of the class in the form. */
 const MAKERS: ReadonlyMap<string, number> = new Map([
   ...['MAKE-INSTANCE', 'MAKE-CONDITION', 'ERROR', 'SIGNAL', 'WARN'].map((name) => [name, 1] as const),
   ...['CHANGE-CLASS', 'CERROR'].map((name) => [name, 2] as const),
 ]);
 
-/** Operators of Common Lisp that name a slot as their second argument. */
+/** Common Lisp operators whose second argument names a slot. */
 const READERS: ReadonlySet<string> = new Set([
   'SLOT-VALUE',
   'SLOT-BOUNDP',
@@ -37,7 +37,7 @@ const READERS: ReadonlySet<string> = new Set([
   'SLOT-EXISTS-P',
 ]);
 
-/** Returns the uses in SOURCE, under FEATURES, of what is SOUGHT. */
+/** Returns the uses of SOUGHT in SOURCE under FEATURES. */
 export function instanceUsesIn(
   source: SourceText,
   features: ReadonlySet<string>,
@@ -66,7 +66,7 @@ export function instanceUsesIn(
   return found;
 }
 
-/** Returns what a form of ELEMENTS makes of CLASSES, undefined when it is nothing that INITARGS can matter to. */
+/** Returns the instance that a form makes of one of CLASSES, or of a computed class with one of INITARGS, if any. */
 function makingIn(
   elements: readonly Form[],
   classes: readonly Wanted[],
@@ -86,7 +86,7 @@ function makingIn(
   return { keys, how: 'its class is computed' };
 }
 
-/** Returns what another form of ELEMENTS, such as one of APPLY, passes on: a class with initialization arguments. */
+/** Returns the quoted class and the initargs that a form passes on, such as (apply #'make-instance 'name ...). */
 function passedIn(
   elements: readonly Form[],
   classes: readonly Wanted[],
@@ -105,7 +105,7 @@ function passedIn(
   return undefined;
 }
 
-/** Returns what FORM quotes, or has behind FIND-CLASS as a quoted name; undefined when it is nothing such. */
+/** Returns the object quoted in FORM, which may be (find-class 'NAME); undefined for anything else. */
 function quotedIn(form: Form | undefined): Form | undefined {
   const [operator, quoted] = elementsOf(form) ?? [];
   if (operatorOf(operator) === 'FIND-CLASS') return quotedIn(quoted);
@@ -119,7 +119,7 @@ function keywordsIn(forms: readonly Form[]): string[] {
   });
 }
 
-/** Returns the bare names of the slots that a form of ELEMENTS names. */
+/** Returns the bare names of the slots that a form with these elements names. */
 function slotsNamed([operator, second, third]: readonly Form[]): string[] {
   const name = operatorOf(operator);
   if (READERS.has(name)) return [quotedIn(third)].filter((slot) => slot !== undefined).map(bareName);

@@ -1,35 +1,35 @@
-// Decides how many of the forms that were read are kept.
+// Bounds the cache of forms that were read.
 
 import type { Form } from './form.ts';
 
-/** A top-level form: its text is from START to END. */
+/** A top-level form and the span of its text. */
 export interface TopLevelForm {
   form: Form;
   start: number;
   end: number;
 }
 
-/** A form that was read, for as long as it is kept. */
+/** A cache entry; FORGET removes it from its owner. */
 export interface Kept {
   found: TopLevelForm | undefined;
   forget: () => void;
 }
 
-/** Characters of the forms that are kept; what is read of one takes about thirty times as much. */
+/** Capacity: characters of the cached forms. A form in memory takes about thirty times its text. */
 const KEPT = 256 * 1024;
-/** What each takes besides. */
+/** Characters counted for each entry besides its text. */
 const EACH = 100;
 
-/** Keeps the forms of several texts that were asked for last. A list from which the oldest is taken each time would not do:
- *  a Set passes over all that were deleted before it. */
+/** An approximate LRU cache of the forms of several texts, in two generations. A Set that evicts its oldest entry each
+ *  time would be slow: it passes over all entries deleted before. */
 export class KeptForms {
   #young = new Set<Kept>();
   #old = new Set<Kept>();
-  /** What the young ones take. */
+  /** Characters of the young generation. */
   #size = 0;
 
-  /** Keeps KEPT. When there is half of what there is room for since that was done last, all that nobody asked for since are
-   *  forgotten. */
+  /** Marks KEPT as used. When the young generation fills half of the capacity, the old one is evicted and the young one
+   *  becomes old. */
   use(kept: Kept): void {
     if (this.#young.has(kept)) return;
     this.#old.delete(kept);

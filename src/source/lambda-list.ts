@@ -1,15 +1,15 @@
-/** Decides what a definition in a Lisp source file has as its lambda list. */
+/** Extracts the lambda list of a definition in a Lisp source file. */
 
 import { bare, nextToken } from './lexer.ts';
 
 const DEFINERS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFTYPE'];
 
-/** What the reader could leave out or make, so that the text is not what was defined. */
+/** Tokens by which the reader may skip or compute text, so that the text differs from what was defined. */
 const CONDITIONAL: readonly string[] = ['#+', '#-', '#.', '#=', '##', 'end'];
 
-/** Returns what the form at index START of SOURCE defines: the name without its package, of a setf function `(SETF
- *  NAME)`. The lambda list is as it stands there, on one line and without comments. Returns undefined of other forms, and
- *  when the text alone does not tell. */
+/** Returns the name and lambda list that the form at index START of SOURCE defines. The name has no package; a setf
+ *  function is `(SETF NAME)`. The lambda list is on one line, without comments. Returns undefined for other forms, and
+ *  when the text alone does not show the list. */
 export function definedLambdaList(
   source: string,
   start: number,
@@ -33,7 +33,7 @@ function definedName(source: string, from: number): { name: string; end: number 
   return isSetf ? { name: `(SETF ${bare(place.name)})`, end: close.end } : undefined;
 }
 
-/** Returns the list at or after index FROM with single spaces between its parts; undefined when there is none. */
+/** Returns the list at or after index FROM, its parts separated by one space; undefined when there is none. */
 function listText(source: string, from: number): string | undefined {
   let text = '';
   let depth = 0;

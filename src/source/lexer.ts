@@ -1,9 +1,7 @@
-/** Decides how Lisp source text divides into characters, lines and the tokens of SBCL's standard readtable. */
+/** The lexer: splits Lisp source text into the tokens of SBCL's standard readtable. */
 
-/**
- * KIND is 'atom', 'end', or the macro character itself, a dispatching one without its number: '(' or '#+'.
- * START and END are UTF-16 indices. NAME is what an atom is interned as, or the number in a dispatch.
- */
+/** KIND is 'atom', 'end', or the macro character itself, without the number of a dispatch macro: '(' or '#+'. START and
+ *  END are UTF-16 indices. NAME is the interned name of an atom, or the number of a dispatch macro. */
 export interface Token {
   kind: string;
   start: number;
@@ -11,8 +9,8 @@ export interface Token {
   name: string;
 }
 
-/** Ends the package in NAME, which lacks it for CL and has it empty for KEYWORD: |:quote| is not :quote. Two stand
- *  before the name of an uninterned symbol. */
+/** Separates package and name in a token's NAME. CL: is dropped; a keyword begins with one MARK, so that |:quote| is
+ *  not :quote; an uninterned symbol begins with two. */
 export const MARK = '\0';
 
 /** Returns NAME, of a token, without its package. */
@@ -27,7 +25,7 @@ const PREFIXES = new Map([
   ['KEYWORD', MARK],
 ]);
 const DELIMITER = /[\t\n\f\r "'(),;`]/;
-// Each of these matches the longest run of characters of one sort. A byte order mark is read as white space.
+// Each of these sticky patterns matches the longest run of one class of characters. A byte order mark is white space.
 const BLANKS = /(?:^\ufeff)?[\t\n\f\r ]*/y;
 const CONSTITUENTS = /[^\t\n\f\r "'(),;`\\|:]*/y;
 const STRING_CHARACTERS = /[^"\\]*/y;
@@ -35,17 +33,14 @@ const NOT_ASCII = /[^\0-\x7f]/;
 const RUN_OR_CHARACTER = /[\0-\x7f]+|./gsu;
 const COMMENT_BOUND = /#\||\|#/g;
 
-/**
- * Gives the token of SOURCE at or after index FROM, of kind 'end' when there is none or it is cut off.
- * SUPPRESSED says that the text belongs to a form that #+ or #- removes, where the reader takes some
- * tokens another way.
- */
+/** Returns the token of SOURCE at or after index FROM, of kind 'end' when there is none or it is cut off. SUPPRESSED
+ *  means that #+ or #- excludes the text: the reader then reads some tokens differently. */
 export function nextToken(source: string, from: number, suppressed: boolean): Token {
   for (let start = skipBlank(source, from); ; ) {
     const sharp = source.charAt(start) === '#';
     const token = sharp ? dispatchToken(source, start, suppressed) : plainToken(source, start);
     if (token.end > source.length) return { ...token, kind: 'end' };
-    // The package in `package::(form)` qualifies the form, and has no value of its own.
+    // The prefix in `package::(form)` is no token: it only sets the package for the form.
     if (token.kind === 'atom' && token.name.endsWith(MARK + MARK) && !suppressed) token.kind = 'blank';
     if (token.kind !== 'blank') return token;
     start = skipBlank(source, token.end);
@@ -82,7 +77,7 @@ function dispatchToken(source: string, start: number, suppressed: boolean): Toke
   }
   // An illegal sub-character is left to be read: it may be what closes the list.
   if (char === '' || /[\s<)]/.test(char)) return { kind: 'atom', start, end: at, name: '' };
-  // Whoever defines it has it begin a string, as libraries do.
+  // Not standard: libraries that define #" let a string follow.
   if (char === '"') return { ...token, end: at };
   if (suppressed && char === '#') return { ...token, kind: 'atom' };
   return suppressed && !/[(.'+\-acps]/.test(char) ? { ...token, kind: 'blank' } : token;
@@ -91,7 +86,7 @@ function dispatchToken(source: string, start: number, suppressed: boolean): Toke
 function skipBlank(source: string, from: number): number {
   for (let at = endOfRun(BLANKS, source, from); ; at = endOfRun(BLANKS, source, at)) {
     const char = source.charAt(at);
-    // A script can begin with the name of its interpreter.
+    // A script can begin with a #! line.
     const shebang = at === 0 && source.startsWith('#!');
     if (char === ';' || shebang) at = source.indexOf('\n', at) + 1 || source.length;
     else if (char === '#' && source.charAt(at + 1) === '|') at = endOfBlockComment(source, at + 2);
@@ -99,7 +94,7 @@ function skipBlank(source: string, from: number): number {
   }
 }
 
-/** Gives where the run of characters that RUN, a sticky pattern, matches from index FROM on ends. */
+/** Returns the end of the run that RUN, a sticky pattern, matches from index FROM on. */
 function endOfRun(run: RegExp, source: string, from: number): number {
   run.lastIndex = from;
   run.test(source);
@@ -122,7 +117,7 @@ function endOfString(source: string, from: number): number {
   return at + 1;
 }
 
-/** Gives the end of the symbol or number at START, beyond the source when it is cut off, and its name. */
+/** Returns the name and the end of the symbol or number at START. The end is beyond SOURCE when it is cut off. */
 function scanSymbol(source: string, start: number): { end: number; name: string } {
   let name = '';
   let at = start;
@@ -144,7 +139,7 @@ function scanSymbol(source: string, start: number): { end: number; name: string 
   return { end: at, name: name.replace(PACKAGE, (_, home: string) => PREFIXES.get(home) ?? home + MARK) };
 }
 
-/** Gives NAME as the reader takes what is not quoted. To normalize costs much, and does nothing to ASCII. */
+/** Returns NAME as the reader interns it outside of escapes. Normalizing is slow and does nothing to ASCII. */
 export function upperCase(name: string): string {
   if (!NOT_ASCII.test(name)) return name.toUpperCase();
   return name.normalize('NFKC').replace(RUN_OR_CHARACTER, (part) => {

@@ -1,18 +1,18 @@
-/** Decides which texts, and which top-level forms of one, can have a name, so that only these are read. */
+/** Quickly filters texts and top-level forms that may contain a name, so that only these are read. */
 
 import { upperCase } from './lexer.ts';
 import type { TopLevelForms } from './position.ts';
 
 const ESCAPE = /[\\|]/;
 
-/** Returns whether TEXT can have one of SYMBOLS, names as the reader has them. Needless escapes in TEXT are not heeded. */
+/** True when TEXT may contain one of SYMBOLS, as interned. Misses those that it writes with needless escapes. */
 export function canHave(text: string, symbols: readonly string[]): boolean {
   const upper = upperCase(text);
   return symbols.some((symbol) => ESCAPE.test(symbol) || upper.includes(upperCase(symbol)));
 }
 
-/** Returns where the forms of FORMS begin that can have NAME, a symbol as texts have it, `SETF NAME` too. Those that write any
- *  symbol with escapes are among them. */
+/** Returns the starts of the forms that may contain NAME, which is `NAME` or `SETF NAME`. Forms with any escape
+ *  character are included. */
 export function formsMentioning(forms: TopLevelForms, name: string): number[] {
   const symbol = symbolIn(name);
   return forms.starts().filter((start) => {
@@ -21,7 +21,7 @@ export function formsMentioning(forms: TopLevelForms, name: string): number[] {
   });
 }
 
-/** Returns the symbol of NAME, which can be `SETF NAME`. */
+/** Returns the symbol of NAME, which is `NAME` or `SETF NAME`. */
 export function symbolIn(name: string): string {
   return name.replace(/^SETF /, '');
 }

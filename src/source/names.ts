@@ -1,4 +1,4 @@
-/** Decides where in a Lisp text each name stands. */
+/** Indexes where each name stands in a Lisp text. */
 
 import { type Features, skippedIn } from './form.ts';
 import { bare, MARK, nextToken, type Token } from './lexer.ts';
@@ -8,18 +8,18 @@ import type { SourceText } from './text.ts';
 import type { TopLevelForm } from './top-level.ts';
 import { namesSymbol, type Used } from './uses.ts';
 
-/** Where a name stands: its index, that of the list it begins, and whether it is called there or only data. */
+/** A mention of a name. INDEX is that of the name, or of the `(` or #' directly before it. CALLED is false for data. */
 export interface Mention {
   index: number;
   called: boolean;
 }
 
-/** What is kept of a mention beside its index, in the lowest bits. */
+/** A mention is stored as its index times BITS, plus these flags. */
 const CALLED = 1;
 const DEFINED = 2;
 const BITS = 4;
 
-/** Yields the tokens of TEXT from START to END, a top-level form, without what the reader skips under FEATURES. */
+/** Yields the tokens of TEXT from START to END, a top-level form, without what #+ and #- exclude under FEATURES. */
 function* tokensOf(
   text: string,
   { start, end }: { start: number; end: number },
@@ -35,16 +35,16 @@ function* tokensOf(
   }
 }
 
-/** Where the names of a text stand. The text is looked through once, not for each name that somebody asks for. */
+/** An index of the names in a text, built in one pass. */
 export class Names {
   readonly #mentions = new Map<string, number[]>();
 
-  /** Takes the text SOURCE and its top-level FORMS under FEATURES. */
+  /** Indexes SOURCE with its top-level FORMS under FEATURES. */
   constructor(source: string, forms: readonly TopLevelForm[], features: Features) {
     for (const form of forms) this.#look(source, form, features);
   }
 
-  /** Returns where in FORM the symbol NAME stands, in whatever package, and how often it is defined there. */
+  /** Returns where FORM mentions the symbol NAME, of any package, and how often it defines it. */
   in({ start, end }: TopLevelForm, name: string): { uses: Mention[]; definitions: number } {
     const there = (this.#mentions.get(name) ?? []).filter(
       (each) => each >= start * BITS && each < end * BITS,
@@ -79,13 +79,13 @@ export class Names {
   }
 }
 
-/** Knows which of the tokens that pass are quoted. */
+/** Tracks which tokens are quoted as they pass. */
 class Quotes {
   #depth = 0;
   #pending = false;
   #from: number | undefined;
 
-  /** Returns whether TOKEN is part of what stands behind a quote. */
+  /** Returns whether TOKEN is inside a quoted form. */
   pass({ kind }: Token): boolean {
     if (kind === "'") this.#pending = true;
     if (kind === "'") return this.#from !== undefined;
@@ -100,7 +100,7 @@ class Quotes {
   }
 }
 
-/** Returns where the symbol of USED stands in SOURCE under FEATURES, but not where the operator DEFINER defines it. */
+/** Returns the offsets of the symbol USED in SOURCE under FEATURES, except where the operator DEFINER defines it. */
 export function symbolsIn(source: SourceText, features: Features, used: Used, definer: string): number[] {
   const found: number[] = [];
   if (!canHave(source.text, [used.name])) return found;

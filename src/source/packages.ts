@@ -1,9 +1,9 @@
-/** Decides which package a text means: by the packages of the image, and by the definitions of those that it has not. */
+/** Resolves package names in a text: by the packages of the image, and by package definitions in texts. */
 
 import { SPREADING } from './current-package.ts';
 import type { Part, Tree } from './tree.ts';
 
-/** A symbol that gets the name TO. PACKAGES are the proper names of those in which it is, EXPORTERS of those that export
+/** A symbol to rename. PACKAGES are the proper names of the packages that contain it, EXPORTERS of those that export
  *  it. */
 export interface Renaming {
   from: string;
@@ -15,40 +15,40 @@ export interface Renaming {
 /** A package as a text defines it. */
 interface Planned {
   uses: string[];
-  /** Packages that it takes symbols from, each with their names. */
+  /** Packages that it imports from, each with the names. */
   imports: [from: string, names: Set<string>][];
   shadows: Set<string>;
 }
 
-/** What the options of a package definition do with the symbols that they name. */
+/** Options of a package definition, by which package the symbols they name belong to. */
 const OWN_OPTIONS = new Set(['EXPORT', 'INTERN', 'SHADOW', 'UNEXPORT', 'UNINTERN']);
 const IMPORT_OPTIONS = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
 
-/** The packages that texts mean. */
+/** The packages that texts can name. */
 export class Packages {
   readonly #names: ReadonlyMap<string, string>;
   readonly #local = new Map<string, string>();
   readonly #planned = new Map<string, Planned>();
 
-  /** NAMES are pairs of any name of a package and its proper one; LOCAL are a package, a nickname in it, and what that
-   *  means. */
+  /** NAMES pairs each name or nickname of a package with its proper name. LOCAL is a package, a local nickname in it,
+   *  and the package that this means. */
   constructor(names: readonly [string, string][], local: readonly [string, string, string][]) {
     this.#names = new Map(names);
     for (const [within, nickname, actual] of local) this.#local.set(`${within}\0${nickname}`, actual);
   }
 
-  /** Returns the proper name of the package that NAME means in the package WITHIN; NAME when none is known. */
+  /** Returns the proper name of the package NAME as seen in the package WITHIN; NAME itself when unknown. */
   proper(name: string, within?: string): string {
     const home = within === undefined ? undefined : (this.#names.get(within) ?? within);
     return this.#local.get(`${home}\0${name}`) ?? this.#names.get(name) ?? name;
   }
 
-  /** Whether NAME means a package that is known. */
+  /** True when NAME is a known package. */
   knows(name: string): boolean {
     return this.#names.has(name) || this.#planned.has(name);
   }
 
-  /** Notes the packages that TREE of TEXT defines and the image has not. */
+  /** Records the packages that TREE of TEXT defines and the image lacks. */
   note(tree: Tree, text: string): void {
     for (const form of tree.top.flatMap(spread)) {
       const name = isPackageDefinition(form) ? designated(form.items[1], text) : undefined;
@@ -59,8 +59,8 @@ export class Packages {
     }
   }
 
-  /** Whether the symbol of RENAMING is in the package NAME, as it is called in the package WITHIN; undefined when that is not
-   *  known. */
+  /** Whether the package NAME, as seen in the package WITHIN, contains the symbol of RENAMING; undefined when
+   *  unknown. */
   has(renaming: Renaming, name: string, within?: string): boolean | undefined {
     const proper = this.proper(name, within);
     if (renaming.packages.has(proper)) return true;
@@ -74,8 +74,8 @@ export class Packages {
     );
   }
 
-  /** Returns whether PART, in an option of a package definition in TEXT, names the symbol of RENAMING. Returns undefined when
-   *  it stands in no such option, and 'deeper' when it stands in a list within one. */
+  /** Returns whether PART names the symbol of RENAMING in an option of a package definition in TEXT. Returns undefined
+   *  outside of such options, and 'deeper' in a list nested within one. */
   inDefinition(part: Part, renaming: Renaming, text: string): boolean | 'deeper' | undefined {
     const option = listAround(part, text);
     const form = option?.around;
@@ -90,17 +90,17 @@ export class Packages {
   }
 }
 
-/** Returns the top-level forms that FORM, which is one, consists of. */
+/** Returns the top-level forms in the top-level form FORM: itself, or the subforms of a PROGN and the like. */
 function spread(form: Part): Part[] {
   return SPREADING.includes(form.items[0]?.name ?? '') ? form.items.flatMap(spread) : [form];
 }
 
-/** Returns the list around PART of TEXT. What stands behind a dot is of the list around that: (:export a . #1=(b)). */
+/** Returns the list around PART of TEXT. A list behind a dot belongs to the list around it: (:export a . #1=(b)). */
 function listAround({ around }: Part, text: string): Part | undefined {
   return around !== undefined && isRest(around, text) ? listAround(around, text) : around;
 }
 
-/** Whether LIST of TEXT stands behind a dot, and is no form that the reader evaluates. */
+/** True when LIST of TEXT stands behind a dot, and is no `#.` form. */
 function isRest(list: Part, text: string): boolean {
   if (list.kind !== 'list' || list.marks.includes('#.')) return false;
   const items = list.around?.items ?? [];
@@ -108,12 +108,12 @@ function isRest(list: Part, text: string): boolean {
   return before?.kind === 'other' && text.slice(before.start, before.end) === '.';
 }
 
-/** Whether LIST is within a package definition. */
+/** True when a package definition contains LIST. */
 function isInDefinition(list: Part): boolean {
   return list.around !== undefined && (isPackageDefinition(list.around) || isInDefinition(list.around));
 }
 
-/** Whether FORM defines a package: as DEFPACKAGE does, or a macro that is called like that. */
+/** True when FORM is a DEFPACKAGE or has an operator of such a name, as DEFINE-PACKAGE. */
 function isPackageDefinition(form: Part): boolean {
   return form.kind === 'list' && /^DEF(?:INE-)?PACKAGE/.test(form.items[0]?.name ?? '');
 }
@@ -128,7 +128,7 @@ function readOption(option: Part, text: string, planned: Planned): void {
   if (IMPORT_OPTIONS.has(name) && first !== undefined) planned.imports.push([first, new Set(more)]);
 }
 
-/** Returns the name that PART of TEXT stands for as a designator: of a string, or of a symbol in whatever package. */
+/** Returns the name that PART of TEXT designates: that of a string, or of a symbol in any package. Else undefined. */
 export function designated(part: Part | undefined, text: string): string | undefined {
   if (part?.kind === 'symbol') return part.name;
   if (part?.kind !== 'string') return undefined;

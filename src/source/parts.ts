@@ -1,34 +1,34 @@
-// Decides in which part of a definition a place of its text is, for parts that the compiler runs apart from its functions.
+// Names the part of a definition that contains an offset, for parts that the compiler runs apart from its functions.
 
 import { bare, nextToken } from './lexer.ts';
 import type { TopLevelForm } from './top-level.ts';
 
-/** A list around a place: its operator, the last symbol in it so far, and the symbol before the list. */
+/** A list around the offset: its operator, the last symbol in it so far, and the symbol before the list. */
 interface Around {
   operator: string;
   last: string;
   behind: string;
 }
 
-/** What stands behind the options of a slot. */
+/** Slot options whose value is such a part. */
 const SLOT_PARTS: ReadonlyMap<string, string> = new Map([
   ['INITFORM', 'slot initform'],
   ['TYPE', 'slot type'],
 ]);
 
-/** What the parts of the definitions are called that have several. Each takes the lists around a place, the outermost
- *  first, and the symbol before it. */
+/** By operator of the definition: a function that names the part. It gets the lists around the offset, outermost first,
+ *  and the symbol before the offset. */
 const PARTS: ReadonlyMap<string, (lists: readonly Around[], behind: string) => string | undefined> = new Map([
   ...['DEFMETHOD', 'DEFGENERIC'].map((operator) => [operator, partOfMethod] as const),
   ...['DEFCLASS', 'DEFINE-CONDITION'].map((operator) => [operator, partOfClass] as const),
 ]);
 
-/** Tells whether the definitions that begin with OPERATOR have several such parts. */
+/** True when definitions with OPERATOR have such parts. */
 export function hasParts(operator: string): boolean {
   return PARTS.has(operator);
 }
 
-/** Returns what the part of FORM, in SOURCE, is called in which index AT is; undefined when it is in none that has a name. */
+/** Returns the name of the part of FORM, in SOURCE, that contains index AT; undefined when that part has no name. */
 export function partAt(source: string, form: TopLevelForm, at: number): string | undefined {
   const lists: Around[] = [];
   for (let index = form.start; ; ) {
@@ -49,7 +49,7 @@ export function partAt(source: string, form: TopLevelForm, at: number): string |
 function partOfMethod(lists: readonly Around[]): string | undefined {
   const operators = lists.map(({ operator }) => operator);
   if (operators.includes('LOAD-TIME-VALUE')) return 'load-time value';
-  // A parameter has the specializer behind its name.
+  // In a lambda list, the specializer follows the name of its parameter.
   const specializer = lists.findIndex(({ operator, behind }) => operator === 'EQL' && behind !== '');
   const parameter = lists[specializer - 1];
   return parameter && parameter.operator === lists[specializer]?.behind ? 'specializer' : undefined;

@@ -1,15 +1,15 @@
-/** Decides where the parts of a form are that SBCL names by paths: which element, which one of that, and so on. */
+/** Locates the parts of a form that SBCL identifies by paths: an element's index, the index within that, and so on. */
 
 import { elementsOf, type Features, type Form, newReader, readForm, readTopLevel } from './form.ts';
 
-/** A part of a text, from index START up to END. */
+/** UTF-16 indices of a part of a text. */
 export interface Span {
   start: number;
   end: number;
 }
 
-/** Returns where the parts at PATHS are of the form at index START of SOURCE, under FEATURES, in the order of the text.
- *  Those within others are left out, and those that the text does not have. */
+/** Returns the spans of the parts at PATHS of the form at index START of SOURCE, under FEATURES, in text order. Parts
+ *  within others are left out, and paths that lead nowhere in the text. */
 export function spansOf(
   source: string,
   start: number,

@@ -1,4 +1,4 @@
-/** Decides where the top-level forms of a Lisp source file are, and which lists in them use a name. */
+/** Locates the top-level forms of a Lisp source file, and the lists in them that use a name. */
 
 import { packageAtStart, packageEntered, USUAL_PACKAGE } from './current-package.ts';
 import {
@@ -14,27 +14,27 @@ import { type Kept, KeptForms, type TopLevelForm } from './kept-forms.ts';
 import { lastUpTo, type SourceText } from './text.ts';
 import { isUse, type Used, useIn, usesIn } from './uses.ts';
 
-/** Where a use is: at one of STARTS. They are none when an expansion has made it, so that the text does not have it. */
+/** Where a use is: at one of STARTS. They are empty when a macro expansion made it, so that the text lacks it. */
 export interface Spot {
   starts: readonly number[];
-  /** Whether each of STARTS is a place of it, rather than one of them. */
+  /** Whether every one of STARTS is a place of the use; otherwise only one of them is. */
   sure: boolean;
-  /** Whether it is in the form, and nothing else is known. */
+  /** The use is somewhere in the form; its place is unknown. */
   inside?: boolean;
 }
 
-/** What is known of uses in a form: the indices of lists that have them, whether the form as a WHOLE has one in its expansion, and
- *  how many are INSIDE it at places that are not known. */
+/** The known uses in a form: AT are the starts of lists that have one. WHOLE: the expansion of the form itself has one.
+ *  INSIDE counts those at unknown places. */
 export interface KnownUses {
   at: readonly number[];
   whole: boolean;
   inside: number;
 }
 
-/** Forms that are read in a row. */
+/** Forms read between two pauses. */
 const FORMS = 50;
 
-/** The top-level forms of a text under FEATURES. They are read as far as somebody asks for one. */
+/** The top-level forms of a text under FEATURES. Reads only as far as a caller asks. */
 export class TopLevelForms {
   readonly source: SourceText;
   #features: Features;
@@ -42,12 +42,12 @@ export class TopLevelForms {
   readonly #starts: number[] = [];
   readonly #leads = new Map<number, number>();
   readonly #ends = new Map<number, number>();
-  /** The packages that forms enter, and where those end: each is read before it counts. */
+  /** Packages that IN-PACKAGE forms enter, and the ends of those forms: each takes effect behind its form. */
   readonly #entered: { ends: number[]; names: (string | undefined)[] };
   readonly #known = new Map<number, Kept>();
   readonly #kept: KeptForms;
 
-  /** Takes a text, and what keeps its forms with those of others. */
+  /** Reads SOURCE; KEPT is the cache of forms, which several texts can share. */
   constructor(source: SourceText, features: Features, kept = new KeptForms()) {
     this.source = source;
     this.#features = features;
@@ -56,7 +56,7 @@ export class TopLevelForms {
     this.#entered = { ends: [0], names: [packageAtStart(source.file)] };
   }
 
-  /** Gives where the Nth (0-based) form begins, or undefined when there is none. */
+  /** Returns the offset of the Nth form (0-based), or undefined past the last. */
   start(n: number): number | undefined {
     while (this.#starts.length <= n) {
       const form = readTopLevel(this.#reader);
@@ -73,35 +73,35 @@ export class TopLevelForms {
     return this.#starts[n];
   }
 
-  /** Finds where each form begins, and waits for TURN between some of them: there can be many. */
+  /** Finds the start of each form. Awaits TURN now and then, since there can be many. */
   async readAhead(turn: () => Promise<void>): Promise<void> {
     for (let n = 0; this.start(n) !== undefined; n += FORMS) await turn();
   }
 
-  /** Gives where each form begins. */
+  /** Returns the offsets of all forms. */
   starts(): readonly number[] {
     this.start(Number.POSITIVE_INFINITY);
     return this.#starts;
   }
 
-  /** Gives where the #+ or #- begins that stands before the form at index START, or START. */
+  /** Returns the offset of the #+ or #- before the form at index START, or START without one. */
   lead(start: number): number {
     return this.#leads.get(start) ?? start;
   }
 
-  /** Gives where the form at index START ends. */
+  /** Returns the end of the form at index START. */
   end(start: number): number {
     return this.#ends.get(start) ?? start;
   }
 
-  /** Gives where the form at or after INDEX begins; undefined when there is none. */
+  /** Returns the start of the form at or after INDEX; undefined when there is none. */
   formStart(index: number): number | undefined {
-    // Of a list nobody needs more than the place.
+    // The start of a list is known without reading it.
     const token = firstToken(newReader(this.source.text, index, this.#features));
     return token.kind === '(' ? token.start : this.at(index)?.start;
   }
 
-  /** Gives where the uses of USED are that are KNOWN in the form at or after INDEX. */
+  /** Returns the spots of the KNOWN uses of USED in the form at or after INDEX. */
   spots(index: number, { at, whole, inside }: KnownUses, used: Used): Spot[] {
     const { form } = this.at(index) ?? {};
     if (form === undefined) return [];
@@ -112,7 +112,7 @@ export class TopLevelForms {
       const list = lists.get(start);
       if (list === undefined || useIn(list, named, list === form) !== undefined)
         return { starts: [start], sure: true };
-      // What an expansion has copied has the place of the macro call around it.
+      // Code that a macro copied has the place of the macro call around it.
       const [only = start, ...more] = usesIn(list, named).filter((each) => !exact.has(each));
       return { starts: [more.length > 0 ? start : only], sure: true };
     });
@@ -120,18 +120,18 @@ export class TopLevelForms {
     return inside > 0 ? [...spots, { starts: [], sure: false, inside: true }] : spots;
   }
 
-  /** Gives where the form at or after INDEX has uses of USED. */
+  /** Returns the offsets of the uses of USED in the form at or after INDEX. */
   uses(index: number, used: Used): number[] {
     const { form } = this.at(index) ?? {};
     return form ? usesIn(form, { ...used, current: this.packageAt(form.start) }) : [];
   }
 
-  /** The features under which it is read. */
+  /** The features under which the text is read. */
   get features(): Features {
     return this.#features;
   }
 
-  /** Tells whether they are the same under FEATURES. */
+  /** True when FEATURES are the same set, so that the forms read so far stay valid. */
   holdUnder(features: Features): boolean {
     if (this.#features === features) return true;
     const same =
@@ -140,7 +140,7 @@ export class TopLevelForms {
     return same;
   }
 
-  /** Gives the form at or after INDEX. */
+  /** Returns the form at or after INDEX. */
   at(index: number): TopLevelForm | undefined {
     return this.#readAt(index).found;
   }
@@ -158,30 +158,30 @@ export class TopLevelForms {
     return kept;
   }
 
-  /** Gives the text of the form that begins at index START. */
+  /** Returns the text of the form that begins at index START. */
   textAt(start: number): string {
     return this.source.text.slice(start, this.at(start)?.end);
   }
 
-  /** Gives the current package at INDEX, or the most likely one when that is not sure. */
+  /** Returns the current package at INDEX, or the most likely one when unsure. */
   homeAt(index: number): string {
     return this.packageAt(index) ?? USUAL_PACKAGE;
   }
 
-  /** Gives the current package at INDEX, or undefined when that is not sure: no form of the text has entered one. */
+  /** Returns the current package at INDEX; undefined when no form of the text has entered one, so that it is unsure. */
   packageAt(index: number): string | undefined {
     while ((this.#starts.at(-1) ?? -1) < index && this.start(this.#starts.length) !== undefined);
     return this.#entered.names[lastUpTo(this.#entered.ends, index)];
   }
 }
 
-/** Returns the spot of one use that can be at STARTS, but not where those are that are KNOWN. */
+/** Returns the spot of one use at one of STARTS, except those KNOWN already. */
 function theOne(starts: readonly number[], known: ReadonlySet<number>): Spot {
   const left = starts.filter((start) => !known.has(start));
   return { starts: left, sure: left.length <= 1 };
 }
 
-/** Returns the lists of FORM that begin at STARTS, the outermost of each. */
+/** Returns the lists of FORM that begin at STARTS; of several at one start, the outermost. */
 function listsAt(form: Form, starts: ReadonlySet<number>): ReadonlyMap<number, Form> {
   const found = new Map<number, Form>();
   const seen = new Set<Form>();

@@ -1,25 +1,25 @@
-/** Decides where comments, strings and other prose speak of a symbol. */
+/** Finds where comments, strings and other prose mention a symbol. */
 
 import { lowerCase, upperCase } from './lexer.ts';
 
 /** Characters that a name can have beside others; a period at the end of a word ends a sentence. */
 const BESIDE = String.raw`[\p{L}\p{N}*+\-%$&!?<>=/_~^@\\|]`;
 
-/** Where prose names a symbol: indices of the text. */
+/** A mention in prose: UTF-16 indices. */
 export interface Spoken {
   start: number;
   end: number;
 }
 
-/** Returns the places from START to END of TEXT that speak of the symbol NAME. A word of letters alone counts only in upper
- *  case, or where it is marked as code: by a package, a quote or a parenthesis. */
+/** Returns the mentions of the symbol NAME from START to END of TEXT. A name of letters alone counts only in upper case
+ *  or marked as code: by a package prefix, a quote or a parenthesis. */
 export function spokenOf(text: string, name: string, start = 0, end = text.length): Spoken[] {
   if (end - start < name.length) return [];
   const word = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const pattern = new RegExp(`(?<!${BESIDE})${word}(?!${BESIDE}|\\.\\w)`, 'giu');
   const plainWord = /^\p{L}+$/u.test(name);
   const found: Spoken[] = [];
-  // No further than what stands beside the last word tells, lest the rest of the text be looked through each time.
+  // The lookahead needs two characters beyond END. Searching the rest of the text each time would be slow.
   const area = text.slice(0, end + 2);
   pattern.lastIndex = start;
   for (let match = pattern.exec(area); match !== null; match = pattern.exec(area)) {
@@ -33,7 +33,7 @@ export function spokenOf(text: string, name: string, start = 0, end = text.lengt
   return found;
 }
 
-/** Returns NAME as prose has it in the place of WORD. */
+/** Returns NAME in the case of WORD, which it replaces in prose. */
 export function spokenAs(name: string, word: string): string {
   return word === upperCase(word) ? name : lowerCase(name);
 }

@@ -1,16 +1,16 @@
-/** Decides how the image writes names, and what they consist of: `PACKAGE::NAME`, of a setf function `PACKAGE::(SETF NAME)`. */
+/** Parses and writes names as the image prints them: `PACKAGE::NAME`, or `PACKAGE::(SETF NAME)` of a setf function. */
 
 import { bare, MARK } from './lexer.ts';
 import { inBars, spelled } from './symbol-text.ts';
 
-/** What a name consists of: its package, '' when it has none, and its symbol without that. */
+/** A name in parts: HOME is its package, '' without one, and SYMBOL the rest. */
 export interface QualifiedName {
   home: string;
   symbol: string;
   setf: boolean;
 }
 
-/** Returns what NAME consists of. That of a setf function can be printed, too: `(SETF PACKAGE::NAME)`. */
+/** Returns the parts of NAME. A setf function may also be printed as `(SETF PACKAGE::NAME)`. */
 export function partsOfName(name: string): QualifiedName {
   const [, printed, home = '', list, rest = ''] = /^(\(SETF )?(?:(.*?)::)?(\(SETF )?(.*)$/s.exec(name) ?? [];
   const setf = printed !== undefined || list !== undefined;
@@ -35,19 +35,19 @@ export function setfName(name: string): string {
   return `${home}::(SETF ${symbol})`;
 }
 
-/** Returns NAME, which has a package, as code has it, with bars where it needs them. */
+/** Returns NAME, which has a package, as code would write it, between bars where needed. */
 export function codeName(name: string): string {
   const { home, symbol, setf } = partsOfName(name);
   const written = [home, symbol].map((part) => spelled(part, 'A')).join('::');
   return setf ? `(setf ${written})` : written;
 }
 
-/** Returns NAME without its package as the reader takes it for that very symbol. */
+/** Returns the name without its package, in bars so that the reader interns exactly that symbol. */
 export function readableName({ symbol, setf }: Pick<QualifiedName, 'symbol' | 'setf'>): string {
   return setf ? `(setf ${inBars(symbol)})` : inBars(symbol);
 }
 
-/** Returns NAME, as the reader takes it, as `PACKAGE::NAME`, where one without a package is of HOME. */
+/** Returns NAME, given as the reader interns it, as `PACKAGE::NAME`. HOME is the package of an unqualified name. */
 export function qualified(name: string, home: string): string {
   const setf = /^\(SETF (.*)\)$/s.exec(name)?.[1];
   const symbol = setf ?? name;
@@ -57,7 +57,7 @@ export function qualified(name: string, home: string): string {
   return `${prefix}::${setf === undefined ? bare(symbol) : `(SETF ${bare(symbol)})`}`;
 }
 
-/** Returns the package and `::` that all of NAMES have before their symbols; '' when they have not one in common. */
+/** Returns the prefix `PACKAGE::` that all of NAMES share; '' when they share none. */
 export function commonPrefix(names: readonly string[]): string {
   const homes = new Set(names.map((name) => partsOfName(name).home));
   const [home = ''] = homes;

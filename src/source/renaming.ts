@@ -1,4 +1,4 @@
-/** Decides what to write where in a text so that symbols get other names, and what there only looks like them. */
+/** Finds what to rewrite in a text so that symbols get new names, and what only looks like them. */
 
 import { formatCalls } from './format-calls.ts';
 import { isParameter, namesKeyword, noteTakers, type Takers, takesKeyword } from './keywords.ts';
@@ -8,11 +8,11 @@ import { spokenAs, spokenOf } from './prose.ts';
 import { spelled, symbolIn, writtenSymbol } from './symbol-text.ts';
 import { type Part, type Tree, treeOf } from './tree.ts';
 
-/** What is renamed in a text. */
+/** What to rename in a text. */
 export interface Task {
   renamings: readonly Renaming[];
   packages: Packages;
-  /** Returns the package in force at an index of the text. */
+  /** Returns the current package at an index of the text. */
   packageAt: (index: number) => string;
   /** What takes a keyword that stands for a symbol, by the name of that. */
   takers: ReadonlyMap<string, Takers>;
@@ -21,18 +21,17 @@ export interface Task {
   prose: boolean;
 }
 
-/** A place that changes: the text from START to END becomes TEXT. */
+/** A replacement of the text from START to END by TEXT. */
 export interface Edit {
   start: number;
   end: number;
   text: string;
-  /** The name in whose place it is. */
+  /** The old name that it replaces. */
   from: string;
   how: 'symbol' | 'name' | 'keyword' | 'prose';
 }
 
-/** A place that stays, and why: it is prose, a string, a keyword, a word of LOOP, or of a package that is not known. Or it
- *  stands in a package definition where nothing tells what it names. */
+/** A place that keeps the name, and why. 'package definition': it is unclear what the name means there. */
 export interface Kept {
   start: number;
   why: 'prose' | 'string' | 'keyword' | 'word of LOOP' | 'unknown package' | 'package definition';
@@ -41,11 +40,11 @@ export interface Kept {
 export interface Scan {
   edits: Edit[];
   kept: Kept[];
-  /** Where something begins that does not end: the text from there was not read. */
+  /** Offset of an unclosed form or string: the text from there on was not read. */
   cut?: number;
 }
 
-/** Words that LOOP knows by their names, whatever package they are in. */
+/** Words that LOOP compares by name, in any package. */
 const LOOP_WORDS = new Set(
   (
     'ABOVE ACROSS ALWAYS AND APPEND APPENDING AS BEING BELOW BY COLLECT COLLECTING COUNT COUNTING DO DOING DOWNFROM ' +
@@ -56,7 +55,7 @@ const LOOP_WORDS = new Set(
   ).split(' '),
 );
 
-/** Returns what becomes of TEXT under TASK. */
+/** Returns the edits that TASK makes in TEXT, and the places that stay. */
 export function scanFor(text: string, task: Task, tree = treeOf(text)): Scan {
   const scan: Scan = { edits: [], kept: [], ...(tree.cut !== undefined && { cut: tree.cut }) };
   const byName = new Map(task.renamings.map((renaming) => [renaming.from, renaming]));
@@ -71,7 +70,7 @@ export function scanFor(text: string, task: Task, tree = treeOf(text)): Scan {
   return scan;
 }
 
-/** Notes in SCAN what becomes of PART, which has the name of RENAMING or is a string of it. */
+/** Adds to SCAN the edit of PART, or why it stays. PART is a symbol or string with the old name of RENAMING. */
 function atName(text: string, part: Part, renaming: Renaming, task: Task, scan: Scan, current: string): void {
   const { start, end } = part;
   const token = text.slice(start, end);
@@ -144,7 +143,7 @@ function wordsOfLoop({ items }: Part): ReadonlySet<Part> {
   return words;
 }
 
-/** Returns TOKEN of a symbol or a string with the new name in it. */
+/** Returns TOKEN, of a symbol or string, with the new name in it. */
 function renamed(token: string, { to }: Renaming): string {
   if (token.startsWith('"')) return `"${to.replace(/["\\]/g, '\\$&')}"`;
   const { base } = writtenSymbol(token);
@@ -161,7 +160,7 @@ function symbolEdit(text: string, part: Part, renaming: Renaming, { keywords }: 
     from: renaming.from,
     how: 'symbol',
   };
-  // The name of a keyword parameter is that of its variable, and calls have it.
+  // A keyword parameter names its keyword and its variable at once. Calls that keep the keyword need (:old new).
   if (keywords || !namesKeyword(part)) return edit;
   const named = `(:${spelled(renaming.from, token)} ${edit.text})`;
   return { ...edit, text: part.around?.items[0] === part && isParameter(part.around) ? named : `(${named})` };
@@ -182,7 +181,7 @@ function namedBeside(part: Part, text: string, renaming: Renaming, packages: Pac
   return outer !== undefined && (means(outer) || (isCall(outer, text) && outer.items.some(means)));
 }
 
-/** Returns the other one of the first two arguments of a call in TEXT of which PART is one. Definitions are no such
+/** Returns the other of the first two arguments of the call in TEXT that has PART as one. Definitions do not count as
  *  calls. */
 function otherArgument(part: Part, text: string): Part | undefined {
   const { around } = part;
@@ -192,13 +191,13 @@ function otherArgument(part: Part, text: string): Part | undefined {
   return part === first ? second : part === second ? first : undefined;
 }
 
-/** Whether LIST of TEXT begins with a symbol that is no keyword. */
+/** True when LIST of TEXT begins with a symbol that is no keyword. */
 function isCall(list: Part, text: string): boolean {
   const [operator] = list.items;
   return operator?.kind === 'symbol' && !isPlainName(operator, text);
 }
 
-/** Whether PART of TEXT is a string, a keyword or an uninterned symbol. */
+/** True when PART of TEXT is a string, a keyword or an uninterned symbol. */
 function isPlainName(part: Part, text: string): boolean {
   if (part.kind !== 'symbol') return part.kind === 'string';
   return /^#?:/.test(text.slice(part.start, part.end));
@@ -237,14 +236,14 @@ function inString(text: string, part: Part, task: Task, scan: Scan, current: str
   if (designated(part, text) !== undefined) inProse(text, start + 1, end - 1, task, scan, true);
 }
 
-/** Notes what is said of the symbols from START to END of TEXT, in a string or not. */
+/** Records the mentions in prose from START to END of TEXT, in a comment or a STRING. */
 function inProse(text: string, start: number, end: number, task: Task, scan: Scan, string = false): void {
   for (const renaming of task.renamings) {
     const outside = scan.edits.findLastIndex((edit) => edit.end <= start || edit.start >= end);
     const there = scan.edits.slice(outside + 1).sort((one, other) => one.start - other.start);
     let next = 0;
     for (const spoken of spokenOf(text, renaming.from, start, end)) {
-      // A string of the name alone is a designator.
+      // A string that is just the name is a designator, not prose.
       if (string && spoken.start === start && spoken.end === end) continue;
       while ((there[next]?.end ?? Number.POSITIVE_INFINITY) <= spoken.start) next++;
       if ((there[next]?.start ?? Number.POSITIVE_INFINITY) < spoken.end) continue;
@@ -270,7 +269,7 @@ export function noteKeywords(tree: Tree, text: string, renaming: Renaming, task:
   noteTakers(tree, text, named, takers);
 }
 
-/** Returns TEXT with EDITS, which are in order and do not overlap, done. */
+/** Returns TEXT with EDITS applied. They are in text order and do not overlap. */
 export function withEdits(text: string, edits: readonly Edit[]): string {
   let [done, at] = ['', 0];
   for (const { start, end, text: put } of edits) {

@@ -1,26 +1,26 @@
-/** Decides where in a Lisp text what is put before, behind or in place of a form goes, and what goes with a form. */
+/** Decides where a form is inserted in, replaced in or removed from a Lisp text, and what goes with it. */
 
 import { newReader, readTopLevel } from './form.ts';
 import { nextToken } from './lexer.ts';
 import type { TopLevelForms } from './position.ts';
 import { lastUpTo, type SourceText } from './text.ts';
 
-/** The text from START to END gives way to TEXT. */
+/** A replacement of the text from START to END by TEXT. */
 export interface Splice {
   start: number;
   end: number;
   text: string;
 }
 
-/** A form, from START to END, with the #+ or #- before it from LEAD on. */
+/** The span of a form. LEAD is the start of the #+ or #- before it. */
 export interface Extent {
   start: number;
   end: number;
   lead: number;
 }
 
-/** Returns how many line breaks are put between a form and a new one beside it. They are as many as ABOVE or BELOW it, one
- *  or two: what is there on the side of the new form counts first. */
+/** Returns how many line breaks to put between a form and a new one beside it, one or two: as many as the first of
+ *  BLANKS that has any. */
 function breaksBetween(...blanks: string[]): number {
   const counts = blanks.map((blank) => blank.split('\n').length - 1);
   return Math.min(2, counts.find((count) => count > 0) ?? 2);
@@ -30,7 +30,7 @@ function blankBefore(text: string, index: number): string {
   return /\s*$/.exec(text.slice(0, index))?.[0] ?? '';
 }
 
-/** Returns the white space from INDEX of TEXT on; at its end that counts for none. */
+/** Returns the white space from INDEX of TEXT on, or '' when it reaches the end of TEXT. */
 function blankBehind(text: string, index: number): string {
   const blank = /^\s*/.exec(text.slice(index))?.[0] ?? '';
   return index + blank.length === text.length ? '' : blank;
@@ -75,7 +75,7 @@ function commentStart(text: string, lineStart: number, floor: number): number {
   return start;
 }
 
-/** Returns the splice that puts ADDED, which ends no line, behind EXTENT of TEXT and the comment in its last line. */
+/** Returns the splice that inserts ADDED, without a final line break, behind EXTENT and a comment in its last line. */
 export function splicedAfter(text: string, { lead, end }: Extent, added: string, eol: string): Splice {
   const lineStart = text.lastIndexOf('\n', lead - 1) + 1;
   const indentation = /^[ \t]*/.exec(text.slice(lineStart, lead))?.[0] ?? '';
@@ -84,19 +84,19 @@ export function splicedAfter(text: string, { lead, end }: Extent, added: string,
   return { start: at, end: at, text: `${breaks}${indentation}${added}${commentBreak(text, at, added, eol)}` };
 }
 
-/** Returns the splice that puts ADDED in the place of EXTENT of TEXT. */
+/** Returns the splice that replaces EXTENT of TEXT by ADDED. */
 export function splicedOver(text: string, { start, end }: Extent, added: string, eol: string): Splice {
   return { start, end, text: added + commentBreak(text, end, added, eol) };
 }
 
-/** Returns the line break that is due behind ADDED at index AT of TEXT: a comment must not take what follows into it. */
+/** Returns the line break needed behind ADDED at index AT of TEXT, lest a comment at its end swallow what follows. */
 function commentBreak(text: string, at: number, added: string, eol: string): string {
   const follows = /^[ \t]*[^ \t\r\n]/.test(text.slice(at));
   const lastLine = added.slice(added.lastIndexOf('\n') + 1);
   return follows && lastLine.includes(';') ? eol : '';
 }
 
-/** Returns the splice that takes EXTENT out of TEXT, with the line breaks on one side: the one with fewer. */
+/** Returns the splice that removes EXTENT from TEXT, and the line breaks on the side that has fewer. */
 export function splicedOut(text: string, { lead, end }: Extent): Splice {
   const before = blankBefore(text, lead);
   const behind = /^\s*/.exec(text.slice(end))?.[0] ?? '';
@@ -106,20 +106,20 @@ export function splicedOut(text: string, { lead, end }: Extent): Splice {
   const withBelow = { ...alone, end: end + behind.length };
   if (end + behind.length === text.length) return before.length === lead ? alone : withAbove;
   if (before.length === lead) return withBelow;
-  // The last of a list takes its line with it.
+  // The last form of a list takes its line with it.
   if (below === 0) return above > 0 && text[end + behind.length] === ')' ? withAbove : alone;
   if (above === 0) return alone;
   const headed = above === 1 && endsInComment(text.slice(0, lead - before.length));
   return below < above && !headed ? withBelow : withAbove;
 }
 
-/** Whether the last line of TEXT is a comment, as it stands above a form. */
+/** True when the last line of TEXT is a comment that belongs to the form below it. */
 function endsInComment(text: string): boolean {
   return COMMENT_LINE.test(text.slice(text.lastIndexOf('\n') + 1));
 }
 
-/** Returns TEXT with SPLICES, which are in the order of where they begin; those at the same place follow each other.
- *  Returns the later of two that change the same when there are such. */
+/** Returns TEXT with SPLICES applied, which are sorted by start; splices at one place follow each other. When two
+ *  overlap, returns the later one. */
 export function spliced(text: string, splices: readonly Splice[]): string | Splice {
   let [result, at] = ['', 0];
   for (const splice of splices) {
@@ -130,7 +130,7 @@ export function spliced(text: string, splices: readonly Splice[]): string | Spli
   return result + text.slice(at);
 }
 
-/** Returns the line of TEXT in which what begins does not end, or undefined when all of it is whole forms. */
+/** Returns the 1-based line of TEXT where an unfinished form begins; undefined when TEXT is whole forms. */
 export function unfinishedLine(text: string, features: ReadonlySet<string>): number | undefined {
   const whole = `${text}\n()`;
   const reader = newReader(whole, 0, features);
@@ -145,7 +145,7 @@ export function unfinishedLine(text: string, features: ReadonlySet<string>): num
   }
 }
 
-/** A top-level form of a text that a splice put there or has changed: where it begins and ends. */
+/** A top-level form that a splice inserted or changed. */
 export interface Changed {
   start: number;
   end: number;

@@ -1,5 +1,5 @@
-/** Decides which lists in a form of Common Lisp are no forms: bindings, clauses, declarations. Their first elements are no
- *  operators. */
+/** Knows which lists in Common Lisp forms are no forms: bindings, clauses, declarations. Their first element is no
+ *  operator. */
 
 import { bareName, elementsOf, type Form, resolve } from './form.ts';
 import { MARK } from './lexer.ts';
@@ -7,10 +7,10 @@ import { MARK } from './lexer.ts';
 /** Lists that are no forms, each with the forms in it that are evaluated. */
 type Parts = Map<Form, Form[]>;
 
-/** Gives the lists among the elements of a form that are no forms. */
+/** Returns the lists among the elements of a form that are no forms. */
 type Syntax = (elements: readonly Form[]) => Parts;
 
-/** Returns the lists among ELEMENTS, those of a form, that are no forms, each with the forms in it that are evaluated. */
+/** Returns those of ELEMENTS, of a form, that are lists but no forms, each with the forms in it that are evaluated. */
 export function nonForms(elements: readonly Form[]): Parts {
   const name = resolve(elements[0])?.name ?? '';
   // A method in a DEFGENERIC has no name.
@@ -18,7 +18,7 @@ export function nonForms(elements: readonly Form[]): Parts {
   return (name.startsWith(MARK) ? undefined : SYNTAX.get(bareName(elements[0])))?.(elements) ?? new Map();
 }
 
-/** What stands in place of forms, by the operators behind which it does. */
+/** By operator: the elements that are no forms. */
 const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LET LET* PROG PROG* SYMBOL-MACROLET HANDLER-BIND RESTART-BIND', at(1, eachOf(behindName))),
   ...each('DO DO*', at(1, eachOf(behindName)), at(2, elementsOf)),
@@ -53,17 +53,17 @@ function each(operators: string, ...syntaxes: Syntax[]): [string, Syntax][] {
   return operators.split(' ').map((operator) => [operator, syntax]);
 }
 
-/** Says that the element at INDEX is no form, with the FORMS in it. */
+/** Returns the syntax in which the element at INDEX is no form; FORMS extracts the forms in it. */
 function at(index: number, forms: (part: Form) => Form[]): Syntax {
   return (elements) => parts(elements.slice(index, index + 1), forms);
 }
 
-/** Says that none from INDEX on is a form, with the FORMS in each. */
+/** Returns the syntax in which no element from INDEX on is a form; FORMS extracts the forms in each. */
 function from(index: number, forms: (part: Form) => Form[]): Syntax {
   return (elements) => parts(elements.slice(index), forms);
 }
 
-/** Gives those of LISTS that are lists, with the FORMS in each. */
+/** Maps those of LISTS that are lists to the FORMS in each. */
 function parts(lists: readonly Form[], forms: (part: Form) => Form[]): Parts {
   return new Map(lists.filter((list) => resolve(list)?.kind === 'cons').map((list) => [list, forms(list)]));
 }
@@ -80,13 +80,13 @@ function eachOf(forms: (part: Form) => Form[]): (list: Form) => Form[] {
   return (list) => elementsOf(list).flatMap(forms);
 }
 
-/** Gives what is evaluated of a local function, or of a clause with a lambda list: the defaults in that, and the body. */
+/** Returns the evaluated forms of a local function or a clause with a lambda list: parameter defaults, and the body. */
 function inFunction(definition: Form): Form[] {
   const [, list, ...body] = elementsOf(definition);
   return [...defaultsIn(list), ...body];
 }
 
-/** Gives the forms in a lambda list: the defaults of parameters. */
+/** Returns the forms in a lambda list: the defaults of its parameters. */
 function defaultsIn(list: Form | undefined): Form[] {
   let optional = false;
   return elementsOf(list).flatMap((parameter) => {
@@ -95,8 +95,8 @@ function defaultsIn(list: Form | undefined): Form[] {
   });
 }
 
-/** Says that the lambda list of a method, of ELEMENTS, is no form. It is the first list from FIRST on, as a name and
- *  qualifiers stand before it. What EQL specializers have is evaluated. */
+/** Returns the lambda list of a method of ELEMENTS as no form, with the evaluated forms in it: objects of EQL
+ *  specializers, and defaults. It is the first list from index FIRST on, behind name and qualifiers. */
 function methodList(elements: readonly Form[], first = 2): Parts {
   const list = elements.slice(first).find((element) => resolve(element)?.kind === 'cons');
   if (list === undefined) return new Map();
@@ -107,17 +107,17 @@ function methodList(elements: readonly Form[], first = 2): Parts {
   return new Map([[list, [...evaluated, ...defaultsIn(list)]]]);
 }
 
-/** Gives the forms in an option of DEFSTRUCT: the defaults of a constructor, or of included slots. */
+/** Returns the forms in an option of DEFSTRUCT: defaults of a constructor or of included slots. */
 function structureOption(option: Form): Form[] {
   const [name, of, ...rest] = elementsOf(option);
   if (bareName(name) === 'INCLUDE') return rest.flatMap(behindName);
   return bareName(name) === 'CONSTRUCTOR' ? defaultsIn(rest[0]) : of === undefined ? [] : [of];
 }
 
-/** Words of LOOP behind which a list has the names of variables, or is a type. */
+/** LOOP words behind which a list holds variable names or is a type. */
 const BEFORE_NAMES: readonly string[] = ['FOR', 'AS', 'WITH', 'AND', 'OF-TYPE'];
 
-/** Says which lists in a LOOP of ELEMENTS are no forms. */
+/** Returns the lists in a LOOP of ELEMENTS that are no forms. */
 function behindWords(elements: readonly Form[]): Parts {
   const behind = elements.filter((_, index) => BEFORE_NAMES.includes(bareName(elements[index - 1])));
   return parts(behind, nothing);

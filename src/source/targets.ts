@@ -1,4 +1,4 @@
-/** Decides which forms of a Lisp text define a name, by their shape alone. */
+/** Finds the forms of a Lisp text that define a name, judged by shape alone. */
 
 import { headOf } from './again.ts';
 import { onOneLine } from './definitions.ts';
@@ -6,7 +6,7 @@ import { elementsOf, type Form, formText } from './form.ts';
 import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
 
-/** What is looked for: the NAME as texts have it, `SETF NAME` too. With METHODS it has one of these lists of qualifiers and
+/** What to find: NAME is `NAME` or `SETF NAME`. With METHODS, the form must have one of these lists of qualifiers and
  *  specializers. */
 export interface Wanted {
   name: string;
@@ -14,33 +14,33 @@ export interface Wanted {
   methods?: readonly string[];
 }
 
-/** A form that defines a name. */
+/** A form that defines the name. */
 export interface Target {
   start: number;
   end: number;
-  /** Where the #+ or #- before it begins, or it itself. */
+  /** Offset of the #+ or #- before it, or its own start. */
   lead: number;
-  /** Where the top-level form begins that it is or is in. */
+  /** Start of the top-level form that it is or is in. */
   top: number;
   operator: string;
-  /** Its qualifiers and specializers, as far as it has such. */
+  /** Its qualifiers and specializers; '' without any. */
   method: string;
-  /** How its name is written, and the package in which that is read. */
+  /** The name as written, and the package in which it is read. */
   written: string;
   home: string;
-  /** Its beginning: operator, name, and what tells a method from others. */
+  /** How the form begins: operator, name, and a method's qualifiers and specializers. */
   head: string;
 }
 
-/** How deep definitions are looked for in forms that name nothing, as in (eval-when (...) (defun name ...)). */
+/** How deep definitions are searched for in forms that name nothing, as in (eval-when (...) (defun name ...)). */
 const DEPTH = 3;
 
-/** Returns the forms of FORMS that define WANTED. */
+/** Returns the forms that define WANTED, the likeliest kind only. */
 export function targetsNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
   return preferred(allNamed(forms, wanted), wanted);
 }
 
-/** Returns all forms of FORMS that name WANTED, its methods too. */
+/** Returns all forms that name WANTED, methods included. */
 export function allNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
   return formsMentioning(forms, wanted.name).flatMap((top) => {
     const form = forms.at(top)?.form;
@@ -49,11 +49,11 @@ export function allNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
   });
 }
 
-/** Returns those of ALL that WANTED means first of all: definitions rather than other forms, and a generic function
- *  rather than its methods. */
+/** Returns those of ALL that WANTED most likely means: definitions before other forms, a generic function before its
+ *  methods. */
 function preferred(all: Target[], { operator, methods }: Wanted): Target[] {
   const found = methods === undefined ? all : all.filter(({ method }) => methods.includes(method));
-  // Without such a list it can be the lambda list of what is no method.
+  // No method has these specializers: the list asked for may be the lambda list of a function.
   if (found.length === 0 && operator !== 'DEFMETHOD') return all;
   if (operator !== undefined) return found;
   const defining = found.filter((each) => each.operator.startsWith('DEF'));
@@ -61,7 +61,7 @@ function preferred(all: Target[], { operator, methods }: Wanted): Target[] {
   return [others, defining, found].find(({ length }) => length > 0) ?? [];
 }
 
-/** The text, and the top-level form that is looked into. */
+/** The text, and the top-level form being searched. */
 interface Place {
   text: string;
   top: number;
@@ -77,7 +77,7 @@ function within(form: Form, wanted: Wanted, place: Place, depth: number): Target
   const names = (name.kind !== 'cons' && !/^\(\s*\)$/.test(written)) || /^\(setf\s/i.test(written);
   const inner =
     names || depth === DEPTH ? [] : [name, ...rest].flatMap((each) => within(each, wanted, place, depth + 1));
-  // What begins with the name can be a binding, as in (let (table) (defun table ...)).
+  // A form that begins with the name can be a binding, as in (let (table) (defun table ...)).
   const defining = inner.filter(({ operator }) => operator.startsWith('DEF'));
   if (defining.length > 0 || target === undefined) return defining.length > 0 ? defining : inner;
   return [target];
@@ -108,7 +108,7 @@ function targetOf(form: Form, wanted: Wanted, { text, ...place }: Place): Target
   };
 }
 
-/** Returns the name in PART of TEXT when that is a string, as systems have it. */
+/** Returns the name in PART of TEXT when it is a string, as the names of systems are. */
 function stringIn(text: string, part: Form): string | undefined {
   return text[part.start] === '"' ? formText(text, part).slice(1, -1).toUpperCase() : undefined;
 }

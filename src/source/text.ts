@@ -1,29 +1,29 @@
-/** Decides which line and column a place in a source file has, and how octets of the file become indices of its text. */
+/** Converts between indices, lines and columns of a source file's text, and octets of the file. */
 
-/** A place in a file: 1-based LINE and COLUMN (in code points), and that line without white space around it. Of a long line
- *  it is the part that begins a little before the place. */
+/** A 1-based LINE and COLUMN (in code points), and the text of the line, trimmed. Of a long line, TEXT begins a little
+ *  before the place. */
 export interface SourcePosition {
   line: number;
   column: number;
   text: string;
 }
 
-/** Units of a line that are shown whole, and those before the place in a longer one. */
+/** UTF-16 units of a line that are shown at most, and units shown before the place in a longer line. */
 const LONG = 1000;
 const BEFORE = 100;
 
-/** The text of a source file. Where its lines begin is found once, so that a place costs no more far down in it. */
+/** The text of a source file. Line starts are found once, so that a position far down costs no more. */
 export class SourceText {
   readonly text: string;
-  /** The name of the file, when it is that of one. */
+  /** The file's name, if the text is from a file. */
   readonly file: string | undefined;
-  /** Where each line begins: UTF-16 indices, and octets of the file. In ASCII and Latin-1 they are the same. */
+  /** Start of each line: UTF-16 indices, and octets of the file. These are the same array for ASCII and Latin-1. */
   readonly #starts: readonly number[];
   readonly #octets: readonly number[];
-  /** Where the characters are that take two units; found when it is asked for. */
+  /** Indices of the surrogate pairs; computed on first use. */
   #pairs: readonly number[] | undefined;
 
-  /** Takes TEXT with its byte order mark, as SBCL does, and how the FILE stores it. */
+  /** TEXT keeps its byte order mark, as in SBCL; ENCODING is that of the FILE. */
   constructor(text: string, encoding: 'UTF-8' | 'Latin-1' = 'UTF-8', file?: string) {
     this.text = text;
     this.file = file;
@@ -32,7 +32,7 @@ export class SourceText {
     this.#octets = singleOctets ? this.#starts : lineOctets(text, this.#starts);
   }
 
-  /** Returns the index of the character that begins at OCTET of the file, or the next one; SBCL 2.2.9 records octets. */
+  /** Returns the index of the character that begins at OCTET of the file, or of the next. SBCL 2.2.9 records octets. */
   indexOfOctet(octet: number): number {
     const line = lastUpTo(this.#octets, octet);
     let index = this.#starts[line] ?? 0;
@@ -46,7 +46,7 @@ export class SourceText {
     return index;
   }
 
-  /** Returns the index of the character with NUMBER, from 0. */
+  /** Returns the UTF-16 index of the character with the 0-based NUMBER. */
   indexOfCharacter(number: number): number {
     let index = number;
     for (const pair of this.#twoUnits()) {
@@ -66,14 +66,14 @@ export class SourceText {
     return { line: line + 1, column, text: this.text.slice(from, Math.min(end, from + LONG)).trim() };
   }
 
-  /** Returns how many characters before INDEX take two units. */
+  /** Returns the number of surrogate pairs before INDEX. */
   #pairsBefore(index: number): number {
     const pairs = this.#twoUnits();
     const first = pairs[0];
     return first === undefined || first >= index ? 0 : lastUpTo(pairs, index - 1) + 1;
   }
 
-  /** Returns where the characters are that take two units. */
+  /** Returns the indices of the surrogate pairs. */
   #twoUnits(): readonly number[] {
     this.#pairs ??= [...this.text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)].map((pair) => pair.index);
     return this.#pairs;
@@ -94,7 +94,7 @@ function lineOctets(text: string, starts: readonly number[]): number[] {
   });
 }
 
-/** Returns where in SORTED, which ascend from 0, the last number up to LIMIT is. */
+/** Returns the index of the last number in SORTED that is at most LIMIT. SORTED ascends from 0. */
 export function lastUpTo(sorted: readonly number[], limit: number): number {
   let low = 0;
   for (let high = sorted.length; high - low > 1; ) {

@@ -1,10 +1,10 @@
-/** Decides what a top-level form of a Lisp text is called. */
+/** Names the top-level forms of a Lisp text. */
 
 import { bare, MARK, nextToken } from './lexer.ts';
 import type { TopLevelForms } from './position.ts';
 
-/** A top-level form from index START up to END of its text. OPERATOR and NAME are what it begins with, as the reader
- *  takes them; a setf function is `(SETF NAME)`. HOME is the package in which it is read. */
+/** A top-level form and its span. OPERATOR and NAME are its first two elements, as the reader interns them; NAME of a
+ *  setf function is `(SETF NAME)`. HOME is the package in which it is read. */
 export interface TopLevelForm {
   number: number;
   start: number;
@@ -14,7 +14,7 @@ export interface TopLevelForm {
   home: string;
 }
 
-/** Returns FORMS with what they name. */
+/** Returns FORMS with their operators and names. */
 export function topLevelForms(forms: TopLevelForms): TopLevelForm[] {
   const { text } = forms.source;
   return forms.starts().map((start, number, starts) => {
@@ -23,8 +23,8 @@ export function topLevelForms(forms: TopLevelForms): TopLevelForm[] {
   });
 }
 
-/** Returns the symbols that the list at index START of SOURCE has as its operator and arguments, as the reader takes them.
- *  Those behind a quote count. */
+/** Returns the symbols directly in the list at index START of SOURCE, as the reader interns them: operator and
+ *  arguments, quoted ones included. */
 export function partsOf(source: string, start: number): string[] {
   const names: string[] = [];
   let depth = 0;
@@ -48,7 +48,7 @@ function headAt(source: string, start: number): { operator: string; name?: strin
   return { operator: bare(operator.name), ...(name && { name }) };
 }
 
-/** Gives the name at or after index FROM: a symbol, a string, a setf function, or what a list there begins with. */
+/** Returns the name at or after FROM: a symbol, a setf function, or the first symbol of a list. None for a string. */
 function nameAt(source: string, from: number): string | undefined {
   const first = nextToken(source, from, false);
   if (first.kind === 'atom') return source.charAt(first.start) === '"' ? undefined : first.name || undefined;

@@ -1,8 +1,8 @@
-/** Decides what stands where in a Lisp text as it is written: lists, symbols and strings, those that #+ leaves out too. */
+/** Parses a Lisp text as written into lists, symbols and strings, including what #+ excludes. */
 
 import { bare, nextToken, type Token } from './lexer.ts';
 
-/** A part of a text. NAME is that of a symbol without its package, as the reader takes it; empty for all else. */
+/** A part of a text. NAME is that of a symbol, as the reader interns it, without package; '' for anything else. */
 export interface Part {
   kind: 'list' | 'symbol' | 'string' | 'other';
   start: number;
@@ -10,32 +10,32 @@ export interface Part {
   name: string;
   /** The elements of a list, without feature expressions. */
   items: readonly Part[];
-  /** The list around it, which of its items this is, and the lambda list keyword that stands before. */
+  /** The list around it, its index among the items of that, and the lambda list keyword before it. */
   around: Part | undefined;
   index: number;
   section: string;
-  /** What stands right before it, as `'`, `#'` or `` ` ``, the outermost first. */
+  /** The prefixes directly before it, as `'`, `#'` or `` ` ``, the outermost first. */
   marks: readonly string[];
 }
 
-/** A text as parts. CUT is where something stands from which on it could not be read: a string that does not end, say. The
- *  parts of a list that does not end are among the atoms. */
+/** A parsed text. CUT is the offset of the first unreadable part, such as an unclosed string; ATOMS include the parts
+ *  of an unclosed list. */
 export interface Tree {
   top: Part[];
-  /** The symbols of feature expressions are none of these. */
+  /** Symbols and strings, without those of feature expressions. */
   atoms: Part[];
-  /** Where comments and white space stand. */
+  /** Spans of comments and white space. */
   gaps: [start: number, end: number][];
   cut?: number;
 }
 
-/** A list nested deeper is taken for one that does not end, lest it overflow the stack. */
+/** A list nested deeper counts as unclosed, lest it overflow the stack. */
 const MAX_DEPTH = 1000;
 
-/** What all parts without items, and all without marks, have: a list for each would take most of the time. */
+/** Shared by all parts without items or marks: allocating a list for each would take most of the time. */
 const NONE: readonly never[] = [];
 
-/** What takes a form behind it, and is no part of its own. */
+/** Prefixes, which apply to the form behind them and are no parts themselves. */
 const MARKS = new Set(["'", "#'", '`', ',', ',@', ',.', '#.', '#=']);
 
 /** Returns the parts of TEXT. */
@@ -57,7 +57,7 @@ interface Reader {
   text: string;
   at: number;
   depth: number;
-  /** Where it stopped before the end. */
+  /** Offset where reading stopped before the end. */
   stopped?: number;
   atoms: Part[];
   gaps: [number, number][];
@@ -71,7 +71,7 @@ function next(reader: Reader): Token {
   return token;
 }
 
-/** Returns the part that TOKEN begins, behind MARKS, and in the list AROUND; undefined for what is none of its own. */
+/** Returns the part that TOKEN begins, behind the prefixes MARKS, in the list AROUND; undefined for a #+ or #-. */
 function partAt(
   reader: Reader,
   token: Token,
@@ -135,7 +135,7 @@ function stop(reader: Reader, at: number): 'cut' {
   return 'cut';
 }
 
-/** Passes over a feature expression, whose symbols are keywords. */
+/** Skips a feature expression: its symbols are keywords. */
 function skipFeature(reader: Reader): undefined | 'cut' {
   const { atoms } = reader;
   reader.atoms = [];

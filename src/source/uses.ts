@@ -1,22 +1,22 @@
-/** Decides where in a form a name is used: a function as the operator, #'F or 'F, a variable wherever it stands. */
+/** Finds the uses of a name in a form: a function as operator, as #'F or 'F; a variable anywhere. */
 
 import { elementsOf, type Form, resolve } from './form.ts';
 import { nonForms } from './syntax.ts';
 
-/** A name as texts have it. */
+/** A name whose uses are looked for. */
 export interface Used {
   name: string;
-  /** Whether it is (SETF NAME). */
+  /** Whether it is `(setf NAME)`. */
   setf?: boolean;
-  /** Whether it is that of a variable. */
+  /** Whether it names a variable. */
   variable?: boolean;
-  /** The packages in which the symbol is, by all their names; undefined when that is not known. */
+  /** All names of the packages that contain the symbol; undefined when unknown. */
   packages?: ReadonlySet<string>;
-  /** The package of the text, which holds for a symbol without prefix. */
+  /** The current package of the text, in which an unqualified symbol is read. */
   current?: string | undefined;
 }
 
-/** Whether a symbol that is read as TOKEN, a name with its prefix, is that of USED. */
+/** True when TOKEN, a name with its package prefix, is the symbol of USED. */
 export function namesSymbol(token: string | undefined, { name, packages, current }: Used): boolean {
   if (token === undefined || !token.endsWith(name)) return false;
   const prefix = /^([^\0]*)\0{1,2}(?=.)/s.exec(token);
@@ -25,8 +25,8 @@ export function namesSymbol(token: string | undefined, { name, packages, current
   return home === undefined || packages === undefined || packages.has(home);
 }
 
-/** Returns where FORM has uses of USED. What stands in templates counts only when nothing else does: there a local macro
- *  has the call that its expansion makes. */
+/** Returns the offsets of the uses of USED in FORM. Uses in backquotes count only when there are no others: in a local
+ *  macro, such a use is the call that its expansion makes. */
 export function usesIn(form: Form, used: Used): number[] {
   const found = { code: new Set<number>(), templates: new Set<number>() };
   const seen = new Set<Form>();
@@ -40,7 +40,7 @@ export function usesIn(form: Form, used: Used): number[] {
     if (resolve(list.car)?.name === 'QUOTE') return;
     const elements = elementsOf(list);
     const inner = template || list.template === true;
-    // A binding, clause or parameter can begin with the name of a function.
+    // A binding, clause or parameter can begin with the name of a function and is no call.
     const lists = used.variable || inner ? new Map<Form, Form[]>() : nonForms(elements);
     for (const element of elements) for (const part of lists.get(element) ?? [element]) visit(part, inner);
   };
@@ -48,14 +48,14 @@ export function usesIn(form: Form, used: Used): number[] {
   return [...(found.code.size > 0 ? found.code : found.templates)].sort((one, other) => one - other);
 }
 
-/** Returns where LIST itself uses USED: its own begin, but where a variable is when LIST is the WHOLE form. */
+/** Returns the offset where LIST itself uses USED: its start, or that of the variable when LIST is the WHOLE form. */
 export function useIn(list: Form, used: Used, whole = false): number | undefined {
   if (!used.variable) return isUse(list, used) ? list.start : undefined;
   const named = elementsOf(list).find(({ kind, name }) => kind === 'atom' && namesSymbol(name, used));
   return whole ? named?.start : named && list.start;
 }
 
-/** Whether LIST calls USED, or names it as a function or its name. */
+/** True when LIST calls USED or names it by FUNCTION or QUOTE. */
 export function isUse(list: Form, used: Used): boolean {
   const operator = resolve(list.car)?.name;
   const argument = resolve(resolve(list.cdr)?.car);

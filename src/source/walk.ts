@@ -1,4 +1,4 @@
-/** Decides which lists of a source are forms, and which of them are data or parts of a backquote. */
+/** Walks the forms of a source, and separates code from quoted data and backquotes. */
 
 import { elementsOf } from './fits.ts';
 import { type Form, readForm, resolve } from './form.ts';
@@ -7,16 +7,16 @@ import { TopLevelForms } from './position.ts';
 import { nonForms } from './syntax.ts';
 import type { SourceText } from './text.ts';
 
-/** What is done with the forms of one top-level form. */
+/** Callbacks for the forms of one top-level form. */
 export interface Visitor {
-  /** Takes a FORM of ELEMENTS; DATA says that it is quoted or in a backquote. */
+  /** Is called with a FORM of ELEMENTS; DATA is true when it is quoted or in a backquote. */
   visit: (form: Form, elements: readonly Form[], data: boolean) => void;
-  /** Gives what is of interest in a form of ELEMENTS; without it, those. */
+  /** Returns the parts of a form of ELEMENTS to walk; all elements when absent. */
   within?: (elements: readonly Form[], data: boolean) => readonly Form[];
 }
 
-/** Walks the top-level forms of SOURCE under FEATURES that have one of WORDS, bare names, in their text. VISITOR_FOR takes
- *  where each begins, the package that is entered there if one is known, and the forms that are not looked into again. */
+/** Walks the top-level forms of SOURCE under FEATURES whose text contains one of WORDS, bare names. VISITOR_FOR gets
+ *  the start of each, its package if known, and the set of forms seen, which are not walked again. */
 export function walkSource(
   source: SourceText,
   features: ReadonlySet<string>,
@@ -36,7 +36,7 @@ export function walkSource(
   }
 }
 
-/** Visits START and what is in it. DEPTH counts backquotes around it, QUOTED says that it is data. */
+/** Walks START and its parts. DEPTH counts the backquotes around it; QUOTED means that it is data. */
 function walk(start: Form, visitor: Visitor, seen: Set<Form>, depth: number, quoted: boolean): void {
   const form = resolve(start);
   if (form === undefined || seen.has(form)) return;
@@ -44,7 +44,7 @@ function walk(start: Form, visitor: Visitor, seen: Set<Form>, depth: number, quo
     if (form.car) walk(form.car, visitor, seen, Math.max(0, depth - 1), quoted);
     return;
   }
-  // The reader evaluates what stands behind #. wherever that is.
+  // The reader evaluates a `#.` form, even in data.
   if (form.kind === 'made' && form.car) walk(form.car, visitor, seen, 0, false);
   if (form.kind !== 'cons') return;
   seen.add(form);
@@ -60,7 +60,7 @@ function walk(start: Form, visitor: Visitor, seen: Set<Form>, depth: number, quo
   for (const part of lists.keys()) for (const made of madeIn(part)) walk(made, visitor, seen, 0, false);
 }
 
-/** Gives what the reader makes by #. in FORM, wherever that stands. */
+/** Returns the `#.` forms in FORM, at any depth. */
 function madeIn(form: Form): Form[] {
   const made: Form[] = [];
   for (
@@ -74,7 +74,7 @@ function madeIn(form: Form): Form[] {
   return made;
 }
 
-/** Gives the elements of a list with a dot. */
+/** Returns the elements of a dotted list, the last one included. */
 function partsOf(form: Form): Form[] {
   const parts: Form[] = [];
   let cell: Form | undefined = form;
@@ -83,7 +83,7 @@ function partsOf(form: Form): Form[] {
   return cell ? [...parts, cell] : parts;
 }
 
-/** Returns the name of FORM, as the operator of a form: that of a symbol of Common Lisp has no package. */
+/** Returns the name of FORM as an operator. Symbols of Common Lisp have no package prefix in it. */
 export function operatorOf(form: Form | undefined): string {
   return resolve(form)?.name ?? '';
 }

@@ -1,4 +1,4 @@
-// Decides how it reads that the image and the files that were loaded differ.
+// Renders the differences between the image and the files that were loaded.
 
 import type {
   Agreement,
@@ -12,14 +12,14 @@ import type { Remarks } from '../image/wire/data.ts';
 import { groupBy } from './grouping.ts';
 import type { Places } from './places.ts';
 
-/** Returns a function that returns the place of a top-level form of a file, or the file where that is not
+/** Returns a function that renders the place of a top-level form of a file; only the file when the form is not
  *  known. */
 export function formPlaces(places: Places) {
   return (file: string, form: number | undefined) =>
     form === undefined ? places.fileName(file) : places.locate({ file, form }, { name: '' });
 }
 
-/** Returns ITEMS by kind, as in `functions A, B; class C`, with how many more of TOTAL there are. */
+/** Returns ITEMS by kind, as in `functions A, B; class C`, and how many more of TOTAL there are. */
 export function itemsText(items: readonly Item[], total = items.length): string {
   const kinds = new Map<string, string[]>();
   for (const { kind, name } of items) kinds.set(kind, [...(kinds.get(kind) ?? []), name]);
@@ -33,12 +33,12 @@ function pluralOf(kind: string): string {
   return kind.endsWith('s') ? `${kind}es` : kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`;
 }
 
-/** Returns how many more than SHOWN of TOTAL there are, as the end of a list. */
+/** Returns the end of a list that shows SHOWN of TOTAL items; empty when it shows all. */
 export function moreText(shown: number, total = shown): string {
   return total > shown ? ` and ${total - shown} more` : '';
 }
 
-/** Returns the lines that tell what is in the image and not in its file any more. REMEDY says what to do about it. */
+/** Returns lines on definitions in the image that their files no longer have, and how to remove them. */
 export function oldLines(old: readonly OldItem[], total: number | undefined, places: Places): string[] {
   const files = new Map<string, OldItem[]>();
   for (const item of old) {
@@ -54,7 +54,7 @@ export function oldLines(old: readonly OldItem[], total: number | undefined, pla
   return lines;
 }
 
-/** Returns the section that tells which methods made way for another lambda list, and nothing has taken the place of. */
+/** Returns the section on methods that a new lambda list displaced and that nothing has replaced. */
 export function displacedSection(
   { displaced = [], displacedTotal }: Pick<Remarks, 'displaced' | 'displacedTotal'>,
   places: Places,
@@ -69,7 +69,7 @@ export function displacedSection(
   return `Taken out of the image, because the generic function takes other arguments now: ${each.join('; ')}${more}. Define each with those.`;
 }
 
-/** Returns the lines that tell which variables were not set again. */
+/** Returns lines on variables that a load did not set again because they were bound. */
 export function unsetLines(unset: readonly UnsetVariable[], total?: number): string[] {
   if (unset.length === 0) return [];
   const each = unset.map(({ name, value, says }) =>
@@ -80,7 +80,7 @@ export function unsetLines(unset: readonly UnsetVariable[], total?: number): str
   return [`Not set again, because bound: ${each.join('; ')}${moreText(unset.length, total)}.`];
 }
 
-/** Returns the lines that say which classes have other slots, and how many instances of them there are. */
+/** Returns lines on classes whose slots changed, with the number of instances affected. */
 function reslottedLines(classes: readonly ReslottedClass[], total?: number): string[] {
   if (classes.length === 0) return [];
   const each = classes.map((changed) => {
@@ -95,7 +95,7 @@ function reslottedLines(classes: readonly ReslottedClass[], total?: number): str
   return [`Classes with other slots: ${each.join(', ')}${moreText(classes.length, total)}.`];
 }
 
-/** Returns the lines that tell who was compiled with what has changed since. */
+/** Returns lines on code compiled with an older version of what has changed since, such as a macro. */
 export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number): string[] {
   const lines = outdated.map(
     ({ name, kind, users, total: all }) =>
@@ -105,7 +105,7 @@ export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number
   return more > 0 ? [...lines, `What changed with such users besides: ${more}.`] : lines;
 }
 
-/** Tells whether a list of DATA has not all that there is. */
+/** True when a list in the agreement is incomplete. */
 export function isCut({ old, oldTotal, unset, unsetTotal, outdated, outdatedTotal }: Agreement): boolean {
   const cut = (items: readonly object[] = [], total = 0) => total > items.length;
   return (
@@ -116,7 +116,7 @@ export function isCut({ old, oldTotal, unset, unsetTotal, outdated, outdatedTota
   );
 }
 
-/** Returns the section that tells where the image and the files of a load differ, or undefined when they agree. */
+/** Returns the section on differences between the image and the files of a load, or undefined when they agree. */
 export function agreementSection(agreement: Agreement | undefined, places: Places): string | undefined {
   if (agreement === undefined) return undefined;
   const { doubles = [], old = [], unset = [], outdated = [], gone = [], left = [] } = agreement;

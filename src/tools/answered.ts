@@ -1,4 +1,4 @@
-// Decides what is told when a tool cannot use what the image answered.
+// Replaces errors caused by malformed answers of the image by an ImageError with advice.
 
 import { CallError, ImageError, SetupError } from '../errors.ts';
 import type { Tool } from '../kernel/tool.ts';
@@ -6,7 +6,7 @@ import type { Tool } from '../kernel/tool.ts';
 const UNUSABLE =
   'live-lisp cannot use what the image answered, so the call failed. Code in the image can have written to the channel of live-lisp. Call again; if that does not help, restart_image makes a new image. If it comes again then, it is a fault of live-lisp: please report it.';
 
-/** Returns TOOL, which asks the image, with a sentence in the place of errors that answers without sense lead to. */
+/** Returns TOOL, which calls the image, with errors from malformed answers replaced by an ImageError with advice. */
 export function overImage(tool: Tool): Tool {
   const { handler, preview } = tool;
   return {
@@ -16,7 +16,7 @@ export function overImage(tool: Tool): Tool {
   };
 }
 
-/** Returns RESULT, whose text must be one. */
+/** Returns RESULT; throws a TypeError when it is an object without a text. */
 function checkText(result: unknown): unknown {
   const { text } = Object(result) as { text?: unknown };
   if (typeof result === 'object' && typeof text !== 'string') throw new TypeError('there is no text');
@@ -31,7 +31,7 @@ async function told<Value>(work: () => Value): Promise<Awaited<Value>> {
   }
 }
 
-/** Returns whether ERROR comes from data of another form. The system's errors have a code. */
+/** True when ERROR comes from malformed data of the image. Errors of the operating system have a code. */
 function isOfAnswer(error: unknown): boolean {
   const ours = error instanceof CallError || error instanceof SetupError || error instanceof ImageError;
   return !ours && (error instanceof TypeError || error instanceof RangeError) && !('code' in error);

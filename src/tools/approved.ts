@@ -1,4 +1,4 @@
-// Decides what a file is that is to be changed, and whether it still is what was approved.
+// Checks that a file to be changed is still the one that a human approved, and decodes its text.
 
 import { CallError } from '../errors.ts';
 import { WHOLE } from '../files/lines.ts';
@@ -6,13 +6,13 @@ import { binaryKind, decode, type FileText } from '../files/text.ts';
 import type { Present } from '../files/write.ts';
 import { visibleName } from '../visible.ts';
 
-/** Throws a CallError when PRESENT is no longer the file that was approved under FINGERPRINT. */
+/** Throws a CallError when the file PRESENT is not the one that was approved under FINGERPRINT, if any was. */
 export function checkApproved({ name, fingerprint: now }: Present, fingerprint: string | undefined): void {
   if (fingerprint === undefined || fingerprint === now) return;
   throw new CallError(`${visibleName(name)} changed after it was approved; nothing was written. Ask again.`);
 }
 
-/** Returns the text of PRESENT, a file or none. Throws a CallError when it has none that tools change. */
+/** Returns the text of PRESENT; '' when there is no file. Throws a CallError when the file is binary or too large. */
 export function presentText({ name, size, bytes }: Present): FileText {
   if (size === undefined) return { text: '', encoding: 'UTF-8', bom: false };
   const kind = bytes && binaryKind(bytes);

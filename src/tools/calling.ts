@@ -1,4 +1,4 @@
-// Decides how a tool calls the image: who hears how the call does, who ends it, and the limit that a caller can set.
+// Translates the context of a tool call (progress, cancellation, timeout) into options of a call in the image.
 
 import type { CallOptions } from '../image/wire/call.ts';
 import type { Ending } from '../image/wire/endings.ts';
@@ -13,7 +13,7 @@ export const TIMEOUT = {
   maximum: 86_400,
 } as const;
 
-/** Returns what to do when a call that takes `timeout` reached its limit. */
+/** Returns advice for a call that its `timeout` interrupted; false for every other ENDING. */
 export function timeoutAdvice(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&
@@ -22,12 +22,12 @@ export function timeoutAdvice(ending: Ending): string | false {
   );
 }
 
-/** Returns the limit that the argument `timeout` sets. */
+/** Returns the call option for the argument `timeout`, converted from seconds to milliseconds. */
 export function limitOption({ timeout }: { readonly timeout?: number }): { limitMs?: number } {
   return timeout === undefined ? {} : { limitMs: timeout * 1000 };
 }
 
-/** Returns how CONTEXT watches a call in the image. */
+/** Returns the call options for the cancellation signal and the progress callback of CONTEXT. */
 export function callOptions({ signal, onProgress }: CallContext): CallOptions {
   return {
     ...(signal && { signal }),

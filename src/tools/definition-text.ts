@@ -1,23 +1,23 @@
-// Decides which lines of a file are the text of a definition.
+// Finds the lines of a file that hold a definition.
 
 import type { Definition } from '../source/again.ts';
 import { innermostDefining } from '../source/definitions.ts';
 import { headNameOf } from '../source/qualified.ts';
 import type { Source } from './sources.ts';
 
-/** The text of a definition: its lines of FILE. */
+/** The source text of a definition: lines LINE to LAST_LINE (from 1) of FILE. */
 export interface DefinitionText {
   file: string;
   line: number;
   lastLine: number;
   text: string;
-  /** The file has changed since it was loaded. */
+  /** True when the file has changed since it was loaded. */
   changed: boolean;
-  /** The text is that of the file as it was loaded, since the definition is not found in it now. */
+  /** True when TEXT is from the file as loaded, because the definition is not found in the file as it is now. */
   old: boolean;
 }
 
-/** Returns the lines of SOURCE that have the definition DEFINITION in the form at AT, and AROUND lines around them. */
+/** Returns the lines of SOURCE with DEFINITION, in the top-level form at index AT, plus AROUND lines on each side. */
 export function excerpt(source: Source, at: number, { name }: Definition, around: number) {
   const { text } = source.text;
   const found = innermostDefining(source.forms(), at, headNameOf(name)) ?? { start: at, end: text.length };
@@ -30,7 +30,7 @@ export function excerpt(source: Source, at: number, { name }: Definition, around
   return linesOf(source, { start, end });
 }
 
-/** Returns the lines of a source that have its text from START to END. */
+/** Returns the text of a source from index START to END, with its first and last line (from 1). */
 export function linesOf({ text }: Source, { start, end }: { start: number; end: number }) {
   return {
     line: text.positionAt(start).line,

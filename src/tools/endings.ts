@@ -1,4 +1,4 @@
-// Decides how the endings of a call in the image read: what signalled, what was cut short, what was lost.
+// Renders the endings of a call in the image: conditions, interruptions, losses.
 
 import {
   type Condition,
@@ -12,7 +12,7 @@ import { didYouMean } from './natures.ts';
 import type { Places } from './places.ts';
 import { type Stack, stackLines } from './stack.ts';
 
-/** Returns the sentence for an ENDING that is neither done nor a condition. PLACES tell where its frames are. */
+/** Returns the sentence for an ENDING that is neither done nor a condition; PLACES locates its frames. */
 export function endingText(ending: Ending, places?: Places): string {
   switch (ending.kind) {
     case 'interrupted':
@@ -31,7 +31,7 @@ export function endingText(ending: Ending, places?: Places): string {
   }
 }
 
-/** Why a call was ended that had not begun. */
+/** Why a call was ended before it began. */
 const WHY_NOT_BEGUN: Partial<Record<Interruption['reason'], string>> = {
   interrupt: 'by the tool interrupt',
   ending: 'because the server is ending',
@@ -66,7 +66,7 @@ function interruptionText(interruption: Interruption): string {
   }
 }
 
-/** Part of the time of a call from which on it is told that garbage was collected. */
+/** Garbage collection is mentioned when it took more than this share of the call. */
 const LARGE_PART = 0.2;
 
 function collectedText({ collectedMilliseconds = 0, afterMs }: Interruption): string {
@@ -75,12 +75,12 @@ function collectedText({ collectedMilliseconds = 0, afterMs }: Interruption): st
     : '';
 }
 
-/** Returns the lines that say what CONDITION is. */
+/** Returns the lines on message, type and variable of CONDITION. */
 export function headOf({ text, type, variable }: Condition): string[] {
   return [`Error: ${text}`, `Type: ${type}`, ...(variable === undefined ? [] : [`Variable: ${variable}`])];
 }
 
-/** Returns CONDITION as text: message first, then type, restarts and frames, which PLACES tell the places of (S2.16). */
+/** Returns CONDITION as text: message, type, restarts, then frames located by PLACES (S2.16). */
 export function conditionText(condition: Condition, places: Places, where?: string): string {
   const restarts = condition.restarts ?? [];
   return joinSections([
@@ -96,12 +96,12 @@ function framesText(header: string, stack: Stack, places?: Places, more = ''): s
   return lines.length > 0 && `${header}\n${lines.join('\n')}${more}`;
 }
 
-/** Returns the line that tells how many more frames CONDITION has, behind a line break, or nothing. */
+/** Returns the line on further frames of CONDITION, after a line break; empty when there are none. */
 export function moreFrames({ moreFrames: more }: Pick<Condition, 'moreFrames'>): string {
   return moreText(more, 'frames; (sb-debug:print-backtrace) in a handler prints them');
 }
 
-/** Returns the same of restarts. */
+/** Returns the same for restarts. */
 export function moreRestarts({ moreRestarts: more }: Pick<Condition, 'moreRestarts'>): string {
   return moreText(more, 'restarts; (compute-restarts) in a handler gives them');
 }
@@ -110,27 +110,27 @@ function moreText(more: number | undefined, what: string): string {
   return more === undefined ? '' : `\n  ... ${more} more ${what}`;
 }
 
-/** What SBCL prints about errors in code, which warnings tell already. */
+/** What SBCL prints about errors in code: the warnings repeat it. */
 const COMPILER_CHATTER = /(?:; file: .*\n)?(?:; in: .*\n)?(?:;.*\n)*?; caught ERROR:\n(?:;.*(?:\n|$))*\n?/g;
 
-/** Returns the section with what a call wrote, in at most LIMIT characters, or undefined when it wrote nothing. */
+/** Returns the section with the OUTPUT of a call, in at most LIMIT characters; undefined when it wrote nothing. */
 export function outputSection(output: Output | undefined, limit?: number): string | undefined {
   if (output === undefined) return undefined;
   const written = wholeText(output).replace(COMPILER_CHATTER, '').replace(/^\n+/, '').trimEnd();
   return written === '' ? undefined : `Output:\n${boundText(withoutRuns(foldedLines(written)), limit)}`;
 }
 
-/** Lines in a row that are alike, and lines without a word: of more only SHOWN are told. */
+/** Of more than MOST consecutive equal, or wordless, lines only SHOWN are kept. */
 const ALIKE = { most: 3, shown: 1, what: 'like it' };
 const WORDLESS = { most: 20, shown: 3, what: 'without a letter or digit' };
 
-/** Returns TEXT, which a program wrote, with lines in a row that are alike told by the first. Of many without a letter or
- *  digit it has only the beginning. */
+/** Returns TEXT, a program's output, with runs of equal lines, and long runs of lines without letter or digit,
+ *  shortened to their first lines. */
 export function foldedLines(text: string): string {
   return runsOf(text.split('\n'), wordsOf).flatMap(foldedRun).join('\n');
 }
 
-/** Returns LINES as lists of those in a row of which KEY returns the same. */
+/** Returns LINES split into runs of consecutive lines with the same KEY. */
 function runsOf(lines: readonly string[], key: (line: string) => string): string[][] {
   const runs: string[][] = [];
   for (const line of lines) {
@@ -141,7 +141,7 @@ function runsOf(lines: readonly string[], key: (line: string) => string): string
   return runs;
 }
 
-/** Returns the words of LINE, with what stands between them; empty without any. */
+/** Returns LINE without trailing space, or '' when it has no letter or digit. */
 function wordsOf(line: string): string {
   return /[\p{L}\p{N}]/u.test(line) ? line.trimEnd() : '';
 }
@@ -158,19 +158,19 @@ function shortened(lines: string[], { most, shown, what }: typeof ALIKE): string
   return [...lines.slice(0, shown), `[... ${lines.length - shown} more lines ${what} ...]`];
 }
 
-/** Returns TEXT with its indentation cut where most of it is blank, as of deep data that was printed with line breaks. */
+/** Returns TEXT, indented at most 8 blanks when over half of it is blanks, as in pretty-printed deep data. */
 function withoutRuns(text: string): string {
   const blanks = text.split(' ').length - 1;
   if (text.length <= 400 || 2 * blanks <= text.length) return text;
   return `${text.replace(/^ {8,}/gm, ' '.repeat(8))}\n[... indentation of more than 8 blanks is cut to 8 ...]`;
 }
 
-/** Returns MILLISECONDS in seconds. */
+/** Returns MILLISECONDS as seconds with one decimal. */
 export function secondsText(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-/** Returns the part of a result that tells that a call waited, when a reader could have noticed. */
+/** Returns a note that the call waited, for 100 ms or longer. */
 export function waitedNote(
   waitedMs = 0,
   reason = 'as many evaluations ran as may run side by side',

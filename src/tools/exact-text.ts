@@ -1,9 +1,9 @@
-// Decides how a text is looked up exactly in another, whatever line ends that has, and how it reads that it is not there.
+// Finds a text in another whatever the line ends, and renders the nearest place when there is none.
 
 import { lineEnds, linesOf } from '../files/text.ts';
 import { nearestPlace, occurrences, TOLD } from './match.ts';
 
-/** Lines of the nearest place that are told. */
+/** At most this many lines of the nearest place are shown. */
 const NEAR_LINES = 40;
 
 /** Returns the places of WANTED in TEXT that overlap none before them, and how often it stands there, at which lines. A CRLF
@@ -40,14 +40,14 @@ function indexWithReturns(text: string): (index: number) => number {
   };
 }
 
-/** Returns which LINES those are, of the first occurrences. */
+/** Returns LINES, the lines of the first occurrences, as a phrase. */
 export function atLinesText(lines: readonly number[]): string {
   if (lines.length === 1) return `at line ${lines[0]}`;
   return `${lines.length < TOLD ? 'at' : 'first at'} lines ${lines.join(', ')}`;
 }
 
-/** Returns what tells of the place in TEXT that looks most like WANTED, and what to give as the argument NAME. TEXT begins in
- *  the line BEGAN of its file. Returns undefined when no place does. */
+/** Returns a message with the place in TEXT most similar to WANTED, which asks for the exact text as the argument NAME.
+ *  BEGAN is the line of its file where TEXT begins. Returns undefined when no place is similar. */
 export function nearestText(text: string, wanted: string, name: string, began = 1): string | undefined {
   const near = nearestPlace(linesOf(text), linesOf(wanted));
   if (near === undefined) return undefined;

@@ -1,6 +1,6 @@
-// Decides how a list is put into groups.
+// Groups the items of a list by a key.
 
-/** Returns ITEMS in groups, in their order, by what KEY returns of each. */
+/** Returns ITEMS grouped by KEY; groups and their items keep the order of ITEMS. */
 export function groupBy<Item, Key>(items: readonly Item[], key: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {

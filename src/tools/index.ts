@@ -1,4 +1,4 @@
-// Decides which tools are built in, in the order of the list.
+// Lists the built-in tools, in the order in which clients see them.
 
 import type { Intents } from '../files/intents.ts';
 import type { Workspace } from '../files/workspace.ts';
@@ -33,10 +33,10 @@ import { runTests } from './tests/run-tests.ts';
 import { ToldWarnings } from './told-warnings.ts';
 import { notingUnloaded } from './unloaded.ts';
 
-/** What the tools work on. */
+/** The objects that tools depend on. */
 export interface Grounds {
   image: Image;
-  /** The same when the server runs it; undefined when somebody else does. */
+  /** The same image when this server runs it; undefined when somebody else does. */
   replaceable: Replaceable | undefined;
   workspace: Workspace;
   places: Places;
@@ -44,17 +44,17 @@ export interface Grounds {
   holds: Holds;
   log: AuditLog;
   history: ReplHistory;
-  /** What is being done to several files at once. */
+  /** Edits of several files at once that are under way. */
   intents: Intents;
-  /** Tells of edits that wait for an answer. */
+  /** Edits that wait for an approval. */
   pendingEdits: PendingEdits;
-  /** The sentence that says what holds the code in the image. */
+  /** A sentence that says how code in the image is confined. */
   confinement?: string;
-  /** Milliseconds that a pattern may take in one text; as always when absent. */
+  /** At most this many milliseconds to match a pattern against one text; when absent, the default. */
   matchMs?: number | undefined;
 }
 
-/** Returns the eighteen tools of the contract (C5), over GROUNDS. */
+/** Returns the eighteen tools of the contract (C5). */
 export function agentQTools(grounds: Grounds): Tool[] {
   const { image, workspace, places, holds, history, pendingEdits, matchMs } = grounds;
   return [
@@ -65,7 +65,7 @@ export function agentQTools(grounds: Grounds): Tool[] {
   ].map((tool) => overImage(notingUnloaded(tool, grounds)));
 }
 
-/** Returns the built-in tools beside the eighteen, over GROUNDS. */
+/** Returns the built-in tools beyond the eighteen of the contract. */
 export function furtherTools(grounds: Grounds): Tool[] {
   const { image, replaceable, workspace, places, holds, log, history, intents } = grounds;
   const origins = { image, places, workspace, history };

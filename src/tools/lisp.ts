@@ -1,5 +1,5 @@
-// Decides how tools that are written in Lisp run, and under which level: they are a mirror of those that the image
-// has registered.
+// Runs tools that are written in Lisp. The server mirrors the tools registered in the image, and raises the safety
+// level of those that an agent's code registered.
 
 import { ImageError } from '../errors.ts';
 import type { Image, ImageTools } from '../image/image.ts';
@@ -17,7 +17,7 @@ import { endingText, outputSection } from './endings.ts';
 import type { Places } from './places.ts';
 import { warningSection } from './remarks.ts';
 
-/** What holds errors of tools, and tells where their frames are. */
+/** Holds errors of tools, and locates their frames. */
 interface Debugging {
   readonly holds: Holds;
   readonly places: Places;
@@ -30,7 +30,7 @@ export class LispTools implements ImageTools {
   readonly #debugging: (() => Debugging) | undefined;
   #registrations = 0;
 
-  /** Keeps in MIRROR the tools of IMAGE, which gets proxies of BUILT_INS. Without DEBUGGING none of their errors is held. */
+  /** Mirrors the tools of IMAGE in MIRROR, and offers it BUILT_INS as proxies. Without DEBUGGING, holds no error. */
   constructor(
     mirror: Mirror,
     image: () => Image,
@@ -59,8 +59,8 @@ export class LispTools implements ImageTools {
   }
 }
 
-/** Returns TOOL, of the registration NUMBER, as one that code of an agent has made. It is at least cautious, and what a
- *  human allows of it holds for this registration only. */
+/** Returns TOOL as registered by an agent's code: its level is at least cautious, and approvals hold only for this
+ *  registration (NUMBER). */
 function distrusted(tool: Tool, number: number): Tool {
   const { name, safetyLevel } = tool;
   const level = atLeastCautious(safetyLevel);
@@ -68,7 +68,7 @@ function distrusted(tool: Tool, number: number): Tool {
   return Object.freeze({ ...tool, safetyLevel: level, ...raised, approvedAs: `${name}#${number}` });
 }
 
-/** Returns the tool of DEFINITION, whose handler is the one that IMAGE has for it since that REGISTRATION. */
+/** Returns the tool of DEFINITION, which calls the handler that IMAGE registered for it under REGISTRATION. */
 function lispTool(
   image: () => Image,
   definition: Definition,
@@ -78,9 +78,9 @@ function lispTool(
   const { name, parameters } = definition;
   return defineTool({
     ...definition,
-    // The handler in the image gets what was given, and nothing else (S2.7).
+    // The handler in the image gets exactly the arguments given, without defaults (S2.7).
     parameters: parameters.map((each) => ({ ...each, defaultOnlyTold: true })),
-    // The image has a limit for whatever runs in it.
+    // The image has its own limit for everything that runs in it.
     limitMs: Number.POSITIVE_INFINITY,
     handler: async (args, context) => {
       const grounds = debugging?.();
@@ -94,14 +94,14 @@ function lispTool(
   });
 }
 
-/** Returns whether the tool of DEFINITION takes on_error as eval_form does. */
+/** True when the tool of DEFINITION has a parameter on_error like that of eval_form. */
 function takesOnError({ parameters }: Definition): boolean {
   return parameters.some(
     ({ name, enum: values }) => name === 'on_error' && values?.includes('hold') && values.includes('end'),
   );
 }
 
-/** Returns what ARGS, of a tool that takes on_error, say of its errors. */
+/** Returns the options for held errors that ARGS of a tool with on_error give. */
 function errorArguments({ on_error, restarts }: { readonly [name: string]: unknown }, holds: Holds): Hold {
   const names = Array.isArray(restarts) ? restarts.filter((each) => typeof each === 'string') : [];
   return errorOptions(
@@ -110,7 +110,7 @@ function errorArguments({ on_error, restarts }: { readonly [name: string]: unkno
   );
 }
 
-/** Returns what came of the tool that the image calls NAME (S2.8, S2.9, C17). */
+/** Returns the result of a run of tool NAME (S2.8, S2.9, C17). */
 function runResult(
   name: string,
   { ending, output, data: remarks }: Reply<'run-tool'>,
@@ -145,7 +145,7 @@ function runResult(
   };
 }
 
-/** Returns what a handler returned as a model reads it. */
+/** Returns a handler's value as a model reads it. */
 function toolText({ data, text }: { data?: unknown; text?: string }): string {
   return text ?? (typeof data === 'string' ? data : valueText(data));
 }

@@ -1,4 +1,4 @@
-// Decides how looking something up in the image is asked for, and how it reads that it is not there.
+// Runs read-only operations in the image, and renders missing packages, symbols, classes and systems.
 
 import { CallError, ImageError } from '../errors.ts';
 import type { Image } from '../image/image.ts';
@@ -9,7 +9,7 @@ import { callOptions } from './calling.ts';
 import { endingText } from './endings.ts';
 import { didYouMean, isNot } from './natures.ts';
 
-/** The package of a look-up, the session's unless given (C26). */
+/** The parameter for the package of a look-up; the default is that of the session (C26). */
 export const PACKAGE = {
   name: 'package',
   type: 'string',
@@ -17,13 +17,13 @@ export const PACKAGE = {
   readsNames: true,
 } as const;
 
-/** Returns the package that ARGS name, as the image takes it; "" counts as absent (S0.11). */
+/** Returns the argument for the image: the package in ARGS, if any. "" counts as absent (S0.11). */
 export function packageOf(args: { readonly package?: string }): { package?: string } {
   return args.package ? { package: args.package } : {};
 }
 
-/** Returns the contract's text for a package or symbol that is not there (S0.9, S3.4, S3.5, C9, C26). That for a class
- *  is in its words, with a note as in S3.16. */
+/** Returns the contract's text for a missing package or symbol (S0.9, S3.4, S3.5, C9, C26). The text for a class
+ *  follows its wording, with a note as in S3.16. */
 function lookupText(failure: LookupFailure): string {
   switch (failure.failure) {
     case 'no-system':
@@ -47,17 +47,17 @@ function withNear(text: string, { near }: { near?: string[] }): string {
   return question ? `${text}\n${question}` : text;
 }
 
-/** Returns whether VALUE tells of a package, symbol or class that is not there. */
+/** True when VALUE says that a package, symbol, class or system is missing. */
 export function isLookupFailure(value: object): value is LookupFailure {
   return 'failure' in value;
 }
 
-/** Returns the result that answers for what is not there (C8: no failure for a model). */
+/** Returns the result for a missing name: for a model it is an answer, not a failure (C8). */
 export function lookupResult(failure: LookupFailure): Result {
   return { data: failure, text: lookupText(failure), absent: true, unfound: true };
 }
 
-/** Returns the value of an operation that only looks; throws an ImageError when it did not end well. */
+/** Returns the value of a read-only operation. Throws a CallError for a condition, an ImageError for other failures. */
 export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value } }): Value {
   const { ending, data } = reply;
   if (ending.kind === 'condition') {
@@ -69,7 +69,7 @@ export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value
   return data.value;
 }
 
-/** Returns the result of an operation that only looks: what ANSWER makes of what REPLY found, or what is not there. */
+/** Returns what ANSWER makes of the value in REPLY, or the result for a missing name. */
 export function lookedUp<Value extends object>(
   reply: { ending: Ending; data: { value?: Value } },
   answer: (found: Exclude<Value, LookupFailure>) => Result,
@@ -78,7 +78,7 @@ export function lookedUp<Value extends object>(
   return isLookupFailure(found) ? lookupResult(found) : answer(found as Exclude<Value, LookupFailure>);
 }
 
-/** Waits until the features of IMAGE are known as they are now. Throws an ImageError when it did not answer. */
+/** Waits until the server knows the present *FEATURES* of IMAGE. Throws as `foundValue` does. */
 export async function knowFeatures(image: Image, context: CallContext): Promise<void> {
   foundValue(await image.call('features', {}, callOptions(context)));
 }

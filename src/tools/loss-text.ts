@@ -1,22 +1,22 @@
-// Decides how the loss of an image is told: what was built again, what was not and why, what is gone.
+// Renders the loss of an image: what was rebuilt, what was not and why, and what is gone.
 
 import type { Beginnings, Cause, Held, LossReport, Rebuilt, Remark } from '../image/recovery/report.ts';
 import type { Ending } from '../image/wire/endings.ts';
 import { TIMES } from '../image/wire/times.ts';
 import { secondsText } from './endings.ts';
 
-/** Lines of each kind, and names in a sentence. */
+/** At most this many lines per section, and names per sentence. */
 const LINES = 5;
 const NAMES = 10;
 
-/** What is told of forms that the lost image held, a line each, with the title above. */
+/** Sections on forms of the lost image, one line per form: title, and the forms listed. */
 const HELD: readonly [title: string, of: (held: Held) => Beginnings][] = [
   ['Built again from other values, because these used variables that had been set', (held) => held.differing],
   ['Left out on purpose, because they changed the Lisp system itself', ({ damages }) => damages],
   ['Not run again, because they did not end well', ({ unfinished }) => unfinished],
 ];
 
-/** Returns what a model reads of REPORT; more than a few of each kind are only counted. */
+/** Returns REPORT as a model reads it; beyond LINES per section, forms are only counted. */
 export function lossText(report: LossReport): string {
   const { how, held, replay, rebuilt } = report;
   const head = `This is a new Lisp image; the one before was lost: ${how.join('; then ')}.`;
@@ -63,7 +63,7 @@ function barrenText({ barren = 0 }: LossReport): string {
   return `Each of the ${barren} images before had been built again too, and was lost soon after. If that is due to what is built again, restart_image with rebuild none starts without it.`;
 }
 
-/** Returns what an image took with it that is not built again. */
+/** Returns what was lost with an image that is not rebuilt. */
 function lostText({ evaluations, systems, files, tools }: Held): string {
   const made = 'made (definitions, values, packages, the current package)';
   const parts = [
@@ -152,7 +152,7 @@ function endedText(ending: Ending): string {
   }
 }
 
-/** Tools that were registered in a way that the journal does not know. */
+/** Returns the line on tools that are gone: their registration was not in the journal. */
 function toolsText({ tools }: Held, rebuilt: Rebuilt | undefined): string {
   const gone = tools.filter((name) => !rebuilt?.tools.includes(name));
   if (gone.length === 0) return '';

@@ -1,13 +1,13 @@
-// Decides where a text stands in a file, and which place looks most like it when it stands nowhere.
+// Finds all occurrences of a text in a file, and the most similar place when there is none.
 
 import { similarity } from '../kernel/nearest.ts';
 
-/** Lines that are told, of the first occurrences. */
+/** At most this many line numbers of occurrences are returned. */
 export const TOLD = 20;
 
 const NEWLINE = 10;
 
-/** Where a text stands in another. */
+/** The occurrences of a text in another. */
 export interface Occurrences {
   count: number;
   /** Where those begin that overlap none before them. */
@@ -16,12 +16,12 @@ export interface Occurrences {
   lines: number[];
 }
 
-/** Returns where WANTED, which is not empty, stands in TEXT. The time grows with their lengths only (Knuth, Morris,
- *  Pratt): indexOf takes their product where both repeat themselves, as rulers of dashes do. */
+/** Returns the occurrences of WANTED, which is not empty, in TEXT. Takes linear time (Knuth, Morris, Pratt): indexOf
+ *  takes the product of both lengths when both texts repeat themselves, as rulers of dashes do. */
 export function occurrences(text: string, wanted: string): Occurrences {
   const found: Occurrences = { count: 0, starts: [], lines: [] };
   const borders = bordersOf(wanted);
-  // The number of the line where a match begins that ends here.
+  // The line where a match that ends at the current character begins.
   let line = 2 - wanted.split('\n').length;
   let [matched, free] = [0, 0];
   for (let end = 1; end <= text.length; end += 1) {
@@ -39,7 +39,7 @@ export function occurrences(text: string, wanted: string): Occurrences {
   return found;
 }
 
-/** Returns, for each length of a beginning of WANTED, that of its longest shorter beginning which it ends with. */
+/** Returns the failure table: for each prefix length of WANTED, that of its longest proper prefix also a suffix. */
 function bordersOf(wanted: string): Int32Array {
   const borders = new Int32Array(wanted.length + 1);
   for (let length = 2; length <= wanted.length; length += 1) {
@@ -48,7 +48,7 @@ function bordersOf(wanted: string): Int32Array {
   return borders;
 }
 
-/** Returns how much of the beginning of WANTED a text ends with that ended with MATCHED of it before CODE. */
+/** Returns the new length of the matched prefix of WANTED after the character CODE; MATCHED is the length before it. */
 function advance(wanted: string, borders: Int32Array, matched: number, code: number): number {
   let length = matched;
   while (length === wanted.length || wanted.charCodeAt(length) !== code) {
@@ -58,23 +58,23 @@ function advance(wanted: string, borders: Int32Array, matched: number, code: num
   return length + 1;
 }
 
-/** Lines of a file, from number FIRST on. */
+/** Consecutive lines of a file; FIRST is the line number (from 1) of the first. */
 export interface NearPlace {
   first: number;
   lines: string[];
-  /** Whether they differ from what was wanted in white space only. */
+  /** True when they differ from the wanted text in white space only. */
   onlySpace: boolean;
 }
 
-/** How many places are compared, and how many lines of each. */
+/** At most this many places are compared, and this many lines of each. */
 const CANDIDATES = 20;
 const LINES = 200;
-/** Places of one line that count; a line with more says little about where it was meant. */
+/** At most this many places of one line vote: a more frequent line says little about the place that was meant. */
 const COMMON = 100;
-/** A place that looks less like it than this is none. */
+/** A place must score above this (0 to 1) to count as similar. */
 const LEAST = 0.4;
 
-/** Returns the place among the lines of a FILE that looks most like the lines WANTED; undefined when none does. */
+/** Returns the lines of FILE most similar to the lines WANTED, or undefined when none are similar enough. */
 export function nearestPlace(file: readonly string[], wanted: readonly string[]): NearPlace | undefined {
   const plain = file.map(squeeze);
   const all = trimBlank(wanted.map(squeeze));
@@ -99,7 +99,7 @@ function trimBlank(lines: string[]): string[] {
   return first === -1 ? [] : lines.slice(first, lines.findLastIndex((line) => line !== '') + 1);
 }
 
-/** Returns where each line stands in FILE. */
+/** Returns the indices of each distinct line of FILE. */
 function placesOf(file: readonly string[]): Map<string, number[]> {
   const where = new Map<string, number[]>();
   for (const [index, line] of file.entries()) {
@@ -110,8 +110,8 @@ function placesOf(file: readonly string[]): Map<string, number[]> {
   return where;
 }
 
-/** Returns where a place may begin. Each line of SOUGHT that is in the file votes, and a rare one more. The longest
- *  votes also for the line most like it. */
+/** Returns the most promising start indices of a similar place. Each line of SOUGHT that FILE has votes; the rarer and
+ *  longer it is, the more its vote weighs. The lines most similar to the longest line of SOUGHT vote too. */
 function candidates(file: readonly string[], sought: readonly string[]): number[] {
   const where = placesOf(file);
   const votes = new Map<number, number>();
@@ -134,7 +134,7 @@ function candidates(file: readonly string[], sought: readonly string[]): number[
   return ranked.slice(0, CANDIDATES).map(([start]) => start);
 }
 
-/** Returns how much the lines of FILE from START on look like SOUGHT: 0 to 1, by the characters of each line. */
+/** Returns the similarity of SOUGHT and the lines of FILE from START on: 0 to 1, each line weighted by its length. */
 function windowScore(file: readonly string[], sought: readonly string[], start: number): number {
   let score = 0;
   let weights = 0;

@@ -1,6 +1,6 @@
-// Decides which files an answer of the image names.
+// Collects the file names in an answer of the image.
 
-/** Returns the files that TOLD, an answer of the image or a part of one, names in a member for a file or for several. */
+/** Returns FILES and the values of all members `file`, `files` and `testFiles` in TOLD, an answer, at any depth. */
 export function namedFiles(told: object, files: string[] = []): string[] {
   for (const [name, value] of Object.entries(told)) {
     if (typeof value === 'string') {

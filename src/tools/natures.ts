@@ -1,6 +1,6 @@
-// Decides how names read: of setf functions, of what is something else than was asked for, and those that are near.
+// Renders why a name is not what a tool asked for, and which similar names may be meant.
 
-/** Returns the sentence that NAME, which has NATURES, is no KIND: what it is, or that it is not defined. */
+/** Returns the sentence that NAME is not a KIND: it is each of NATURES instead, or it is not defined. */
 export function isNot(
   name: string,
   natures: readonly string[],
@@ -10,7 +10,7 @@ export function isNot(
   return others ? `${name} is ${others}, not a ${kind}.` : `${name} is not defined as a ${kind}.`;
 }
 
-/** Returns the question whether one of the names NEAR was meant, the nearest first, or false without any. */
+/** Returns the question whether one of the similar names NEAR (nearest first) was meant; false when there is none. */
 export function didYouMean(near: readonly string[] = []): string | false {
   const last = near.at(-1);
   if (last === undefined) return false;

@@ -1,17 +1,17 @@
-// Decides how much of what is kept is read for a list of the newest, and that nobody waits for that.
+// Reads a page of the newest records without blocking the event loop, and stops counting the rest early.
 
 import { CallError } from '../errors.ts';
 import type { CallContext } from '../kernel/tool.ts';
 import { checkWhole, type PageArguments, pageOf } from './paging.ts';
 
-/** What a list of the newest is made of: what READ gives, the newest first, as far as it MATCHES. READ counts in READING
- *  how many octets it has read so far. */
+/** The source of a list. READ yields the items, newest first, and updates READING.octets, the octets read so far.
+ *  MATCHES filters them. */
 export interface Kept<Item> {
   read: (reading: { octets: number }) => Iterable<Item>;
   matches: (item: Item) => boolean;
 }
 
-/** Rows of a list after the first OFFSET, and how many of all were counted. AT_LEAST says that there can be more. */
+/** ROWS after the first OFFSET matches, and the TOTAL counted. AT_LEAST: counting stopped early; there may be more. */
 export interface Newest<Item> {
   rows: Item[];
   offset: number;
@@ -19,13 +19,13 @@ export interface Newest<Item> {
   atLeast: boolean;
 }
 
-/** Octets after which nothing is only counted any more: they take 2 to 4 ms, and hold some hundred records. */
+/** With the page full, counting stops after this many octets: 2 to 4 ms of reading, some hundred records. */
 const COUNTED = 64 * 1024;
-/** Milliseconds of reading after which others have their turn: a long search must not keep a cancel waiting. */
+/** Reading yields to the event loop after this many milliseconds: a long search must not delay a cancellation. */
 const TURN_MS = 5;
 
-/** Returns the rows that ARGS ask for, 20 when they set no limit. Throws a CallError when the call is cancelled, and for
- *  code that would get only a part. */
+/** Returns the rows that ARGS ask for, 20 when they set no limit. Throws a CallError when the call is cancelled, or
+ *  when code would get only some of the rows. */
 export async function newestOf<Item>(
   args: PageArguments,
   context: CallContext,
@@ -59,7 +59,7 @@ async function readNewest<Item>(
   return { rows, offset, total, atLeast: false };
 }
 
-/** Returns how many of WHAT there are, as the beginning of a header. */
+/** Returns the number of items WHAT (a noun in the singular), as the beginning of a header. */
 export function countText({ total, atLeast }: { total: number; atLeast: boolean }, what: string): string {
   return `${atLeast ? 'At least ' : ''}${total} ${total === 1 ? what : `${what}s`}`;
 }

@@ -1,4 +1,4 @@
-// Decides how it reads what happened besides the calls.
+// Renders notices: events that are no part of a call's own result.
 
 import type { Notice } from '../image/image.ts';
 
@@ -8,7 +8,7 @@ import { foldedLines, secondsText } from './endings.ts';
 import { lossText } from './loss-text.ts';
 import { newestCall } from './stack.ts';
 
-/** Returns what a model reads of NOTICE. */
+/** Returns NOTICE as a model reads it. */
 export function noticeText(notice: Notice): string {
   switch (notice.kind) {
     case 'raw':
@@ -38,7 +38,7 @@ export function noticeText(notice: Notice): string {
   }
 }
 
-/** Returns what a model reads of an image that is plain, because new ones ended as HOW says, and so is LACKING abilities. */
+/** Returns the notice of a plain image, which uses only documented SBCL. HOW lists how the images before ended. */
 export function plainText(how: readonly string[], { without }: Lacking): string {
   return (
     `This Lisp image is a plain one: it uses only what SBCL documents, because new images ended by themselves (${how.join('; then ')}). ` +

@@ -1,4 +1,4 @@
-// Decides how a long list is asked for in parts.
+// Defines the parameters `limit` and `offset` by which long lists are read in parts.
 
 import { CallError } from '../errors.ts';
 import type { CallContext } from '../kernel/tool.ts';
@@ -22,10 +22,10 @@ export interface PageArguments {
   readonly offset?: number;
 }
 
-/** Rows that code gets at most when it gives no limit; what crosses at once is bounded too. */
+/** At most this many rows for code that sets no limit; the size of one answer of the image is bounded too. */
 const ALL_ROWS = 250_000;
 
-/** Returns which rows ARGS ask for: without a limit USUAL of them, or all when code reads them. */
+/** Returns the rows that ARGS ask for. Without a limit a model gets USUAL rows, and code (FOR_DATA) gets all. */
 export function pageOf(
   { limit, offset = 0 }: PageArguments,
   { forData = false }: CallContext,
@@ -34,7 +34,7 @@ export function pageOf(
   return { offset, limit: limit ?? (forData ? ALL_ROWS : usual) };
 }
 
-/** Throws a CallError when code that set no limit in ARGS would get only a part of TOTAL rows. */
+/** Throws a CallError when code that set no limit in ARGS would get only some of the TOTAL rows. */
 export function checkWhole(
   { limit, offset = 0 }: PageArguments,
   { forData = false }: CallContext,

@@ -1,29 +1,29 @@
-// Decides how it reads that the parentheses of a Lisp text are wrong.
+// Renders errors about unbalanced parentheses in Lisp text.
 
 import { type Imbalance, imbalanceOf } from '../source/balance.ts';
 
-/** The ends of names of files with Lisp source, as ASDF and SBCL's users have them. */
+/** File name extensions of Lisp source, as ASDF and users of SBCL have them. */
 const LISP_FILE = /\.(?:lisp|lsp|cl|asd)$/i;
 
-/** Returns whether NAME is that of a file with Lisp source. */
+/** True when NAME has the extension of a Lisp source file. */
 export function isLispFile(name: string): boolean {
   return LISP_FILE.test(name);
 }
 
-/** Returns where the indentation of TEXT, which the reader could not read, says that a parenthesis is wrong. Returns
- *  undefined when its parentheses are right. */
+/** Returns where the indentation of TEXT, which the reader rejected, shows a wrong parenthesis; undefined when its
+ *  parentheses are balanced. */
 export function indentationText(text: string): string | undefined {
   const imbalance = imbalanceOf(text);
   return imbalance && joined([repairText(imbalance), swallowedText(imbalance)]);
 }
 
-/** Returns what is wrong with the parentheses of TEXT, of the file NAME, or undefined when they are right. */
+/** Returns what is wrong with the parentheses of TEXT, the content of file NAME; undefined when they are balanced. */
 export function imbalanceText(name: string, text: string): string | undefined {
   const imbalance = imbalanceOf(text);
   return imbalance && joined([headText(name, imbalance), repairText(imbalance), swallowedText(imbalance)]);
 }
 
-/** Returns the same, with how the line would read that its indentation says is wrong. */
+/** Returns the same message with the repaired line, when one repair balances the text. */
 export function imbalanceWithProposal(name: string, text: string): string | undefined {
   const imbalance = imbalanceOf(text);
   const told = imbalance && joined([headText(name, imbalance), repairText(imbalance)]);
@@ -37,7 +37,7 @@ function headText(name: string, { kind, began }: Imbalance): string {
   return `${name}: the ${what} that begins at line ${began} ${how}.`;
 }
 
-/** Returns the line of TEXT that the repair in IMBALANCE is in, as it makes it; undefined when more is wrong. */
+/** Returns the repaired line of TEXT, or undefined when the repair in IMBALANCE does not balance the whole text. */
 function repairedLine(text: string, { line, repair }: Imbalance): string | undefined {
   if (repair === undefined) return undefined;
   const { index, removed, text: put } = repair;
@@ -45,8 +45,8 @@ function repairedLine(text: string, { line, repair }: Imbalance): string | undef
   return imbalanceOf(repaired) === undefined ? repaired.split(/\r?\n/)[line - 1] : undefined;
 }
 
-/** Returns what to say when a change of the file NAME from BEFORE to AFTER made its parentheses wrong. Returns undefined
- *  when it did not, or when its name is not that of Lisp source. */
+/** Returns a warning when the change of file NAME from BEFORE to AFTER made its parentheses unbalanced. Returns
+ *  undefined when it did not, or when NAME is not Lisp source. */
 export function newImbalanceText(name: string, before: string, after: string): string | undefined {
   if (!isLispFile(name) || imbalanceOf(before) !== undefined) return undefined;
   const wrong = imbalanceText(name, after);

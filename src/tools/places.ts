@@ -1,4 +1,4 @@
-// Decides how a place in a source file reads: file relative to the workspace, line and column from 1.
+// Finds places in source files and renders them as FILE:LINE:COLUMN, relative to the workspace and counted from 1.
 
 import { relative } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
@@ -22,29 +22,29 @@ import { startIn, usesNow, type Versions, whereNow } from './where-now.ts';
 
 const CHANGED = '(the file changed since it was loaded)';
 
-/** Says of the place of a form that what is asked for is somewhere in it. */
+/** Suffix of a place: the exact position within this form is not known. */
 const INSIDE = '(within this form)';
 
-/** Says of a place that its text does not have the use, which an expansion has made. */
+/** Suffix of a place: the use is not in the text, a macro expansion made it. */
 export const IN_EXPANSION = '(in an expansion)';
 
-/** Milliseconds of a long work after which all else has its turn. */
+/** Long work yields to the event loop after this many milliseconds. */
 const SLICE_MS = 20;
 
-/** A place as people name it, and the line of text there with what is to be known of it. */
+/** A place as FILE:LINE:COLUMN, and the line of text there with remarks on it. */
 export interface Site {
   at: string;
   text: string;
-  /** Whether it is one of several at which the use can be. */
+  /** True when this is one of several places that the use may have. */
   doubt?: boolean;
-  /** Where it is in the text of a file that is as it was loaded, when that is certain. */
+  /** The exact index in the text; absent when the file has changed since it was loaded, or the place is not certain. */
   index?: number;
 }
 
-/** A text that defines a name, and what tells it from others. */
+/** The source text of a definition of a name, with what distinguishes it from others. */
 export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'text'> &
   Pick<Target, 'operator' | 'method' | 'head' | 'home'> & {
-    /** Whether it stands in another form. */
+    /** True when it is inside another form. */
     nested: boolean;
   };
 
@@ -53,9 +53,9 @@ export interface Forms {
   text: string;
   list: readonly TopLevelForm[];
   position: (index: number) => SourcePosition;
-  /** Where the names in it stand. */
+  /** The index of the names in the text. */
   names: Names;
-  /** Returns what FORM defines, and what forms in it do. */
+  /** Returns the definitions that FORM makes, those in its subforms included. */
   defined: (form: TopLevelForm) => Defined[];
 }
 
@@ -64,7 +64,7 @@ export class Places {
   readonly root: string;
   readonly #sources: Sources;
 
-  /** FORBIDS returns why the file at a real path is not read, if it is not. FEATURES returns the features of the image. */
+  /** FORBIDS returns why the file at a real path may not be read. FEATURES returns the *FEATURES* of the image. */
   constructor(
     root: string,
     { forbids, features = () => new Set() }: { forbids?: Bounds['forbids']; features?: () => Features } = {},
@@ -73,40 +73,40 @@ export class Places {
     this.#sources = new Sources(features, forbids);
   }
 
-  /** The features of the image, under which files are read. */
+  /** The *FEATURES* of the image, under which files are read. */
   get features(): Features {
     return this.#sources.features;
   }
 
-  /** Returns FILE as people name it: relative to the workspace root when it is inside. */
+  /** Returns FILE relative to the workspace root when it is inside, else FILE itself. */
   fileName(file: string): string {
     if (isOutside(file, this.root)) return file;
     const path = relative(this.root, file);
     return path === '' || path.startsWith('..') ? file : path;
   }
 
-  /** Makes the other functions know FILES as they are now. What an answer of the image names is known. */
+  /** Reads FILES ahead: the other methods are synchronous. Files named by an answer of the image are prepared. */
   async prepare(files: readonly string[]): Promise<void> {
     await this.#sources.prepare(files);
   }
 
-  /** Keeps those of FILES that are in the workspace, which were just loaded, as they are now. So their forms are found
-   *  again after an edit. */
+  /** Records the present content of those of FILES that are in the workspace: they were just loaded. So their forms are
+   *  found again after an edit. */
   keepLoaded(files: readonly string[]): void {
     for (const file of files) if (this.fileName(file) !== file) this.#sources.keepLoaded(file);
   }
 
-  /** Tells whether the image has all that FILE says now. */
+  /** True when the image has all of the present content of FILE. */
   agrees(file: string): boolean {
     return this.#sources.agrees(file);
   }
 
-  /** Keeps that the image has all that FILE says now: what was changed in it has just been loaded. */
+  /** Records that the image has all of the present content of FILE, because its changed forms have just been loaded. */
   keepAgreed(file: string): void {
     this.#sources.keepAgreed(file);
   }
 
-  /** Returns `FILE:LINE:COLUMN` for PLACE, where DEFINITION is, as far as it is known. */
+  /** Returns `FILE:LINE:COLUMN` of PLACE, which is in DEFINITION, as far as it is known. */
   locate(place: Place, definition: Definition): string {
     if (place.file === undefined) return 'no source';
     const versions = this.#versions(place);
@@ -116,8 +116,8 @@ export class Places {
     return text.filter(Boolean).join(' ');
   }
 
-  /** Returns where the uses of USED are that USES tells, all in the definition DEFINITION of one file. A use that can be at
-   *  several places is told at each. */
+  /** Returns the sites of USES, places in one DEFINITION of one file that use USED. A use with several possible places
+   *  gets a site for each. */
   sites(uses: readonly Place[], used: Used, definition: Definition): Site[] {
     const [place] = uses;
     if (place?.file === undefined) return [{ at: 'no source', text: '' }];
@@ -137,14 +137,14 @@ export class Places {
     });
   }
 
-  /** Returns where the uses of USED are in its file that USES tells, as `sites` does, and where their form begins. It is the
-   *  SAME form when it was not edited since it was loaded. Returns undefined without a text. */
+  /** Returns the spots of USES as indices, and START, the index of their form; see `sites`. SAME: the form was not
+   *  edited since it was loaded. Returns undefined when the file cannot be read. */
   spots(uses: readonly Place[], used: Used, definition: Definition) {
     const versions = uses[0] && this.#versions(uses[0]);
     return versions && usesNow(versions, uses, used, definition);
   }
 
-  /** Returns those of OTHERS, indices of FILE, that stand in the same definitions as INDICES, and are none of those. */
+  /** Returns the sites of OTHERS (indices in FILE) that share a definition with one of INDICES and are none of them. */
   beside(file: string, indices: readonly number[], others: readonly number[]): Site[] {
     const now = this.#sources.read(file);
     if (now === undefined) return [];
@@ -156,7 +156,7 @@ export class Places {
       .map((other) => this.#site(file, now, other));
   }
 
-  /** Returns PLACE as people name it, with the line of text there; undefined without a file. */
+  /** Returns the site of PLACE, or undefined when PLACE has no file. */
   site(place: Place): Site | undefined {
     const versions = this.#versions(place);
     if (place.file === undefined) return undefined;
@@ -165,7 +165,7 @@ export class Places {
     return this.#site(place.file, now, start, changed && CHANGED, inside && INSIDE);
   }
 
-  /** Returns the lines around PLACE, COUNT before and after, with the one of PLACE marked; undefined when it is not found. */
+  /** Returns the line of PLACE, marked, with COUNT lines before and after; undefined when PLACE is not found. */
   around(place: Place, count: number): string | undefined {
     const versions = this.#versions(place);
     if (versions === undefined) return undefined;
@@ -180,7 +180,7 @@ export class Places {
       .join('\n');
   }
 
-  /** Returns `FILE:LINE:COLUMN` for the top-level form with NUMBER that FILE has now. */
+  /** Returns `FILE:LINE:COLUMN` of the top-level form NUMBER (0-based) in the present content of FILE. */
   formNow(file: string, number: number): string {
     const source = this.#sources.read(file);
     return source === undefined
@@ -201,9 +201,8 @@ export class Places {
     return this.#sources.read(file)?.text;
   }
 
-  /** Returns the text of DEFINITION, which is at PLACE, with AROUND lines of what stands around it. When it is not found
-   *  in a file that has changed, that is the text as it was loaded, if known. Returns undefined
-   *  when there is no text. */
+  /** Returns the source text of DEFINITION at PLACE, with AROUND lines before and after. When a changed file no longer
+   *  has it, returns the text as loaded, if that is known. Returns undefined when there is no text. */
   text(place: Place, definition: Definition, around: number): DefinitionText | undefined {
     const versions = this.#versions(place);
     if (place.file === undefined || versions === undefined) return undefined;
@@ -222,11 +221,11 @@ export class Places {
         };
   }
 
-  /** Returns the texts in FILE that define SYMBOL, a name as texts have it, its methods too. A form in another
-   *  counts only when its operator says that it defines. */
+  /** Returns the texts in FILE that define SYMBOL (a name without package), its methods included. A nested form counts
+   *  only when its operator begins with DEF. */
   definitionsOf(file: string, symbol: string): NamedText[] {
     const source = this.#sources.read(file);
-    // Most files do not have the name, and to read their forms costs more than to look.
+    // Most files do not contain the name, and a text search costs less than reading their forms.
     if (source === undefined || !canHave(source.text.text, [symbolIn(symbol)])) return [];
     return allNamed(source.forms(), { name: symbol })
       .filter(({ start, top, operator }) => start === top || operator.startsWith('DEF'))
@@ -241,13 +240,13 @@ export class Places {
       }));
   }
 
-  /** Tells whether a form of FILE, or one within it, defines what is WANTED. */
+  /** True when a form of FILE, or a form nested in one, defines WANTED. */
   defines(file: string, wanted: Wanted): boolean {
     const source = this.#sources.read(file);
     return source !== undefined && targetsNamed(source.forms(), wanted).length > 0;
   }
 
-  /** Returns what the forms of FILE define, each with its line; undefined when it cannot be read. */
+  /** Returns the definitions in FILE with their first and last line; undefined when FILE cannot be read. */
   async outline(file: string): Promise<(Defined & { line: number; lastLine: number })[] | undefined> {
     const source = this.#sources.read(file);
     if (source === undefined) return undefined;
@@ -265,8 +264,8 @@ export class Places {
     return outline;
   }
 
-  /** Returns the lambda list in the source at PLACE, where NAME, `PACKAGE::NAME`, is defined. Returns undefined when it is
-   *  not known how the file was loaded, or it had no plain definition of NAME there. */
+  /** Returns the lambda list of NAME (`PACKAGE::NAME`) in its source at PLACE, as text. Returns undefined when the
+   *  content that was loaded is not known, or has no plain definition of NAME there. */
   lambdaList(place: Place, name: string): string | undefined {
     const loaded = this.#versions(place)?.loaded;
     if (loaded === undefined) return undefined;
@@ -275,8 +274,7 @@ export class Places {
     return defined?.name === bareOf(name) ? defined.lambdaList : undefined;
   }
 
-  /** Returns where the top-level form at or after OFFSET octets of FILE begins, or undefined when the file
-   *  cannot be read. */
+  /** Returns the start of the top-level form at or after the octet OFFSET of FILE; undefined when there is none. */
   formAt(file: string, offset: number): SourcePosition | undefined {
     const text = this.#sources.read(file)?.text;
     const start = text && new TopLevelForms(text, new Set()).formStart(text.indexOfOctet(offset));
@@ -296,7 +294,7 @@ export class Places {
     };
   }
 
-  /** Returns the file of PLACE as it is and, when that is known, as it was loaded; undefined when it cannot be read. */
+  /** Returns the file of PLACE as it is now and, if known, as loaded; undefined when it cannot be read. */
   #versions({ file, undated, written }: Place): Versions | undefined {
     const now = file === undefined ? undefined : this.#sources.read(file);
     if (file === undefined || now === undefined) return undefined;
@@ -315,19 +313,19 @@ export class Places {
   }
 }
 
-/** Returns where the innermost definition in FORMS, of which LIST tells the top-level ones, begins that has INDEX. */
+/** Returns the start of the innermost definition around INDEX in FORMS, whose top-level forms are LIST. */
 function innermost(forms: TopLevelForms, list: readonly TopLevelForm[], index: number): number | undefined {
   const top = list.findLast(({ start }) => start <= index);
   const around = top && definedAt(forms, top.start).filter(({ start, end }) => start <= index && index < end);
   return around?.map(({ start }) => start).reduce((one, other) => Math.max(one, other), top?.start ?? 0);
 }
 
-/** Returns the place of the top-level form of PLACE. */
+/** Returns PLACE without its subform: the place of the top-level form. */
 function topOf({ start: _, end: _end, inside: _inside, ...top }: Place): Place {
   return top;
 }
 
-/** Tells whether FILE is surely not in the folder ROOT: `relative` takes longer than all else of a place. */
+/** True when FILE is certainly not below ROOT. Spares a call of `relative`, slower than the rest of a place. */
 function isOutside(file: string, root: string): boolean {
   return file.startsWith('/') && !file.startsWith(root) && !/\/\.|\/\//.test(file);
 }

@@ -1,13 +1,13 @@
-// Decides how it reads what a call that is under way is doing.
+// Renders the progress of a running call.
 
 import type { Progress } from '../image/wire/call.ts';
 import { printable } from '../kernel/schema.ts';
 import { secondsText } from './endings.ts';
 
-/** Milliseconds of garbage collection from which on they are told. */
+/** Garbage collection shorter than this is not shown. */
 const TOLD_MS = 50;
 
-/** Returns how a call is doing, as one line. */
+/** Returns PROGRESS as one line. */
 export function progressText(progress: Progress): string {
   const { milliseconds, waiting, building, file, silentMs } = progress;
   const parts = [
@@ -31,14 +31,14 @@ function waitingText(waiting: NonNullable<Progress['waiting']>): string {
   return `waiting behind ${run} and ${before} that ${before === 1 ? 'waits' : 'wait'}`;
 }
 
-/** Returns the part that tells for how long garbage was collected, or false. */
+/** Returns the phrase for the time spent in garbage collection; false when it was short. */
 export function collectedText({
   collectedMilliseconds = 0,
 }: Pick<Progress, 'collectedMilliseconds'>): string | false {
   return collectedMilliseconds >= TOLD_MS && `${secondsText(collectedMilliseconds)} of it collecting garbage`;
 }
 
-/** Returns the parts that tell what was written. */
+/** Returns the phrases for the output so far; none when nothing was written. */
 export function outputTexts({
   characters = 0,
   lastLine,

@@ -1,4 +1,4 @@
-// Decides how warnings and redefinitions read.
+// Renders warnings and redefinitions.
 
 import type { Remarks, Warning } from '../image/wire/data.ts';
 import { indent, joinSections } from '../kernel/reply.ts';
@@ -6,7 +6,7 @@ import { groupBy } from './grouping.ts';
 import { didYouMean } from './natures.ts';
 import type { Places } from './places.ts';
 
-/** The order in which they are told: what keeps code from working first. */
+/** The order of severities: what keeps code from working comes first. */
 const SEVERITIES: readonly Warning['severity'][] = ['error', 'warning', 'undefined', 'style-warning', 'note'];
 
 function sorted(warnings: Warning[]): Warning[] {
@@ -14,9 +14,9 @@ function sorted(warnings: Warning[]): Warning[] {
   return [...warnings].sort((one, other) => rank(one) - rank(other));
 }
 
-/** Returns the section that tells what an evaluation of several forms was warned about, each with its form. Notes of the
- *  compiler about forms are counted; those of what other code compiles say nothing to who called it. So are warnings about files that
- *  are not below the root of PLACES, if that is known: whoever works here cannot mend those. */
+/** Returns the section with the warnings of an evaluation of forms, each with its form. Compiler notes about the forms
+ *  are only counted; notes about files that the code compiled are left out, since they say nothing to the caller.
+ *  Warnings about files outside the root of PLACES, if given, are only counted too: the caller cannot fix those. */
 export function warningSection(remarks: Remarks, places: Places | undefined): string | undefined {
   const { warnings = [], warningCount = 0, noteCount = 0, fileNoteCount = 0 } = remarks;
   const formNotes = noteCount - fileNoteCount;
@@ -35,14 +35,14 @@ export function warningSection(remarks: Remarks, places: Places | undefined): st
   ]);
 }
 
-/** Returns the section that tells the same with the notes of the compiler, or undefined. */
+/** Returns the section with all warnings and compiler notes, or undefined when there are none. */
 export function warningsAndNotes(remarks: Remarks): string | undefined {
   const warnings = sorted(remarks.warnings ?? []);
   if (warnings.length === 0) return undefined;
   return `${countLine(remarks)}:\n${warnings.map((warning) => indent(warningText(warning), 2)).join('\n')}`;
 }
 
-/** Returns the section that tells the same for loads, grouped by file, with line and definition. */
+/** Returns the section with all warnings of a load, grouped by file, with line and definition; or undefined. */
 export function groupedWarnings(remarks: Remarks, places: Places): string | undefined {
   const warnings = sorted(remarks.warnings ?? []);
   if (warnings.length === 0) return undefined;
@@ -57,7 +57,7 @@ export function groupedWarnings(remarks: Remarks, places: Places): string | unde
   return `${countLine(remarks)}:\n${sections.join('\n')}`;
 }
 
-/** Returns the text of GROUP, warnings that say the same, with the place of each; the form only when there is one. */
+/** Returns equal warnings (GROUP) as one text with the place of each, and with the form when all have the same one. */
 function alikeText(group: Warning[], places: Places): string {
   const wheres = new Set(group.map((warning) => whereText(warning, placeOf(warning, places))));
   // Of some nothing is known.
@@ -69,7 +69,7 @@ function alikeText(group: Warning[], places: Places): string {
   return warningText(forms.size === 1 ? first : formless, [...wheres].join('; '));
 }
 
-/** Returns the line and the column of the form that WARNING is about, or the line of its top-level form. */
+/** Returns the line and column of the form that WARNING is about, or only the line of its top-level form. */
 function placeOf({ file, offset, start }: Warning, places: Places): string {
   const text = file === undefined ? undefined : places.sourceText(file);
   if (file === undefined || text === undefined) return '';
@@ -98,14 +98,14 @@ function warningText(warning: Warning, where = whereText(warning)): string {
   return `${kind}${where && ` (${where})`}: ${text.trim()}${question ? `. ${question}` : ''}${form ? `\n  in ${form}` : ''}`;
 }
 
-/** Returns the section that names what was redefined, or undefined. */
+/** Returns the section that lists redefinitions, or undefined without any. */
 export function redefinedSection({ redefined = [] }: Remarks): string | undefined {
   if (redefined.length === 0) return undefined;
   return `Redefined: ${redefined.map((text) => text.replace(/^redefining /i, '').replace(/\s+/g, ' ')).join('; ')}`;
 }
 
-/** Returns the section that tells that the session has a fresh readtable, or reads and prints otherwise than a fresh SBCL.
- *  Returns undefined when there is nothing to tell. */
+/** Returns the note that the session got a fresh readtable, or reads and prints differently from a fresh SBCL; else
+ *  undefined. */
 export function readtableSection({ freshReadtable, styles = [] }: Remarks): string | undefined {
   if (freshReadtable) {
     return 'Note: no form could be read with the readtable of the session any more, so a fresh one has taken its place.';

@@ -1,4 +1,4 @@
-// Decides what a model is told when the sandbox refused what code did: what, where, and how a person allows it.
+// Renders what the sandbox refused to code in the image: what, where, and how a person can allow it.
 
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -6,25 +6,24 @@ import { dirname, resolve } from 'node:path';
 import { answered, isThere, UnansweredError } from '../files/answering.ts';
 import { visibleName } from '../visible.ts';
 
-/** What code in the sandbox can do. */
+/** The limits of the sandbox. */
 export interface SandboxLimits {
-  /** Where relative paths of it start. */
+  /** The folder that relative paths start at. */
   root: string;
-  /** The folders that it changes. */
+  /** The folders that code may write to. */
   writable: readonly string[];
-  /** Whether it has no network. */
+  /** True when there is no network. */
   strict: boolean;
-  /** Returns whether PATH is in FOLDER. */
+  /** True when PATH is in FOLDER. */
   isInside: (folder: string, path: string) => boolean;
 }
 
-/** What the system says to a write that a mount refuses, to a Unix socket, and where there is no network. */
+/** Error messages of the system: a write to a read-only mount, a Unix socket, and no network. */
 const READ_ONLY = /Read-only file system/;
 const NO_SOCKET = /Address family not supported by protocol/;
 const NO_NETWORK = /Network is unreachable|Temporary failure in name resolution/;
 
-/** Returns the note to an answer with TEXT that tells what the sandbox with LIMITS refused; undefined when nothing in it
- *  was. */
+/** Returns a note when TEXT, an answer, shows that the sandbox with LIMITS refused something; else undefined. */
 export async function refusedBySandbox(text: string, limits: SandboxLimits): Promise<string | undefined> {
   const refused = READ_ONLY.exec(text);
   if (refused !== null) return writeText(text.slice(0, refused.index), limits);
@@ -35,7 +34,7 @@ export async function refusedBySandbox(text: string, limits: SandboxLimits): Pro
   return undefined;
 }
 
-/** Returns the notice that FILE, which programs outside of the sandbox obey, has appeared in the workspace. */
+/** Returns the notice that FILE has appeared in the workspace: programs outside of the sandbox obey such files. */
 export function newcomerText(file: string): string {
   return `Note: ${visibleName(file)} is new. Programs outside of the sandbox obey it, and code in the sandbox can have made it. Unless you made it with your own tools, have the user look at it before anything else runs there.`;
 }
@@ -43,12 +42,12 @@ export function newcomerText(file: string): string {
 /** A path in quotes, or a word before a colon. */
 const PATH = /["'‘]([^"'’\n]+)["'’]|([^\s"'‘]+)(?=:(?:\s|$))/g;
 
-/** Returns the note for a write that was refused, of which BEFORE was said last. */
+/** Returns the note for a refused write, whose target is the last path in BEFORE, the text before the error message.
+ *  Returns undefined when this process cannot write there either: then the system refused, not the sandbox. */
 async function writeText(before: string, limits: SandboxLimits): Promise<string | undefined> {
   const [, quoted, word] = [...before.matchAll(PATH)].at(-1) ?? [];
   const named = quoted ?? word;
   const folder = named === undefined ? undefined : await existingFolder(resolve(limits.root, named));
-  // Then it is the system that refuses it.
   if (folder !== undefined && !(await canWrite(folder))) return undefined;
   const writes = `Code in the image writes in ${limits.writable.map(visibleName).join(', ')}`;
   if (folder === undefined || folder === '/')
@@ -59,14 +58,14 @@ async function writeText(before: string, limits: SandboxLimits): Promise<string 
   return `Note: the sandbox refused a write in ${shown}. ${writes}. A person can add it when they start the server (--write ${shown}), or start it with --no-sandbox.`;
 }
 
-/** Returns the folder of PATH, or the next one above that is there. One that does not answer is taken to be. */
+/** Returns the nearest existing folder above PATH. A folder whose file system does not answer counts as existing. */
 async function existingFolder(path: string): Promise<string> {
   const folder = dirname(path);
   const there = await isThere(folder).catch(() => true);
   return there || folder === path ? folder : existingFolder(folder);
 }
 
-/** Returns whether this process can write in FOLDER. What does not answer can refuse nothing. */
+/** True when this process can write to FOLDER. A file system that does not answer refuses nothing. */
 async function canWrite(folder: string): Promise<boolean> {
   return answered(folder, () => access(folder, constants.W_OK)).then(
     () => true,

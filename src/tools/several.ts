@@ -1,10 +1,10 @@
-// Decides how several names or files are looked up in one call: one after the other, answered in one text.
+// Looks up several names or files in one call, one after the other, and joins the texts into one answer.
 
 import { CallError } from '../errors.ts';
 import { fittingRows, joinSections } from '../kernel/reply.ts';
 import type { Result } from '../kernel/tool.ts';
 
-/** The names beside the one that the contract has, or in its place. */
+/** The parameter for several names, used beside or in place of the contract's parameter for one. */
 export const NAMES = {
   name: 'names',
   type: 'array',
@@ -20,7 +20,7 @@ export async function lookedUpEach(
   look: (name: string, several: boolean) => Promise<Result>,
   { parameter = 'names', whole = false } = {},
 ): Promise<Result> {
-  // Models that name several often leave the one that the schema requires empty, or name it again.
+  // Models that give several names often leave the required single one empty, or repeat it.
   const named = name === undefined || (name === '' && names.length > 0) ? [] : [name];
   const all = [...new Set([...named, ...names])];
   const [only, ...others] = all;

@@ -1,4 +1,4 @@
-// Decides which file of the disk a tool means that takes a Lisp source file.
+// Resolves the path that a tool got to a Lisp source file on the disk.
 
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -9,8 +9,7 @@ import { fileFailure } from '../files/failure.ts';
 import type { Workspace } from '../files/workspace.ts';
 import { visibleName } from '../visible.ts';
 
-/** Returns the path of the file that PATH names from the root of WORKSPACE. Throws a CallError when it is none that may be
- *  read. */
+/** Returns PATH resolved against the root of WORKSPACE. Throws a CallError unless it is a file that may be read. */
 export async function sourceFile(workspace: Workspace, path: string): Promise<string> {
   const { root } = workspace;
   if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');

@@ -1,4 +1,4 @@
-// Decides what is kept of the source files that places are in: how they are, and how they were when they were loaded.
+// Caches source files in their present version and as they were when they were loaded.
 
 import { realpathSync, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -14,28 +14,28 @@ import { TopLevelForms } from '../source/position.ts';
 import { SourceText } from '../source/text.ts';
 import { type TopLevelForm, topLevelForms } from '../source/top-level.ts';
 
-/** What the system tells of a file, and whether another write would have told something else. */
+/** A fingerprint of a file's stat data (TOLD). SETTLED: any later write would have changed it. */
 interface Version {
   told: string;
   settled: boolean;
 }
 
-/** What the versions of files have in common: the FEATURES that they are read under, and the forms that are KEPT of them. */
+/** What all versions share: the image's FEATURES under which they are read, and the cache of their forms (KEPT). */
 interface Reading {
   features: () => Features;
   kept: KeptForms;
 }
 
-/** A version of a file, and what was found in it since. */
+/** A version of a file, with its forms parsed on demand. */
 export class Source {
-  /** What the file was when it was last looked at. */
+  /** The stat data when the file was last checked. */
   version: Version;
-  /** The second in which it was written, as SBCL counts. */
+  /** When it was written, in seconds as SBCL counts (universal time). */
   readonly written: number;
   readonly text: SourceText;
-  /** Whether it is known that it was loaded. */
+  /** True when this version is known to have been loaded. */
   loaded = false;
-  /** Whether the image has all that it says: what it changed in a version of which that was so has been loaded. */
+  /** True when the image has all of this text although it was not loaded as a whole: only its changed forms were. */
   agreed = false;
   /** The features of the image when it was loaded, when that is known. */
   loadedUnder: Features | undefined;
@@ -54,7 +54,7 @@ export class Source {
     this.text = new SourceText((bom ? '\ufeff' : '') + text, encoding, file);
   }
 
-  /** Returns its top-level forms. */
+  /** Returns the top-level forms, parsed again when the features of the image have changed. */
   forms(): TopLevelForms {
     const features = this.#reading.features();
     if (this.#forms?.holdUnder(features)) return this.#forms;
@@ -80,56 +80,56 @@ export class Source {
     return this.#list;
   }
 
-  /** Returns where the names in it stand. */
+  /** Returns the index of the names in the text. */
   names(): Names {
     const list = this.list();
     this.#names ??= new Names(this.text.text, list, this.#reading.features());
     return this.#names;
   }
 
-  /** Forgets where the names stand. */
+  /** Drops the index of names. */
   forgetNames(): void {
     this.#names = undefined;
   }
 }
 
-/** Characters of all versions that are kept. */
+/** At most this many characters of file versions are cached. */
 const KEPT = 8 * 1024 * 1024;
 
-/** Characters of the texts of which it is kept where their names stand. That takes about six times as much. */
+/** Indices of names are cached for texts of at most this many characters. An index takes about six times its text. */
 const NAMED = 4 * 1024 * 1024;
 
-/** Characters of the versions of files that are read aside, beyond which the oldest are read again. */
+/** At most this many characters of files read by `prepare` are kept; the oldest are dropped first. */
 const ASIDE = 4 * KEPT;
 
-/** Milliseconds within which two writes can have the same time. */
+/** Two writes within this many milliseconds can get the same time. */
 const TICK_MS = 50;
 
-/** Seconds from where Lisp begins to count to where Unix does. */
+/** Seconds from the epoch of Lisp (1900) to that of Unix (1970). */
 const EPOCH = 2_208_988_800;
 
-/** The versions of files that were read, the newest of each and those before it. */
+/** The versions of all files read: the newest of each, and older ones. */
 export class Sources {
   readonly #newest = new Map<string, Source>();
   readonly #older = new Map<string, Source>();
   readonly #reading: Reading;
-  /** What was read since the program last waited. */
+  /** Files read since the last microtask, which clears the map. */
   readonly #read = new Map<string, Source | undefined>();
-  /** Those of which it is kept where their names stand, the last used last. */
+  /** Sources whose index of names is cached, least recently used first. */
   readonly #named = new Set<Source>();
-  /** Files that were read aside, as they were then. */
+  /** Files that `prepare` read, as they were then. */
   readonly #aside = new Map<string, { real: string; source: Source | undefined }>();
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
   readonly #bounds: Bounds;
 
-  /** FEATURES returns those that files are read under, FORBIDS why the file at a real path is not read, if it is not. */
+  /** FEATURES returns the features to read files under. FORBIDS returns why the file at a real path may not be read. */
   constructor(features: () => Features, forbids?: Bounds['forbids']) {
     this.#reading = { features, kept: new KeptForms() };
     this.#bounds = { limit: WHOLE, ...(forbids && { forbids }) };
   }
 
-  /** Reads those of FILES aside that can be on a file system which does not answer. Only after that does anything else here
-   *  know these. */
+  /** Reads, without blocking, those of FILES that may be on a file system which does not answer. The synchronous
+   *  methods know such a file only after this. */
   async prepare(files: readonly string[]): Promise<void> {
     const far = [...new Set(files)].filter((file) => !isNear(file));
     if (far.length === 0) return;
@@ -148,9 +148,9 @@ export class Sources {
     }
   }
 
-  /** Returns FILE as it is now, in UTF-8 or else Latin-1, or undefined when it cannot be read. */
+  /** Returns FILE as it is now, decoded as UTF-8 or else Latin-1; undefined when it cannot be read. */
   read(file: string): Source | undefined {
-    // An answer asks for a file at each of its places, and is made without a pause.
+    // An answer asks for a file at each of its places, and is made synchronously. So one reading serves all of them.
     if (this.#read.size === 0) queueMicrotask(() => this.#read.clear());
     if (!this.#read.has(file)) this.#read.set(file, this.#readNow(file));
     return this.#read.get(file);
@@ -176,7 +176,7 @@ export class Sources {
     }
   }
 
-  /** Returns the version of FILE that was read before, if STATS say that it is this one. */
+  /** Returns the cached version of FILE when STATS prove that it is current. */
   #unchanged(file: string, stats: Stats): Source | undefined {
     const kept = this.#newest.get(file);
     return kept?.version.settled && kept.version.told === versionOf(stats).told ? kept : undefined;
@@ -207,7 +207,7 @@ export class Sources {
     return this.#reading.features();
   }
 
-  /** Returns where the names in SOURCE stand. */
+  /** Returns the index of the names in SOURCE, and drops the least recently used indices beyond NAMED characters. */
   names(source: Source): Names {
     this.#named.delete(source);
     this.#named.add(source);
@@ -222,7 +222,7 @@ export class Sources {
     return source.names();
   }
 
-  /** Keeps FILE, which was just loaded, as it is now. */
+  /** Records that the present version of FILE was just loaded. */
   keepLoaded(file: string): void {
     const real = this.#realName(file);
     const source = this.read(real);
@@ -232,20 +232,20 @@ export class Sources {
     this.#older.delete(keyOf(real, source.written));
   }
 
-  /** Tells whether the image has all that FILE says now. */
+  /** True when the image has all of the present content of FILE. */
   agrees(file: string): boolean {
     const source = this.read(this.#realName(file));
     return source !== undefined && (source.loaded || source.agreed);
   }
 
-  /** Keeps that the image has all that FILE says now, though it was not loaded as a whole. */
+  /** Records that the image has all of the present content of FILE, although it was not loaded as a whole. */
   keepAgreed(file: string): void {
     const source = this.read(this.#realName(file));
     if (source !== undefined) source.agreed = true;
   }
 
-  /** Returns how FILE was when it was last loaded; undefined when that is not known. What is older than these sources was
-   *  loaded as it is. */
+  /** Returns FILE as it was last loaded, or undefined when that is not known. A file that was not changed since this
+   *  server started counts as loaded. */
   lastLoaded(file: string): Source | undefined {
     const now = this.read(file);
     if (now === undefined || now.loaded) return now;
@@ -253,8 +253,8 @@ export class Sources {
     return older?.[1] ?? (now.written < this.#begun ? now : undefined);
   }
 
-  /** Returns how FILE was when its version of the second WRITTEN was loaded; undefined when that was not kept. Without
-   *  WRITTEN it has not changed since, as far as whole seconds tell. */
+  /** Returns FILE as loaded from the version written at WRITTEN (universal time); undefined when that was not kept.
+   *  Without WRITTEN the file has the date it had when loaded, in whole seconds. */
   loaded(file: string, written?: number): Source | undefined {
     const now = this.read(file);
     if (now === undefined || (written === undefined && now.loaded)) return now;
@@ -263,7 +263,7 @@ export class Sources {
     return older ?? (now.written === written ? now : undefined);
   }
 
-  /** Returns FILE as the image names it, without links. */
+  /** Returns FILE as the image names it, with links resolved. */
   #realName(file: string): string {
     try {
       return isNear(file) ? realpathSync(file) : (this.#aside.get(file)?.real ?? file);
@@ -294,7 +294,7 @@ function keyOf(file: string, written: number): string {
   return `${written} ${file}`;
 }
 
-/** Returns what STATS tell. A date can be set, but not when that was done. */
+/** Returns the version that STATS describe. A program can set mtime to any value, but not ctime. */
 function versionOf({ mtimeMs, ctimeMs, size, ino }: Stats): Version {
   return { told: `${mtimeMs} ${ctimeMs} ${size} ${ino}`, settled: Date.now() > ctimeMs + TICK_MS };
 }

@@ -1,14 +1,14 @@
-// Decides how the calls on a stack read.
+// Renders the frames of a stack.
 
 import type { Frame } from '../image/wire/endings.ts';
 import type { Places } from './places.ts';
 
-/** The frames of a condition or of what was interrupted. */
+/** The frames of a condition or of an interrupted call, newest first. */
 export interface Stack {
   frames?: Frame[];
 }
 
-/** Returns FRAME as a reader sees it: `FUNCTION arguments  FILE:LINE:COLUMN`, the place where PLACES can tell it. */
+/** Returns FRAME as text: `FUNCTION arguments  FILE:LINE:COLUMN`, without a place when PLACES cannot find one. */
 export function callText(frame: Extract<Frame, { call: string }>, places: Places | undefined): string {
   const { file, definition: name = '' } = frame;
   const place = file === undefined ? undefined : places?.locate(frame, { name });
@@ -21,7 +21,7 @@ export function newestCall({ frames = [] }: Stack): string | undefined {
   return calls[0];
 }
 
-/** Returns STACK with a line for each frame, numbered where it is a call. LINES returns more of a call by its number. */
+/** Returns a line for each frame of STACK; calls are numbered from 0. LINES returns further lines for a call. */
 export function stackLines<Each extends Frame>(
   { frames = [] }: { frames?: Each[] },
   places: Places | undefined,

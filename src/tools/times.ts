@@ -1,11 +1,11 @@
-// Decides how points in time read.
+// Renders points in time and ages.
 
-/** Returns the time SECONDS, since 1970, as text. */
+/** Returns SECONDS (Unix time) as ISO 8601 text; whole seconds have no fraction. */
 export function timeText(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 }
 
-/** Returns how long SECONDS are, roughly. */
+/** Returns the age SECONDS, rounded to seconds, minutes or hours. */
 export function ageText(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 120) return `${whole} s`;

@@ -1,14 +1,14 @@
-// Decides which warnings were told before, by whichever tool loaded their file.
+// Remembers which warnings were already shown, whichever tool loaded their file.
 
 import type { Warning } from '../image/wire/data.ts';
 import { groupBy } from './grouping.ts';
 
-/** What was told of warnings before. An edit compiles much again that it did not change. */
+/** The warnings already shown. An edit recompiles many definitions that it did not change, so their warnings recur. */
 export class ToldWarnings {
-  /** By file, of its last load with warnings. */
+  /** Keys of the warnings, by file, of its last load that had warnings. */
   readonly #files = new Map<string, ReadonlySet<string>>();
 
-  /** Keeps WARNINGS of a load, and returns those that no load before had of the same file. Errors are always told. */
+  /** Records the WARNINGS of a load. Returns all errors, and the others that the file's previous load did not have. */
   keep(warnings: readonly Warning[] = []): Warning[] {
     const fresh = warnings.filter(
       (warning) => warning.severity === 'error' || !this.#files.get(warning.file ?? '')?.has(keyOf(warning)),

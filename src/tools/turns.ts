@@ -1,11 +1,11 @@
-// Decides when a long work lets all else have its turn.
+// Lets long work yield to the event loop.
 
 import { setImmediate as pause } from 'node:timers/promises';
 
-/** Milliseconds of a work after which all else has its turn. */
+/** Work yields after this many milliseconds. */
 const SLICE_MS = 20;
 
-/** Returns a function for a work to wait for between its parts: it lets all else have its turn when they took long. */
+/** Returns a function for long work to await between steps. It yields to the event loop once SLICE_MS have passed. */
 export function takingTurns(): () => Promise<void> {
   let until = performance.now() + SLICE_MS;
   return async () => {

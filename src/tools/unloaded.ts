@@ -1,5 +1,5 @@
-// The note on an answer that found nothing while nothing of the workspace is loaded: it names the systems of the workspace,
-// or the nearest .asd file.
+// Adds a note to answers that found nothing while nothing of the workspace is loaded: it names the systems of the
+// workspace, or the nearest .asd file.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -16,25 +16,25 @@ import { visibleName } from '../visible.ts';
 import { callOptions } from './calling.ts';
 import type { Places } from './places.ts';
 
-/** What is asked. */
+/** The objects that the note depends on. */
 interface Grounds {
   image: Image;
   workspace: Workspace;
   places: Places;
 }
 
-/** Names in a sentence, and .asd files that are read for them. */
+/** At most this many names in a sentence, and .asd files read for them. */
 const NAMES = 10;
 const FILES = 50;
 
-/** Returns TOOL, whose results have a note besides when they found nothing and nothing of the workspace is loaded. */
+/** Returns TOOL with the note added to results that found nothing, while nothing of the workspace is loaded. */
 export function notingUnloaded(tool: Tool, grounds: Grounds): Tool {
   return {
     ...tool,
     handler: async (args, context) => {
       const answer = await tool.handler(args, context);
       const result = toResult(answer);
-      // Code reads no notes.
+      // Code does not read notes.
       if (!result.unfound || context.forData) return answer;
       const note = joinSections([result.note, await unloadedNote(grounds, context)]);
       return note === '' ? result : { ...result, note };
@@ -59,8 +59,8 @@ async function unloadedNote({ image, workspace, places }: Grounds, context: Call
   return `Note: the workspace ${visibleName(root)} has no .asd file, and ${visibleName(above)} is one folder up. Start the client in ${folder}, or the server with --root ${folder}.`;
 }
 
-/** Returns the note that nothing of the workspace is loaded, with the names of the systems that the .asd FILES define. Returns
- *  '' when they define none. WHERE begins the second half of the sentence, for example `it has`. */
+/** Returns the note that nothing of the workspace is loaded, with the systems that the .asd FILES define; '' when they
+ *  define none. WHERE begins the second half of the sentence, for example `it has`. */
 async function systemsNote(where: string, files: readonly string[], places: Places): Promise<string> {
   const read = files.slice(0, FILES);
   await places.prepare(read);
@@ -70,7 +70,7 @@ async function systemsNote(where: string, files: readonly string[], places: Plac
   return `Note: nothing of this workspace is loaded; ${where} the ${counted(systems, 'system')}: load_system loads ${which}.`;
 }
 
-/** Returns NAMES behind what one or several of them are called, and before the verb for that many. */
+/** Returns NOUN in the right number, NAMES, and the verb: ONE for a single name, else SEVERAL. */
 function counted(names: readonly string[], noun: string, one = '', several = ''): string {
   const shown = names.slice(0, NAMES).join(', ');
   const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : '';
@@ -78,7 +78,7 @@ function counted(names: readonly string[], noun: string, one = '', several = '')
   return [text, names.length === 1 ? one : several].filter((part) => part !== '').join(' ');
 }
 
-/** Returns the names of the systems that FILE, which is prepared, defines by forms that name them. */
+/** Returns the names of the systems that FILE, already prepared, defines with a literal name. */
 function systemsIn(file: string, places: Places): string[] {
   const source = places.sourceText(file);
   if (source === undefined) return [];
@@ -90,7 +90,7 @@ function systemsIn(file: string, places: Places): string[] {
     });
 }
 
-/** Returns the .asd files in FOLDERS. */
+/** Returns the .asd files directly in FOLDERS. */
 async function filesIn(folders: readonly string[]): Promise<string[]> {
   const each = await Promise.all(
     folders.map(async (folder) =>
@@ -108,7 +108,7 @@ async function foldersIn(folder: string): Promise<string[]> {
     .map(({ name }) => join(folder, name));
 }
 
-/** Returns what is in FOLDER by name, nothing when it cannot be read. */
+/** Returns the entries of FOLDER sorted by name; none when it cannot be read. */
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     const entries = await answered(folder, () => readdir(folder, { withFileTypes: true }));

@@ -1,4 +1,4 @@
-// Decides where a place is in a file that can have changed since it was loaded.
+// Finds a place of a loaded file in the file as it is now.
 
 import type { Place } from '../image/wire/data.ts';
 import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
@@ -6,14 +6,14 @@ import type { Spot } from '../source/position.ts';
 import type { Used } from '../source/uses.ts';
 import type { Source } from './sources.ts';
 
-/** A file as it is, and as it was loaded when that is known; they are one when it has not changed. */
+/** A file as it is NOW and, if known, as LOADED; both are the same object when it has not changed. */
 export interface Versions {
   now: Source;
   loaded: Source | undefined;
 }
 
-/** Returns where PLACE, in DEFINITION, is NOW; START is undefined when that is not certain. CHANGED says whether the file
- *  is another since it was loaded, and SAME whether the form of PLACE is not. It is INSIDE that form when only this is known. */
+/** Returns START, the index of PLACE in the present file, or undefined when uncertain. PLACE is in DEFINITION. CHANGED:
+ *  the file changed since it was loaded. SAME: the form of PLACE did not. INSIDE: START is only that of the form. */
 export function whereNow(versions: Versions, place: Place, definition: Definition) {
   const { start, ...found } = formNow(versions, place, definition);
   const whole = place.start === undefined && !place.inside;
@@ -22,7 +22,7 @@ export function whereNow(versions: Versions, place: Place, definition: Definitio
   return { ...found, start: at ?? start, inside: at === undefined };
 }
 
-/** Returns where the list of PLACE is now, whose form is the same and begins at TOP; undefined when that is not known. */
+/** Returns the index of PLACE now, or undefined when it is not known. Its form is unchanged and begins at TOP. */
 function partNow({ now, loaded = now }: Versions, place: Place, top: number) {
   if (place.start === undefined) return undefined;
   const index = loaded.text.indexOfCharacter(place.start);
@@ -30,7 +30,7 @@ function partNow({ now, loaded = now }: Versions, place: Place, top: number) {
   return before === undefined ? undefined : index - before + top;
 }
 
-/** Returns where the top-level form of PLACE is, as WHERENOW does. */
+/** Returns the start of the top-level form of PLACE; see `whereNow`. */
 function formNow({ now, loaded }: Versions, place: Place, definition: Definition) {
   if (loaded === now) return { now, start: startIn(now, place), changed: false, same: true };
   if (loaded === undefined) {
@@ -49,8 +49,8 @@ function formNow({ now, loaded }: Versions, place: Place, definition: Definition
   return { now, start, changed: !(now.agreed && same), same };
 }
 
-/** Returns where the form in DEFINITION is NOW that has USES, all of one form and method, as WHERENOW does. Its SPOTS are where
- *  those uses of USED are. */
+/** Returns START, the start of the form in DEFINITION that has USES, as `whereNow` does, and the SPOTS in it that use
+ *  USED. All of USES are in one form and one method. */
 export function usesNow(versions: Versions, uses: readonly Place[], used: Used, definition: Definition) {
   const { start, ...found } = formNow(versions, uses[0] ?? {}, definition);
   const forms = found.now.forms();
@@ -73,7 +73,7 @@ function spotAmong(starts: readonly number[], uses: number): Spot {
   return { starts, sure: starts.length <= uses };
 }
 
-/** Returns where the top-level form of PLACE begins in SOURCE; undefined when it is not in the text. */
+/** Returns the start of the top-level form of PLACE in SOURCE; undefined when the text does not have it. */
 export function startIn(source: Source, { offset, form = -1 }: Place): number | undefined {
   const forms = source.formsUnder(source.loadedUnder);
   const index = offset === undefined ? forms.start(form) : source.text.indexOfOctet(offset);

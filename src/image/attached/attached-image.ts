@@ -1,5 +1,5 @@
-// Decides how an image that somebody else runs is an image of ours. It is connected to when it is needed.
-// The server never starts it, ends it or builds it again.
+// Makes an image that somebody else runs usable as an Image, connecting on demand. The server never starts, ends or
+// rebuilds such an image.
 
 import { ImageError, messageOf, SetupError } from '../../errors.ts';
 import type { Image, ImageTools, Notice } from '../image.ts';
@@ -13,15 +13,15 @@ import type { Upcalls } from '../wire/upcalls.ts';
 import { AttachedPeer } from './attached-peer.ts';
 
 export interface AttachedOptions {
-  /** The Unix socket on which the agent of the image serves. */
+  /** Unix socket on which the image's agent listens. */
   socket: string;
-  /** Milliseconds that a call may take. */
+  /** Time limit of a call in milliseconds. */
   limitMs: number;
-  /** How long things are waited for. */
+  /** Timeouts of the image. */
   times?: Times;
   /** Calls a tool for code in the image. */
   callTool?: Upcalls['callTool'];
-  /** What is done about tools in the image. */
+  /** Registers tools of the image. */
   tools?: ImageTools;
 }
 
@@ -29,17 +29,17 @@ export class AttachedImage implements Image {
   readonly #options: AttachedOptions;
   readonly #times: Times;
   readonly #calls: Calls;
-  /** Performs the operation NAME with ARGS, as Image says. */
+  /** Performs the operation NAME with ARGS, as in Image. */
   readonly call: Calls['call'];
   readonly #notices = new Notices<Notice>();
   #connecting: Promise<AttachedPeer> | undefined;
-  /** The connection that was made last, and the one that calls can use. */
+  /** The last connection, and the one that calls can use. */
   #last: AttachedPeer | undefined;
   #peer: AttachedPeer | undefined;
   #pulse: Pulse | undefined;
   #failure: string | undefined;
   #closed = false;
-  /** How connections ended since the last that calls could use. */
+  /** How connections ended since the last one that calls could use. */
   readonly #losses: string[] = [];
 
   constructor(options: AttachedOptions) {

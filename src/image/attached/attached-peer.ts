@@ -1,4 +1,4 @@
-// Decides what there is to an agent in an image that somebody else runs: a connection to its socket, and no process.
+// Connects to the agent in an image that somebody else runs. There is a socket, but no process of ours.
 
 import { randomInt } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
@@ -9,7 +9,7 @@ import type { Answer, Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 
-/** Jobs of a server before can still run in the image, and answer. So no request may have the id of one of theirs. */
+/** Request ids start at a random number below this: jobs of an earlier server can still run and answer with theirs. */
 const FIRST_IDS = 2 ** 47;
 
 export class AttachedPeer implements Peer {
@@ -18,12 +18,12 @@ export class AttachedPeer implements Peer {
   #how = 'the image or its agent closed the connection';
   #greet: (hello: Hello) => void = () => {};
   #hello: Hello | undefined;
-  /** Resolves when the agent has greeted; rejects with why when the connection ends before. */
+  /** Resolves with the agent's greeting; rejects with the reason when the connection ends before. */
   readonly greeting: Promise<Hello>;
-  /** Resolves when the connection has ended, with how, as part of a sentence. */
+  /** Resolves when the connection has ended, with the reason as part of a sentence. */
   readonly ended: Promise<string>;
 
-  /** Connects to the Unix SOCKET of an agent, whose code asks UPCALLS through. */
+  /** Connects to the Unix SOCKET of an agent. UPCALLS serves requests of code in the image. */
   constructor(socket: string, upcalls: Upcalls) {
     this.#socket = connect(socket);
     const turns: Turns = {
@@ -37,7 +37,7 @@ export class AttachedPeer implements Peer {
       broken: (how) => this.disconnect(how),
     };
     this.#channel = new Channel(this.#socket, this, upcalls, turns, randomInt(1, FIRST_IDS));
-    // What ends a connection that stood is no news besides that it ended.
+    // After the greeting, the error itself adds nothing to "the connection ended".
     this.#socket.on('error', ({ message }) => this.disconnect(this.#hello ? this.#how : message));
     this.ended = new Promise((resolve) => {
       this.#socket.on('close', () => {
@@ -52,7 +52,7 @@ export class AttachedPeer implements Peer {
     this.greeting.catch(() => {});
   }
 
-  /** What the agent greeted with; undefined before. */
+  /** The agent's greeting; undefined before it. */
   get hello(): Hello | undefined {
     return this.#hello;
   }
@@ -88,7 +88,7 @@ export class AttachedPeer implements Peer {
     };
   }
 
-  /** Closes the connection, saying HOW in the answers of the calls that run. The image goes on. */
+  /** Closes the connection. HOW becomes the reason in the answers of running calls. The image goes on. */
   disconnect(how: string): void {
     this.#how = how;
     this.#socket.destroy();

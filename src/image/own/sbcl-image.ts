@@ -1,5 +1,5 @@
-// Decides how our own SBCL is an image: prepared with start files and tools, built again when it is lost, replaced when
-// somebody asks.
+// Joins the parts of our own SBCL into an image: it is prepared with start files and tools, rebuilt when it is lost,
+// and replaced on request.
 
 import { ImageError } from '../../errors.ts';
 import type { Image, ImageTools, Notice, RebuildFrom, Replaceable, Stake } from '../image.ts';
@@ -22,24 +22,24 @@ import { type Times, timesFor } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 
 export interface SbclOptions extends LifetimeOptions {
-  /** Milliseconds that a call may take. */
+  /** Time limit of a call in milliseconds. */
   limitMs: number;
-  /** Files of the user's own to load into every new image. */
+  /** The user's files to load into every new image. */
   startFiles: () => string[];
-  /** The library manager that an image loads when something first needs it, and the init file of the user that images
-   *  do not load, where it can have more than that. */
+  /** The library manager that an image loads on first need, and the user's init file if it could set up more (images do
+   *  not load it). */
   libraries?: () => Partial<LibraryManager> & { initFile?: string | undefined };
-  /** Calls a tool for code in the image, which cannot call any when this is absent. */
+  /** Calls a tool for code in the image. When absent, code can call no tools. */
   callTool?: Upcalls['callTool'];
-  /** What is done about tools in the image; when absent it has no tools but those that code in it makes. */
+  /** Registers tools of the image. When absent, an image has only the tools that its own code defines. */
   tools?: ImageTools;
-  /** Where it is kept what built the image; when absent a lost one is not built again. */
+  /** Stores the journal. When absent, a lost image is not rebuilt. */
   journal?: JournalStore;
   /** Reads the files that code in the image has loaded. */
   loadedFiles?: LoadedFiles;
-  /** Takes each reply before who called does. */
+  /** Receives each reply before the caller does. */
   replies?: Host['replies'];
-  /** How long it is waited for. */
+  /** Timeouts of the image. */
   times?: Times;
 }
 
@@ -47,17 +47,17 @@ export class SbclImage implements Image, Replaceable {
   readonly #options: SbclOptions;
   readonly #times: Times;
   readonly #calls: Calls;
-  /** Performs the operation NAME with ARGS, as Image says. */
+  /** Performs the operation NAME with ARGS, as in Image. */
   readonly call: Calls['call'];
-  /** Each restart tells of its own image. */
+  /** One restart at a time, so that each reports on its own image. */
   readonly #restarts = new Queue(1);
   readonly #recovery: Recovery;
   readonly #notices = new Notices<Notice>();
-  /** The process that loads the start files, which are a person's own. */
+  /** The process that is loading the start files, which a person wrote. */
   #startsFrom: Child | undefined;
   readonly #lifetime: Lifetime;
   readonly #probing: Probing;
-  /** The image that was told to be plain last. */
+  /** The last image that was reported as plain. */
   #toldPlain: Child | undefined;
 
   constructor(options: SbclOptions) {
@@ -86,11 +86,11 @@ export class SbclImage implements Image, Replaceable {
     this.call = this.#calls.call.bind(this.#calls);
   }
 
-  /** Returns what calls need of this image. */
+  /** Returns the interface through which calls use this image. */
   #host(): Host {
     return {
       limitMs: this.#options.limitMs,
-      // Whether the next call gets another image is not known before that.
+      // A running probe decides whether the next call gets another image.
       current: () => (this.#probing.looking ? undefined : this.#lifetime.current),
       ready: async () => {
         await this.#probing.looking;
@@ -99,13 +99,13 @@ export class SbclImage implements Image, Replaceable {
       building: () => this.#recovery.progress,
       compiling: () => this.#lifetime.compiling,
       begins: (peer) => {
-        // One that a start file has ended is no image to tell of.
+        // A start file ended this image. The report waits for the next.
         if (peer.dead) return;
         this.#tellLoss();
         this.#tellPlain();
         this.#recovery.used();
       },
-      // What is done before calls use an image is done to every new one.
+      // Work before an image is ready is repeated in every new image, so the journal ignores it.
       watch: (peer, name, args) =>
         this.#lifetime.isPrepared(peer) ? this.#recovery.watch(peer, name, args) : undefined,
       ended: (peer, reply) => {
@@ -135,7 +135,7 @@ export class SbclImage implements Image, Replaceable {
   }
 
   started(): Promise<void> {
-    // Its tools come back with it.
+    // The tools of a lost image come back with the next image.
     if (this.#recovery.wanted) this.start();
     return this.#lifetime.settled();
   }
@@ -187,13 +187,13 @@ export class SbclImage implements Image, Replaceable {
         'The new Lisp image ended as soon as it was there. Look at the start files, which it loads first.',
       );
     }
-    // Else one that is restarted again and again would count as lost again and again.
+    // Otherwise repeated restarts would count as repeated losses.
     this.#recovery.used();
-    // A call that waited can have been told before.
+    // A waiting call can have taken the report before.
     return this.#recovery.takeReport() ?? this.lastLoss;
   }
 
-  /** Returns what this SBCL lacks, and what the agent does instead. */
+  /** Returns the greeting: what this SBCL lacks, and what the agent does instead. */
   async greeting(): Promise<Hello> {
     return (await this.#lifetime.ready()).greeting;
   }
@@ -231,14 +231,14 @@ export class SbclImage implements Image, Replaceable {
   }
 
   #register(child: Child, definition: unknown, registration: unknown): string {
-    // What it registers once its start files are loaded is no longer what they do.
+    // A tool that is registered after the start files have loaded is not theirs.
     const atStart = child === this.#startsFrom;
     const called = this.#options.tools?.register(definition, atStart, registration) ?? nameOf(definition);
     if (!atStart) this.#recovery.registeredTool(called, this.#lifetime.isPrepared(child));
     return called;
   }
 
-  /** That an image is plain is told with its first answer. */
+  /** The first answer of a plain image reports that it is plain. */
   #tellPlain(): void {
     const { child, plainBecause, hello } = this.#lifetime;
     if (plainBecause.length === 0 || hello === undefined || this.#toldPlain === child) return;
@@ -246,14 +246,14 @@ export class SbclImage implements Image, Replaceable {
     this.#notices.add({ kind: 'plain', how: plainBecause, lacking: hello });
   }
 
-  /** A loss is told with the first answer of the image that took its place. */
+  /** The first answer of the next image reports a loss. */
   #tellLoss(): void {
     const report = this.#recovery.takeReport();
     if (report !== undefined) this.#notices.add({ kind: 'loss', report });
   }
 }
 
-/** Returns the name in DEFINITION, which can be anything. */
+/** Returns the name in DEFINITION, an unchecked value. */
 function nameOf(definition: unknown): string {
   return String(Object(definition).name);
 }

@@ -1,4 +1,4 @@
-// Decides how SBCL is started with the agent in it: command line, environment, and where its fasl is kept.
+// Builds the command lines that start SBCL with the agent, and names the agent's fasl in the cache.
 
 import { createHash } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -9,26 +9,26 @@ import { isOwnFile, makeOwnFolder } from '../../own.ts';
 import type { Command } from './command.ts';
 
 export interface AgentOptions {
-  /** The folder with the agent's Lisp source. */
+  /** Folder of the agent's Lisp source. */
   lispFolder: string;
-  /** The folder for compiled files. */
+  /** Folder for compiled files. */
   cacheFolder: string;
-  /** The workspace root, where SBCL starts. */
+  /** Workspace root, the working directory of SBCL. */
   root: string;
-  /** Megabytes of heap. */
+  /** Heap size in megabytes. */
   heapMb: number;
-  /** The folders below which ASDF searches for systems; when there are none, it looks in the root alone. */
+  /** Folders that ASDF searches for systems, with all below them. When empty, ASDF searches the root alone. */
   trees: string[];
-  /** The abilities and internals of SBCL that the agent does without, by name. The names are those of define-ability and
-   *  define-internal in lisp/. */
+  /** Names of abilities and internals of SBCL that the agent must not use, as in define-ability and define-internal in
+   *  the Lisp source. */
   without?: readonly string[] | undefined;
 }
 
-/** Leaves out every ability: the agent uses only what SBCL documents. */
+/** Value of WITHOUT that leaves out every ability: the agent uses only what SBCL documents. */
 export const EVERYTHING: readonly string[] = ['everything'];
 
-/** Returns whether compiled files can be kept in FOLDER, making it when needed: it must be this user's alone, since what is
- *  in it is run. */
+/** True when compiled files can be kept in FOLDER, which is created if needed. It must belong to this user alone, since
+ *  the files in it are run. */
 export function cacheUsable(folder: string): boolean {
   try {
     makeOwnFolder(folder);
@@ -39,8 +39,8 @@ export function cacheUsable(folder: string): boolean {
   }
 }
 
-/** Returns whether there is a compiled agent in the cache; for which version of SBCL, only that knows. One that somebody
- *  else can have written is removed. */
+/** True when the cache has a compiled agent, for whichever version of SBCL: only SBCL knows its own. Removes agents
+ *  that another user can have written. */
 export function isCompiled(options: AgentOptions): boolean {
   const start = `${basename(compiledAgent(options))}-`;
   const fasls = namesIn(options.cacheFolder)
@@ -51,16 +51,16 @@ export function isCompiled(options: AgentOptions): boolean {
   return fasls.length > others.length;
 }
 
-/** What sourceDigest returned when the program was bundled; a source that is run as it stands has none. */
+/** The value of sourceDigest when the program was bundled; undefined when the sources run unbundled. */
 declare const BUNDLED_AGENT: string | undefined;
 
-/** Returns what identifies the agent's source in FOLDER. A bundled program knows it: to read all of that would be a
+/** Returns the digest of the agent's source in FOLDER. A bundled program contains it: to read all files would be a
  *  tenth of its start. */
 export function agentDigest(folder: string): string {
   return typeof BUNDLED_AGENT === 'string' ? BUNDLED_AGENT : sourceDigest(folder);
 }
 
-/** Returns a digest of the Lisp files in FOLDER and those below: any change of them gives another. */
+/** Returns a digest of the names and texts of all Lisp files in FOLDER and below. */
 export function sourceDigest(folder: string): string {
   const hash = createHash('sha256');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -70,19 +70,19 @@ export function sourceDigest(folder: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-// Only plain calls, which SBCL's EVAL runs without the compiler: it makes the warm start 5 ms faster.
+// Only plain calls, which SBCL's EVAL runs without the compiler. This makes the warm start 5 ms faster.
 const LOAD_CACHED =
   '(load (sb-ext:parse-native-namestring (concatenate (quote string) (sb-ext:posix-getenv "LIVE_LISP_FASL") ' +
   '"-" (lisp-implementation-version) ".fasl")))';
 const LOAD_SOURCE = '(load (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_BOOT")))';
-/** Has the system end this process with the server, before it loads anything. The agent does so first in a core, and
- *  notices that end by itself later. */
+/** Has Linux kill this process when the server ends, even while it still loads. In a core the agent does this first.
+ *  Later, the agent itself notices the end of the server. */
 const END_WITH_SERVER =
   '(progn #+linux (sb-alien:alien-funcall (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long)) 1 9))';
 const RUN = '(funcall (find-symbol "MAIN" "LIVE-LISP.AGENT"))';
 const SAVE = '(funcall (find-symbol "SAVE" "LIVE-LISP.AGENT"))';
 
-/** Returns how SBCL runs the agent: from the fasl in the cache when CACHED, which must be there, else from source. */
+/** Returns the command that runs the agent: from the fasl in the cache if CACHED (it must exist), else from source. */
 export function agentCommand(sbcl: string, options: AgentOptions, cached: boolean): Command {
   return command(sbcl, options, {
     forms: [cached ? LOAD_CACHED : LOAD_SOURCE, RUN],
@@ -90,25 +90,25 @@ export function agentCommand(sbcl: string, options: AgentOptions, cached: boolea
   });
 }
 
-/** Returns how SBCL evaluates FORM in CORE, which has the agent in it. Without a form it runs the agent. */
+/** Returns the command that evaluates FORM in CORE, which contains the agent. By default FORM runs the agent. */
 export function coreCommand(sbcl: string, options: AgentOptions, core: string, form = RUN): Command {
   return command(sbcl, options, { core, forms: [form], env: {} });
 }
 
-/** Megabytes that the image gets in any case besides its heap. */
+/** The image gets at least this much memory besides its heap. */
 const LEAST_MEMORY_MB = 4096;
 
-/** Returns the megabytes of address space that the image may use besides its heap. They are half of the machine's
- *  memory, or of what this process is held to. */
+/** Returns how many megabytes of address space the image may use besides its heap: half of the machine's memory, or of
+ *  the limit set for this process. */
 export function besidesHeapMb(): number {
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
 }
 
-/** Processes that compile the agent at most: each holds 100 MB, and the longest file bounds what more of them gain. */
+/** Limits the processes that compile the agent. Each takes 100 MB, and the longest file bounds what more would gain. */
 const WORKERS = 8;
 
-/** Returns how SBCL compiles the agent into the cache and ends, on all CPUs. */
+/** Returns the command that compiles the agent into the cache on all CPUs, and exits. */
 export function compilingCommand(sbcl: string, options: AgentOptions): Command {
   const env = {
     ...agentFiles(options),
@@ -117,18 +117,18 @@ export function compilingCommand(sbcl: string, options: AgentOptions): Command {
   return command(sbcl, options, { forms: [LOAD_SOURCE, '(exit)'], env });
 }
 
-/** The exit code that says that this SBCL can save no core, whenever it is asked. */
+/** Exit code of savingCommand when this SBCL can never save a core. */
 export const CANNOT_SAVE = 3;
 
-/** Returns how SBCL puts itself with the compiled agent into the file CORE and ends. It makes none, and exits with
- *  CANNOT_SAVE, when SBCL only starts the program, which is what would have to be told of the core. */
+/** Returns the command that saves SBCL with the compiled agent as the file CORE, and exits. It saves none and exits
+ *  with CANNOT_SAVE when the program SBCL only launches the real one, which would have to be given the core. */
 export function savingCommand(sbcl: string, options: AgentOptions, core: string): Command {
   const env = { ...agentFiles(options), LIVE_LISP_CORE: core, LIVE_LISP_PROGRAM: realpathSync(sbcl) };
   return command(sbcl, options, { forms: [LOAD_CACHED, SAVE], env });
 }
 
-/** The collector copies what lives, so SBCL gets room for a heap and a copy of it. A third is for what threads make while
- *  the one that shall collect waits for a CPU. The agent keeps what lives to the heap. */
+/** Address space per heap. SBCL's collector copies live data, so it needs room for the heap and a copy. A third part is
+ *  for data allocated while the collecting thread waits for a CPU. The agent keeps live data within the heap. */
 export const SPACE_PER_HEAP = 3;
 
 function command(
@@ -159,8 +159,8 @@ function command(
   };
 }
 
-/** Returns the variables that tell SBCL where the agent's source is, what to leave out of it, and its fasl without the
- *  version of SBCL, which only that knows. */
+/** Returns the environment variables that name the agent's source, its fasl (without the SBCL version, which only SBCL
+ *  knows), and the abilities to leave out. */
 function agentFiles(options: AgentOptions): NodeJS.ProcessEnv {
   return {
     LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),
@@ -170,8 +170,8 @@ function agentFiles(options: AgentOptions): NodeJS.ProcessEnv {
   };
 }
 
-/** Returns the name of the compiled agent without the version of SBCL, which only that knows. An agent that does without
- *  some abilities has a name of its own. */
+/** Returns the path of the compiled agent without the SBCL version, which only SBCL knows. An agent without some
+ *  abilities has its own path. */
 export function compiledAgent({
   cacheFolder,
   lispFolder,
@@ -186,8 +186,8 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** Returns the value of CL_SOURCE_REGISTRY that puts TREES, or ROOT alone, before what the user has EXISTING. It is in
- *  the string syntax where that can name them, else in the s-expression syntax. */
+/** Returns the CL_SOURCE_REGISTRY that puts TREES, or ROOT alone, before the user's EXISTING value. It uses the string
+ *  syntax where that can express the folders, else the s-expression syntax. */
 export function sourceRegistry(
   { root, trees }: Pick<AgentOptions, 'root' | 'trees'>,
   existing: string | undefined,
@@ -205,19 +205,19 @@ export function sourceRegistry(
   return `(:source-registry ${[entries, ...others.map(registryEntry), rest].join(' ')})`;
 }
 
-/** Returns the s-expression for FOLDER, which ends with two slashes when it stands for all below it. */
+/** Returns the s-expression for FOLDER; a trailing double slash means that all folders below it count too. */
 function registryEntry(folder: string): string {
   return `(${folder.endsWith('//') ? ':tree' : ':directory'} ${lispFolder(folder.replace(/\/+$/, ''))})`;
 }
 
-/** Returns FOLDER as the Lisp string of its namestring. In a namestring, wild characters are quoted by a backslash;
- *  in a Lisp string, backslashes and quotes are. */
+/** Returns FOLDER as a Lisp string literal of its namestring. A namestring quotes wildcards by a backslash; a Lisp
+ *  string quotes backslashes and double quotes. */
 function lispFolder(folder: string): string {
   const namestring = folder.replace(/[\\[*?]/g, '\\$&');
   return `"${namestring.replace(/[\\"]/g, '\\$&')}/"`;
 }
 
-/** Returns the value of ASDF_OUTPUT_TRANSLATIONS that has all fasls put below FOLDER, whatever else is set up. */
+/** Returns the ASDF_OUTPUT_TRANSLATIONS that puts all fasls below FOLDER, whatever the user has configured. */
 export function outputTranslations(folder: string): string {
   return `(:output-translations (t (${lispFolder(folder)} :implementation)) :ignore-inherited-configuration)`;
 }

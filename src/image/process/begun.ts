@@ -1,17 +1,17 @@
-// Decides how it is known, once an image has ended, which requests had begun to run in it: in memory that both share.
+// Reads which requests had begun to run in an image that has ended, from memory that server and image share.
 
 import { closeSync, ftruncateSync, openSync, readSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Requests that the memory has a word for: the number of each stands at its remainder. */
+/** Words in the shared memory. Request ID is written to word ID modulo 512. */
 const WORDS = 512;
 const WORD_OCTETS = 8;
 
 let count = 0;
 
 export class Begun {
-  /** The file of the memory, which has no name; undefined when there can be none. */
+  /** File descriptor of the shared memory; undefined where none can be made. */
   readonly descriptor: number | undefined;
   #closed = false;
 
@@ -19,7 +19,7 @@ export class Begun {
     this.descriptor = openShared();
   }
 
-  /** Returns whether the request ID began to run; undefined when that cannot be known. */
+  /** True when the request ID began to run; undefined when that cannot be known. */
   has(id: number): boolean | undefined {
     if (this.descriptor === undefined || this.#closed) return undefined;
     const word = Buffer.alloc(WORD_OCTETS);
@@ -27,14 +27,14 @@ export class Begun {
     return word.readBigUInt64LE() === BigInt(id);
   }
 
-  /** Gives the memory back. */
+  /** Closes the file of the shared memory. */
   close(): void {
     if (this.descriptor !== undefined && !this.#closed) closeSync(this.descriptor);
     this.#closed = true;
   }
 }
 
-/** Returns a descriptor of a new file for WORDS words, which is gone when nobody has it open. */
+/** Returns the descriptor of a new unlinked file of WORDS words, or undefined. */
 function openShared(): number | undefined {
   count += 1;
   const path = join(tmpdir(), `live-lisp-${process.pid}-begun-${count}`);
@@ -44,6 +44,6 @@ function openShared(): number | undefined {
     ftruncateSync(descriptor, WORDS * WORD_OCTETS);
     return descriptor;
   } catch {
-    return undefined; // Then a request of a lost image is not sent again.
+    return undefined; // Then no request of a lost image is sent again.
   }
 }

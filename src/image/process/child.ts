@@ -1,4 +1,4 @@
-// Decides the life of one SBCL process: spawn, greeting, end.
+// Runs one SBCL process: its spawn, greeting and end.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -18,7 +18,7 @@ import { endDescendants, MARK, withInner } from './descendants.ts';
 import { RawOutput } from './raw-output.ts';
 import { deniedTo } from './starving.ts';
 
-/** The signals that a process gets from a person or the system, never for what is wrong with what it runs. */
+/** Signals that come from a person or the system, never from a fault of the program. */
 const FROM_OUTSIDE: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
 
 export class Child implements Peer {
@@ -26,28 +26,28 @@ export class Child implements Peer {
   readonly #channel: Channel;
   readonly #mark = randomUUID();
   readonly #begun = new Begun();
-  /** Whether the memory of SBCL can be read. */
+  /** True when the server can read SBCL's memory. */
   #readable = false;
-  /** The number of SBCL's own process, which is not ours when it is in the sandbox. */
+  /** Process id of SBCL itself. In the sandbox this is not the process that we spawned. */
   #lisp: number | undefined;
-  /** Whether SBCL is a process that ours runs, whose number is not known yet. */
+  /** True while SBCL is a descendant of our process whose id is not known yet. */
   #wraps: boolean;
   readonly #raw = new RawOutput();
   #complaint = '';
   #exited = false;
   #endedFromOutside = false;
-  /** Whether it was told to exit, and whether its agent failed. */
+  /** True when the process was told to exit, and when its agent failed. */
   #exits = false;
   #failed = false;
   #endedByCall = false;
   #hello: Hello | undefined;
-  /** The operations that had no answer when it ended. */
+  /** Operations that had no answer when the process ended. */
   #unanswered: string[] = [];
   readonly startedAt = performance.now();
   #greet: (hello: Hello) => void = () => {};
-  /** Resolves with the greeting; rejects when the process ends before, with what it wrote. */
+  /** Resolves with the greeting. Rejects, with the output of the process, when it ends before greeting. */
   readonly greeting: Promise<Hello>;
-  /** Resolves when the process has ended, with how, as part of a sentence. */
+  /** Resolves when the process has ended, with the reason as part of a sentence. */
   readonly ended: Promise<string>;
 
   constructor(
@@ -87,34 +87,34 @@ export class Child implements Peer {
     this.greeting = new Promise((resolve, reject) => {
       this.#greet = resolve;
       void this.ended.then((how) => {
-        // What it wrote is told once: after it has greeted, by the answer to the call that lost it.
+        // Its output is reported once: after a greeting, by the answer to the call that lost the process.
         if (this.#hello === undefined) reject(new Error(`${how}\n${this.takeRaw()}`.trim()));
       });
     });
     this.greeting.catch(() => {});
   }
 
-  /** The number of SBCL's process; undefined when it could not be started. */
+  /** Process id of SBCL; undefined when it could not be started. */
   get pid(): number | undefined {
     return this.#lisp;
   }
 
-  /** Whether the process has ended. */
+  /** True when the process has ended. */
   get dead(): boolean {
     return this.#channel.closed;
   }
 
-  /** Whether it has ended and only its last output is waited for. */
+  /** True when the process has ended, but its last output may still arrive. */
   get dying(): boolean {
     return this.#exited && !this.dead;
   }
 
-  /** Whether somebody else has ended it, which says nothing of what it was started from. */
+  /** True when a signal from outside ended the process, which proves no fault of its core or fasl. */
   get endedFromOutside(): boolean {
     return this.#endedFromOutside;
   }
 
-  /** Whether nobody ended it: neither this program, nor a person, nor an exit that code asked for. */
+  /** True when the process ended by its own fault: not by this server, a person, or an exit that code asked for. */
   get endedByItself(): boolean {
     return (this.#complaint === '' || this.#failed) && !this.#endedFromOutside && !this.#exits;
   }
@@ -129,12 +129,12 @@ export class Child implements Peer {
     return this.#unanswered;
   }
 
-  /** What it lacks, and what it does instead; undefined before it has greeted. */
+  /** The agent's greeting, with the abilities that it lacks and their stand-ins; undefined before it. */
   get hello(): Hello | undefined {
     return this.#hello;
   }
 
-  /** Whether requests wait for an answer. */
+  /** True while requests wait for an answer. */
   get busy(): boolean {
     return this.#channel.busy;
   }
@@ -172,60 +172,60 @@ export class Child implements Peer {
     };
   }
 
-  /** Returns what tells whether garbage is being collected, during which nothing is answered. */
+  /** Returns a function that is true while SBCL collects garbage, when it answers nothing; undefined where unknown. */
   collector(): () => boolean | undefined {
     const look = collectorOf(this.#lisp, this.#hello?.collector);
-    // Once that can no longer be read, the process has become another program, which collects none.
+    // Once this memory is no longer readable, the process runs another program, which collects nothing.
     return this.#readable ? () => look() ?? false : look;
   }
 
-  /** Returns what tells for how many milliseconds SBCL was denied the CPU since it was asked first. */
+  /** Returns a function: for how many milliseconds SBCL was denied the CPU since the function's first call. */
   denied(): () => number {
     return deniedTo(this.#lisp);
   }
 
-  /** Lets SBCL go on when a signal has stopped it: then it can neither be interrupted nor tell that it lives. */
+  /** Resumes SBCL when a signal has stopped it. A stopped SBCL can neither be interrupted nor answer a ping. */
   wake(): void {
     if (this.#lisp === undefined) return;
-    // What locks it in can be stopped as well, while SBCL waits for it.
+    // The sandbox's own processes can be stopped as well, and SBCL waits for them.
     for (const pid of this.#wraps ? withInner(this.#lisp) : [this.#lisp]) {
       try {
         process.kill(pid, 'SIGCONT');
       } catch {
-        // It has ended.
+        // The process has ended.
       }
     }
   }
 
-  /** Ends the process at once, and all that it started, saying HOW in the answers of the calls that run. */
+  /** Kills the process and all its descendants at once. HOW becomes the reason in the answers of running calls. */
   kill(how: string): void {
     if (this.#complaint === '') this.#complaint = how;
     this.#process.kill('SIGKILL');
     this.#endDescendants();
   }
 
-  /** What SBCL said when it warned that its memory may be corrupted; undefined when it did not. */
+  /** SBCL's warning that its memory may be corrupted; undefined when there was none. */
   get corrupted(): string | undefined {
     return this.#raw.corrupted;
   }
 
-  /** Returns, once, what the process wrote past the agent. */
+  /** Returns the process's output outside the wire since the last call. */
   takeRaw(): string {
     return this.#raw.take();
   }
 
-  /** Returns the promise of how the process ends, which is told once its last words could be read. */
+  /** Returns a promise of the reason why the process ended. It resolves once the last output can have been read. */
   #toEnd(tellsSignals: boolean, lastWordsMs: number): Promise<string> {
     return new Promise((resolve) => {
       const end = (how: string) => resolve(this.#end(how));
       this.#process.on('error', (error) => end(`it could not be started: ${error.message}`));
-      // Not 'close': a process that it left behind can hold its output open for ever.
+      // Not 'close': a descendant can hold the process's output open for ever.
       this.#process.on('exit', (code, signal) => {
         this.#exited = true;
         this.#endDescendants();
         const by = (tellsSignals ? signalIn(code) : undefined) ?? signal;
         this.#endedFromOutside = this.#complaint === '' && FROM_OUTSIDE.includes(by);
-        // Behind what can be read by then, however late the timer is.
+        // Runs after all output that is readable by then, even when the timer is late.
         setTimeout(() => setImmediate(() => end(this.#epitaph(code, by))), lastWordsMs);
       });
     });
@@ -246,7 +246,7 @@ export class Child implements Peer {
   #epitaph(code: number | null, signal: NodeJS.Signals | null): string {
     if (this.#complaint !== '') return this.#complaint;
     const { fatal } = this.#raw;
-    // It then exits with 1; older words were not its own, or not its last.
+    // After a fatal error SBCL exits with 1. With another code, the message was not SBCL's own or not its last.
     if (fatal !== undefined && (code === 1 || signal === 'SIGABRT')) {
       return /^heap exhausted/i.test(fatal) ? 'its heap was exhausted' : `its runtime gave up: ${fatal}`;
     }
@@ -257,13 +257,13 @@ export class Child implements Peer {
     this.#unanswered = this.#channel.running;
     this.#channel.close(how);
     this.#begun.close();
-    // A process that was not found could hold their other ends open for ever.
+    // A descendant that was not found could hold the other ends open for ever.
     for (const stream of this.#process.stdio) stream?.destroy();
     return how;
   }
 }
 
-/** Returns the signal that the exit code CODE tells, if any. */
+/** Returns the signal that the exit code CODE stands for (128 + its number), if any. */
 function signalIn(code: number | null): NodeJS.Signals | undefined {
   const names = Object.keys(constants.signals) as NodeJS.Signals[];
   return names.find((name) => code === 128 + constants.signals[name]);

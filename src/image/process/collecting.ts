@@ -1,15 +1,15 @@
-// Decides whether an image that does not react collects garbage or stands still: its own memory tells.
+// Reads in an image's memory whether it collects garbage or hangs.
 
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** Where the runtime of an image keeps whether it collects garbage, and at which use of the heap it will collect next. */
+/** Addresses in the runtime: of the flag that a collection runs, and of the heap use at which the next begins. */
 export interface CollectorAddresses {
   active: number;
   trigger: number;
 }
 
-/** Returns a function that tells whether the process PID collects garbage now or has since it was called last;
- *  undefined where that cannot be seen. */
+/** Returns a function that is true when the process PID collects garbage now or has since the last call. It returns
+ *  undefined where the memory cannot be read. */
 export function collectorOf(
   pid: number | undefined,
   addresses: CollectorAddresses | undefined,
@@ -26,7 +26,7 @@ export function collectorOf(
   };
 }
 
-/** Returns eight octets at each of ADDRESSES in the memory of PID, or nothing when the system does not let us look. */
+/** Returns eight octets at each of ADDRESSES in the memory of PID; none when the system denies access. */
 function wordsAt(pid: number, addresses: number[]): Buffer[] {
   let file: number | undefined;
   try {

@@ -1,32 +1,32 @@
-// Decides what it takes to start a program, and to lock it in.
+// Defines a command to start a program, and runs one for its exit code.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 
-/** What is run, and with which environment. */
+/** A program, its arguments and its environment. */
 export interface Command {
   program: string;
   args: string[];
   env: NodeJS.ProcessEnv;
-  /** Whether it exits with 128 and the number of the signal, as a shell does, when that ended what it runs. */
+  /** True when the program is a wrapper that exits with 128 plus the signal number when a signal ended its child. */
   tellsSignals?: boolean;
 }
 
-/** The sandbox that images run in, if there is one. Each function throws a SetupError with the reason when it fails, for
- *  example because a file system hangs. */
+/** The sandbox of images, if there is one. Each method throws a SetupError with the reason when it fails, for example
+ *  because a file system hangs. */
 export interface Cell {
-  /** Returns how COMMAND is run in it. */
+  /** Returns the command that runs COMMAND in the sandbox. */
   lockIn(command: Command): Promise<Command>;
-  /** Returns how COMMAND is run, which puts the compiled agent into the cache: images in it can only read that. */
+  /** Returns the command that runs COMMAND, which compiles the agent into the cache. Images can only read the cache. */
   lockInCompiler(command: Command): Promise<Command>;
-  /** Finds out whether an image can be locked in here. */
+  /** Checks that an image can be locked in here. */
   check(): Promise<void>;
 }
 
-/** Runs COMMAND for at most LIMIT_MS milliseconds, with nothing to read and nobody who reads, also on the descriptor of
- *  the wire. Returns its process, and its exit code; that is undefined when a signal or the limit ended it, or it could
- *  not be started. */
+/** Runs COMMAND for at most LIMIT_MS milliseconds, with its standard streams and the wire's descriptor on /dev/null.
+ *  Returns its process and its exit code. The code is undefined when a signal or the limit ended the process, or it
+ *  could not be started. */
 export function run(
   { program, args, env, tellsSignals }: Command,
   limitMs: number,

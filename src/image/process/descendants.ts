@@ -1,14 +1,14 @@
-// Decides what ends with an image: every process that it started, also those that left its process group.
+// Ends every process that an image started, also those that left its process group.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The variable that tells in the environment of a process which image started it. */
+/** Environment variable that marks a process with the image that started it. */
 export const MARK = 'LIVE_LISP_IMAGE';
 
-/** How often processes are looked for that were started while others were ended. */
+/** At most this many rounds of killing, as processes can start others meanwhile. */
 const ROUNDS = 5;
 
-/** Ends the process group that PID leads or led, and all processes that have MARK as the value of the variable. */
+/** Kills the process group of leader PID, and all processes whose environment has MARK in the variable. */
 export function endDescendants(pid: number, mark: string): void {
   kill(-pid);
   for (let round = 0; round < ROUNDS; round++) {
@@ -18,7 +18,7 @@ export function endDescendants(pid: number, mark: string): void {
   }
 }
 
-/** Returns the process PID, its first child, the first child of that, and so on: bubblewrap's processes and then SBCL. Returns
+/** Returns PID, its first child, the first child of that process, and so on: bubblewrap's processes, then SBCL. Returns
  *  only PID where the system does not list children. */
 export function withInner(pid: number): number[] {
   const [child] = childrenOf(pid);
@@ -29,7 +29,7 @@ function childrenOf(pid: number): number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number);
   } catch {
-    return []; // It has ended, or there is no /proc.
+    return []; // The process has ended, or there is no /proc.
   }
 }
 
@@ -37,11 +37,11 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 
-/** Returns the processes whose environment holds TEXT; none where there is no /proc. */
+/** Returns the ids of the processes whose environment contains TEXT; none where there is no /proc. */
 function marked(text: string): number[] {
   try {
     return readdirSync('/proc')
@@ -57,6 +57,6 @@ function environmentOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1');
   } catch {
-    return ''; // Somebody else's, or it has ended.
+    return ''; // The process belongs to another user, or has ended.
   }
 }

@@ -1,15 +1,15 @@
-// Decides when an image counts as frozen.
+// Pings an image while calls wait for it, and kills it when it is frozen.
 
 import { TIMES, type Times } from '../wire/times.ts';
 
-/** What can be asked whether it lives. */
+/** An image as the heartbeat sees it. */
 export interface Beating {
-  /** Whether calls wait for it. */
+  /** True when calls wait for an answer. */
   busy(): boolean;
   ping(): Promise<unknown>;
-  /** Whether it collects garbage or did since the last look; undefined when that cannot be seen. */
+  /** True when the image collects garbage or did since the last check; undefined when that cannot be known. */
   collecting(): boolean | undefined;
-  /** For how many milliseconds it was denied the CPU since the first look. */
+  /** Milliseconds for which the image was denied the CPU since the first check. */
   deniedMs(): number;
   kill(): void;
 }
@@ -19,12 +19,12 @@ export function frozenAfter(heapMb: number, times: Times = TIMES): number {
   return times.frozen + times.frozenPerGb * (heapMb / 1024);
 }
 
-/** How many beats in a row one that collects no garbage may be silent. */
+/** After this many silent beats in a row, an image that does not collect garbage is killed. */
 const SILENT_BEATS = 5;
 
-/** Pings HEART every BEAT_MS milliseconds while calls wait for it. Kills it when a ping is not answered for SILENT_BEATS,
- *  or within FROZEN_MS. That is long, because a garbage collection of a large heap stops everything. What it was denied
- *  the CPU counts for neither, up to another FROZEN_MS. Returns the function that ends this. */
+/** Pings HEART every BEAT_MS milliseconds while calls wait. Kills it when a ping has no answer for SILENT_BEATS beats
+ *  without garbage collection, or for FROZEN_MS. FROZEN_MS is long, because collecting a large heap stops everything.
+ *  Time without CPU counts for neither, up to another FROZEN_MS. Returns the function that stops the pings. */
 export function listenToHeart(heart: Beating, frozenMs: number, beatMs: number = TIMES.beat): () => void {
   let silentSince: number | undefined;
   let silentBeats = 0;

@@ -1,4 +1,4 @@
-// Decides which images start from a core that has the agent in it, and how such a core is made and kept.
+// Saves a core with the agent in the cache, and starts images from it.
 
 import type { ChildProcess } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
@@ -18,12 +18,12 @@ import {
 } from './agent.ts';
 import { type Cell, type Command, run } from './command.ts';
 
-/** Megabytes of heap that a core is made for at least, so that smaller heaps share it: the default. SBCL patches all code
- *  of a core at each start with more than it was made for, which takes 40 ms and 17 MB. */
+/** Smallest heap that a core is made for: the default, so that smaller heaps share the core. For a larger heap than it
+ *  was made for, SBCL patches all code of the core at each start, which takes 40 ms and 17 MB. */
 const LEAST_HEAP_MB = 4096;
-/** Cores that are kept, of 40 MB each: for some versions of SBCL and live-lisp side by side. */
+/** At most this many cores are kept, of 40 MB each: for several versions of SBCL and live-lisp side by side. */
 const KEPT = 3;
-/** What a file has that says there can be no core. An empty one is what a crash of the machine can leave. */
+/** Content of a file that stands for "no core is possible". Not an empty file: a crash of the machine can leave one. */
 const NONE = 'none\n';
 const CORE = /^image-[0-9a-f]+\.core$/;
 const OURS = /^(?:agent-[0-9a-f]{16}-.+\.fasl|image-[0-9a-f]{16}\.core)(?:\.(?<part>.+))?$/;
@@ -36,7 +36,7 @@ export class KeptCore {
   #partial: string | undefined;
   #closed = false;
 
-  /** A core for images with OPTIONS, which are locked in CELL, if any. Each step of making it may take LIMIT_MS
+  /** Manages the core for images with OPTIONS, which run in CELL, if given. Each step of making it may take LIMIT_MS
    *  milliseconds. */
   constructor(options: AgentOptions, cell: Cell | undefined, limitMs: number) {
     this.#options = options;
@@ -44,15 +44,15 @@ export class KeptCore {
     this.#limitMs = limitMs;
   }
 
-  /** Returns how an image of the program SBCL is started from the core; undefined when there is none. */
+  /** Returns the command that starts an image of the program SBCL from the core; undefined when there is no core. */
   command(sbcl: string): Command | undefined {
     const file = coreFile(sbcl, this.#options);
     return file !== undefined && isCore(file) ? coreCommand(sbcl, this.#options, file) : undefined;
   }
 
-  /** Makes the core for SBCL from the compiled agent, from which an image has started. Where one is kept none is made,
-   *  unless no image starts from it, as FAILED says. Nothing waits for this. Never throws: without a core a start takes
-   *  longer, and that is all. */
+  /** Makes the core for SBCL from the compiled agent, from which an image has already started. An existing core is
+   *  replaced only when FAILED says that no image starts from it. Nothing waits for this. Never throws: without a core,
+   *  a start only takes longer. */
   async make(sbcl: string, failed: boolean): Promise<void> {
     const file = coreFile(sbcl, this.#options);
     if (this.#closed || this.#partial !== undefined || file === undefined) return;
@@ -72,7 +72,7 @@ export class KeptCore {
     this.#forget();
   }
 
-  /** Ends what makes a core, and makes none any more. */
+  /** Kills the process that makes a core, and makes no more cores. */
   close(): void {
     this.#closed = true;
     this.#maker?.kill('SIGKILL');
@@ -84,8 +84,8 @@ export class KeptCore {
     this.#partial = undefined;
   }
 
-  /** Saves a core for SBCL as PARTIAL and starts it. Returns whether it works; undefined when what kept it from that can
-   *  pass, as a lack of memory does. */
+  /** Saves a core for SBCL as PARTIAL and starts it once. Returns whether it works; undefined when the cause of a
+   *  failure can pass, as a lack of memory does. */
   async #works(sbcl: string, partial: string): Promise<boolean | undefined> {
     const saving = savingCommand(sbcl, { ...this.#options, heapMb: tableFor(this.#options.heapMb) }, partial);
     const saved = await this.#run((await this.#cell?.lockInCompiler(saving)) ?? saving);
@@ -93,17 +93,16 @@ export class KeptCore {
     if (saved !== 0 || !isCore(partial)) return undefined;
     const started = await this.#start(coreCommand(sbcl, this.#options, partial));
     if (started === 0) return true;
-    // It is the fault of the core only when one starts without it, here and now.
+    // The core is at fault only when an image starts without it, here and now.
     const without = started && (await this.#start(agentCommand(sbcl, this.#options, true)));
     return without === 0 ? false : undefined;
   }
 
-  /** Starts an image by COMMAND, which greets and ends, because nobody is there. Returns its exit code. */
+  /** Starts an image by COMMAND. It greets, and ends because no server is there. Returns its exit code. */
   async #start(command: Command): Promise<number | undefined> {
     return this.#run((await this.#cell?.lockIn(command)) ?? command);
   }
 
-  /** Runs COMMAND, one step of making a core, and returns its exit code. */
   async #run(command: Command): Promise<number | undefined> {
     if (this.#closed) return undefined;
     const { process: maker, code } = run(command, this.#limitMs);
@@ -112,9 +111,9 @@ export class KeptCore {
   }
 }
 
-/** Returns the file in the cache for the core from which images of SBCL with OPTIONS start. It is another for each program,
- *  source of the agent and size of table. Returns undefined when there is no such SBCL, and for an agent that does without
- *  some abilities: saving a core is one more thing that can fail. */
+/** Returns the file in the cache for the core of SBCL with OPTIONS. Its name depends on the program, the agent's source
+ *  and the heap size. Returns undefined when there is no such SBCL, and for an agent without some abilities: saving a
+ *  core is one more thing that can fail. */
 export function coreFile(
   sbcl: string,
   options: Pick<AgentOptions, 'cacheFolder' | 'heapMb' | 'lispFolder' | 'without'>,
@@ -133,18 +132,18 @@ export function coreFile(
   }
 }
 
-/** Returns the megabytes of heap that the core for HEAP_MB is made for. */
+/** Returns the heap size, in megabytes, that the core for HEAP_MB is made for. */
 function tableFor(heapMb: number): number {
   return Math.max(LEAST_HEAP_MB, 2 ** Math.ceil(Math.log2(heapMb)));
 }
 
-/** Returns whether FILE is a core that this user alone can have written: it is code that will run. */
+/** True when FILE is a core that only this user can have written: its code will run. */
 function isCore(file: string): boolean {
   const found = statsOf(file);
   return found?.isFile() === true && found.size > NONE.length && isOwn(found);
 }
 
-/** Returns what the system tells of FILE; undefined where there is none, or can be none. */
+/** Returns the stats of FILE; undefined where it does not exist or cannot be read. */
 function statsOf(file: string): Stats | undefined {
   try {
     return statSync(file);
@@ -153,13 +152,13 @@ function statsOf(file: string): Stats | undefined {
   }
 }
 
-/** Removes the cores beside FILE that were used longest ago. */
+/** Removes the least recently used cores beside FILE. */
 function removeOldest(file: string): void {
   const folder = dirname(file);
   const cores = namesIn(folder)
     .filter((name) => CORE.test(name))
     .map((name) => ({ path: join(folder, name), stats: statsOf(join(folder, name)) }))
-    // A note that there can be none takes no room, and must cost no core.
+    // A note that there can be no core takes no room, and must not displace a core.
     .filter(({ path, stats }) => path !== file && stats !== undefined && stats.size > NONE.length)
     .sort((one, other) => Number(other.stats?.atimeMs) - Number(one.stats?.atimeMs));
   for (const { path } of cores.slice(KEPT - 1)) rmSync(path, { force: true });

@@ -1,13 +1,13 @@
-// Decides when an image is started plain: without all that the agent does by internals of SBCL, one of which may end it.
+// Decides when an image is started plain: with an agent that uses no internals of SBCL, one of which may have ended it.
 
 import { EVERYTHING } from './agent.ts';
 
-/** Answers after which an image is no longer new. */
+/** After this many answers an image is no longer new. */
 const FIRST_ANSWERS = 3;
-/** New images that end in a row before the next is plain. */
+/** When this many new images in a row have ended, the next is plain. */
 const IN_A_ROW = 2;
-/** Operations that run no code of the user, so an image that ends in one of them ends by its own fault. Not so `probe`,
- *  which collects garbage: hooks of the user run then. */
+/** Operations that run no user code, so an image that ends in one of them is at fault itself. `probe` is not one: it
+ *  collects garbage, which runs hooks of the user. */
 const LOOKS: readonly string[] = [
   'ping',
   'status',
@@ -25,44 +25,44 @@ export class Ladder {
   #ended: string[] = [];
   #plain = false;
 
-  /** When GIVEN is what images are to do without, they always do without that. */
+  /** GIVEN lists what all images must do without, if a person fixed it; undefined lets the ladder choose. */
   constructor(given: readonly string[] | undefined) {
     this.#given = given;
   }
 
-  /** What the next image does without. */
+  /** The abilities that the next image does without. */
   get without(): readonly string[] {
     return this.#given ?? (this.#plain ? EVERYTHING : []);
   }
 
-  /** Whether the next image must show that it works before any code of the user runs in it. */
+  /** True when the next image must prove that it works before any user code runs in it. */
   get doubtful(): boolean {
     return this.#given === undefined && !this.#plain && this.#ended.length > 0;
   }
 
-  /** How the new images ended because of which this one is plain; empty when it is not. */
+  /** How the new images ended that made this one plain; empty when it is not plain. */
   get because(): readonly string[] {
     return this.#plain ? this.#ended : [];
   }
 
-  /** Takes that an image has been started. */
+  /** Records that an image has started. */
   began(): void {
     this.#answers = 0;
   }
 
-  /** Takes that the image has answered a call. */
+  /** Records that the image has answered a call. */
   answered(): void {
     this.#answers += 1;
     if (this.#answers >= FIRST_ANSWERS && !this.#plain) this.#ended = [];
   }
 
-  /** Takes that the image ended by itself, as HOW says, while the operations RUNNING had no answer. When code of the user
-   *  can have ended it, the next image is doubtful, and no more than that. */
+  /** Records that the image ended by itself, as HOW says, while the operations RUNNING had no answer. When user code
+   *  can have ended it, the next image is only doubtful, not plain. */
   ended(how: string, running: readonly string[]): void {
     this.#note(how, running.length > 0 && running.every((name) => LOOKS.includes(name)));
   }
 
-  /** Takes that an image in which no code of the user had run ended, as HOW says, instead of showing that it works. */
+  /** Records that an image that had run no user code ended, as HOW says, instead of proving that it works. */
   failedTrial(how: string): void {
     this.#note(how, true);
   }
@@ -73,7 +73,7 @@ export class Ladder {
     this.#plain = this.#given === undefined && ownFault && this.#ended.length === IN_A_ROW;
   }
 
-  /** Takes that no image starts at all, as HOW says. Returns whether a plain one is to be tried. */
+  /** Records that no image starts at all, as HOW says. Returns whether to try a plain one. */
   failed(how: string): boolean {
     if (this.#plain || this.#given !== undefined) return false;
     this.#ended = [how];
@@ -81,7 +81,7 @@ export class Ladder {
     return true;
   }
 
-  /** Takes that no plain image starts either: then the next is a whole one again. */
+  /** Records that no plain image starts either, so the next is a full one again. */
   plainFailed(): void {
     this.#ended = [];
     this.#plain = false;

@@ -1,4 +1,4 @@
-// Decides which library manager images use: Quicklisp, qlot or ocicl, where one is set up.
+// Finds the library manager for images: Quicklisp, qlot or ocicl, where one is set up.
 
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -7,7 +7,7 @@ import { makeFolder } from '../../paths.ts';
 
 export interface LibraryManager {
   name: 'qlot' | 'Quicklisp' | 'ocicl';
-  /** The file that makes it available in an image. */
+  /** Lisp file that an image loads to use it. */
   file: string;
 }
 
@@ -27,10 +27,10 @@ export function libraryManagers(
   return usual.filter(({ file }) => existsSync(file));
 }
 
-/** Which library manager a person wants: the first that is set up, none, or the one of this name. */
+/** The library manager that a person chose: the first that is set up, none, or the one of this name. */
 export type Libraries = 'auto' | 'none' | Lowercase<LibraryManager['name']>;
 
-/** Returns the library manager that images of the workspace ROOT use when a person wants LIBRARIES, or undefined. */
+/** Returns the library manager that images of the workspace ROOT use by the choice LIBRARIES, or undefined. */
 export function libraryManager({
   libraries,
   root,
@@ -42,10 +42,10 @@ export function libraryManager({
   return libraryManagers(root).find(({ name }) => libraries === 'auto' || name.toLowerCase() === libraries);
 }
 
-/** What Quicklisp keeps libraries in. What else it has is run at each start of it, also outside of a sandbox. */
+/** Quicklisp's folders for libraries. Its other files run at each start of Quicklisp, also outside of a sandbox. */
 const QUICKLISP = ['dists', 'local-projects', 'cache', 'tmp'];
 
-/** Returns the folders in which MANAGER puts libraries, outside of the workspace. Those that are not there are made. */
+/** Returns the folders outside the workspace in which MANAGER installs libraries. Missing ones are created. */
 export function libraryFolders({ name, file }: LibraryManager): string[] {
   if (name !== 'Quicklisp') return [];
   const folders = QUICKLISP.map((each) => join(dirname(file), each));
@@ -54,7 +54,7 @@ export function libraryFolders({ name, file }: LibraryManager): string[] {
       makeFolder(folder);
       return true;
     } catch {
-      return false; // Then nobody installs anything there.
+      return false; // Then nobody can install anything there.
     }
   });
 }

@@ -1,4 +1,4 @@
-// Decides the life of our own SBCL: started when it is needed, watched, replaced when it died.
+// Runs our own SBCL: starts it on demand, watches it, and replaces it when it has died.
 
 import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';
@@ -21,31 +21,31 @@ import { askSbcl, findSbcl } from './sbcl.ts';
 import { whyUnsupported } from './sbcl-versions.ts';
 import { spaceRemedy } from './space.ts';
 
-/** What a person does who does not know why an image does not start. */
+/** Advice for a person who does not know why an image does not start. */
 export const RUN_DOCTOR = 'Run live-lisp doctor to find the step that fails.';
 
 export interface LifetimeOptions extends AgentOptions {
-  /** The sbcl to start; the one on PATH when absent. */
+  /** The sbcl to start; by default the one on PATH. */
   sbcl: string | undefined;
-  /** Where the process is locked in, if it is. */
+  /** The sandbox that the process is locked in, if any. */
   sandbox?: Cell | undefined;
 }
 
-/** What whoever uses the image does at the turns of its life. */
+/** Callbacks to the user of the image, at the events of its life. */
 export interface Turns {
-  /** Returns what CHILD, which is being started, can ask of the server. */
+  /** Returns the requests that CHILD, which is being started, may send to the server. */
   upcalls(child: Child): Upcalls;
-  /** Makes CHILD, which has greeted, ready for calls. Returns whether another is to be started, because that ended
-   *  it. */
+  /** Makes CHILD, which has greeted, ready for calls. Returns true when CHILD was ended by this and another process
+   *  must be started. */
   prepare(child: Child): Promise<boolean>;
   /** The image was lost; HOW is part of a sentence. BY_CALL says that a call asked for that, or was the reason. */
   lost(how: string, byCall: boolean): void;
 }
 
-/** That a process was started, and ended before it greeted. */
+/** A process was started, but ended before it greeted. */
 class FailedStart extends SetupError {}
 
-/** Throws ERROR when it kept a process from being started: then what that would have been started from is not at fault. */
+/** Rethrows ERROR unless a process was started and ended before greeting. Other errors do not blame a core or fasl. */
 function unlessNotBegun(error: unknown): undefined {
   if (!(error instanceof FailedStart)) throw error;
 }
@@ -56,7 +56,7 @@ export class Lifetime {
   readonly #times: Times;
   readonly #core: KeptCore;
   readonly #ladder: Ladder;
-  /** The process that did not show that it works. */
+  /** The process that failed to prove that it works. */
   #onTrial: Child | undefined;
   #ready: Promise<Child> | undefined;
   #child: Child | undefined;
@@ -64,7 +64,7 @@ export class Lifetime {
   #pulse: Pulse | undefined;
   #failure: string | undefined;
   #compiler: ChildProcess | undefined;
-  /** Makes a core, when the image was not started from one. */
+  /** Makes a core, if the image was not started from one. */
   #makeCore: () => void = () => {};
   #closed = false;
 
@@ -76,7 +76,7 @@ export class Lifetime {
     this.#ladder = new Ladder(options.without);
   }
 
-  /** Whether there is a process, or one is being started. */
+  /** True when there is a process, or one is being started. */
   get running(): boolean {
     return this.#ready !== undefined;
   }
@@ -91,42 +91,42 @@ export class Lifetime {
     return this.#child?.dead ? undefined : this.#pulse;
   }
 
-  /** Why the last start failed, when it did. */
+  /** Why the last start failed, if it did. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
-  /** What the agent of that process greeted with; undefined before. */
+  /** The greeting of the last process's agent; undefined before it. */
   get hello(): Hello | undefined {
     return this.#child?.hello;
   }
 
-  /** What SBCL said when it warned that its memory may be corrupted. */
+  /** SBCL's warning that its memory may be corrupted; undefined when there was none. */
   get corrupted(): string | undefined {
     return this.#child?.corrupted;
   }
 
-  /** How new images ended, because of which this one is plain; empty when it is not. */
+  /** How new images ended that made this one plain; empty when it is not plain. */
   get plainBecause(): readonly string[] {
     return this.#ladder.because;
   }
 
-  /** Takes that the image has answered a call. */
+  /** Records that the image has answered a call. */
   answered(): void {
     this.#ladder.answered();
   }
 
-  /** Milliseconds after which an image that does not react is replaced while calls wait. */
+  /** After this many milliseconds, an image that does not react is replaced if calls wait. */
   get frozenMs(): number {
     return frozenAfter(this.#options.heapMb, this.#times);
   }
 
-  /** Whether the agent is being compiled, which a start waits for. */
+  /** True while the agent is being compiled, which a start waits for. */
   get compiling(): boolean {
     return this.#compiler !== undefined;
   }
 
-  /** Whether PEER has been made ready for calls. */
+  /** True when PEER has been made ready for calls. */
   isPrepared(peer: Peer): boolean {
     return peer === this.#prepared;
   }
@@ -136,26 +136,26 @@ export class Lifetime {
     return this.#child !== undefined && this.#child === this.#prepared && !this.#child.dead;
   }
 
-  /** What the system tells of the process that runs; undefined when none does. */
+  /** What the operating system knows of the running process; undefined when none runs. */
   get outside(): Outside | undefined {
     const child = this.#child;
     if (!this.running || child?.pid === undefined || child.dead) return undefined;
     return { pid: child.pid, uptimeMs: performance.now() - child.startedAt, ...seenFromOutside(child.pid) };
   }
 
-  /** Returns what tells for how many milliseconds the process is denied the CPU from the first question on. */
+  /** Returns a function: for how many milliseconds the process was denied the CPU since the function's first call. */
   denied(): () => number {
     return this.#child?.denied() ?? (() => 0);
   }
 
-  /** The process that is ready for calls, when there is one. */
+  /** The process that is ready for calls, if there is one. */
   get current(): Child | undefined {
     const child = this.#child;
     const ready = child !== undefined && child === this.#prepared && !child.dying && !child.dead;
     return ready && !this.#closed ? child : undefined;
   }
 
-  /** Returns a process that is ready for calls, starting one when there is none. */
+  /** Returns a process that is ready for calls, starting one if there is none. */
   async ready(): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
     this.#ready ??= this.#start().catch((error: unknown) => {
@@ -164,7 +164,7 @@ export class Lifetime {
       throw error;
     });
     const child = await this.#ready;
-    // It can have greeted before it was killed.
+    // The process can have greeted before it was killed.
     if (this.#closed) throw new SetupError('The server is ending.');
     if (!child.dying) return child;
     await child.ended;
@@ -196,21 +196,21 @@ export class Lifetime {
       this.#prepared = child;
       this.#failure = undefined;
       if (child.dead) this.#ready = undefined;
-      // So that something is known of it when it stands still later.
+      // So that some status is known if it hangs later.
       else void this.#pulse?.status(0);
       this.#makeCore();
       return child;
     }
   }
 
-  /** Starts a process that is watched from now on. */
+  /** Starts and watches a process. One that must prove that it works is replaced until one does. */
   async #begin(): Promise<Child> {
     const child = await this.#watched();
     if (!this.#ladder.doubtful || (await this.#works(child))) return child;
     return this.#begin();
   }
 
-  /** Returns whether CHILD, in which no code of the user has run, shows that it works. It is ended when it does not. */
+  /** Has CHILD, in which no user code has run, prove that it works. Ends it and returns false when it does not. */
   async #works(child: Child): Promise<boolean> {
     const { answer } = child.request('probe', { exercise: true });
     const stop = fairly(this.#times.start, child.denied(), () => child.kill('it did not react'));
@@ -237,7 +237,7 @@ export class Lifetime {
         busy: () => child.busy,
         ping: () => pulse.ping(),
         collecting: () => {
-          child.wake(); // A signal can have stopped it after it was asked.
+          child.wake(); // A signal can have stopped it since it was pinged.
           return collecting();
         },
         deniedMs: child.denied(),
@@ -253,7 +253,7 @@ export class Lifetime {
     return child;
   }
 
-  /** Starts a plain process, when those that ended with ERROR ended by themselves. */
+  /** Starts a plain process if the last one, which failed with ERROR, ended by itself. Else rethrows ERROR. */
   async #spawnPlain(sbcl: string, error: unknown): Promise<Child> {
     const { heapMb } = this.#options;
     unlessNotBegun(error);
@@ -265,7 +265,7 @@ export class Lifetime {
     });
   }
 
-  /** Starts a process from the core that is kept. Where there is none, or no process starts from it, from the agent. */
+  /** Starts a process from the kept core. If there is none, or none starts from it, uses the compiled agent. */
   async #spawnAgent(sbcl: string): Promise<Child> {
     const cached = cacheUsable(this.#options.cacheFolder);
     const whole = this.#ladder.without.length === 0;
@@ -277,13 +277,13 @@ export class Lifetime {
     return child;
   }
 
-  /** Starts a process from the compiled agent when CACHED, or from its source where that cannot be kept. */
+  /** Starts a process from the compiled agent when CACHED, or from source when compiled files cannot be kept. */
   async #spawnWithoutCore(sbcl: string, cached: boolean): Promise<Child> {
     const { sandbox } = this.#options;
     const options = { ...this.#options, without: this.#ladder.without };
     const spawn = (compiled: boolean) => this.#spawn(agentCommand(sbcl, options, compiled));
     if (!cached) await this.#checkSupported(sbcl);
-    // What is there can be of another SBCL, or damaged: then it ends the process.
+    // A fasl in the cache can be damaged or for another SBCL, which ends the process. Then the agent is compiled.
     const fasls = [async () => isCompiled(options), () => this.#compileAgent(sbcl, options)];
     let failure: unknown;
     for (const isThere of cached ? fasls : []) {
@@ -297,7 +297,7 @@ export class Lifetime {
         failure = error;
       }
     }
-    // What was just compiled is the source.
+    // The source is no different from what was just compiled.
     if (failure !== undefined) throw failure;
     return spawn(false).catch(async (error: unknown) => {
       unlessNotBegun(error);
@@ -306,16 +306,16 @@ export class Lifetime {
     });
   }
 
-  /** Throws a SetupError when live-lisp does not run on this SBCL. One that does not even tell its version says why when
-   *  it is started. */
+  /** Throws a SetupError when live-lisp does not support this SBCL. An SBCL that does not print its version gives its
+   *  reason when it is started. */
   async #checkSupported(sbcl: string): Promise<void> {
     const facts = await askSbcl(sbcl, this.#options.sandbox).catch(() => undefined);
     const why = facts && whyUnsupported(facts);
     if (why !== undefined) throw new SetupError(why);
   }
 
-  /** Compiles the agent into the cache, and returns whether that succeeded. It takes 200 MB, which only a process of its
-   *  own gives back. Throws a SetupError when live-lisp does not run on SBCL. */
+  /** Compiles the agent into the cache; returns whether that succeeded. Compiling takes 200 MB, so a separate process
+   *  does it. Throws a SetupError when live-lisp does not support SBCL. */
   async #compileAgent(sbcl: string, options: AgentOptions): Promise<boolean> {
     await this.#checkSupported(sbcl);
     const command = compilingCommand(sbcl, options);
@@ -329,8 +329,8 @@ export class Lifetime {
     return succeeds && isCompiled(options);
   }
 
-  /** Starts a process by COMMAND. When somebody ends it before it greets, that is no fault of what it is started from. So
-   *  there is a second, after the FIRST. */
+  /** Starts a process by COMMAND. When it is killed from outside before it greets, its core or fasl is not at fault. So
+   *  the FIRST try is repeated once. */
   async #spawn(command: Command, first = true): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
     const { root, sandbox } = this.#options;
@@ -345,13 +345,13 @@ export class Lifetime {
       return child;
     } catch (error) {
       if (first && child.endedFromOutside) return this.#spawn(command, false);
-      child.takeRaw(); // The error's message has it.
+      child.takeRaw(); // The error's message already contains the output.
       const remedy = spaceRemedy(this.#options.heapMb) ?? RUN_DOCTOR;
       throw new FailedStart(`The Lisp image did not start: ${messageOf(error)}. ${remedy}`);
     }
   }
 
-  /** Waits until CHILD greets, as long as it may take for that. */
+  /** Waits for the greeting of CHILD, and kills it when that takes too long. */
   async #greeting(child: Child): Promise<void> {
     let denied: (() => number) | undefined;
     const deniedMs = () => {
@@ -369,13 +369,13 @@ export class Lifetime {
   #lost(child: Child, how: string): void {
     if (this.#child !== child || this.#closed) return;
     if (child.endedByItself && child !== this.#onTrial) this.#ladder.ended(how, child.unanswered);
-    // One that was not ready yet is dealt with where it is made ready.
+    // A process that was not ready yet is handled by #start.
     if (child === this.#prepared) this.#ready = undefined;
     this.#turns.lost(how, child.endedByCall);
   }
 }
 
-/** Returns what ERROR says first, which is how the process ended. */
+/** Returns the first line of ERROR's message, which says how the process ended. */
 function firstLine(error: unknown): string {
   return messageOf(error)
     .replace(/\n.*/s, '')

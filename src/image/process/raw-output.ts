@@ -1,17 +1,17 @@
-// Decides what is told of that which the process writes past its agent, and which last words of its runtime count.
+// Filters what the image's process writes past its agent, and finds the reason when SBCL's runtime gives up.
 
 export type RawStream = 'stdout' | 'stderr';
 
-/** Characters that are kept until they are taken, and of a line that has not ended. */
+/** At most this many characters are kept until they are taken, and of an unfinished line. */
 const LIMIT = 8000;
-/** Characters of the reason for which the runtime gave up. */
+/** Length limit of the reason for which the runtime gave up. */
 const REASON_LIMIT = 100;
 
-/** Lines of what SBCL's runtime says about conditions that the agent reports in a better way. They are its warning of a
- *  full stack, its tables of the heap and of the registers, and frames beyond the first ten. */
+/** Lines in which SBCL's runtime describes conditions that the agent reports better: the warning of a full stack,
+ *  tables of the heap and the registers, and frames beyond the first ten. */
 const CHATTER =
   /^(?:INFO: Control stack guard page |Heap exhausted during |GC control variables:| +\*[A-Z-]+\* = | +Immobile Object Counts| *Gen .*Mem-age| *(?:\d+|Tot)(?: +[\d.-]+){5,}(?: |$)| +\d{2,}: fp=0x|.* CPU state \(|sigmask=|(?: +(?:r\w{1,2}|xmm\d+))+$|(?: +[\dA-F]+){4,8}$)/;
-/** How such lines begin, besides those that are indented. */
+/** Beginnings of such lines, besides indented ones. */
 const BEGINNINGS = [
   'INFO: Control stack guard page ',
   'Heap exhausted during ',
@@ -20,22 +20,22 @@ const BEGINNINGS = [
   'sigmask=',
 ];
 
-/** The end of the line before the reason: of a fatal error, and of what is one when "Exiting." follows. */
+/** Line before the reason of a fatal error. A corruption warning is fatal too when "Exiting." follows. */
 const FATAL = /fatal error encountered in SBCL pid (\d+).*:$/;
 const CORRUPTION = /CORRUPTION WARNING in SBCL pid (\d+).*:$/;
 
 export class RawOutput {
   #kept = '';
-  /** The last line of each stream, which has not ended. */
+  /** The unfinished last line of each stream. */
   readonly #partial: Record<RawStream, string> = { stdout: '', stderr: '' };
-  /** The same of stderr, whether it was taken or not. */
+  /** The unfinished last line of stderr, whether or not its text was taken. */
   #unheard = '';
-  /** The process whose reason comes with the next line, and whether it is sure to end. */
+  /** Set when the next line will be a reason: the process that announced it, and whether the error is surely fatal. */
   #announced: { pid: string; fatal: boolean } | undefined;
   #suspected: { pid: string; reason: string } | undefined;
   #fatal: { pid: string; reason: string } | undefined;
 
-  /** Takes TEXT, which the process wrote to STREAM. */
+  /** Adds TEXT, which the process wrote to STREAM. */
   add(stream: RawStream, text: string): void {
     const lines = (this.#partial[stream] + text).split('\n');
     this.#partial[stream] = lines.pop()?.slice(-LIMIT) ?? '';
@@ -44,13 +44,13 @@ export class RawOutput {
     this.#kept = (this.#kept + told.join('')).slice(-LIMIT);
   }
 
-  /** Returns, once, what was written and is to be told. */
+  /** Returns the output to report that has arrived since the last call. */
   take(): string {
     const kept = this.#kept;
     this.#kept = '';
     const partial = (['stdout', 'stderr'] as const).map((stream) => {
       const text = this.#partial[stream];
-      // The rest of such a line would not be known any more.
+      // The rest of such a line would not be recognized any more.
       if (canBeChatter(text)) return '';
       this.#partial[stream] = '';
       return text;
@@ -58,12 +58,12 @@ export class RawOutput {
     return (kept + partial.join('')).slice(-LIMIT);
   }
 
-  /** Why the runtime gave up, in a few words; undefined when it has not said that it did. */
+  /** Why the runtime gave up, in a few words; undefined when it did not. */
   get fatal(): string | undefined {
     return this.#fatal && inShort(this.#fatal.reason);
   }
 
-  /** What the runtime said last when it warned that its memory may be corrupted; undefined when it did not. */
+  /** The runtime's last warning that its memory may be corrupted; undefined when there was none. */
   get corrupted(): string | undefined {
     return this.#suspected && inShort(this.#suspected.reason);
   }
@@ -87,19 +87,19 @@ export class RawOutput {
     }
   }
 
-  /** Of several, that of the process that came last is kept, its first: it can fail again while it reports. */
+  /** Keeps the first error of the process that failed last: a process can fail again while it reports. */
   #takeFatal(fatal: { pid: string; reason: string }): void {
     if (this.#fatal?.pid !== fatal.pid) this.#fatal = fatal;
   }
 }
 
-/** Whether TEXT, the beginning of a line, can be one of what the runtime says. */
+/** True when TEXT, the beginning of a line, can be one of the runtime's lines that are filtered out. */
 function canBeChatter(text: string): boolean {
   if (text === '') return false;
   return text.startsWith(' ') || BEGINNINGS.some((each) => each.startsWith(text) || text.startsWith(each));
 }
 
-/** Returns REASON without what differs each time: addresses and where the registers point. */
+/** Returns REASON without the parts that differ each time: addresses and registers. */
 function inShort(reason: string): string {
   return reason
     .replace(/ \(pc=.*/i, '')

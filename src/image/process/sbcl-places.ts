@@ -1,16 +1,16 @@
-// Decides where an SBCL is looked for that is not on PATH: a client that is no shell often has a shorter one.
+// Lists where to look for an SBCL that is not on PATH: a client that is no shell often has a shorter PATH.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { homeFolder } from '../../paths.ts';
 
-/** A folder that can have sbcl in it, and who puts it there. */
+/** A folder that can contain sbcl, and the package manager that puts it there. */
 export interface SbclPlace {
   manager: string;
   folder: string;
 }
 
-/** Returns the folders where package managers put sbcl for the user whose home is HOME, in the order of the search. */
+/** Returns the folders where package managers put sbcl for the user with this HOME, in search order. */
 export function sbclPlaces(home: string = homeFolder() ?? '/'): SbclPlace[] {
   const places: [string, string[]][] = [
     ['an installation by hand', [join('/usr', 'local', 'bin')]],
@@ -31,8 +31,8 @@ export function sbclPlaces(home: string = homeFolder() ?? '/'): SbclPlace[] {
   return places.flatMap(([manager, folders]) => folders.map((folder) => ({ manager, folder })));
 }
 
-/** Returns the folders of the versions of SBCL that Roswell has in IMPLEMENTATIONS, the newest first. They are named
- *  MACHINE/SYSTEM/KIND/VERSION there. */
+/** Returns the bin folders of the SBCLs that Roswell has in IMPLEMENTATIONS, newest first. Roswell's paths are
+ *  MACHINE/SYSTEM/KIND/VERSION. */
 function roswellFolders(implementations: string): string[] {
   return below(implementations)
     .flatMap(below)
@@ -45,7 +45,6 @@ function byVersion(one: string, other: string): number {
   return one.localeCompare(other, 'en', { numeric: true });
 }
 
-/** Returns the paths of what is in FOLDER. */
 function below(folder: string): string[] {
   try {
     return readdirSync(folder).map((name) => join(folder, name));

@@ -1,10 +1,10 @@
-// Decides which SBCLs live-lisp runs on, and what a person is told of theirs.
+// Decides which SBCLs live-lisp supports, and words what people are told about theirs.
 
 import VERSIONS from './sbcl-versions.json' with { type: 'json' };
 
-/** What an SBCL says of itself. */
+/** Facts that an SBCL reports of itself. */
 export interface SbclFacts {
-  /** As LISP-IMPLEMENTATION-VERSION has it, such as 2.2.9.debian. */
+  /** As LISP-IMPLEMENTATION-VERSION returns it, such as 2.2.9.debian. */
   version: string;
   /** Bits of a machine word. */
   bits: number;
@@ -18,7 +18,7 @@ export const TESTED = VERSIONS.tested.join(', ');
 const WHAT_TO_DO =
   'Ask the user to install another (https://www.sbcl.org/platform-table.html), or to name one with --sbcl PATH.';
 
-/** Returns why live-lisp does not run on the SBCL of FACTS and what to do then; undefined when it does. */
+/** Returns why live-lisp does not support the SBCL of FACTS, with a remedy; undefined when it does. */
 export function whyUnsupported({ version, bits, features }: SbclFacts): string | undefined {
   const { oldest } = VERSIONS;
   if (compare(version, oldest) < 0) {
@@ -31,7 +31,7 @@ export function whyUnsupported({ version, bits, features }: SbclFacts): string |
   return undefined;
 }
 
-/** Returns whether live-lisp was tested with VERSION, as a phrase. */
+/** Returns a phrase on whether live-lisp was tested with VERSION. */
 export function standingOf(version: string): string {
   const { oldest, tested } = VERSIONS;
   if (tested.some((each) => compare(version, each) === 0)) return 'live-lisp is tested with it';
@@ -45,8 +45,8 @@ export function standingOf(version: string): string {
   return `between those that live-lisp is tested with (${TESTED}). It should work; report it if it does not`;
 }
 
-/** Returns a number below 0 when the version ONE is older than OTHER, 0 when their first three numbers are the same, and
- *  NaN when one has none. */
+/** Compares the first three numbers of versions ONE and OTHER. Returns a number below 0 when ONE is older, 0 when they
+ *  are equal, and NaN when one has no numbers. */
 function compare(one: string, other: string): number {
   const others = numbersOf(other);
   const differences = numbersOf(one).map((number, index) => number - Number(others[index]));

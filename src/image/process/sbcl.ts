@@ -1,4 +1,4 @@
-// Decides which SBCL is started, and what to say when there is none.
+// Finds the SBCL to start, and explains how to install one when there is none.
 
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { SbclFacts } from './sbcl-versions.ts';
 
 const runFile = promisify(execFile);
 
-/** What a program wrote. */
+/** Output of a program. */
 interface Written {
   stdout: string;
   stderr: string;
@@ -40,12 +40,12 @@ export function findSbcl(
   );
 }
 
-/** Returns the programs sbcl in PLACES, in their order. */
+/** Returns the executable sbcl files in PLACES, in the same order. */
 function placesWith(places: readonly SbclPlace[]): string[] {
   return places.map(({ folder }) => join(folder, 'sbcl')).filter(isExecutable);
 }
 
-/** Returns who put the program SBCL where it is, when it is not on PATH but in one of PLACES. */
+/** Returns which package manager put SBCL where it is; undefined when SBCL is on PATH or in none of PLACES. */
 export function managerOf(
   sbcl: string,
   path: string = process.env['PATH'] ?? '',
@@ -55,12 +55,11 @@ export function managerOf(
   return places.find(({ folder }) => join(folder, 'sbcl') === sbcl)?.manager;
 }
 
-/** What an SBCL evaluates to tell its facts, in a line of its own behind whatever else it prints. */
+/** Form that prints an SBCL's facts, on a line of their own after any other output. */
 const FACTS = `(format t "~&live-lisp ~A ~A~{ ~A~}~%" (lisp-implementation-version)
   (if (> (integer-length most-positive-fixnum) 32) 64 32) *features*)`;
 
-/** Returns what the program SBCL, which runs in CELL if there is one, says of itself. Throws an error with what it wrote
- *  when it says nothing. */
+/** Asks the program SBCL, run in CELL if given, for its facts. Throws an error with its output when it reports none. */
 export async function askSbcl(sbcl: string, cell: Cell | undefined): Promise<SbclFacts> {
   const forms = [FACTS, '(sb-ext:exit)'].flatMap((form) => ['--eval', form]);
   const args = ['--noinform', '--no-sysinit', '--no-userinit', '--disable-debugger', ...forms];
@@ -87,14 +86,14 @@ const INSTALL_COMMANDS: [RegExp, string][] = [
   [/nixos/, 'nix-env -iA nixos.'],
 ];
 
-/** Returns the command that installs the package NAME, which is called so on every system, where it is known. */
+/** Returns the command that installs the package NAME here, if known. The name must be the same on every system. */
 export function installCommand(name: string, release: string = readRelease()): string | undefined {
   const names = [...release.matchAll(/^(?:ID|ID_LIKE)=(.*)$/gm)].map((match) => match[1]).join(' ');
   const command = INSTALL_COMMANDS.find(([system]) => system.test(names))?.[1];
   return command === undefined ? undefined : `${command}${name}`;
 }
 
-/** Returns the sentence that says how a person installs SBCL on this system. */
+/** Returns a sentence on how a person installs SBCL on this system. */
 export function installHint(platform: string = process.platform, release: string = readRelease()): string {
   if (platform === 'darwin') return 'Ask the user to install it: brew install sbcl.';
   const command = installCommand('sbcl', release);

@@ -1,15 +1,15 @@
-// Decides what to do where an image may not have the address space that its heap needs.
+// Explains what to do when an image may not reserve the address space that its heap needs.
 
 import { readFileSync } from 'node:fs';
 import { SPACE_PER_HEAP } from './agent.ts';
 
 /** Megabytes that SBCL needs besides the space of its heap, to start and to run some threads. */
 const BESIDES_MB = 1024;
-/** Megabytes of the smallest heap that --heap takes. */
+/** Megabytes of the smallest heap that --heap accepts. */
 const LEAST_HEAP_MB = 128;
 
-/** Returns what a person can do when this process may use less address space than an image with HEAP_MB of heap needs.
- *  LIMITS says what it may use. Returns undefined when that suffices, or the system does not tell. */
+/** Returns advice for a person when this process may use less address space than an image with HEAP_MB of heap needs.
+ *  LIMITS is the text of /proc/self/limits. Returns undefined when the limit suffices or is unknown. */
 export function spaceRemedy(heapMb: number, limits: string = ownLimits()): string | undefined {
   const octets = /^Max address space +(\d+)/m.exec(limits)?.[1];
   if (octets === undefined) return undefined;
@@ -28,6 +28,6 @@ function ownLimits(): string {
   try {
     return readFileSync('/proc/self/limits', 'latin1');
   } catch {
-    return ''; // No Linux.
+    return ''; // Not on Linux.
   }
 }

@@ -1,20 +1,20 @@
-// Decides for how long a process was denied the CPU: what it could not do meanwhile proves nothing against it.
+// Measures for how long a process was denied the CPU: what it did not do meanwhile proves nothing against it.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Milliseconds on a CPU, and waiting for one. */
+/** Milliseconds on a CPU, and milliseconds waiting for one. */
 interface Spent {
   ran: number;
   waited: number;
 }
 
-/** What the system tells of a thread: what it has spent, and whether it runs or waits for a CPU now. */
+/** A thread's times, and whether it runs or waits for a CPU now. */
 interface Thread extends Spent {
   ready: boolean;
 }
 
-/** Returns a function that tells for how many milliseconds the process PID was denied the CPU since the first call. Each
- *  call judges what lies between the one before and it. Where the system does not tell, that is 0. */
+/** Returns a function whose value is the milliseconds for which the process PID was denied the CPU since the first
+ *  call. Each call judges the time since the previous call. The value is 0 where the system has no such data. */
 export function deniedTo(pid: number | undefined): () => number {
   let before = new Map<string, Thread>();
   let at: number | undefined;
@@ -29,32 +29,32 @@ export function deniedTo(pid: number | undefined): () => number {
   };
 }
 
-/** Returns how many of MS milliseconds a process was denied the CPU whose threads together spent them so. Half of the time
- *  divides: one that ran longer could have reacted, and one that waited shorter had nothing to do. */
+/** Returns for how many of MS milliseconds a process was denied the CPU, given the times of all its threads. The bound
+ *  is half of MS: a process that ran longer could have reacted, and one that waited less had nothing to do. */
 export function deniedWithin(ms: number, { ran, waited }: Spent): number {
   return waited > ms / 2 && ran < ms / 2 ? ms - ran : 0;
 }
 
-/** Returns what threads spent in MS milliseconds, which BEFORE and NOW tell of their begin and end. */
+/** Returns the times that all threads together spent in MS milliseconds, from the threads BEFORE and NOW. */
 function spentWithin(ms: number, before: Map<string, Thread>, now: Map<string, Thread>): Spent {
   const sum = { ran: 0, waited: 0 };
   for (const [id, thread] of now) {
     const ran = thread.ran - (before.get(id)?.ran ?? 0);
     const waited = thread.waited - (before.get(id)?.waited ?? 0);
     sum.ran += ran;
-    // The system adds a time of waiting only when that has ended, so what is not known of a ready thread is such a time.
+    // The system adds a wait only when it has ended. So the unaccounted time of a ready thread counts as waiting.
     sum.waited += thread.ready ? Math.max(waited, ms - ran) : waited;
   }
   return sum;
 }
 
-/** Returns the threads of the process PID, by their numbers. */
+/** Returns the threads of the process PID by their ids. */
 function threadsOf(pid: number): Map<string, Thread> {
   const folder = `/proc/${pid}/task`;
   try {
     return new Map(readdirSync(folder).map((id) => [id, threadIn(`${folder}/${id}`)]));
   } catch {
-    return new Map(); // It or a thread of it has just ended, or the system does not tell.
+    return new Map(); // The process or a thread has just ended, or the system has no such data.
   }
 }
 

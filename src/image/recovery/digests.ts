@@ -1,31 +1,31 @@
-// Reads the files that were loaded, and detects which of them changed since.
+// Reads files that were loaded, and detects which have changed since.
 
 import { createHash } from 'node:crypto';
 import { setImmediate as pause } from 'node:timers/promises';
 import { isNear, lookWhere } from '../../files/answering.ts';
 import { type Bounds, readIfRegular, readRegularAside } from '../../files/regular.ts';
 
-/** The digests of files by their names. */
+/** Maps file names to digests of their content. */
 export type Digests = { readonly [file: string]: string };
 
-/** Octets above which the content of a file is not looked at. */
+/** Larger files, in octets, are not read. */
 const LIMIT = 16 * 1024 * 1024;
 
-/** Returns what another content than CONTENT has otherwise. */
+/** Returns the SHA-256 digest of CONTENT. */
 export function digestOf(content: Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Reads files whose names the image tells. */
+/** Reads files whose names come from the image. */
 export class LoadedFiles {
   readonly #bounds: Bounds;
 
-  /** FORBIDS returns why the file at a real path is not read, if it is not. */
+  /** FORBIDS returns why a file, given by its real path, must not be read, or undefined. */
   constructor(forbids?: Bounds['forbids']) {
     this.#bounds = { limit: LIMIT, ...(forbids && { forbids }) };
   }
 
-  /** Returns the content of FILE, or undefined when it is too large, cannot be read, or its file system does not answer. */
+  /** Returns the content of FILE; undefined when it is too large or unreadable, or its file system does not answer. */
   async read(file: string): Promise<Buffer | undefined> {
     await lookWhere([file]);
     if (isNear(file)) return readIfRegular(file, this.#bounds)?.octets;
@@ -44,7 +44,7 @@ export class LoadedFiles {
     return digests;
   }
 
-  /** Returns those of the files in DIGESTS that are not what they were. */
+  /** Returns the files in DIGESTS that have changed or cannot be read any more. */
   async changedSince(digests: Digests): Promise<string[]> {
     const now = await this.digestsOf(Object.keys(digests));
     return Object.keys(digests).filter((file) => now[file] !== digests[file]);

@@ -1,22 +1,22 @@
-// Decides what an entry of the journal is, where entries are kept, and which one makes another superfluous.
+// Defines the entries of the journal and their store, and decides which entry makes another superfluous.
 
 import type { Digests } from './digests.ts';
 
-/** A form that was evaluated, as the operation replay takes it. */
+/** An evaluated form, as the operation replay takes it. */
 export interface FormEntry {
   text: string;
   package: string;
-  /** Its parts that do not build the image, as paths of indexes. */
+  /** Subforms that did not build the image, each as a path of indexes. */
   without?: number[][];
   readtable?: string;
   policy?: unknown[];
-  /** Names that it defined, but those that its text shows. */
+  /** Names that the form defined and that its text does not show. */
   defines?: string[];
   /** Names of the restarts by which it went on from errors. */
   restarts?: string[];
 }
 
-/** What built the image: a form, a change of the session's package, a file or a system that was loaded. */
+/** A step that built the image: a form, a change of the session's package, a file or a system that was loaded. */
 export type Entry =
   | ({ kind: 'form' } & FormEntry)
   | { kind: 'package'; inPackage: string }
@@ -26,8 +26,8 @@ export type Entry =
   | FormsEntry
   | SystemEntry;
 
-/** Some forms of a file that were loaded: the content of DIGEST has only those. NUMBERS are what numbers all forms of the file
- *  had before, WHOLE is the digest of the file then. */
+/** Forms of a file that were loaded: the content with DIGEST has only these forms. NUMBERS are the earlier form numbers
+ *  of all forms in the file; WHOLE is the digest of the whole file then. */
 export interface FormsEntry {
   kind: 'forms';
   path: string;
@@ -37,7 +37,7 @@ export interface FormsEntry {
   partial?: boolean;
 }
 
-/** A system that was loaded, with the digests of the source files then, once they are known. */
+/** A system that was loaded, with the digests of its source files at that time, once they are known. */
 export interface SystemEntry {
   kind: 'system';
   name: string;
@@ -46,18 +46,18 @@ export interface SystemEntry {
   files?: Digests;
 }
 
-/** Where entries and the content of loaded files are kept. What it throws is why it cannot. */
+/** Stores entries and the content of loaded files. Its methods throw when they cannot. */
 export interface JournalStore {
   append(entry: Entry): void;
-  /** Forgets what was appended. */
+  /** Removes all entries. */
   clear(): void;
   keep(digest: string, content: Buffer): void;
   content(digest: string): Buffer | undefined;
-  /** Returns what the server before in this workspace kept. */
+  /** Returns the journal of the previous server in this workspace, if there is one. */
   previous(): OldJournal | undefined;
 }
 
-/** What is kept of the journal of a server that has ended. */
+/** The stored journal of a server that has ended. */
 export interface OldJournal {
   entries: Entry[];
   /** Lines that could not be read. */
@@ -65,7 +65,7 @@ export interface OldJournal {
   content(digest: string): Buffer | undefined;
 }
 
-/** Returns how ENTRY is named. */
+/** Returns a label of ENTRY for people. */
 export function labelOf(entry: Entry): string {
   switch (entry.kind) {
     case 'form': {
@@ -83,12 +83,12 @@ export function labelOf(entry: Entry): string {
   }
 }
 
-/** Returns about how many characters ENTRY takes; what is found out later about it does not count. */
+/** Returns the approximate length of ENTRY in characters. Facts that are added to it later do not count. */
 export function sizeOf(entry: Entry): number {
   return 100 + (entry.kind === 'form' ? entry.text.length : 0);
 }
 
-/** Returns whether ENTRY makes LAST, right before it, superfluous: nothing came between that could have used it. */
+/** True when ENTRY makes LAST, right before it, superfluous: nothing came between that could have used LAST. */
 export function replaces(entry: Entry, last: Entry): boolean {
   if (entry.kind !== last.kind) return false;
   switch (entry.kind) {
@@ -101,7 +101,7 @@ export function replaces(entry: Entry, last: Entry): boolean {
     case 'forms':
       return false;
     case 'form': {
-      // What the reader evaluates could do more than define.
+      // Code that the reader evaluates (#.) could do more than define.
       if (entry.text.includes('#.') || !('text' in last) || last.text.includes('#.')) return false;
       if (/^\(def/i.test(entry.text) && JSON.stringify(entry) === JSON.stringify(last)) return true;
       const name = definedFunction(entry);
@@ -110,19 +110,19 @@ export function replaces(entry: Entry, last: Entry): boolean {
   }
 }
 
-/** Returns what tells a plain definition of a function from that of another, or undefined for another form. */
+/** Returns a key of the function that a plain DEFUN defines (name, package, readtable); undefined for other forms. */
 function definedFunction({ text, package: home, readtable }: FormEntry): string | undefined {
   const [, name] = /^\(defun\s+([^\s()"';|\\]+)\s/i.exec(text) ?? [];
   return name === undefined ? undefined : JSON.stringify([name.toUpperCase(), home, readtable]);
 }
 
-/** Forms that are sent at once, and about how many characters. */
+/** A batch has at most this many forms, and about this many characters. */
 const BATCH = 500;
 const BATCH_CHARACTERS = 1_000_000;
 
 export type Batch = Extract<Entry, { kind: 'form' | 'package' }>[];
 
-/** Returns the forms and changes of the package from START on, up to END, that are sent at once. */
+/** Returns the next batch of forms and package changes of ENTRIES, from index START to at most END (exclusive). */
 export function nextBatch(entries: readonly Entry[], start: number, end: number): Batch {
   const batch: Batch = [];
   let characters = 0;

@@ -1,4 +1,4 @@
-// Decides what is kept of what built the image, in order, so that a lost one can be built again.
+// Records in order what built the image, so that a lost one can be rebuilt.
 
 import { messageOf } from '../../errors.ts';
 import type { LoadFileData, LoadFilesData, LoadSystemData } from '../wire/loading.ts';
@@ -16,14 +16,14 @@ import {
 } from './entries.ts';
 import { addForm, addName, type Held, type JournalNote, nothingHeld } from './report.ts';
 
-/** Entries, and characters of them, that are kept. */
+/** The journal keeps at most this many entries, and this many characters. */
 const ENTRY_LIMIT = 20_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
 
 /** Evaluations of which forms are counted, and what is open: far more than can run at once. */
 const JOBS = 1000;
 
-/** Told of the answer of an operation, with the id of its job. */
+/** Callback for the answer of an operation, with the id of its job. */
 export type Answered = (job: number, answer: Answer) => void;
 
 export class Journal {
@@ -31,46 +31,46 @@ export class Journal {
   #entries: Entry[] = [];
   #characters = 0;
   #held: Held = nothingHeld();
-  /** How many forms of each evaluation that runs were told of. */
+  /** For each running evaluation (by job id), how many of its forms the agent has reported. */
   readonly #told = new Map<number, number>();
   /** What has begun to build and not ended, by the number of the form, or by the name of what is loaded. */
   readonly #open = new Map<number | string, string>();
   readonly #notes: JournalNote[] = [];
   #full = false;
-  /** Whether what the server before built is among the entries. */
+  /** True when the entries include those of the previous server. */
   #hasPrevious = false;
   #broken = false;
 
   /** Reads the files that were loaded. */
   readonly files: LoadedFiles;
 
-  /** Without STORE only what a loss takes is counted. */
+  /** Without STORE the journal only counts what a loss would take. */
   constructor(store: JournalStore | undefined, files = new LoadedFiles()) {
     this.#store = store;
     this.files = files;
   }
 
-  /** Whether a lost image is to be built again. */
+  /** True when a lost image is to be rebuilt. */
   get on(): boolean {
     return this.#store !== undefined;
   }
 
-  /** What built the image, in order. */
+  /** The entries that built the image, in order. */
   get entries(): readonly Entry[] {
     return this.#entries;
   }
 
-  /** What the image holds now. */
+  /** What the image holds now, besides what the entries rebuild. */
   get held(): Readonly<Held> {
     return this.#held;
   }
 
-  /** Returns, once, what its reader should know about the journal. */
+  /** Returns the notes on the journal since the last call. */
   takeNotes(): JournalNote[] {
     return this.#notes.splice(0);
   }
 
-  /** Returns what the image held, which is lost, and forgets it; the entries stay. */
+  /** Returns what the lost image held, and resets it. The entries stay. */
   lose(): Held {
     const held = this.#held;
     for (const what of this.#open.values()) addForm(held.unfinished, what);
@@ -93,8 +93,8 @@ export class Journal {
     this.#write((store) => store.clear());
   }
 
-  /** Puts the entries of the server before in front of those that are there, once. Returns how many lines of its
-   *  journal were damaged, or undefined when there is no such journal. */
+  /** Puts the previous server's entries before the current ones, once. Returns how many lines of its journal were
+   *  damaged, or undefined when there is no such journal. */
   takePrevious(): number | undefined {
     if (this.#hasPrevious) return 0;
     const previous = this.#store?.previous();
@@ -112,22 +112,22 @@ export class Journal {
     return previous.damaged;
   }
 
-  /** Whether the file PATH is NOW as it was last loaded, or as the last edit of its definitions made it. That is built
-   *  again too. */
+  /** True when NOW, the content of the file PATH, is what was loaded last, or what the last edit of its definitions
+   *  made. A rebuild repeats both. */
   hasAsLoaded(path: string, now: Buffer | undefined): boolean {
     const last = this.#entries.findLast((each) => 'path' in each && each.path === path);
     const digest = last?.kind === 'forms' ? last.whole : last?.kind === 'file' ? last.digest : undefined;
     return digest !== undefined && now !== undefined && digest === digestOf(now);
   }
 
-  /** Leaves ENTRY out from now on. */
+  /** Removes ENTRY. */
   drop(entry: Entry): void {
     const others = this.#entries.filter((each) => each !== entry);
     this.#empty();
     for (const each of others) this.add(each);
   }
 
-  /** Takes BUILT, how a form of JOB changed the image. */
+  /** Records BUILT, the changes that a form of JOB made to the image. */
   built(job: number, built: Built): void {
     const { text, inPackage, damages, unfinished, set, reads, opens, closes, ...how } = built;
     if (typeof opens === 'number') {
@@ -154,8 +154,8 @@ export class Journal {
     keepNewest(this.#told, job, (this.#told.get(job) ?? 0) + 1);
   }
 
-  /** Returns what to call with the answer of the operation NAME, which is about to be performed with ARGS: the files that it
-   *  loads are read before. LOADED is called with the systems that were loaded and their entry. */
+  /** Returns a callback for the answer of the operation NAME, about to be performed with ARGS. Files that it loads are
+   *  read now. LOADED is called with the entry of a loaded system and the names of all systems that were loaded. */
   async watch(
     name: string,
     args: object,
@@ -192,7 +192,7 @@ export class Journal {
       const contents = new Map<string, Buffer | undefined>();
       for (const file of files) contents.set(file, await this.#contentOf(file));
       return (_, { data }) => {
-        // What these files no longer have is gone, or will be.
+        // Definitions that these files no longer have are gone, or will be.
         for (const value of (data as LoadFilesData).value ?? [])
           this.#loadedFile(value.file, { value }, true, true, contents.get(value.file));
       };
@@ -221,17 +221,17 @@ export class Journal {
     return () => {};
   }
 
-  /** Returns the content of FILE, when it is to be built again. */
+  /** Returns the content of FILE if a lost image is to be rebuilt. */
   async #contentOf(file: string): Promise<Buffer | undefined> {
     return this.on ? this.files.read(file) : undefined;
   }
 
-  /** Takes the tool that clients call NAME, which code registered. */
+  /** Records that code registered the tool that clients call NAME. */
   registeredTool(name: string): void {
     addName(this.#held.tools, name);
   }
 
-  /** Takes ENTRY after those that are there; what only repeats or replaces the last one takes its place. */
+  /** Appends ENTRY. It replaces the last entry when it repeats or supersedes that. */
   add(entry: Entry): void {
     if (!this.on || this.#full) return;
     const last = this.#entries.at(-1);
@@ -249,12 +249,12 @@ export class Journal {
     this.#write((store) => store.append(entry));
   }
 
-  /** Keeps CONTENT, of that DIGEST, of a file that was loaded. */
+  /** Stores CONTENT, with this DIGEST, of a loaded file. */
   keep(digest: string, content: Buffer): void {
     this.#write((store) => store.keep(digest, content));
   }
 
-  /** Returns the content of that DIGEST, or undefined when it was not kept. */
+  /** Returns the content with this DIGEST, or undefined when it was not stored. */
   content(digest: string): Buffer | undefined {
     return this.#store?.content(digest);
   }
@@ -270,7 +270,7 @@ export class Journal {
 
   #evaluated(job: number, { values = [], formNumber = 0, unreadable }: EvaluateData): void {
     this.#held.evaluations++;
-    // One that signalled or was interrupted has begun.
+    // A form that signalled or was interrupted had begun too.
     const begun = unreadable ? values.length : Math.max(values.length, formNumber);
     this.#held.notRun += Math.max(0, begun - (this.#told.get(job) ?? 0));
     this.#told.delete(job);

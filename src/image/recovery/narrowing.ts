@@ -1,29 +1,29 @@
-// Decides where a rebuild tries the image, after images that were built so were lost soon. These are a few places, closer
-// together the next time, until one entry is to blame.
+// Decides where a rebuild probes the image, after rebuilt images were lost soon. It probes at a few places, and closer
+// together in the next rebuild, until one entry is to blame.
 
 import type { Ending } from '../wire/endings.ts';
 import type { Entry } from './entries.ts';
 import type { Cause } from './report.ts';
 
-/** Places in which one rebuild tries the image. Each costs a collection: together less than a second in most images. */
+/** At most this many probes per rebuild. Each costs a collection: together less than a second in most images. */
 const TRIES = 30;
 
 export class Narrowing {
   readonly #suspectsThreads: boolean;
   #entries: readonly Entry[] = [];
-  /** The culprit comes after the one and is the other or before it, as far as is known. */
+  /** As far as is known, the culprit comes after the entry AFTER, and is UP_TO or before it. */
   #after: Entry | undefined;
   #upTo: Entry | undefined;
-  /** After how many entries the image was last as it should be, and what the program had running then. */
+  /** After how many entries the image last worked, and how many threads and timers of the program ran then. */
   #good = 0;
   #running = 0;
 
-  /** With SUSPECTS_THREADS what keeps a thread or a timer running is to blame too. */
+  /** With SUSPECTS_THREADS, an entry that leaves a thread or a timer running is to blame too. */
   constructor(suspectsThreads: boolean) {
     this.#suspectsThreads = suspectsThreads;
   }
 
-  /** Returns after how many of ENTRIES, which are built now, the image is tried. */
+  /** Returns the places to probe: after how many of ENTRIES, which are about to be rebuilt. */
   places(entries: readonly Entry[]): number[] {
     this.#entries = entries;
     this.#good = 0;
@@ -32,13 +32,13 @@ export class Narrowing {
     const end = this.#upTo === undefined ? entries.length : entries.indexOf(this.#upTo) + 1;
     const tries = Math.min(TRIES, end - first);
     const step = (end - first) / tries;
-    // What runs before they begin is what they are compared with.
+    // The first probe counts the threads that ran before the suspects.
     const before = first > 0 ? [first] : [];
     return [...before, ...Array.from({ length: tries }, (_, n) => first + Math.ceil(step * (n + 1)))];
   }
 
-  /** Takes that the image was tried after PLACE entries: how that ended, whether it WORKS, and what is RUNNING. Returns what
-   *  is wrong with it, if anything is. */
+  /** Records the probe after PLACE entries: its ENDING, whether the image WORKS, and how many threads are RUNNING.
+   *  Returns what is wrong, or undefined. */
   tried(place: number, ending: Ending, works: boolean, running: number): Cause | undefined {
     if (ending.kind === 'lost') return { kind: 'ended', ending };
     if (ending.kind !== 'done' || !works) return { kind: 'image broken' };
@@ -48,7 +48,7 @@ export class Narrowing {
     return undefined;
   }
 
-  /** Takes that something was wrong after PLACE entries. Returns which is to blame, when that is known by now. */
+  /** Records that something was wrong after PLACE entries. Returns the entry to blame, if it is known by now. */
   culprit(place: number): Entry | undefined {
     const found = place - this.#good === 1;
     this.#after = found ? undefined : this.#entries[this.#good - 1];

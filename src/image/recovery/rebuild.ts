@@ -1,5 +1,5 @@
-// Decides how a new image is built as the one before was: each entry of the journal in turn, within limits, skipping
-// what fails.
+// Rebuilds a lost image in a new one: replays each journal entry in order, within time limits, and skips those that
+// fail.
 
 import { join } from 'node:path';
 import { messageOf } from '../../errors.ts';
@@ -35,50 +35,50 @@ export class Rebuild {
   #done = 0;
   #total = 0;
   #result: Rebuilt = nothingBuilt();
-  /** What hung or ended the image, in each attempt. */
+  /** Entries that hung or ended the image, in all attempts. */
   readonly #dropped: Remark[] = [];
   readonly #narrowing: Narrowing | undefined;
 
-  /** With NARROWING the image is tried between entries. */
+  /** With NARROWING, the image is probed between entries. */
   constructor(journal: Journal, times: Times = TIMES, narrowing?: Narrowing) {
     this.#journal = journal;
     this.#times = times;
     this.#narrowing = narrowing;
   }
 
-  /** What became of it so far. */
+  /** The result so far. */
   get result(): Rebuilt {
     const failed = [...this.#dropped, ...this.#result.failed];
     return { ...this.#result, failed, milliseconds: performance.now() - this.#began };
   }
 
-  /** How far it is, as a phrase. */
+  /** The progress so far, as a phrase. */
   get progress(): string {
     return `building the lost image again: ${this.#done} of ${this.#total}`;
   }
 
-  /** Takes the tool that clients call NAME, which was registered again. */
+  /** Records that the tool that clients call NAME was registered again. */
   registeredTool(name: string): void {
     addName(this.#result.tools, name);
   }
 
-  /** Takes that JOB evaluates the form number INDEX now, or looks whether the image still works after it. */
+  /** Records that JOB now evaluates the form at INDEX (0-based), or probes the image after it. */
   reached(job: number, index: number, probing: boolean): void {
     if (job === this.#mark?.job) this.#mark.reached(index, probing);
   }
 
-  /** Leaves it at what failed, because the image is lost again and again. */
+  /** Gives up with nothing rebuilt, because the image is lost again and again. */
   giveUp(): void {
     this.#result = { ...nothingBuilt(), gaveUp: true };
   }
 
-  /** Takes that the image will be ended because nobody needs it any more: what is being built is not to blame. */
+  /** Notes that the image will be ended because nobody needs it, so the current entry is not to blame. */
   abandon(): void {
     this.#abandoned = true;
   }
 
-  /** Builds PEER. Returns whether it can be used, or is broken: what did that is dropped from the journal, or looked for
-   *  more closely in the next. */
+  /** Rebuilds the image in PEER. Returns 'broken' when PEER is unusable; an entry to blame was dropped from the
+   *  journal. Returns 'narrowed' when the next rebuild must search more closely for it. */
   async run(peer: Peer): Promise<'built' | 'broken' | 'narrowed'> {
     this.#result = nothingBuilt();
     this.#done = 0;
@@ -96,7 +96,7 @@ export class Rebuild {
     return 'built';
   }
 
-  /** Looks for NARROWING whether PEER works after PLACE entries, also when it collects and starts threads. */
+  /** Probes for NARROWING whether PEER works after PLACE entries, also when it collects garbage and makes a thread. */
   async #try(peer: Peer, narrowing: Narrowing, place: number): Promise<'works' | 'broken' | 'narrowed'> {
     const { data, ending } = await this.#job(peer, 'probe', { exercise: true }, this.#times.probe);
     const cause = narrowing.tried(place, ending, data.works === true, data.running ?? 0);
@@ -108,7 +108,7 @@ export class Rebuild {
     return 'broken';
   }
 
-  /** Builds what comes next of ENTRIES, up to END. Returns whether the image can be used. */
+  /** Rebuilds the next entry or batch of ENTRIES, before END (exclusive). Returns whether the image is usable. */
   async #next(peer: Peer, entries: readonly Entry[], end: number): Promise<boolean> {
     const entry = entries[this.#done];
     if (entry === undefined) return true;
@@ -118,7 +118,7 @@ export class Rebuild {
       if (entry.kind === 'system') return await this.#loadSystem(peer, entry);
       return await this.#replay(peer, nextBatch(entries, this.#done, end));
     } catch (error) {
-      // There is no room for a file, or what is to be sent is too long.
+      // There is no disk space for a file, or the message is too long.
       this.#fail(labelOf(entry), { kind: 'told', text: messageOf(error) });
       this.#done++;
       return !peer.dead;
@@ -203,7 +203,7 @@ export class Rebuild {
     });
   }
 
-  /** Takes how the load of the file of ENTRY ended. Returns whether the image can be used. */
+  /** Records how loading the file of ENTRY ended. Returns whether the image is usable. */
   #loaded(entry: Entry & { path: string; partial?: boolean }, ending: Ending, notLoaded: boolean): boolean {
     const whole = ending.kind === 'done' && !notLoaded;
     // As much of one as was loaded then is there again.
@@ -214,8 +214,8 @@ export class Rebuild {
     return true;
   }
 
-  /** Returns the file of ENTRY, with what was loaded then when it has that no more. An image in the sandbox does not
-   *  see where a copy would be. */
+  /** Returns the file of ENTRY, with its old content if it has changed since. The content itself is sent, because an
+   *  image in the sandbox would not see a copy. */
   async #sourceOf({
     path,
     digest,
@@ -257,8 +257,8 @@ export class Rebuild {
     return true;
   }
 
-  /** Performs the operation NAME with ARGS in a job that is interrupted after LIMIT_MS. They begin anew whenever REACHED
-   *  is told of a further form, or of the look whether the image still works after it. */
+  /** Performs the operation NAME with ARGS in a job that is interrupted after LIMIT_MS milliseconds. The time starts
+   *  again whenever the agent reports the next form, or a probe after it, which REACHED receives. */
   async #job<Name extends 'replay' | 'load-file' | 'load-forms' | 'load-system' | 'probe'>(
     peer: Peer,
     name: Name,

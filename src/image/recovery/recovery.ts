@@ -1,4 +1,4 @@
-// Decides when a lost image is built again, and how often that is tried.
+// Decides when a lost image is rebuilt, and how often that is tried.
 
 import { CallError } from '../../errors.ts';
 import type { Answer, Told } from '../wire/messages.ts';
@@ -11,26 +11,26 @@ import { Narrowing } from './narrowing.ts';
 import { Rebuild } from './rebuild.ts';
 import { addHeld, type LossReport, nothingHeld } from './report.ts';
 
-/** How often a rebuild may end the new image, and how many images in a row may be lost before anybody used them. */
+/** At most this many rebuilds may end the new image, and this many images in a row may be lost unused. */
 const ATTEMPTS = 3;
-/** How many images in a row are lost soon before that is told. */
+/** After this many images in a row that were lost soon, the rebuild is suspected. */
 const SUSPICIOUS = 2;
-/** Of several images that were lost before anybody could be told, how many are told of. */
+/** Of losses that could not be reported in between, at most this many are reported. */
 const LOSSES_TOLD = 5;
 
 export class Recovery {
   readonly journal: Journal;
   readonly #times: Times;
   #losses: string[] = [];
-  /** What the lost images held that nobody was told of yet. */
+  /** What the lost images held, until it is reported. */
   #held = nothingHeld();
   #rebuild: Rebuild | undefined;
   #attempts = 0;
-  /** Whether the image was built again, whether a call used it, and how many in a row no call did. */
+  /** Whether the image was rebuilt, whether a call used it, and how many rebuilt images in a row were lost unused. */
   #built = false;
   #used = false;
   #unused = 0;
-  /** When it was built, and whether a call has ended in it. */
+  /** When the image was rebuilt (performance.now), and whether a call has ended in it. */
   #builtAt = 0;
   #worked = false;
   /** How many in a row were built again and lost soon after, and how many of these no call has ended. */
@@ -38,43 +38,43 @@ export class Recovery {
   #unasked = 0;
   /** Lines of the journal of a server before that could not be read. */
   #damaged = 0;
-  /** Entries that are not built again, as somebody asked. */
+  /** Entries that somebody asked not to rebuild. */
   #forgotten = 0;
-  /** What is told of the last loss and what it took. */
+  /** The last report of a loss. */
   #last: LossReport | undefined;
 
-  /** Without STORE no image is built again. */
+  /** Without STORE no image is rebuilt. */
   constructor(store: JournalStore | undefined, times: Times = TIMES, files?: LoadedFiles) {
     this.#times = times;
     this.journal = new Journal(store, files);
   }
 
-  /** What the last loss took, and what was built again; undefined before the first. */
+  /** Report of the last loss and its rebuild; undefined before the first loss. */
   get lastLoss(): LossReport | undefined {
     return this.#last;
   }
 
-  /** How images were lost that nobody was told of yet. */
+  /** How images were lost, in losses not reported yet. */
   get untold(): readonly string[] {
     return this.#losses;
   }
 
-  /** How far the rebuild is that is under way, as a phrase. */
+  /** Progress of the running rebuild, as a phrase. */
   get progress(): string | undefined {
     return this.#rebuild?.progress;
   }
 
-  /** Whether the next image is to be built as a lost one was. */
+  /** True when the next image is to be rebuilt from the journal. */
   get wanted(): boolean {
     return this.#losses.length > 0 && this.journal.entries.length > 0;
   }
 
-  /** Takes that a call uses the image. */
+  /** Records that a call uses the image. */
   used(): void {
     this.#used = true;
   }
 
-  /** Takes that a call has ended in the image, which lives. */
+  /** Records that a call has ended in the image, which lives. */
   worked(): void {
     this.#worked = true;
   }
@@ -98,7 +98,7 @@ export class Recovery {
     return wasUsed && this.wanted;
   }
 
-  /** Whether the image, which was built again and is lost, can have been lost because of that. */
+  /** True when a rebuilt image, now lost, can have been lost because of the rebuild. */
   #lostSoon(wasUsed: boolean): boolean {
     return performance.now() - this.#builtAt < this.#times.soon || (wasUsed && !this.#worked);
   }
@@ -133,10 +133,10 @@ export class Recovery {
     this.#damaged = damaged;
   }
 
-  /** Builds PEER, which nobody has used yet, as the one before was, when one was lost. Returns whether it died of that
-   *  or is broken, so that another is to be tried. */
+  /** Rebuilds a lost image in PEER, which nobody has used yet, if one was lost. Returns true when PEER died or broke,
+   *  so another process must be started. */
   async prepare(peer: Peer): Promise<boolean> {
-    // One that its start files have ended is nobody else's fault.
+    // Its start files ended it, not a rebuild.
     if (peer.dead) return false;
     if (!this.wanted) {
       this.#suspectNothing();
@@ -150,7 +150,7 @@ export class Recovery {
       return false;
     }
     const outcome = await this.#rebuild.run(peer);
-    // To look more closely is no attempt that failed.
+    // To search more closely is not a failed attempt.
     if (outcome === 'narrowed') this.#attempts--;
     this.#built = outcome === 'built';
     this.#builtAt = performance.now();
@@ -163,29 +163,29 @@ export class Recovery {
     return this.#barren < SUSPICIOUS ? undefined : new Narrowing(this.#unasked > SUSPICIOUS);
   }
 
-  /** Takes that the server ends, and the image with it. */
+  /** Records that the server ends, and the image with it. */
   close(): void {
     this.#rebuild?.abandon();
   }
 
-  /** Takes TOLD, what code did; READY says that calls use the image that tells it. */
+  /** Handles TOLD, a report on what code did. READY: calls use the image that sent it. */
   tell(told: Told, ready: boolean): void {
     if (told.kind === 'reached') this.#rebuild?.reached(told.job, told.index, told.probing);
     else if (ready) this.journal.built(told.job, told.built);
   }
 
-  /** Returns what to call with the answer of the operation NAME, which PEER is about to perform with ARGS. */
+  /** Returns a callback for the answer of the operation NAME, which PEER is about to perform with ARGS. */
   watch(peer: Peer, name: string, args: object): Promise<(job: number, answer: Answer) => void> {
     return this.journal.watch(name, args, (entry, names) => void this.#note(peer, entry, names));
   }
 
-  /** Takes the tool that clients call NAME; READY says that calls use the image that registered it. */
+  /** Records that a tool was registered that clients call NAME. READY: calls use the image that registered it. */
   registeredTool(name: string, ready: boolean): void {
     if (ready) this.journal.registeredTool(name);
     else this.#rebuild?.registeredTool(name);
   }
 
-  /** Returns, once, what is to be told of losses; the image that took the place is ready. */
+  /** Returns the report of the losses since the last report, or undefined. The next image must be ready. */
   takeReport(): LossReport | undefined {
     if (this.#losses.length === 0) return undefined;
     const rebuilt = this.#rebuild?.result;
@@ -208,7 +208,7 @@ export class Recovery {
     return this.#last;
   }
 
-  /** Finds out what the files of the systems NAMES, which PEER has loaded, are, for ENTRY. */
+  /** Adds to ENTRY the digests of the files of the systems NAMES, which PEER has loaded. */
   async #note(peer: Peer, entry: SystemEntry, names: string[]): Promise<void> {
     if (!this.journal.on) return;
     const { data } = await peer.request('system-files', { names }).answer;

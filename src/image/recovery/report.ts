@@ -1,37 +1,37 @@
-// Decides what is known of a loss: what the lost image held, what was built again, and what was not.
+// Defines the report of a loss: what the lost image held, what was rebuilt, and what was not.
 
 import type { Ending } from '../wire/endings.ts';
 import type { ReplayRemark } from '../wire/operations.ts';
 
-/** The beginnings of the first few forms, and how many there were. */
+/** How many forms there were, and the beginnings of the first few. */
 export interface Beginnings {
   count: number;
   first: string[];
 }
 
-/** What an image holds, as far as it is told when that is lost. */
+/** What an image holds, as a report of its loss lists it. */
 export interface Held {
   evaluations: number;
-  /** How many forms were evaluated that built nothing. */
+  /** Evaluated forms that did not build the image. */
   notRun: number;
   systems: string[];
   files: string[];
   tools: string[];
-  /** Variables that forms which are not run again can have set. */
+  /** Variables that can have been set by forms which a rebuild does not run. */
   variables: string[];
   /** Forms that changed the Lisp system itself. */
   damages: Beginnings;
-  /** Forms that built and did not end well. */
+  /** Forms that built something and did not end well. */
   unfinished: Beginnings;
-  /** Forms that built by the values of variables which others had set. */
+  /** Forms whose effect depended on variables that other forms had set. */
   differing: Beginnings;
 }
 
-/** Why something could not be built again, or in which way it is another. */
+/** Why something could not be rebuilt, or how it differs. */
 export type Cause =
-  /** The image or the system says so. */
+  /** TEXT is the reason that the image or the operating system gave. */
   | { kind: 'told'; text: string }
-  /** It ended so, and not well. */
+  /** The operation had this ENDING instead of a normal end. */
   | { kind: 'ended'; ending: Ending }
   | {
       kind:
@@ -50,14 +50,14 @@ export type Cause =
   /** These names are not defined. */
   | { kind: 'names missing'; names: string[] };
 
-/** What is not as it was, and why; LEFT_OUT says that it is built again no more. */
+/** What differs, and why. LEFT_OUT: it will not be rebuilt any more. */
 export interface Remark {
   what: string;
   cause: Cause;
   leftOut?: boolean;
 }
 
-/** What became of a rebuild. */
+/** Result of a rebuild. */
 export interface Rebuilt {
   forms: number;
   files: string[];
@@ -65,47 +65,47 @@ export interface Rebuilt {
   tools: string[];
   failed: Remark[];
   changed: Remark[];
-  /** Forms that ended well, with the names that they defined once and not this time. */
+  /** Forms that ended well, but did not define these names as they had before. */
   missing: Remark[];
-  /** Entries for which there was no time. */
+  /** Entries that the time limit did not allow to rebuild. */
   unreached: number;
-  /** The image was lost again too often, so it was not built again at all. */
+  /** Nothing was rebuilt, because the image had been lost too often. */
   gaveUp: boolean;
   milliseconds: number;
 }
 
-/** What is the matter with the journal of what built the image: it has no room, or cannot be kept on the disk. */
+/** A problem of the journal: it is full, or cannot be stored on the disk. */
 export type JournalNote =
   | { kind: 'journal full'; entries: number }
   | { kind: 'journal unwritable'; why: string };
 
-/** What the last loss took, and what was built again. */
+/** What the last losses took, and what was rebuilt. */
 export interface LossReport {
-  /** When the image that took the place of the lost one was ready, as an ISO time. */
+  /** When the replacing image was ready, as an ISO time. */
   time: string;
   /** How images were lost since the last report, as parts of a sentence. */
   how: string[];
   held: Held;
-  /** Whether images are built again here. */
+  /** True when images are rebuilt here. */
   replay: boolean;
-  /** Absent when nothing was to be built again. */
+  /** Absent when there was nothing to rebuild. */
   rebuilt?: Rebuilt;
   /** Lines of the journal that could not be read. */
   damaged?: number;
-  /** Entries of the journal that were left, as somebody asked. */
+  /** Journal entries that were not rebuilt, on request. */
   forgotten?: number;
-  /** How many images in a row were built again and then lost soon, when that is suspicious. */
+  /** How many images in a row were rebuilt and lost soon after, if suspiciously many. */
   barren?: number;
 }
 
-/** Names of a kind, and beginnings, that are kept. */
+/** At most this many names of a kind, and beginnings of forms, are kept. */
 const NAMES = 1000;
 const BEGINNINGS = 5;
 
 const NAME_KINDS = ['systems', 'files', 'tools', 'variables'] as const;
 const FORM_KINDS = ['damages', 'unfinished', 'differing'] as const;
 
-/** Returns what an image holds that is new. */
+/** Returns what a new image holds. */
 export function nothingHeld(): Held {
   const none = () => ({ count: 0, first: [] });
   return {
@@ -121,7 +121,7 @@ export function nothingHeld(): Held {
   };
 }
 
-/** Returns what a rebuild has done that has not begun. */
+/** Returns the result of a rebuild that has not begun. */
 export function nothingBuilt(): Rebuilt {
   return {
     forms: 0,
@@ -154,12 +154,12 @@ export function addForm(forms: Beginnings, text: string): void {
   if (forms.first.length < BEGINNINGS) forms.first.push(text);
 }
 
-/** Adds NAME to NAMES, when it is not there and there is room. */
+/** Adds NAME to NAMES, if it is new and there is room. */
 export function addName(names: string[], name: string): void {
   if (names.length < NAMES && !names.includes(name)) names.push(name);
 }
 
-/** Returns the remarks in FAILED, which can be anything. */
+/** Returns the remarks in FAILED, an unchecked value. */
 export function remarksOf(failed: unknown): ReplayRemark[] {
   return (Array.isArray(failed) ? failed : []).map((each: unknown) => {
     const { index, why, missing, broken } = { ...Object(each) } as { [member: string]: unknown };
@@ -172,7 +172,7 @@ export function remarksOf(failed: unknown): ReplayRemark[] {
   });
 }
 
-/** Returns why ENDING is not what it should be: by itself, or because of OTHERWISE. */
+/** Returns the cause when ENDING is not the expected end: ENDING itself, or OTHERWISE when it is no failure. */
 export function causeOf(ending: Ending, otherwise: 'not ended' | 'not compiled' | 'no such system'): Cause {
   return ending.kind === 'done' || ending.kind === 'aborted'
     ? { kind: otherwise }

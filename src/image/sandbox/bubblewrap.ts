@@ -1,4 +1,4 @@
-// Decides which bubblewrap locks images in, whether it works here, and what to say when it does not.
+// Finds bubblewrap, tries whether it works here, and explains how to mend it when it does not.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
@@ -7,25 +7,25 @@ import type { Command } from '../process/command.ts';
 import { installCommand } from '../process/sbcl.ts';
 import { isIn } from './mounts.ts';
 
-/** Why images cannot be locked in, as part of a sentence, and how a person makes it work, as sentences. */
+/** Why images cannot be locked in (part of a sentence), and how a person makes it work (whole sentences). */
 export interface Obstacle {
   why: string;
   remedy: string;
 }
 
-/** Milliseconds that the trial of bubblewrap may take. Images start only after it. */
+/** Time limit for the trial run of bubblewrap. Images start only after it. */
 const TRIAL_LIMIT_MS = 5000;
-/** The exit code of a trial that found a folder it cannot write. */
+/** Exit code of a trial that found a folder which it cannot write. */
 const CANNOT_WRITE = 9;
 
-/** Returns the bwrap on PATH that is in none of FOLDERS: what an image can write must not lock it in. */
+/** Returns the first bwrap on PATH outside of FOLDERS: an image could replace a bwrap that it can write. */
 export function findBubblewrap(folders: readonly string[], path?: string): string | undefined {
   return programsOf('bwrap', path).find(
     (program) => !isIn(folders, realPath(program)) && !isIn(folders, realPath(dirname(program))),
   );
 }
 
-/** Returns what to say where there is no bubblewrap. */
+/** Returns the obstacle of a system without bubblewrap. */
 export function missingBubblewrap(
   platform: string = process.platform,
   command: string | undefined = installCommand('bubblewrap'),
@@ -42,7 +42,7 @@ export function missingBubblewrap(
   };
 }
 
-/** Returns what to say where no filter of system calls is known. */
+/** Returns the obstacle of a PROCESSOR for which no filter of system calls is known. */
 export function unknownProcessor(processor: string = process.arch): Obstacle {
   return {
     why: `no filter of system calls is known for this kind of processor (${processor})`,
@@ -50,19 +50,19 @@ export function unknownProcessor(processor: string = process.arch): Obstacle {
   };
 }
 
-/** How a trial ended, and what it wrote to its standard error. */
+/** Exit code of a trial (null when a signal ended it), and its stderr or another reason. */
 interface Trial {
   code: number | null;
   said: string;
 }
 
-/** Runs COMMAND, which has bubblewrap run a trial, and returns what is in the way, if anything is. */
+/** Runs the trial COMMAND and waits for it. Returns what keeps bubblewrap from working, or undefined when it works. */
 export function obstacleOf({ program, args, env }: Command): Obstacle | undefined {
   const { status, signal, stderr, error } = spawnSync(program, args, { ...LIMITS, env });
   return obstacleIn({ code: status, said: stderr?.trim() || error?.message || ended(signal ?? status) });
 }
 
-/** Returns the same, without waiting in the main thread. */
+/** As obstacleOf, without blocking the main thread. */
 export async function obstacleAside({ program, args, env }: Command): Promise<Obstacle | undefined> {
   const trial = await new Promise<Trial>((resolve) => {
     const child = execFile(program, args, { ...LIMITS, env }, (error, _, stderr) =>
@@ -89,7 +89,7 @@ function obstacleIn({ code, said }: Trial): Obstacle | undefined {
   return code === CANNOT_WRITE ? NOT_WRITABLE : failure(said);
 }
 
-/** Who is in a user namespace has no rights over files of other users, also not as root. */
+/** In a user namespace, even root has no rights over files of other users. */
 const NOT_WRITABLE: Obstacle = {
   why: 'code in it could not write in the workspace, which belongs to another user',
   remedy: 'Ask the user to start the server as the owner of the workspace.',

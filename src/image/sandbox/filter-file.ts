@@ -1,4 +1,4 @@
-// Decides where bubblewrap reads the filter of system calls: from a file without a name, which this process has open.
+// Puts the filter of system calls where bubblewrap can read it: in an unlinked file that this process holds open.
 
 import { randomUUID } from 'node:crypto';
 import { openSync, unlinkSync, writeSync } from 'node:fs';
@@ -9,9 +9,9 @@ import { systemCallFilter } from './system-calls.ts';
 
 let descriptor: number | undefined;
 
-/** Returns the path of a file with the filter, which children of this process can open. It is made in CACHE_FOLDER, or
- *  in the memory that programs share: code in a sandbox writes in neither. Throws a SetupError where it can be made in
- *  none. */
+/** Returns the path, in /proc, of an open file with the filter; children of this process can open it. The file is made
+ *  once, in CACHE_FOLDER or else in /dev/shm: sandboxed code can write in neither. Throws a SetupError when it cannot
+ *  be made. */
 export function filterFile(cacheFolder: string): string {
   descriptor ??= makeFile(cacheUsable(cacheFolder) ? cacheFolder : '/dev/shm');
   return `/proc/${process.pid}/fd/${descriptor}`;

@@ -1,28 +1,28 @@
-// Decides in which order the folders of a sandbox are mounted, and which are empty in it.
+// Computes which folders a sandbox mounts, how, and in which order.
 
 import { lstatSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, sep } from 'node:path';
 import { isInside, realPath } from '../../paths.ts';
 
-/** Bytes that a folder which is in memory can hold. */
+/** Size limit of an empty folder (a tmpfs), in bytes. */
 const EMPTY_SIZE = String(1024 ** 3);
 
-/** What is at a path in the sandbox: the same as outside, to change or only to read, an empty folder, or nothing that
- *  can be read. */
+/** What the sandbox shows at a path: `changed`: the original, writable; `read`: the original, read-only; `empty`: an
+ *  empty writable folder; `hidden`: an empty, read-only folder or file. */
 export type Kind = 'changed' | 'read' | 'empty' | 'hidden';
 
-/** Real paths, each with what is there. Of one path, what comes last holds. */
+/** Pairs of a kind and a real path. When a path occurs twice, the last pair wins. */
 export type Mounts = readonly (readonly [Kind, string])[];
 
-/** Returns the arguments of bubblewrap that make MOUNTS: a folder before what is in it. */
+/** Returns bubblewrap's arguments for MOUNTS. A folder is mounted before anything inside it. */
 export function mountArguments(mounts: Mounts): string[] {
   const last = new Map(mounts.map(([kind, path]) => [path, kind]));
   const sorted = [...last].sort(([one], [other]) => depth(one) - depth(other));
   const closed = sorted.filter(([path, kind]) => kind === 'hidden' && kindOf(path) === 'folder');
   return [
     ...sorted.flatMap(([path, kind]) => mount(kind, path)),
-    // Only now, because what is mounted in one needs a name there.
+    // Last, because mount points inside these folders must be made first.
     ...closed.flatMap(([path]) => ['--remount-ro', path]),
   ];
 }
@@ -44,33 +44,32 @@ function mount(kind: Kind, path: string): string[] {
   }
 }
 
-/** Returns mounts with which PATHS are only read, though they lie in AREAS, which code changes. */
+/** Returns mounts that make PATHS read-only where they lie in AREAS, which are writable. */
 export function onlyRead(paths: readonly string[], areas: readonly string[]): Mounts {
   const whole = paths.filter((path) => !paths.some((other) => other !== path && isInside(other, path)));
   return whole.filter((path) => isIn(areas, path)).flatMap((path) => [...fixed(path, areas), ['read', path]]);
 }
 
-/** Returns mounts of the folders that lead to PATH in the innermost of AREAS that has it. What is mounted by itself cannot
- *  be renamed, so nothing else can be put in the place of PATH. */
+/** Returns mounts of each folder between PATH and the innermost of AREAS around it. A mount point cannot be renamed, so
+ *  code cannot put something else in the place of PATH. */
 export function fixed(path: string, areas: readonly string[]): Mounts {
   const [area] = areas.filter((each) => isInside(each, path)).sort((one, other) => other.length - one.length);
   if (area === undefined || area === path) return [];
   return foldersBetween(area, path).map((folder) => ['changed', folder] as const);
 }
 
-/** Returns the folders in AREA that lead to PATH. */
 function foldersBetween(area: string, path: string): string[] {
   const parent = dirname(path);
   return parent === area ? [] : [...foldersBetween(area, parent), parent];
 }
 
-/** Returns whether PATH is one of FOLDERS or in one of them. */
+/** True when PATH is one of FOLDERS or inside one. */
 export function isIn(folders: readonly string[], path: string): boolean {
   return folders.some((folder) => isInside(folder, path));
 }
 
-/** Returns the real paths of ROOTS, without those that lie in another, or are reached through another. Code that can
- *  write there decides where these lead. */
+/** Returns the real paths of ROOTS, without those that lie in another root or whose links lead through one: code that
+ *  can write there could redirect the links. */
 export function outermost(roots: readonly string[]): string[] {
   const real = [...new Map(roots.map((root) => [realPath(root), root]))];
   return real
@@ -78,23 +77,23 @@ export function outermost(roots: readonly string[]): string[] {
     .map(([path]) => path);
 }
 
-/** Whether the way to PATH, with its links, leads through FOLDER. */
+/** True when PATH, or a link on the way to it, leads through FOLDER. */
 function leadsThrough(path: string, folder: string): boolean {
   const parent = dirname(path);
   return isInside(folder, realPath(path)) || (parent !== path && leadsThrough(parent, folder));
 }
 
-/** Returns the folders for temporary files, which programs share. */
+/** Returns the folders for temporary files, which all programs share. */
 export function temporaryFolders(): string[] {
   return existingFolders(['/tmp', tmpdir()]);
 }
 
-/** Returns the folders where services of the system and of the user's session have what is theirs. */
+/** Returns the folders with the sockets and state of services of the system and of the user's session. */
 export function serviceFolders(): string[] {
   return existingFolders(['/run', process.env['XDG_RUNTIME_DIR'] || '/run']);
 }
 
-/** Returns the real paths of those of FOLDERS that are folders, without those in another. */
+/** Returns the real paths of FOLDERS that exist, without those inside another. The root folder is left out. */
 export function existingFolders(folders: readonly string[]): string[] {
   const real = [...new Set(folders.map(realPath))].filter(
     (path) => path !== '/' && kindOf(path) === 'folder',

@@ -1,5 +1,5 @@
-// Decides how it is noticed that a file appears in a workspace which programs outside obey. An empty folder in its place, as
-// for names of folders, would hinder these programs.
+// Watches a workspace for new files that programs outside the sandbox obey. Placeholders would not do: an empty folder
+// in the place of a file would hinder these programs.
 
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ export class Newcomers {
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #appeared = new Set<string>();
 
-  /** Notes from now on which of NAMES appear in FOLDER. Where the system does not tell that, none is noted. Throws
-   *  an UnansweredError when the file system does not answer. */
+  /** From now on records which of NAMES appear in FOLDER; records none where the system cannot watch. Throws an
+   *  UnansweredError when the file system does not answer. */
   async watch(folder: string, names: readonly string[]): Promise<void> {
     if (this.#watchers.has(folder)) return;
     const absent = new Set<string>();
@@ -22,15 +22,15 @@ export class Newcomers {
           (there) => {
             if (there && absent.delete(name)) this.#appeared.add(join(folder, name));
           },
-          () => {}, // The next call says that the file system does not answer.
+          () => {}, // The next call reports the file system.
         );
       });
       watcher.on('error', () => watcher.close());
       this.#watchers.set(folder, watcher);
-    } catch {} // The system has no more watches to give.
+    } catch {} // The system's limit of watches is reached.
   }
 
-  /** Returns, once, the paths that have appeared. */
+  /** Returns the paths that have appeared since the last call. */
   take(): string[] {
     const appeared = [...this.#appeared];
     this.#appeared.clear();

@@ -1,4 +1,4 @@
-// Decides how names that code in the sandbox must not make are taken: by empty folders, until no image needs them.
+// Occupies names that sandboxed code must not create, with empty folders, until no image needs them.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,25 +9,25 @@ import { answered, isThere } from '../../files/answering.ts';
 import { runs } from '../../leftovers.ts';
 import { makeFolder } from '../../paths.ts';
 
-/** Milliseconds after which a lock is that of a server that was killed, and between two tries to get it. */
+/** Age at which a lock counts as left by a killed server, and the pause between two tries to take it. */
 const LOCKED_MS = 2000;
 const PAUSE_MS = 2;
-/** Milliseconds that the end of this process waits for the file systems of the workspaces, less than the lock holds. */
+/** How long the exit of this process waits for the file systems of workspaces; shorter than LOCKED_MS. */
 const REMOVING_MS = 1000;
 
-/** Empty folders in workspaces. Git shows none of them, and takes none for a repository. Several servers can need the
- *  same one, so each notes in a folder of ours that it does. */
+/** Empty folders in workspaces. Git does not show them or take them for repositories. Several servers can need the same
+ *  one, so each leaves a note (a file named by its process id) in a folder of ours. */
 export class Placeholders {
   readonly #notes: string;
   readonly #held = new Set<string>();
 
-  /** The notes are in FOLDER, which code in a sandbox cannot change. */
+  /** FOLDER holds the notes; sandboxed code cannot change it. */
   constructor(folder: string) {
     this.#notes = folder;
   }
 
-  /** Makes those of PATHS that are not there, and keeps them until this process ends. Where none can be made, code can
-   *  make none either. Throws an UnansweredError when a file system does not answer. */
+  /** Creates those of PATHS that do not exist, and keeps them until this process ends. Where this process cannot create
+   *  one, sandboxed code cannot either. Throws an UnansweredError when a file system does not answer. */
   async hold(paths: readonly string[]): Promise<void> {
     const wanted: string[] = [];
     for (const path of paths) {
@@ -35,14 +35,14 @@ export class Placeholders {
     }
     if (wanted.length === 0) return;
     if (this.#held.size === 0) process.once('exit', () => this.#release());
-    // Another server removes none that is noted, so they are made without the lock, which no file system may hold up.
+    // No server removes a folder that has a note. So folders are made outside the lock, which no file system may delay.
     this.#alone(() => wanted.forEach((path) => void this.#note(path)));
     for (const path of this.#held) {
       if (!(await isThere(path))) await answered(dirname(path), () => mkdir(path).catch(() => {}));
     }
   }
 
-  /** Notes that this server needs PATH, where that can be noted. */
+  /** Records that this server needs PATH, if the note can be written. */
   #note(path: string): void {
     const note = this.#noteOf(path);
     try {
@@ -52,12 +52,12 @@ export class Placeholders {
     } catch {}
   }
 
-  /** Removes those that no server needs any more and that are empty still. */
+  /** Removes the folders that no server needs any more and that are still empty. */
   #release(): void {
     this.#alone(() => removeEmpty([...this.#held].filter((path) => this.#leave(path))));
   }
 
-  /** Takes back that this server needs PATH, and returns whether no other does. */
+  /** Removes this server's note for PATH. True when no other running server has one. */
   #leave(path: string): boolean {
     const note = this.#noteOf(path);
     try {
@@ -65,14 +65,14 @@ export class Placeholders {
       for (const name of readdirSync(note)) {
         if (!runs(Number(name))) rmSync(join(note, name), { force: true });
       }
-      rmdirSync(note); // This fails while another server needs it.
+      rmdirSync(note); // Fails while another server has a note in it.
       return true;
     } catch {
       return false;
     }
   }
 
-  /** Calls CHANGE while no other server changes them. Does not call it where there can be no notes. */
+  /** Runs CHANGE under the lock on the notes. Skips it where the folder of notes cannot be used. */
   #alone(change: () => void): void {
     const lock = join(this.#notes, 'lock');
     try {
@@ -93,7 +93,7 @@ export class Placeholders {
   }
 }
 
-/** Makes the folder LOCK, as soon as nobody else has it. */
+/** Takes the lock, the folder LOCK, as soon as nobody else has it. */
 function take(lock: string): void {
   for (;;) {
     try {
@@ -108,8 +108,8 @@ function take(lock: string): void {
   }
 }
 
-/** Removes those of FOLDERS that are empty: into others somebody has put something, so they are theirs. Another process does
- *  that, which can be ended when the file system does not answer. */
+/** Removes those of FOLDERS that are empty: a full one belongs to whoever filled it. A separate process does it,
+ *  because it can be killed when the file system does not answer. */
 function removeEmpty(folders: readonly string[]): void {
   if (folders.length === 0) return;
   spawnSync('rmdir', ['--', ...folders], { stdio: 'ignore', timeout: REMOVING_MS, killSignal: 'SIGKILL' });

@@ -1,4 +1,4 @@
-// Decides what in a folder that code in the sandbox changes is only read: what programs outside obey by themselves.
+// Finds what stays read-only in a folder that sandboxed code can write: files that programs outside obey unasked.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -6,11 +6,11 @@ import { dirname, join, resolve } from 'node:path';
 import { answered, isThere, realPathOf, UnansweredError } from '../../files/answering.ts';
 import { readRegularAside } from '../../files/regular.ts';
 
-/** What version control keeps of a folder. Its hooks and settings are run at the next command, or by a prompt. */
+/** Folders of version control. Their hooks and settings run at the next command, or when a shell prints its prompt. */
 const REPOSITORIES = ['.git', '.hg', '.svn', '.jj'];
 
-/** The names of folders in a workspace that code must not make where they are not there. An empty folder in their place
- *  hinders nobody outside: who makes one of these finds it there, empty. In the place of a file it would. */
+/** Folders that sandboxed code must not create in a workspace. An empty folder in their place hinders nobody: a program
+ *  that creates one finds it there, empty. For names of files it would. */
 export const NEVER_MADE = [
   '.git',
   '.hg',
@@ -29,7 +29,7 @@ export const NEVER_MADE = [
   '.devcontainer',
 ] as const;
 
-/** The names of files in a workspace that are noticed when they appear. */
+/** Files whose appearance in a workspace is reported. */
 export const NOTICED = [
   '.envrc',
   '.npmrc',
@@ -39,36 +39,36 @@ export const NOTICED = [
   '.pre-commit-config.yaml',
 ] as const;
 
-/** The names that are only read where they are there. */
+/** Names that are read-only where they exist. */
 const ONLY_READ = [...NEVER_MADE, ...NOTICED, ...REPOSITORIES];
 
-/** Folders that are searched for repositories at most, and how deep. */
+/** The search for repositories visits at most 1000 folders, at most 6 levels deep. */
 const SEARCHED = 1000;
 const DEEPEST = 6;
-/** A folder of packages that no person works in. */
+/** A folder of installed packages, which no person edits. */
 const PACKAGES = 'node_modules';
 
-/** Returns the real paths of what is only read in the workspace ROOT, a real path: its own settings and repositories,
- *  and the repositories in it. Throws an UnansweredError when a file system in it does not answer. */
+/** Returns the real paths that stay read-only in the workspace ROOT (a real path): its settings, and all repositories
+ *  in it. Throws an UnansweredError when a file system does not answer. */
 export async function protectedPaths(root: string): Promise<string[]> {
   const own = [...new Set(ONLY_READ)].map((name) => join(root, name));
   return withRepositories([...own, ...(await repositoriesIn(root))]);
 }
 
-/** Returns the real paths of the REPOSITORIES below FOLDER, and of the folders that their links and worktree files
- *  lead to. Throws an UnansweredError when a file system does not answer. */
+/** Returns the real paths of the repositories below FOLDER, and of the folders that their links and worktree files lead
+ *  to. Throws an UnansweredError when a file system does not answer. */
 export async function repositoryPaths(folder: string): Promise<string[]> {
   return withRepositories(await repositoriesIn(folder));
 }
 
-/** Returns the real paths of those of PATHS that are there. Throws an UnansweredError when a file system does not answer. */
+/** Returns the real paths of those of PATHS that exist. Throws an UnansweredError when a file system is silent. */
 export async function existingPaths(paths: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
   for (const path of paths) if (await isThere(path)) found.add(await realPathOf(path));
   return [...found];
 }
 
-/** Returns the real paths of those of PATHS that are there, with the folders that a file .git among them leads to. */
+/** Returns the real paths of those of PATHS that exist, and of the folders that .git files among them point to. */
 async function withRepositories(paths: readonly string[]): Promise<string[]> {
   const there = await existingPaths(paths);
   const kept: string[] = [];
@@ -76,7 +76,7 @@ async function withRepositories(paths: readonly string[]): Promise<string[]> {
   return [...new Set([...there, ...(await existingPaths(kept))])];
 }
 
-/** Returns the repositories below FOLDER, those that are nearest first. */
+/** Returns the repositories below FOLDER, nearest first. */
 async function repositoriesIn(folder: string): Promise<string[]> {
   const found: string[] = [];
   const waiting = [{ path: folder, depth: 0 }];
@@ -93,12 +93,12 @@ async function repositoriesIn(folder: string): Promise<string[]> {
   return found;
 }
 
-/** Returns what is in FOLDER: nothing when nobody reads it, or it has gone. */
+/** Returns the entries of FOLDER; none when it cannot be read or does not exist. */
 async function entriesOf(folder: string): Promise<Dirent[]> {
   return answered(folder, () => readdir(folder, { withFileTypes: true })).catch(unlessUnanswered([]));
 }
 
-/** Returns what gives VALUE for an error, unless a file system did not answer. */
+/** Returns an error handler that returns VALUE, but rethrows when a file system did not answer. */
 function unlessUnanswered<Value>(value: Value): (error: unknown) => Value {
   return (error) => {
     if (error instanceof UnansweredError) throw error;
@@ -106,7 +106,7 @@ function unlessUnanswered<Value>(value: Value): (error: unknown) => Value {
   };
 }
 
-/** Returns the folders where the repository is kept that PATH, a file of a worktree or a submodule, leads to. */
+/** Returns the repository folders that PATH, the .git file of a worktree or a submodule, points to. */
 async function gitFolders(path: string): Promise<string[]> {
   const [, target] = /^gitdir: (.+)$/m.exec(await textOf(path)) ?? [];
   if (target === undefined) return [];
@@ -115,7 +115,7 @@ async function gitFolders(path: string): Promise<string[]> {
   return [own, ...(common === '' ? [] : [resolve(own, common)])];
 }
 
-/** Octets of a file that names a folder. */
+/** At most this many octets are read of a file that names a folder. */
 const NAME_LIMIT = 8192;
 
 async function textOf(path: string): Promise<string> {

@@ -37,59 +37,58 @@ import { secretPaths } from './secrets.ts';
 import { systemCallFilter } from './system-calls.ts';
 
 export interface SandboxOptions {
-  /** Where the image runs. */
+  /** Working directory of the image. */
   root: string;
-  /** The directories that it can change: those of the workspace, and those that a person names besides. */
+  /** Writable directories: those of the workspace (roots), and those that a person adds (write). */
   roots: readonly string[];
   write: readonly string[];
-  /** The folders in which a library manager puts libraries. */
+  /** Folders in which a library manager installs libraries. */
   libraries: readonly string[];
-  /** What it has to see wherever that is, besides the cache. */
+  /** Paths that stay visible wherever they are, besides the cache. */
   needed: readonly string[];
-  /** What runs or is kept outside, which it must not change wherever that is. */
+  /** Paths that run or are kept outside the sandbox: read-only wherever they are. */
   trusted: readonly string[];
-  /** The folder for compiled files, and that for what is kept between runs. */
+  /** The folder for compiled files, and the folder for what is kept between runs. */
   cacheFolder: string;
   stateFolder: string;
   home: string;
-  /** Whether it has no network, and temporary files of its own. */
+  /** True for an image without network and with its own temporary files. */
   strict: boolean;
 }
 
-/** The sandbox has namespaces of its own, and no privilege even where the user has some. It can gain none by further
- *  user namespaces, in which control groups could be mounted. It ends with the process that starts it. It can write
- *  nothing, not even the settings of the kernel, which root can write without any privilege. */
+/** The sandbox has its own namespaces, and no capabilities even where the user has some. It can make no further user
+ *  namespaces, in which control groups could be mounted. It ends with its parent process. All is mounted read-only,
+ *  even the kernel's settings in /proc, which root can write without any capability. */
 const LOCKS = (
   '--unshare-user --disable-userns --unshare-ipc --unshare-pid --unshare-uts --unshare-cgroup-try --cap-drop ALL ' +
   '--new-session --die-with-parent --ro-bind / / --proc /proc --remount-ro /proc --dev /dev'
 ).split(' ');
 
-/** Opens the filter, which is the first word, as the descriptor that bubblewrap reads it from. Node gives a process
- *  only descriptors that whoever starts it knows of. */
+/** Opens the filter file ($0) as descriptor 9, from which bubblewrap reads it. Node passes a child only the descriptors
+ *  that the caller of spawn lists. */
 const WITH_FILTER = 'exec "$@" 9<"$0"';
 
-/** Exits with 9 when a folder of its arguments cannot be written. */
+/** Exits with 9 (CANNOT_WRITE) when one of the folders in its arguments is not writable. */
 const TRIAL = 'for folder; do test -w "$folder" || exit 9; done';
 
-/** What leads to services that act for the user outside, none of which can be reached. */
+/** Variables that lead to services which act for the user outside. None can be reached from the sandbox. */
 const WITHHELD = ['SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'];
 
-/** Memory that programs share. */
 const SHARED_MEMORY = '/dev/shm';
 
 export class Sandbox implements Cell {
   readonly #options: SandboxOptions;
-  /** Real paths, found before any image of ours could exchange what is on the way. */
+  /** Real paths, resolved before any image of ours could replace a link on the way. */
   readonly #workspace: readonly string[];
   readonly #libraries: readonly string[];
   readonly #temporary: readonly string[];
   readonly #areas: readonly string[];
-  /** What an image does not see but for what it is shown, besides secrets. */
+  /** Folders that an image does not see, besides secrets; and the paths that are visible in spite of them. */
   readonly #hidden: readonly string[];
   readonly #shown: readonly string[];
   readonly #placeholders: Placeholders;
   readonly #newcomers = new Newcomers();
-  /** What was hidden as an image was locked in last. */
+  /** Real paths of the secrets that were hidden when an image was last locked in. */
   #secrets: readonly string[] = [];
 
   constructor(options: SandboxOptions) {
@@ -98,7 +97,7 @@ export class Sandbox implements Cell {
     this.#temporary = strict ? [] : temporaryFolders();
     this.#libraries = existingFolders(libraries);
     this.#areas = outermost([...roots, ...write, ...this.#libraries, ...this.#temporary]);
-    // What is reached through another root only, code in that could exchange.
+    // A root that is reached only through another root is left out: code in the other could redirect it.
     const named = [...new Set([...roots, ...write].map(realPath))];
     this.#workspace = named.filter((folder) => isIn(this.#areas, folder));
     this.#hidden = [
@@ -110,29 +109,29 @@ export class Sandbox implements Cell {
     this.#placeholders = new Placeholders(join(stateFolder, 'placeholders'));
   }
 
-  /** The folders that code in it changes, for people. */
+  /** The folders that sandboxed code can change, to show to people. */
   get writable(): readonly string[] {
     return [...new Set([...this.#workspace, ...this.#areas])];
   }
 
-  /** Whether it has no network. */
+  /** True when the sandbox has no network. */
   get strict(): boolean {
     return this.#options.strict;
   }
 
-  /** Returns, once, the files that programs outside obey and that have appeared since an image was locked in. */
+  /** Returns the files obeyed by outside programs that have appeared since the last call. */
   takeNewcomers(): string[] {
     return this.#newcomers.take();
   }
 
-  /** Returns why no image can be locked in here, if none can; found out by locking in a program that only looks. This waits
-   *  for that program, so it is for the start. */
+  /** Locks in a program that only tests its folders. Returns why this fails, or undefined when it works. Blocks until
+   *  that program ends, so it is for the start of the server only. */
   obstacle(): Obstacle | undefined {
     const trial = this.#trial();
     return 'why' in trial ? trial : obstacleOf(trial);
   }
 
-  /** Returns the same, and waits for nothing. Throws a SetupError when a file system does not answer. */
+  /** As obstacle, without blocking. Throws a SetupError when a file system does not answer. */
   async obstacleAside(): Promise<Obstacle | undefined> {
     await checkAnswering(this.#named);
     const trial = this.#trial();
@@ -144,7 +143,7 @@ export class Sandbox implements Cell {
     if (obstacle !== undefined) throw refusalOf(obstacle);
   }
 
-  /** Returns the program that only looks, locked in, or why none can be. */
+  /** Returns the command of the trial, locked in, or why there can be none. */
   #trial(): Command | Obstacle {
     if (systemCallFilter() === undefined) return unknownProcessor();
     if (this.#bubblewrap() === undefined) return missingBubblewrap();
@@ -159,7 +158,7 @@ export class Sandbox implements Cell {
 
   async lockInCompiler(command: Command): Promise<Command> {
     await checkAnswering([...this.#named, dirname(command.program)]);
-    // No workspace: nothing that an image could have put there has a part in what other images trust.
+    // Without the workspace: nothing that an image could have put there may affect what other images trust.
     const empty = existingFolders([...this.#areas, ...temporaryFolders(), '/var/tmp']);
     const mounts: Mounts = [
       ...[...empty, realPath(this.#options.root)].map((folder) => ['empty', folder] as const),
@@ -192,14 +191,14 @@ export class Sandbox implements Cell {
     return this.#lockIn({ ...command, env }, mounts, [...folder, ...(strict ? ['--unshare-net'] : [])]);
   }
 
-  /** What is named from outside: after these have answered, they are looked at without further ado. */
+  /** All paths given from outside. Once their file systems have answered, the code uses them without further checks. */
   get #named(): string[] {
     const { root, roots, write, libraries, needed, trusted, cacheFolder, stateFolder, home } = this.#options;
     return [root, ...roots, ...write, ...libraries, ...needed, ...trusted, cacheFolder, stateFolder, home];
   }
 
-  /** Finds what is hidden, takes the names that code must not make, and returns mounts of what code changes, and of what in
-   *  that is only read. Throws an UnansweredError when a file system does not answer. */
+  /** Finds the secrets to hide, and occupies the names that code must not create. Returns the writable mounts and the
+   *  read-only mounts inside them. Throws an UnansweredError when a file system does not answer. */
   async #changed(): Promise<Mounts> {
     const { home, libraries, trusted, cacheFolder } = this.#options;
     this.#secrets = await secretPaths(home);
@@ -209,7 +208,7 @@ export class Sandbox implements Cell {
     for (const root of this.#workspace) await this.#newcomers.watch(root, NOTICED);
     const records = await this.#takenRecords();
     const own = [...this.#workspace, ...this.#libraries];
-    // A home in a folder for temporary files is no temporary file.
+    // A home below a folder for temporary files is not itself temporary.
     const sealed = isIn(this.#temporary, realPath(home)) ? [realPath(home)] : [];
     const open = (path: string) => isIn(own, path) || !isIn(sealed, path);
     const kept = await existingPaths([...trusted, ...records, cacheFolder]);
@@ -224,8 +223,8 @@ export class Sandbox implements Cell {
     ];
   }
 
-  /** Returns the folders for the records of servers that cannot write in the home, which are made, so that code cannot make
-   *  them. They stay: another server can go by them, too. */
+  /** Creates the folders for records of servers that cannot write in the home, so that sandboxed code cannot create
+   *  them. Returns their paths. They stay, as other servers can use them too. */
   async #takenRecords(): Promise<string[]> {
     if (this.#temporary.length === 0) return [];
     const folders = [...new Set(['/tmp', tmpdir()].map((folder) => recordsIn(realPath(folder))))];
@@ -235,18 +234,18 @@ export class Sandbox implements Cell {
     return folders;
   }
 
-  /** Returns whether an image that is locked in here does not see the file at REAL, a real path. */
+  /** True when an image that is locked in here does not see the file at REAL, a real path. */
   hides(real: string): boolean {
     return isIn([...this.#hidden, ...this.#secrets], real) && !isIn(this.#shown, real);
   }
 
-  /** Returns the bwrap to use: none that an image could have put there. */
+  /** Returns the bwrap to use: never one that an image could have put there. */
   #bubblewrap(): string | undefined {
     return findBubblewrap(this.#areas);
   }
 
-  /** Returns a folder for compiled files that only images with the same abilities load from: code in the sandbox can put
-   *  anything there. Returns undefined where there can be no such folder. */
+  /** Returns the folder of compiled files for images with the same abilities, or undefined where there can be none.
+   *  Nobody else may load from it: sandboxed code can put anything there. */
   #ownCache(): string | undefined {
     const { cacheFolder, strict } = this.#options;
     const abilities = JSON.stringify([this.#workspace, strict]);
@@ -276,18 +275,19 @@ export class Sandbox implements Cell {
     };
   }
 
-  /** Returns mounts of what the program SBCL and its image need that lies in FOLDERS, which are empty. */
+  /** Returns mounts of what SBCL and the image need inside FOLDERS, which are otherwise empty. */
   #needed(sbcl: string, folders: readonly string[]): Mounts {
     const { needed, cacheFolder, strict } = this.#options;
     const lisp = [sbcl, join(dirname(sbcl), '..', 'lib', 'sbcl'), process.env['SBCL_HOME'] ?? sbcl];
-    // On NixOS the programs are in the first; the second is a link to a file in a hidden folder on many systems.
+    // On NixOS, programs are in the first; on many systems, the second links to a file in a hidden folder.
     const system = ['/run/current-system', ...(strict ? [] : [realPath('/etc/resolv.conf')])];
     return [...needed, cacheFolder, ...lisp, ...system]
       .filter((path) => existsSync(path) && isIn(folders, realPath(path)))
       .map((path) => ['read', realPath(path)] as const);
   }
 
-  /** Returns the arguments that make the links by which roots were named, where those lie in EMPTY folders. */
+  /** Returns bubblewrap's arguments that recreate the links by which roots were named, where these lie in EMPTY
+   *  folders. */
   #links(empty: readonly string[]): string[] {
     return this.#options.roots
       .filter((root) => realPath(root) !== root && isIn(empty, realPath(dirname(root))))
@@ -296,7 +296,7 @@ export class Sandbox implements Cell {
   }
 }
 
-/** Returns the error for a start that OBSTACLE prevents: the sandbox does not work, and how a person mends that. */
+/** Returns the error for a start that OBSTACLE prevents, with its remedy. */
 export function refusalOf({ why, remedy }: Obstacle): SetupError {
   return new SetupError(
     `The sandbox does not work here, so no Lisp image is started: ${why}. ${remedy} Or ask the user to start the server with --no-sandbox, in a container or as another user.`,

@@ -1,4 +1,4 @@
-// Decides which files and folders of a home have keys, tokens and passwords, which code in the sandbox does not see.
+// Lists the files and folders of a home that hold keys, tokens and passwords. Sandboxed code does not see them.
 
 import { readdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
@@ -6,7 +6,7 @@ import { answered, UnansweredError } from '../../files/answering.ts';
 import { isInside, realPath } from '../../paths.ts';
 import { existingPaths } from './protected.ts';
 
-/** Paths from the home, by what has them there. */
+/** Paths relative to the home, grouped by the kind of program that owns them. */
 const SECRETS: { readonly [owner: string]: readonly string[] } = {
   keys: ['.ssh', '.putty', '.gnupg', '.age', '.config/age', '.config/sops', '.password-store', '.pki'],
   keyrings: [
@@ -173,7 +173,7 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
   ],
 };
 
-/** Folders that a variable puts elsewhere, with all that programs have in them. */
+/** Folders that an environment variable can move elsewhere, with all their contents. */
 const MOVED: { readonly [folder: string]: string } = {
   '.config/': 'XDG_CONFIG_HOME',
   '.local/share/': 'XDG_DATA_HOME',
@@ -188,7 +188,7 @@ const MOVED: { readonly [folder: string]: string } = {
   '.kaggle/': 'KAGGLE_CONFIG_DIR',
 };
 
-/** Files and folders of secrets that programs are told of by a variable, when they are not where they usually are. */
+/** Variables that name a secret file or folder when it is not in its usual place. */
 const NAMED = [
   'GNUPGHOME',
   'PASSWORD_STORE_DIR',
@@ -209,7 +209,7 @@ const NAMED = [
   'HISTFILE',
 ];
 
-/** Returns the real paths of the secrets that are there, of the user whose home is HOME, with ENVIRONMENT. Throws an
+/** Returns the real paths of the secrets that exist for the user with this HOME and ENVIRONMENT. Throws an
  *  UnansweredError when a file system does not answer. */
 export async function secretPaths(
   home: string,
@@ -225,12 +225,12 @@ export async function secretPaths(
   const listed = (environment['KUBECONFIG'] ?? '').split(delimiter);
   const elsewhere = [...moved, ...named, ...listed].filter(isAbsolute);
   const found = await existingPaths([...(await pathsBelow(home, usual)), ...elsewhere]);
-  // A device such as /dev/null stands for none, and without the home nothing works.
+  // A variable that names a device such as /dev/null means no file. And hiding the home itself would break everything.
   return found.filter((path) => !isInside('/dev', path) && !isInside(path, realPath(home)));
 }
 
-/** Returns the paths of FOLDER and each of WAYS, without those of which a folder on the way lacks the next name: to list a few
- *  folders takes less time than to ask for each path. */
+/** Joins FOLDER and each of WAYS, and drops paths of which a folder on the way lacks the next name. To list a few
+ *  folders is faster than to check each path. */
 async function pathsBelow(folder: string, ways: readonly string[]): Promise<string[]> {
   const names = await namesIn(folder);
   const rests = new Map<string, string[]>();
@@ -247,7 +247,7 @@ async function pathsBelow(folder: string, ways: readonly string[]): Promise<stri
   return found;
 }
 
-/** Returns the names in FOLDER; undefined where they cannot be listed, though what has one of them can be there. */
+/** Returns the names in FOLDER, or undefined when it cannot be listed: files in it can still be reachable. */
 async function namesIn(folder: string): Promise<Set<string> | undefined> {
   try {
     return new Set(await answered(folder, () => readdir(folder)));

@@ -1,15 +1,15 @@
-// Decides which system calls code in the sandbox is refused, as a program for the kernel's filter (seccomp).
+// Builds the seccomp filter of the sandbox: a BPF program that refuses some system calls.
 
-/** Numbers of system calls, which each kind of processor has its own of. AUDIT is how the kernel names the kind. */
+/** System call numbers of one architecture. AUDIT is the kernel's identifier of the architecture. */
 interface Processor {
   audit: number;
   socket: number;
   socketpair: number;
-  /** Calls that are always refused: those of the kernel's key rings. */
+  /** Calls that are always refused: those for the kernel's key rings. */
   keys: readonly number[];
-  /** The call that takes one number for several, where there is one. */
+  /** The call that multiplexes all socket calls, on architectures that have it. */
   socketcall?: number;
-  /** Numbers from here on are of another convention, of which none is known. */
+  /** Numbers from here on belong to another calling convention; all of them are refused. */
   foreign?: number;
 }
 
@@ -24,14 +24,14 @@ const PROCESSORS: { readonly [name: string]: readonly Processor[] } = {
   ],
 };
 
-/** The same number on each of these processors. It makes sockets without the call that is looked at. */
+/** The same number on each of these processors. It can make sockets without the filtered socket call. */
 const IO_URING_SETUP = 425;
 
-/** Address families that reach the network and nothing else: INET, NETLINK (which lists addresses), INET6. */
+/** Address families that reach only the network: INET, NETLINK (which lists addresses), INET6. */
 const FAMILIES = [2, 16, 10] as const;
-/** Kinds of Unix sockets that, made in a pair, can be connected to nothing else. */
+/** Types of Unix sockets that, made as a pair, can be connected to nothing else. */
 const PAIRED = [1, 5] as const;
-/** What is left of a kind of socket without its flags. */
+/** Removes the flags from a socket type. */
 const KIND_MASK = 0xf;
 
 const ALLOW = 0x7fff0000;
@@ -40,25 +40,25 @@ const NOT_PERMITTED = refuseWith(1);
 const NOT_IMPLEMENTED = refuseWith(38);
 const NO_FAMILY = refuseWith(97);
 
-/** Places in what the filter is given. */
+/** Offsets in the kernel's record of a call: its number, its architecture, its first and its second argument. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
 const FIRST = 16;
 const SECOND = 24;
 
-/** One instruction: its code, the instructions that are passed over when it holds and when it does not, its operand. */
+/** One BPF instruction: opcode, instructions to skip when its test is true and when false, operand. */
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, operand: number];
 
 const load = (place: number): Instruction => [0x20, 0, 0, place];
 const mask = (bits: number): Instruction => [0x54, 0, 0, bits];
 const answer = (what: number): Instruction => [0x06, 0, 0, what];
 
-/** Returns WHAT, which is passed over unless the number that was loaded is VALUE. */
+/** Returns WHAT behind a test that skips it unless the loaded number is VALUE. */
 function when(value: number, ...what: Instruction[]): Instruction[] {
   return [[0x15, 0, what.length, value], ...what];
 }
 
-/** Returns what lets a call pass when what is at PLACE, as far as BITS go, is one of VALUES, and else gives REFUSAL. */
+/** Returns code that allows a call if the word at PLACE, masked by BITS, is one of VALUES, and else answers REFUSAL. */
 function onlyWhen(place: number, values: readonly number[], refusal: number, bits?: number): Instruction[] {
   const tests = values.flatMap((value) => when(value, answer(ALLOW)));
   return [load(place), ...(bits === undefined ? [] : [mask(bits)]), ...tests, answer(refusal)];
@@ -77,9 +77,9 @@ function rulesOf({ socket, socketpair, keys, socketcall, foreign }: Processor): 
   ];
 }
 
-/** Returns the filter for the PROCESSOR that Node names so, as bubblewrap takes it; undefined where none is known. It
- *  refuses Unix sockets, because a mount that is only read keeps nobody from connecting to one, and the folders for
- *  temporary files are shared. */
+/** Returns the filter for PROCESSOR (a name of process.arch) in bubblewrap's format; undefined for an unknown one. It
+ *  refuses Unix sockets: a read-only mount does not prevent connecting to one, and the folders for temporary files are
+ *  shared. */
 export function systemCallFilter(processor: string = process.arch): Buffer | undefined {
   const kinds = PROCESSORS[processor];
   if (kinds === undefined) return undefined;

@@ -1,4 +1,4 @@
-// Decides how an image serves calls: which wait, when they are interrupted, what is told with their answers.
+// Serves the calls of an image: queues them, interrupts them at their limits, and adds notices to their answers.
 
 import type { CallOptions, Reply } from '../wire/call.ts';
 import type { EndSignal } from '../wire/end-signal.ts';
@@ -14,19 +14,19 @@ import type { CallNotice } from './notices.ts';
 import { tellProgress } from './progress.ts';
 import { enterUnlessAborted, Queue } from './queue.ts';
 
-/** What the calls need of the image that they go to. */
+/** The image as its calls use it. */
 export interface Host {
-  /** Milliseconds that a call may take. */
+  /** Time limit of a call in milliseconds. */
   readonly limitMs: number;
-  /** Returns the peer that is ready for calls, when there is one. */
+  /** Returns the peer that is ready for calls, if there is one. */
   current(): Peer | undefined;
   /** Returns a peer that is ready for calls, once there is one. Throws a SetupError when none can be had. */
   ready(): Promise<Peer>;
-  /** Returns how far the image is being built again, as a phrase, while it is. */
+  /** Returns the progress of a rebuild as a phrase; undefined when none runs. */
   building(): string | undefined;
-  /** Returns whether the agent is being compiled, for which a start waits. */
+  /** True while the agent is being compiled, which a start waits for. */
   compiling(): boolean;
-  /** Takes that a call from outside of the image is about to use PEER. */
+  /** Called when a call from outside the image is about to use PEER. */
   begins(peer: Peer): void;
   /** Returns what is to be told the answer of the operation NAME, which PEER is about to perform with ARGS, also when it is
    *  held or lost. */
@@ -35,15 +35,15 @@ export interface Host {
     name: keyof Operations,
     args: object,
   ): Promise<(job: number, answer: Answer) => void> | undefined;
-  /** Takes that a call from outside has ended in the image of PEER, which lives, with REPLY. */
+  /** Called when a call from outside has ended with REPLY in the image of PEER, which lives. */
   ended(peer: Peer, reply: Reply<keyof Operations>): void;
-  /** Takes REPLY before who called does. */
+  /** Receives REPLY before the caller does. */
   replies?(reply: Reply<keyof Operations>): Promise<void>;
   /** Keeps NOTICE for the next answer. */
   notify(notice: CallNotice): void;
 }
 
-/** Evaluations, and calls that only look, that run side by side. */
+/** At most this many evaluations, and calls that only look, run concurrently. */
 const PLACES = 8;
 const LOOKING_PLACES = 32;
 
@@ -59,7 +59,7 @@ export class Calls {
   readonly #times: Times;
   readonly #queue = new Queue(PLACES);
   readonly #lookers = new Queue(LOOKING_PLACES);
-  /** What one compilation takes back must not be what another has just defined. */
+  /** One compilation at a time: it undoes its definitions, which must not undo those that another has just made. */
   readonly #compilations = new Queue(1);
 
   constructor(host: Host, times: Times = TIMES) {
@@ -97,7 +97,7 @@ export class Calls {
   ): Promise<Reply<Name>> {
     const job = this.jobs.begin(name, args);
     if (options.signal?.aborted) job.signal.abort(options.signal.reason);
-    // Whatever can be done while the image works is done then.
+    // Sent first: the rest is done while the image works.
     const performed = perform(job);
     const stopFollowing = options.signal && job.follow(options.signal);
     const stopTelling = options.onProgress && tellProgress(job, options.onProgress, this.#times.progress);
@@ -122,7 +122,7 @@ export class Calls {
     const queue = this.#queueOf(name, caller !== undefined);
     if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job)))) return notBegun(job);
     try {
-      // Not how long it took to get here: a busy server is no queue.
+      // Only time in a queue counts, not the delay by a busy server.
       const waited = job.phase.kind === 'queued' && queue !== this.#lookers;
       const waitedMs = waited ? job.milliseconds : undefined;
       const reply =
@@ -135,7 +135,7 @@ export class Calls {
     }
   }
 
-  /** Performs a call that no code in the image makes. One of which nothing ran because of the image is sent again, once. */
+  /** Performs a call from outside the image. Sends it once more if nothing of it ran through no fault of its own. */
   async #fromOutside<Name extends keyof Operations>(
     job: Job,
     name: Name,
@@ -153,7 +153,7 @@ export class Calls {
       : reply;
   }
 
-  /** Takes a place in QUEUE for JOB, and returns whether it has one. */
+  /** Takes a place in QUEUE for JOB. Returns false when JOB is aborted first. */
   #enter(queue: Queue, job: Job): boolean | Promise<boolean> {
     if (queue.take()) return true;
     return enterUnlessAborted(queue, job.signal, (ahead) => {
@@ -161,7 +161,7 @@ export class Calls {
     });
   }
 
-  /** Resolves with a peer that is ready, for which JOB waits. */
+  /** Resolves with a peer that is ready for calls. JOB shows that it waits for one. */
   #started(job: Job): Promise<Peer> {
     job.phase = {
       kind: 'starting',
@@ -172,9 +172,9 @@ export class Calls {
   }
 
   #queueOf(name: string, byCode: boolean): Queue | undefined {
-    // A compilation takes no place: one that had the turn could wait for those who wait for the turn.
+    // A compilation takes a turn, but no place: others that wait for their turn could fill the places that it needs.
     if (COMPILATIONS.includes(name)) return withinCompilation() ? undefined : this.#compilations;
-    // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
+    // Code's calls run within a call that has a place, or for a thread, which is bounded elsewhere.
     if (byCode) return undefined;
     return RUNS_CODE.has(name) ? this.#queue : this.#lookers;
   }
@@ -218,7 +218,7 @@ export class Calls {
   }
 }
 
-/** Returns whether nothing of a call that ended with REPLY ran, for reasons that it has no part in. */
+/** True when nothing of a call that ended with REPLY ran, for reasons outside of the call. */
 function isUntouched({ ending }: Reply<keyof Operations>): boolean {
   if (ending.kind === 'lost') return ending.notBegun === true;
   return ending.kind === 'interrupted' && ending.notBegun === true && ending.reason === 'ended';
@@ -232,7 +232,7 @@ function notBegun<Name extends keyof Operations>({ reason, milliseconds }: Job):
   };
 }
 
-/** Returns what PROMISE gives, or undefined when SIGNAL aborts before; then nobody waits for it any more. */
+/** Returns the value of PROMISE, or undefined when SIGNAL aborts first; then nobody awaits PROMISE any more. */
 async function unlessAborted<Value>(promise: Promise<Value>, signal: EndSignal): Promise<Value | undefined> {
   if (signal.aborted) {
     promise.catch(() => {});

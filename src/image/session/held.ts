@@ -1,18 +1,18 @@
-// Decides what is known of the calls whose error is held: how what becomes of one is told, once it goes on.
+// Remembers the calls that a held error stopped, so that the answer of a resumed call can be rendered as planned.
 
 import type { Reply } from '../wire/call.ts';
 import type { HeldError } from '../wire/holding.ts';
 import type { Operations } from '../wire/operations.ts';
 
-/** How many calls are known; the oldest are forgotten, whose errors are held no more. */
+/** At most this many calls are remembered. The oldest are forgotten: their errors are no longer held. */
 const LIMIT = 100;
 
-/** A call that an error stopped: which operation it was, and what makes of its reply what it would have given. */
+/** A call that an error stopped. FINISH turns its later reply into the answer that the call would have given. */
 export interface HeldCall<Told> {
   name: keyof Operations;
   args: object;
   finish: (reply: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object }) => Told;
-  /** Gives back what was kept for the call, which has ended. */
+  /** Frees the resources of the call, which has ended. */
   release: () => void;
 }
 
@@ -20,7 +20,7 @@ export class HeldCalls<Told> {
   /** Seconds for which an error is held after each use. */
   readonly seconds: number;
   readonly #calls = new Map<number, HeldCall<Told>>();
-  /** The highest number of an error that was told, and of one that was lost with its image. */
+  /** The highest number of a reported error, and of an error that was lost with its image. */
   #told = 0;
   #lost = 0;
 
@@ -28,7 +28,7 @@ export class HeldCalls<Told> {
     this.seconds = seconds;
   }
 
-  /** Keeps that the error HELD stopped a call of the operation NAME with ARGS, whose reply FINISH would have told. */
+  /** Remembers that the error HELD stopped a call of the operation NAME with ARGS, whose reply FINISH renders. */
   keep<Name extends keyof Operations>(
     held: HeldError,
     name: Name,
@@ -37,7 +37,7 @@ export class HeldCalls<Told> {
     release = () => {},
   ): void {
     this.seen(held.error);
-    // What comes back then is what this operation gives.
+    // The reply that comes later is of this operation.
     this.#calls.set(held.error, { name, args, finish: (reply) => finish(reply as Reply<Name>), release });
     const [oldest] = this.#calls;
     if (this.#calls.size <= LIMIT || oldest === undefined) return;
@@ -46,14 +46,14 @@ export class HeldCalls<Told> {
     call.release();
   }
 
-  /** Keeps that the error HELD has stopped anew the call that the error NUMBER had. */
+  /** Remembers that the call which the error NUMBER had stopped was stopped again, by the error HELD. */
   keepAgain(held: HeldError, number: number): void {
     this.seen(held.error);
     const call = this.#calls.get(number);
     if (call !== undefined) this.#calls.set(held.error, call);
   }
 
-  /** Takes that there is an error NUMBER. */
+  /** Records that an error has this NUMBER. */
   seen(number: number): void {
     this.#told = Math.max(this.#told, number);
   }
@@ -65,12 +65,12 @@ export class HeldCalls<Told> {
     this.#lost = this.#told;
   }
 
-  /** The number of the last error that was lost with its image; errors that are held from then on have higher ones. */
+  /** The number of the last error that was lost with its image. Errors that are held later have higher numbers. */
   get lost(): number {
     return this.#lost;
   }
 
-  /** Returns the call that the error NUMBER stopped; undefined for one in a thread of the program. */
+  /** Returns the call that the error NUMBER stopped; undefined for an error in a thread of the program. */
   call(number: number): HeldCall<Told> | undefined {
     return this.#calls.get(number);
   }

@@ -1,25 +1,25 @@
-// Decides what is known of the calls of an image while they are under way, and how one is ended from outside.
+// Tracks the calls of an image while they run or wait, and ends them on request.
 
 import { type EndSignal, OwnSignal } from '../wire/end-signal.ts';
 import { type Ending, type Output, type Reason, reasonOf, Stop } from '../wire/endings.ts';
 import { callingJob } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
 
-/** What a call is doing. It waits for a place, or for the image, or it runs in the image as the request ID. COMPILING
- *  tells whether the agent is compiled before, BUILDING how far the image is built again. AHEAD tells how many run in the places that it waits for, and how many wait before
- *  it. */
+/** Phase of a call: it waits in a queue, waits for the image, or runs in PEER as the request ID. COMPILING: the agent
+ *  is being compiled first. BUILDING: progress of a rebuild. AHEAD: how many calls hold the places of the queue, and
+ *  how many wait before this one. */
 export type Phase =
   | { kind: 'queued'; ahead: () => { running: number; waiting: number } }
   | { kind: 'starting'; compiling?: () => boolean; building?: () => string | undefined }
   | { kind: 'running'; peer: Peer; id: number };
 
-/** How a job ended, as far as whoever ended it wants to know. */
+/** How a job ended, for whoever ended it. */
 export interface JobEnd {
   ending: Ending;
   output?: Output;
 }
 
-/** One call that is under way. */
+/** A call that is running or waiting. */
 export class Job {
   readonly number: number;
   readonly operation: string;
@@ -29,7 +29,7 @@ export class Job {
   /** Aborts when the call is to end. */
   readonly signal = new OwnSignal();
   phase: Phase = { kind: 'starting' };
-  /** Why and since when it is being ended. */
+  /** Why the call is being ended, and since when (performance.now). */
   stopping: { reason: Reason; at: number } | undefined;
   readonly #args: object;
   #end: JobEnd | undefined;
@@ -42,7 +42,7 @@ export class Job {
     this.parent = parent;
   }
 
-  /** What it is about: the first line of the code that it evaluates, the file that it loads, and the like. */
+  /** What the call is about: the first line of the code that it evaluates, the file that it loads, and the like. */
   get subject(): string {
     return subjectOf(this.#args);
   }
@@ -52,12 +52,12 @@ export class Job {
     return performance.now() - this.began;
   }
 
-  /** Why it is to end, once its signal has aborted. */
+  /** Why the call is to end, once its signal has aborted. */
   get reason(): Reason {
     return reasonOf(this.signal);
   }
 
-  /** Resolves when it has ended. */
+  /** Resolves when the call has ended. */
   get ended(): Promise<JobEnd> {
     const end = this.#end;
     return new Promise((resolve) => {
@@ -66,12 +66,12 @@ export class Job {
     });
   }
 
-  /** Ends it for REASON, by the same steps as its limit would. */
+  /** Ends the call for REASON, by the same steps as its time limit would. */
   interrupt(reason: 'interrupt' | 'ending'): void {
     this.signal.abort(new Stop(reason));
   }
 
-  /** Ends it too when CLIENT aborts, until the function that this returns is called. */
+  /** Ends the call when CLIENT aborts, until the returned function is called. */
   follow(client: EndSignal): () => void {
     const abort = () => this.signal.abort(client.reason);
     if (client.aborted) abort();
@@ -79,14 +79,14 @@ export class Job {
     return () => client.removeEventListener('abort', abort);
   }
 
-  /** Says how it ended. */
+  /** Records how the call ended. */
   end(end: JobEnd): void {
     this.#end = end;
     for (const resolve of this.#waiting) resolve(end);
   }
 }
 
-/** The arguments of operations that say what a call is about, the best first. */
+/** Arguments that can serve as a call's subject, best first. */
 const SUBJECTS = ['code', 'file', 'name', 'pattern', 'package'] as const;
 const SUBJECT_LIMIT = 100;
 
@@ -99,12 +99,12 @@ function subjectOf(args: object): string {
   return line.length > SUBJECT_LIMIT ? `${line.slice(0, SUBJECT_LIMIT)}...` : line;
 }
 
-/** The jobs of an image. */
+/** All jobs of an image. */
 export class Jobs {
   readonly #jobs = new Map<number, Job>();
   #last = 0;
 
-  /** Begins a job of OPERATION with ARGS. */
+  /** Creates a job of OPERATION with ARGS. */
   begin(operation: string, args: object): Job {
     this.#last += 1;
     const job = new Job(this.#last, operation, args, this.caller());
@@ -112,23 +112,23 @@ export class Jobs {
     return job;
   }
 
-  /** Ends JOB, as END says. */
+  /** Removes JOB, which ended as END says. */
   end(job: Job, end: JobEnd): void {
     this.#jobs.delete(job.number);
     job.end(end);
   }
 
-  /** Returns all that are under way, the oldest first. */
+  /** Returns the running and waiting jobs, oldest first. */
   list(): Job[] {
     return [...this.#jobs.values()];
   }
 
-  /** Returns whether there was a job of that NUMBER. */
+  /** True when there is or was a job of this NUMBER. */
   wasThere(number: number): boolean {
     return number >= 1 && number <= this.#last;
   }
 
-  /** Returns the job whose code asked for what runs now, if one did. */
+  /** Returns the job whose code requested the current operation, if one did. */
   caller(): Job | undefined {
     const calling = callingJob();
     if (calling === undefined) return undefined;
@@ -137,7 +137,7 @@ export class Jobs {
     );
   }
 
-  /** Ends all, because the server ends, and resolves when they have or MS milliseconds are over. */
+  /** Interrupts all jobs because the server ends. Resolves when they have ended, or after MS milliseconds. */
   async endAll(ms: number): Promise<void> {
     const jobs = this.list();
     for (const job of jobs) job.interrupt('ending');

@@ -1,25 +1,25 @@
-// Decides what is kept of what happened besides the calls, until an answer tells it, when no answer comes for long.
+// Keeps notices until an answer reports them. When no answer comes for long, the oldest are dropped.
 
 import type { Ending, Output } from '../wire/endings.ts';
 
-/** What happened since the last answer that its reader must know. */
+/** An event since the last answer that the next answer reports. */
 export type CallNotice =
   /** The process wrote TEXT past the agent. */
   | { kind: 'raw'; text: string }
   /** Threads that work for no call wrote OUTPUT. */
   | { kind: 'background'; output: Output }
-  /** A call that the client cancelled, and whose answer nobody reads, ended so. */
+  /** A call ended that the client had cancelled, so nobody reads its answer. */
   | { kind: 'cancelled'; ending: Ending; afterMs: number; output: Output | undefined }
-  /** The start FILE was left before its end. */
+  /** The start FILE was not loaded to its end. */
   | { kind: 'start file'; file: string; ending: Ending; output: Output | undefined }
-  /** Nothing worked any more with the settings of the session, so fresh ones have taken their place. */
+  /** Nothing worked any more with the session's settings, so they were reset. */
   | { kind: 'session renewed' }
-  /** The thread of that name holds the compiler's lock and does not run. */
+  /** This thread holds the compiler's lock and does not run. */
   | { kind: 'compiler held'; thread: string }
-  /** COUNT earlier ones were left out. */
+  /** COUNT earlier notices were dropped. */
   | { kind: 'forgotten'; count: number };
 
-/** Notices that are kept; the oldest make room. */
+/** At most this many notices are kept; the oldest are dropped. */
 const LIMIT = 20;
 
 export class Notices<Notice extends object> {
@@ -34,7 +34,7 @@ export class Notices<Notice extends object> {
     this.#forgotten += 1;
   }
 
-  /** Returns what was kept, once, the oldest first. */
+  /** Returns the kept notices, oldest first, and forgets them. */
   take(): (Notice | CallNotice)[] {
     const count = this.#forgotten;
     this.#forgotten = 0;

@@ -1,5 +1,5 @@
-// Decides when an image is looked at whether it still works, and what is done when it does not. A call that ends well
-// costs nothing of this.
+// Decides when to probe whether an image still works, and what to do when it does not. There is no probe after a call
+// that ends well.
 
 import type { Reply } from '../wire/call.ts';
 import type { Spent } from '../wire/data.ts';
@@ -9,21 +9,21 @@ import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { CallNotice } from './notices.ts';
 
-/** Calls in a row that did not come to their end, after which a thread that keeps all others from compiling costs the image. */
+/** After this many interrupted calls in a row, the image is replaced if a thread keeps all others from compiling. */
 const IN_A_ROW = 3;
-/** Looks at an image in which a call is ended, for each at one that is probed. */
+/** A probed image is polled this many times less often than one in which a call is being ended. */
 const EVERY_LOOKS = 4;
-/** How an image is lost that does not work. */
+/** Reason for the loss of an image that does not work. */
 const BROKEN = 'it was broken: it could not read, evaluate and print a constant form any more';
 
-/** What is done about an image that does not work. */
+/** Callbacks for an image that does not work. */
 export interface Remedies {
-  /** Ends PEER, because of HOW, and resolves when it has gone. */
+  /** Ends PEER for the reason HOW; resolves when it has ended. */
   replace(peer: Peer, how: string): Promise<void>;
   notify(notice: CallNotice): void;
 }
 
-/** What the last look found, and when. */
+/** Result of a probe, and its time (performance.now). */
 export interface Probe {
   works: boolean;
   at: number;
@@ -32,7 +32,7 @@ export interface Probe {
 export class Probing {
   readonly #remedies: Remedies;
   readonly #times: Times;
-  /** Calls in a row that did not come to their end. */
+  /** Interrupted calls in a row. */
   #stuck = 0;
   #looking: Promise<void> | undefined;
   #last: Probe | undefined;
@@ -43,25 +43,25 @@ export class Probing {
     this.#times = times;
   }
 
-  /** Resolves when the image has been looked at; undefined while nobody looks. */
+  /** Resolves when the running probe has ended; undefined while none runs. */
   get looking(): Promise<void> | undefined {
     return this.#looking;
   }
 
-  /** What the last look found; undefined before the first. */
+  /** Result of the last probe; undefined before the first. */
   get last(): Probe | undefined {
     return this.#last;
   }
 
-  /** Whether an image did not work, and no call has ended well since. */
+  /** True when an image did not work and no call has ended well since. */
   get broken(): boolean {
     return this.#broken;
   }
 
-  /** Takes that a call has ended in PEER with REPLY. */
+  /** Records that a call ended in PEER with REPLY, and probes PEER if the reply can mean that PEER is broken. */
   ended(peer: Peer, reply: Reply<keyof Operations>): void {
     const { ending, data } = reply;
-    // A reader that finds no form can be broken too, and a printer that prints nothing.
+    // A call that reads no form can mean a broken reader, one that prints nothing a broken printer.
     const read = !('unreadable' in data) && !('formNumber' in data && data.formNumber === 0);
     const printed = !('values' in data) || !(data.values ?? []).flat().some(({ text }) => text === '');
     if (ending.kind === 'done' && read && printed) {
@@ -95,7 +95,7 @@ export class Probing {
     this.#remedies.notify({ kind: 'session renewed' });
   }
 
-  /** Returns what PEER finds out about itself in time. */
+  /** Runs a probe in PEER, within a time limit. */
   async #ask(
     peer: Peer,
     args: { session?: boolean },
@@ -104,7 +104,7 @@ export class Probing {
     const late = lateness(peer, id, this.#times);
     let told = await Promise.race([answer, late.over]);
     late.stop();
-    // An image that does not work is ended as it is.
+    // A probe of a broken image needs no end of its own: the image is ended.
     if (told === undefined && !args.session) return { works: false, gone: false };
     told ??= await endedNow(peer.job(id), answer, this.#times);
     const { ending, data } = told;
@@ -117,9 +117,9 @@ export class Probing {
   }
 }
 
-/** Returns what resolves once the request ID of PEER has had the time of a look, by TIMES, and what stops that. It has
- *  had it when it has run, or has done nothing, for so long. Collections, and the time when it was denied the CPU, count
- *  for neither. */
+/** Returns a promise that resolves once the request ID of PEER has had its time (times.alive), and a function that
+ *  stops the clock. The time is over when the request has run, or been idle, for so long. Garbage collections and
+ *  waiting for a CPU count for neither. */
 function lateness(peer: Peer, id: number, times: Times): { over: Promise<undefined>; stop: () => void } {
   const collecting = peer.job(id).collecting;
   let before: Spent & { at: number } = { ran: 0, waited: 0, ready: true, at: performance.now() };

@@ -1,4 +1,4 @@
-// Decides when whoever made a call is told how it is doing, and what.
+// Reports the progress of a call to its caller at intervals.
 
 import type { Progress } from '../wire/call.ts';
 import type { Doing } from '../wire/data.ts';
@@ -6,8 +6,8 @@ import { readDoing } from '../wire/messages.ts';
 import { TIMES } from '../wire/times.ts';
 import type { Job } from './jobs.ts';
 
-/** Tells REPORT every EVERY_MS milliseconds how JOB is doing, until the function that this returns is called. An image
- *  that does not react is not asked again before it has: then the report says for how long. */
+/** Calls REPORT every EVERY_MS milliseconds with the progress of JOB, until the returned function is called. An image
+ *  that has not answered yet is not asked again: the report then says for how long it has been silent. */
 export function tellProgress(
   job: Job,
   report: (progress: Progress) => void,

@@ -1,12 +1,12 @@
-// Decides how many calls of a kind run side by side; the rest wait in order, and no more than a bounded number of them.
+// Limits how many calls of a kind run concurrently. The rest wait in order, up to a limit.
 
 import { CallError } from '../../errors.ts';
 import type { EndSignal } from '../wire/end-signal.ts';
 
-/** How many calls of a kind can wait. */
+/** At most this many calls of a kind can wait. */
 const WAITING_LIMIT = 1000;
 
-/** Tells how many have the places that a call waits for, and how many wait before it. */
+/** Returns how many calls hold the places that a call waits for, and how many wait before it. */
 export type Ahead = () => { running: number; waiting: number };
 
 export class Queue {
@@ -19,15 +19,15 @@ export class Queue {
     this.#free = places;
   }
 
-  /** Takes a place, and returns whether one was free. */
+  /** Takes a place if one is free. Returns whether it did. */
   take(): boolean {
     if (this.#free === 0) return false;
     this.#free--;
     return true;
   }
 
-  /** Resolves when a place is free and taken. Rejects with the reason of SIGNAL when that aborts first, and with a
-   *  CallError when too many wait already. */
+  /** Resolves when a place is taken. Rejects with SIGNAL's reason when SIGNAL aborts first, and with a CallError when
+   *  too many calls wait already. */
   async enter(signal: EndSignal | undefined, onWait: (ahead: Ahead) => void): Promise<void> {
     if (signal?.aborted) throw signal.reason;
     if (this.take()) return;
@@ -51,13 +51,13 @@ export class Queue {
     });
   }
 
-  /** Performs TASK with a place, and returns what it returns. */
+  /** Runs TASK with a place, and returns its value. */
   async within<Value>(task: () => Promise<Value>): Promise<Value> {
     await this.enter(undefined, () => {});
     return task().finally(() => this.leave());
   }
 
-  /** Gives a place back, to the call that waits longest. */
+  /** Frees a place, or hands it to the call that has waited longest. */
   leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free++;
@@ -65,8 +65,8 @@ export class Queue {
   }
 }
 
-/** Waits for a place in QUEUE, and returns whether it is taken: not when SIGNAL aborted before. Throws a CallError when
- *  too many wait already. */
+/** Waits for a place in QUEUE. Returns true when it is taken, false when SIGNAL aborted first. Throws a CallError when
+ *  too many calls wait already. */
 export async function enterUnlessAborted(
   queue: Queue,
   signal: EndSignal,

@@ -1,4 +1,4 @@
-// Decides what is told of an image at a moment, whatever it does. It waits only for the agent's reader, and not long.
+// Collects the current state of an image, even of one that hangs. It waits only for the agent's reader, and not long.
 
 import type { Outside } from '../wire/data.ts';
 import type { Reason } from '../wire/endings.ts';
@@ -9,18 +9,18 @@ import { TIMES } from '../wire/times.ts';
 import type { Job, Jobs } from './jobs.ts';
 import type { Probe } from './probing.ts';
 
-/** How a call is that is under way; what only the agent knows is absent when it did not say so in time. */
+/** State of a call that is running or waiting. Facts from the agent are absent when it did not answer in time. */
 export interface JobStatus extends Partial<Omit<AgentJob, 'id'>> {
   number: number;
   operation: string;
   subject: string;
   milliseconds: number;
   phase: 'queued' | 'starting' | 'running';
-  /** How many wait for a place before it. */
+  /** How many calls wait for a place before this one. */
   ahead?: number;
-  /** The number of the job whose code made the call. */
+  /** Number of the job whose code made the call. */
   parent?: number;
-  /** Why and for how long it is being ended. */
+  /** Why the call is being ended, and for how long already. */
   stopping?: { reason: Reason; milliseconds: number };
 }
 
@@ -36,62 +36,62 @@ export type ImageState =
 export interface ImageStatus {
   state: ImageState;
   jobs: JobStatus[];
-  /** Octets of memory that the server takes. */
+  /** Resident memory of the server, in octets. */
   serverRss: number;
-  /** What the system tells of its process, when that is ours and runs. */
+  /** What the operating system knows of the process, when it is ours and runs. */
   outside?: Outside;
-  /** For how long it has not reacted, and for how long it may. */
+  /** For how long the image has not reacted, and when it will count as frozen. */
   silentMs?: number;
   frozenMs?: number;
-  /** What the agent says, and how old that is. */
+  /** The agent's last status, and its age. */
   said?: AgentStatus;
   saidMsAgo?: number;
-  /** Why it could not be started, or how it was lost. */
+  /** Why the image could not be started, or how it was lost. */
   why?: string;
-  /** How far the lost image is built again. */
+  /** Progress of a rebuild, as a phrase. */
   building?: string;
-  /** Whether it worked when that was looked at last, and how long ago that was. */
+  /** Result of the last probe, and its age. */
   probe?: { works: boolean; msAgo: number };
-  /** What SBCL said when it warned that its memory may be corrupted. */
+  /** SBCL's warning that its memory may be corrupted. */
   corrupted?: string;
-  /** What its agent cannot do. */
+  /** Abilities that the agent lacks. */
   lacking?: Lacking;
-  /** How new images ended, because of which this one is plain. */
+  /** How new images ended that made this one plain. */
   plainBecause?: readonly string[];
 }
 
-/** What is known of the life of an image, at any moment. */
+/** The current facts on the life of an image. */
 export interface Life {
-  /** Whether it is there or being started, and whether it is ready for calls. */
+  /** True when the image is there or being started, and when it is ready for calls. */
   readonly running: boolean;
   readonly prepared: boolean;
-  /** What asks the agent how it is; undefined before it has greeted. */
+  /** Asks the agent for its status; undefined before it has greeted. */
   readonly pulse: Pulse | undefined;
-  /** What the system tells of its process, when that is ours. */
+  /** What the operating system knows of the process, when it is ours. */
   readonly outside?: Outside | undefined;
-  /** Returns what tells for how many milliseconds it is denied the CPU from the first question on, when that can be seen. */
+  /** Returns a function: for how many milliseconds the process was denied the CPU since the function's first call. */
   denied?(): () => number;
-  /** Milliseconds after which it is replaced when it does not react, when it can be. */
+  /** After this many milliseconds, an image that does not react is replaced; absent when it cannot be. */
   readonly frozenMs?: number;
-  /** Why the last start failed, when it did. */
+  /** Why the last start failed, if it did. */
   readonly failure: string | undefined;
-  /** What its agent said when it greeted, when it did. */
+  /** The agent's greeting, if there was one. */
   readonly hello?: Lacking | undefined;
-  /** What SBCL said when it warned that its memory may be corrupted. */
+  /** SBCL's warning that its memory may be corrupted. */
   readonly corrupted?: string | undefined;
   readonly plainBecause?: readonly string[];
 }
 
-/** What is known of lost images. */
+/** The images that were lost. */
 export interface Losses {
   /** How images were lost that no new one has replaced yet. */
   readonly untold: readonly string[];
-  /** How far the rebuild is that is under way, as a phrase. */
+  /** Progress of the running rebuild, as a phrase. */
   readonly progress?: string | undefined;
 }
 
-/** Returns how the image of LIFE is, whose calls are JOBS, and what a PROBE found. The agent has ANSWER_MS milliseconds
- *  to say so. */
+/** Returns the state of the image with this LIFE, its LOSSES and JOBS, and the last PROBE. Waits at most ANSWER_MS
+ *  milliseconds for the agent's status. */
 export async function imageStatus(
   life: Life,
   losses: Losses,

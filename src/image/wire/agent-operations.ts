@@ -1,10 +1,10 @@
-// Decides what the server asks of the agent for itself; docs/develop/wire-protocol.md has examples.
+// Types of the operations that the server requests for itself; docs/develop/wire-protocol.md has examples.
 
 import type { Doing, Spent } from './data.ts';
 import type { Output, Reason } from './endings.ts';
 import type { AgentStatus, Operations, ToolAnswer } from './operations.ts';
 
-/** What the server asks besides, for itself: how the image does, how a job does, and that one is to end. */
+/** All operations: those of tools, and those on the state of the image and its jobs, which only the server requests. */
 export interface AgentOperations extends Operations {
   ping: { args: object; data: { value?: boolean } };
   status: { args: object; data: { value?: AgentStatus } };
@@ -12,7 +12,7 @@ export interface AgentOperations extends Operations {
   written: { args: { job: number }; data: { value?: Output | null } };
   interrupt: { args: { job: number; reason: Reason }; data: object };
   terminate: { args: { job: number }; data: object };
-  /** WORKS is absent when the look did not come to its end. HOLDER is a thread that keeps all from compiling. */
+  /** WORKS is absent when the probe did not end normally. HOLDER is a thread that keeps all others from compiling. */
   probe: {
     args: { session?: boolean; exercise?: boolean };
     data: { works?: boolean; holder?: string; running?: number };

@@ -1,27 +1,27 @@
-// Decides what the agent tells of where the image and the files that were loaded differ.
+// Types of the differences that the agent reports between the image and the loaded files.
 
-/** A definition as it is told: a word for its kind, and its name with packages. */
+/** A definition: a word for its kind, and its name with packages. */
 export interface Item {
   kind: string;
   name: string;
 }
 
-/** What is in the image and no longer in FILE. Without a file it was evaluated at TIME, in seconds since 1970, BY a form
- *  that begins so. */
+/** A definition in the image that FILE no longer has. Without FILE, it was evaluated at TIME (seconds since 1970); BY
+ *  is the beginning of the form. */
 export interface OldItem extends Item {
   file?: string;
   time?: number;
   by?: string;
 }
 
-/** A variable that a load did not set again, because it was bound, and the text of its value in the file, if plain. */
+/** A bound variable, which a load did not set again. SAYS is the text of its value in the file, if that is plain. */
 export interface UnsetVariable {
   name: string;
   value: string;
   says?: string;
 }
 
-/** A class that a load gave other slots, and how many INSTANCES get them when they are used next. */
+/** A class whose slots a load changed; INSTANCES get the new slots at their next use. */
 export interface ReslottedClass {
   name: string;
   new?: string[];
@@ -29,7 +29,7 @@ export interface ReslottedClass {
   instances?: number;
 }
 
-/** What has changed and is compiled into its users, such as a macro, and who was compiled with it before. */
+/** A changed definition that is compiled into its callers, such as a macro, and callers compiled with the old one. */
 export interface OutdatedUsers {
   name: string;
   kind: string;
@@ -37,9 +37,9 @@ export interface OutdatedUsers {
   total: number;
 }
 
-/** Where the image and the files of a load differ. Each list is bounded, with how many there are. */
+/** Differences between the image and the files of a load. Each list is bounded; its total counts all. */
 export interface Agreement {
-  /** Methods, at the top-level form FORM of FILE, that took the place of one at the form OTHER. */
+  /** Methods at the top-level form FORM of FILE that replaced a method at the form OTHER. */
   doubles?: (Item & { file: string; form?: number; other?: number })[];
   doublesTotal?: number;
   old?: OldItem[];
@@ -50,16 +50,16 @@ export interface Agreement {
   reslottedTotal?: number;
   outdated?: OutdatedUsers[];
   outdatedTotal?: number;
-  /** What was taken out of the image because the file no longer defines it. */
+  /** Definitions that were removed from the image because the file no longer has them. */
   gone?: Item[];
   goneTotal?: number;
-  /** What was not, because something else needs it. */
+  /** Definitions that were not removed, because something else needs them. */
   left?: (Item & { because?: string[] })[];
   leftTotal?: number;
 }
 
-/** What the image has in another way than FILE defines it, at the top-level form AT. It is MISSING, or from the file
- *  OTHER, or was evaluated at TIME, BY a form that begins so. */
+/** A definition in FILE, at the top-level form AT, that the image does not have like this: it is MISSING, or from the
+ *  file OTHER, or was evaluated at TIME; BY is the beginning of the form. */
 export interface Difference extends Item {
   file: string;
   at?: number;
@@ -69,7 +69,7 @@ export interface Difference extends Item {
   by?: string;
 }
 
-/** How a file on the disk is another than what was loaded: which forms, when that can be told. */
+/** A file on the disk that differs from what was loaded, with the forms that differ, if known. */
 export interface DiskDifference {
   file: string;
   how: 'gone' | 'changed' | 'unreadable';
@@ -77,15 +77,15 @@ export interface DiskDifference {
   formsTotal?: number;
 }
 
-/** Where the image and files differ; UNKNOWN when none of them was loaded. Of a system that is EMPTY, without files, it is
- *  what that NEEDS. */
+/** Differences between the image and files. UNKNOWN: none of the files was loaded. EMPTY: the system has no files;
+ *  NEEDS are its dependencies. */
 export interface ComparisonData
   extends Pick<Agreement, 'old' | 'oldTotal' | 'unset' | 'unsetTotal' | 'outdated' | 'outdatedTotal'> {
   unknown?: boolean;
   empty?: boolean;
   needs?: string[];
   files?: number;
-  /** Files of which the last load did not end well. */
+  /** Files whose last load did not end well. */
   unfinished?: string[];
   /** Files of the system that were not loaded. */
   unloaded?: string[];

@@ -1,4 +1,4 @@
-// Decides how requests and their answers share one connection to an agent, and what becomes of those without an answer.
+// Sends requests and matches answers on one connection to an agent; answers all open requests when it is lost.
 
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../../errors.ts';
@@ -9,11 +9,11 @@ import { type AgentMessage, type Answer, type Hello, readMessage, readOutput } f
 import type { Peer } from './peer.ts';
 import { CodeCalls, type Upcalls } from './upcalls.ts';
 
-/** What whoever has the connection does at the turns of its life. */
+/** Callbacks to the owner of the connection. */
 export interface Turns {
   /** The agent has greeted. */
   hello(hello: Hello): void;
-  /** The image is about to end by itself. */
+  /** The image is about to exit by itself. */
   exiting(): void;
   /** A call, and no other thread, asks for the end of the image. */
   exits?(): void;
@@ -23,16 +23,16 @@ export interface Turns {
   begun?(id: number): boolean | undefined;
 }
 
-/** Parts of an answer that are kept, and characters that those of all answers take as JSON. */
+/** At most this many parts of an answer are kept, and this many characters (as JSON) of the parts of all answers. */
 const PARTS = 50_000;
 const PARTS_CHARACTERS = FRAME_LIMIT;
 
-/** Messages in one piece, after which all else has its turn. */
+/** After a chunk with more messages than this, all other work gets a turn. */
 const MANY = 32;
 
-/** Octets that the agent has not read yet, above which little is read of it: the more it says, the more is to be answered. */
+/** With more octets than this unread by the agent, we read from it slowly: each of its messages can need an answer. */
 const UNREAD = 1024 * 1024;
-/** Milliseconds after which a little is read all the same: an agent may first have to write before it reads. */
+/** Length of these pauses. They end in any case: an agent may have to write before it can read. */
 const UNREAD_MS = 20;
 
 export class Channel {
@@ -42,16 +42,16 @@ export class Channel {
   readonly #codeCalls: CodeCalls;
   readonly #reader = new FrameReader();
   readonly #pending = new Map<number, { name: string; resolve: (answer: Answer) => void }>();
-  /** What the requests that are pending had written when that was last known. */
+  /** Output of pending requests, as last reported. */
   readonly #written = new Map<number, Output>();
-  /** What those that are pending were answered in part. */
+  /** Partial answers of pending requests. */
   readonly #parts = new Map<number, unknown[]>();
   #partsCharacters = 0;
   #features: ReadonlySet<string> = new Set();
   #nextId: number;
   #lost: string | undefined;
 
-  /** Talks on STREAM with the agent of PEER, which code in it asks UPCALLS through. Its first request is FIRST_ID. */
+  /** Serves STREAM, the connection to the agent of PEER. UPCALLS serves requests of its code. Ids begin at FIRST_ID. */
   constructor(stream: Duplex, peer: Peer, upcalls: Upcalls, turns: Turns, firstId = 1) {
     this.#nextId = firstId;
     this.#stream = stream;
@@ -62,17 +62,17 @@ export class Channel {
     stream.on('error', () => {});
   }
 
-  /** Whether it was closed. */
+  /** True when the channel was closed. */
   get closed(): boolean {
     return this.#lost !== undefined;
   }
 
-  /** The features of the image, as Image says. */
+  /** The features of the image, as in Image. */
   get features(): ReadonlySet<string> {
     return this.#features;
   }
 
-  /** Whether requests wait for an answer. */
+  /** True while requests wait for an answer. */
   get busy(): boolean {
     return this.#pending.size > 0;
   }
@@ -82,7 +82,7 @@ export class Channel {
     return [...this.#pending.values()].map(({ name }) => name);
   }
 
-  /** Does what the same function of Peer says. */
+  /** As in Peer. */
   request<Name extends keyof AgentOperations>(
     name: Name,
     args: AgentOperations[Name]['args'],
@@ -90,7 +90,7 @@ export class Channel {
     const id = this.#nextId++;
     const frame = requestFrame(id, name, args);
     const answer = new Promise<Answer<Name>>((resolve) => {
-      // What comes back under this id has the data of this operation.
+      // The answer with this id has the data of this operation.
       const answered = (told: Answer) => resolve(told as Answer<Name>);
       if (this.#lost === undefined) this.#pending.set(id, { name, resolve: answered });
       else answered(lostAnswer(this.#lost, false));
@@ -102,20 +102,20 @@ export class Channel {
     return { id, answer };
   }
 
-  /** Does what the same function of Peer says. */
+  /** As in Peer. */
   tell<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
     const frame = requestFrame(this.#nextId++, name, args);
     if (this.#lost === undefined) this.#stream.write(frame);
   }
 
-  /** Asks what the request ID has written so far, for its answer if the image ends first. Resolves when the agent has
-   *  reacted. */
+  /** Asks for the output of the request ID so far, to be in its answer if the image ends first. Resolves once the agent
+   *  has reacted. */
   async askWritten(id: number): Promise<void> {
     const { data } = await this.request('written', { job: id }).answer;
     this.#keepWritten(id, readOutput(data.value));
   }
 
-  /** Answers all that wait with a loss; HOW is part of a sentence. */
+  /** Answers all pending requests with a loss; HOW is part of a sentence. */
   close(how: string): void {
     this.#lost ??= how;
     for (const [id, { resolve }] of this.#pending) {
@@ -141,7 +141,7 @@ export class Channel {
     if (count > MANY || this.#stream.writableLength > UNREAD) this.#rest();
   }
 
-  /** Reads on when all else had its turn: what an agent can say without a pause must keep nobody from being served. */
+  /** Pauses reading while all other work gets a turn: an agent that never stops writing must not block the server. */
   #rest(): void {
     const stream = this.#stream;
     stream.pause();
@@ -209,7 +209,7 @@ export class Channel {
     this.#parts.set(id, parts);
   }
 
-  /** Returns ANSWER of the request ID with what it was answered in part, if anything. */
+  /** Returns ANSWER of the request ID together with its partial answers, if any. */
   #withParts(id: number, answer: Answer): Answer {
     const parts = this.#parts.get(id);
     return parts === undefined ? answer : { ...answer, data: { ...answer.data, parts } };
@@ -220,7 +220,7 @@ export class Channel {
   }
 }
 
-/** Returns the answer of a request whose peer went, as HOW says, after it had BEGUN and written OUTPUT. */
+/** Returns the answer of a request whose peer was lost, as HOW says, after it had BEGUN and written OUTPUT. */
 function lostAnswer(how: string, begun: boolean, output?: Output): Answer {
   return {
     ending: { kind: 'lost', how, ...(!begun && { notBegun: true }) },

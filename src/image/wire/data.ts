@@ -1,54 +1,54 @@
-// Decides what several operations give back in the same shape.
+// Types of data that several operations return.
 
 import type { OldItem } from './agreement.ts';
 import type { Holding } from './holding.ts';
 
-/** A package or symbol that is not there, with names NEAR it, or a symbol that names no class. */
+/** A missing package or symbol, with NEAR (similar names), or a symbol that names no class. */
 export type LookupFailure =
   | { failure: 'no-package'; package: string; near?: string[] }
-  /** CURRENT is the session's package when nobody named one and it has the symbol; then NEAR is not told. */
+  /** CURRENT is the session's package, if the symbol is there and no package was named; then NEAR is absent. */
   | { failure: 'no-symbol'; package: string; symbol: string; current?: string; near?: string[] }
   | { failure: 'no-class'; class: string; natures?: string[] }
   | { failure: 'no-system'; system: string };
 
-/** A place in a source file: a top-level form, by its offset in octets and its number, or a list in it. */
+/** A place in a source file: a top-level form, by its octet offset and its number, or a list in that form. */
 export interface Place {
   file?: string;
   offset?: number;
   form?: number;
-  /** Where the list in that form begins and ends, in characters of the file as it was compiled. */
+  /** Start and end of the list in that form, in characters of the file as it was compiled. */
   start?: number;
   end?: number;
-  /** A list in that form is meant, and it is not known where it is. */
+  /** The place is a list in that form, whose position is not known. */
   inside?: boolean;
   /** The file was written after it was compiled. */
   changed?: boolean;
-  /** When it was written that was compiled, if that has changed: seconds, as Lisp counts. */
+  /** Date of the compiled file, if the file has changed since, in seconds of Lisp's universal time. */
   written?: number;
-  /** It is not known when it was written. */
+  /** The date of the compiled file is not known. */
   undated?: boolean;
   method?: string;
   description?: string;
 }
 
 export interface Caller {
-  /** Absent for a form of a file, whose text has it. */
+  /** Absent for a form of a file, whose text the server reads. */
   name?: string;
-  /** Absent for a function; else what else it is (S3.17). */
+  /** Kind of caller other than a function (S3.17); absent for a function. */
   kind?: string;
-  /** Of which function it is another name. */
+  /** The function of which this is another name. */
   same?: string;
-  /** True when it only has the name among its data. */
+  /** True when its data merely contain the name. */
   possible?: boolean;
-  /** The operator of a form that no file has. */
+  /** Operator of a form that is in no file. */
   operator?: string;
-  /** The native name of the file of a top-level form. */
+  /** Native name of the file with the top-level form. */
   file?: string;
-  /** The 0-based number of that form. */
+  /** Number of that form (0-based). */
   form?: number;
-  /** Whether the file was written since. */
+  /** True when the file was written since. */
   changed?: boolean;
-  /** Symbols among the data of that form, PACKAGE::NAME; what it defines is one. */
+  /** Symbols in the data of that form as PACKAGE::NAME, including the one that it defines. */
   names?: string[];
   sites?: Place[];
 }
@@ -56,54 +56,54 @@ export interface Caller {
 export interface Warning {
   severity: 'error' | 'warning' | 'undefined' | 'style-warning' | 'note';
   text: string;
-  /** Names near one that is undefined. */
+  /** Names similar to an undefined one. */
   near?: string[];
   form?: string;
   definition?: string;
   formNumber?: number;
   file?: string;
-  /** Where the top-level form is, in octets of the file. */
+  /** Octet offset of the top-level form in the file. */
   offset?: number;
-  /** Where its own form begins, in characters of the file. */
+  /** Start of the innermost form, in characters of the file. */
   start?: number;
 }
 
-/** What every operation that runs code of the user tells besides its value. */
+/** Data that every operation which runs user code returns besides its value. */
 export interface Remarks extends Holding {
   warnings?: Warning[];
   warningCount?: number;
-  /** How many of those are notes of the compiler, and how many of these are about files. */
+  /** How many of the warnings are compiler notes, and how many of these notes are about files. */
   noteCount?: number;
   fileNoteCount?: number;
   redefined?: string[];
-  /** Methods that a load took out, since they do not fit the lambda list that their generic function has now. */
+  /** Methods that a load removed, since they do not fit the new lambda list of their generic function. */
   displaced?: OldItem[];
   displacedTotal?: number;
   package?: string;
-  /** Whether the readtable of the session was replaced because it read no form any more. */
+  /** True when the session's readtable was replaced, because it could read no form any more. */
   freshReadtable?: boolean;
-  /** Variables by which the session reads and prints otherwise than a fresh SBCL, when that is new. */
+  /** Variables that make the session read or print differently from a fresh SBCL, when this is new. */
   styles?: { name: string; value: string }[];
 }
 
-/** A value as ~S prints it; CUT when that was too long, LENGTH when *PRINT-LENGTH* hid a part. Or how many
- *  values there was no room for. */
+/** A value as ~S prints it. CUT: the text was too long. LENGTH: *PRINT-LENGTH* hid a part. Or OMITTED: how many values
+ *  did not fit. */
 export interface PrintedValue {
   text?: string;
   omitted?: number;
   cut?: boolean;
   length?: number;
-  /** By which inspect takes a value of which a part is hidden. */
+  /** Id by which inspect takes a value that was not shown whole. */
   id?: string;
 }
 
-/** Text that the reader could not read: why, which form, where that begins, and where the reader stopped. */
+/** Text that the reader could not read: the reason, number and start of the form, and where the reader stopped. */
 export interface Unreadable {
   text: string;
   near?: string[];
-  /** Whether a package or a symbol of one is not there. */
+  /** True when a package, or a symbol in one, does not exist. */
   missing?: true;
-  /** Whether it names a package of library managers, and none is set up. */
+  /** True when the text names a package of a library manager, and none is set up. */
   withoutManager?: true;
   number: number;
   line: number;
@@ -112,28 +112,28 @@ export interface Unreadable {
   atColumn: number;
 }
 
-/** What the agent tells of a job that runs. */
+/** State of a running job, from the agent. */
 export interface Doing {
-  /** How much it has written, and the end of the last line of that. */
+  /** How many characters the job has written, and the end of their last line. */
   characters?: number;
   lastLine?: string;
   file?: string;
-  /** For how long garbage was collected meanwhile. */
+  /** Milliseconds of garbage collection meanwhile. */
   collectedMilliseconds?: number;
 }
 
-/** What the system tells of the process of an image. */
+/** What the operating system knows of an image's process. */
 export interface Outside {
   pid: number;
   uptimeMs: number;
   residentOctets?: number;
-  /** Whether a signal has stopped it. */
+  /** True when a signal has stopped the process. */
   stopped?: boolean;
-  /** Whether the system denied it the CPU while it was asked how it is, and did not say. */
+  /** True when the process was denied the CPU while it was asked for its status and did not answer. */
   starved?: boolean;
 }
 
-/** What the thread of a job has done with its time, in milliseconds; READY when it runs or waits for a CPU now. */
+/** Milliseconds that a job's thread ran and waited for a CPU. READY: it runs or waits for a CPU now. */
 export interface Spent {
   ran: number;
   waited: number;

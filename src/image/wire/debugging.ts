@@ -1,9 +1,9 @@
-// Decides what the operations about errors that are held take and give back.
+// Types of the operations on held errors, threads and objects.
 
 import type { LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 import type { Frame, Local } from './endings.ts';
 
-/** An error that is held, in a list. */
+/** A row in the list of held errors. */
 export interface HeldRow {
   error: number;
   seconds: number;
@@ -11,59 +11,59 @@ export interface HeldRow {
   type: string;
 }
 
-/** Why an error does not do what was asked of it, or one of its frames. */
+/** Why a request about a held error, or one of its frames, was not performed. */
 export interface DebugValue {
-  /** It is not held, or used by another call. WHY says what became of it, HELD are the numbers of those that are. */
+  /** The error is not held (GONE; WHY is the reason), or another call uses it (BUSY). HELD: numbers of held errors. */
   gone?: boolean;
   busy?: boolean;
   why?: string;
   held?: number[];
-  /** There is no such frame or restart, or no form to evaluate again; there are so many FRAMES. */
+  /** There is no such frame (there are FRAMES), no such restart, or no form to evaluate again. */
   noFrame?: number;
   frames?: number;
   noRestart?: string;
-  /** The names of the restarts that there are. */
+  /** Names of the restarts that exist. */
   restarts?: string[];
   noForm?: boolean;
-  /** The number of a frame, and whether it can be run AGAIN: else WHY says why not. NEAREST is one that can be. */
+  /** Number of a frame. AGAIN: it can be run again, else WHY says why not. NEAREST: the nearest frame that can be. */
   frame?: number;
   again?: boolean;
   nearest?: number;
-  /** The form that was evaluated can be evaluated again. */
+  /** True when the evaluated form can be evaluated again. */
   form?: boolean;
   call?: Frame;
   locals?: Local[];
   package?: string;
-  /** A restart that TAKES other values. */
+  /** A restart that needs other values; TAKES are its parameters. */
   restart?: string;
   takes?: string;
-  /** A restart that did not leave. */
+  /** A restart that returned instead of leaving. */
   returned?: string;
-  /** The thread of the program goes on. */
+  /** True when the thread of the program goes on. */
   goesOn?: boolean;
 }
 
 export interface DebugData extends Remarks {
-  /** What was evaluated has left the error, so that its call went on: the rest is the answer of that. */
+  /** The evaluated code left the error, so the held call went on. The other members are the answer of that call. */
   left?: boolean;
   value?: DebugValue | LookupFailure;
-  /** The printed values of each form that was evaluated, and the number of the last. */
+  /** The printed values of each evaluated form, and the number of the last form. */
   values?: PrintedValue[][];
   formNumber?: number;
   unreadable?: Unreadable;
-  /** What in files new definitions replaced. */
+  /** Definitions from files that new definitions replaced. */
   replaced?: { name: string; method?: boolean; place: Place }[];
 }
 
-/** A thread as it is now. */
+/** The current state of a thread. */
 export interface ThreadData {
   thread?: string;
   frames?: Frame[];
-  /** It did not tell its frames in time. */
+  /** True when the thread did not report its frames in time. */
   silent?: boolean;
-  /** The lock that it waits for, and the thread that has it. */
+  /** The lock that the thread waits for, and the thread that owns it. */
   waitsFor?: { name: string; owner?: string };
-  /** Names of threads, when none or several were meant: so many were FOUND. */
+  /** Names of threads, when the name fitted none or several: FOUND is how many. */
   threads?: string[];
   found?: number;
 }
@@ -79,7 +79,7 @@ export interface WatchedError {
 }
 
 export interface WatchedData {
-  /** Where errors are recorded, while they are, and how many were seen since that began. */
+  /** Where errors are recorded now, if anywhere, and how many were seen since recording began. */
   watching?: string;
   seen: number;
   now: number;
@@ -87,28 +87,28 @@ export interface WatchedData {
   others?: { time: number; thread: string; type: string }[];
 }
 
-/** An object and its parts, or why it cannot be looked into. */
+/** An object and its parts, or why it cannot be inspected. */
 export interface InspectData {
   value?: string;
   type?: string;
   id?: string;
   total?: number;
-  /** A part without a value says WHY it has none. */
+  /** For a part without a value, WHY is the reason. */
   parts?: { name: string; value?: string; why?: string; id?: string }[] | string[];
   noValue?: boolean;
-  /** An id whose object is gone. */
+  /** An id whose object no longer exists. */
   goneId?: string;
-  /** It is a form, which is not evaluated. */
+  /** True when the text is a form, which inspect does not evaluate. */
   isForm?: boolean;
-  /** The name of a function that there is not. */
+  /** A name of a function that does not exist. */
   noFunction?: string;
-  /** A part that is not IN an object. */
+  /** A part that does not exist in the object IN. */
   noPart?: string;
   in?: string;
   why?: string;
 }
 
-/** What the server asks of errors that are held, of threads and of objects. */
+/** The operations on held errors, threads and objects. */
 export interface DebugOperations {
   'debug-list': { args: object; data: { value?: { held?: HeldRow[] } } };
   inspect: {

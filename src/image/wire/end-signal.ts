@@ -1,21 +1,21 @@
-// Decides how a call is told that it is to end. An AbortSignal would do; each call would pay 10 times as much for one.
+// Signals to a call that it must end. A real AbortSignal would cost each call 10 times as much.
 
-/** What tells that something is to end, as far as calls look at it. An AbortSignal is one. */
+/** The part of AbortSignal that calls use. An AbortSignal is one. */
 export interface EndSignal {
   readonly aborted: boolean;
-  /** Why, once it has aborted. */
+  /** The reason, once it has aborted. */
   readonly reason: unknown;
   addEventListener(type: 'abort', listener: () => void, options?: { once: boolean }): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** An EndSignal of our own, which aborts once. */
+/** An EndSignal of our own, which aborts at most once. */
 export class OwnSignal implements EndSignal {
   aborted = false;
   reason: unknown;
   readonly #listeners = new Set<() => void>();
 
-  /** Tells all that listen, for REASON. */
+  /** Aborts for REASON and notifies all listeners. */
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;

@@ -1,28 +1,28 @@
-// Decides how a running call is ended: interrupt, interrupt again, end its thread, give its image up.
+// Ends a running call in steps: interrupt, interrupt again, terminate its thread, kill its image.
 
 import type { EndSignal } from './end-signal.ts';
 import { type Reason, reasonOf } from './endings.ts';
 import { fairly } from './fairly.ts';
 import { TIMES, type Times } from './times.ts';
 
-/** What it takes to end a call. */
+/** The means to end a call. */
 export interface Endable {
   interrupt(reason: Reason): void;
   terminate(): void;
-  /** Resolves when the image reacts. While it collects garbage it does not, and no call can be ended. */
+  /** Resolves when the image reacts. During garbage collection it does not react, and no call can be ended. */
   reacts(): Promise<unknown>;
-  /** Whether garbage is being collected or was since the last look; undefined when that cannot be seen. */
+  /** True when garbage is being collected or was since the last poll; undefined when that cannot be known. */
   collecting(): boolean | undefined;
-  /** For how many milliseconds the image was denied the CPU since the first look; 0 when that cannot be seen. */
+  /** Milliseconds for which the image was denied the CPU since the first poll; 0 when unknown. */
   deniedMs(): number;
   kill(): void;
 }
 
-/** How many looks in a row must see an image stand still. */
+/** After this many polls in a row that found it hanging, an image is killed. */
 const LOOKS = 5;
 
-/** Watches a call that began now: ends it after LIMIT_MS or when SIGNAL aborts, by steps at TIMES. Returns the function
- *  to call when it has ended. */
+/** Watches a call that begins now. Ends it by steps (see TIMES) after LIMIT_MS or when SIGNAL aborts. Returns the
+ *  function to call when the call has ended. */
 export function watch(
   job: Endable,
   limitMs: number,
@@ -40,8 +40,8 @@ export function watch(
   };
 }
 
-/** Watches a call that began now, as `watch` does, whose limit nobody has chosen: `fairly` says when it is over. Returns the
- *  function to call when the call has ended. */
+/** As watch, for a call whose limit nobody has chosen: `fairly` extends it by time without CPU. Returns the function to
+ *  call when the call has ended. */
 export function watchFairly(job: Endable, limitMs: number, times: Times = TIMES): () => void {
   const steps = new Steps(job, times);
   const stop = fairly(limitMs, job.deniedMs, () => steps.climb('timeout'));
@@ -51,18 +51,18 @@ export function watchFairly(job: Endable, limitMs: number, times: Times = TIMES)
   };
 }
 
-/** The steps by which one job is ended. Their clock stands while the image could not react: a collection stops all of it,
- *  and who is denied the CPU does nothing. */
+/** The steps that end one job. Their clock stops while the image cannot react: a collection stops all its threads, and
+ *  without a CPU it does nothing. */
 class Steps {
   readonly #job: Endable;
   readonly #times: Times;
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** Milliseconds for which the clock can still stand. */
+  /** Milliseconds for which the clock may still stop. */
   #patience: number;
   #clock = 0;
-  /** What is done at which time of the clock, the next first. */
+  /** Steps with the clock time at which each is due, next first. */
   readonly #plan: { at: number; step: () => void }[] = [];
-  /** How many looks in a row saw the image stand still, once it was asked. */
+  /** How many polls in a row found the image hanging since it was asked to react; undefined before that. */
   #standing: number | undefined;
   #climbing = false;
   #over = false;
@@ -73,7 +73,7 @@ class Steps {
     this.#patience = times.collecting;
   }
 
-  /** Takes STEP in MS milliseconds, unless it is over by then. */
+  /** Runs STEP after MS milliseconds, unless stopped before. */
   later(ms: number, step: () => void): void {
     if (this.#over) return;
     const timer = setTimeout(() => {
@@ -83,13 +83,13 @@ class Steps {
     this.#timers.add(timer);
   }
 
-  /** Takes no step any more. */
+  /** Stops all steps. */
   stop(): void {
     this.#over = true;
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /** Begins with the steps, for REASON, unless it has. */
+  /** Begins the steps, for REASON, if they have not begun. */
   climb(reason: Reason): void {
     if (this.#climbing) return;
     this.#climbing = true;
@@ -100,12 +100,12 @@ class Steps {
       { at: terminate, step: () => this.#job.terminate() },
       { at: ask, step: () => void this.#ask() },
     );
-    // Looks tell what happened since the one before, so the first counts for nothing.
+    // Each poll returns what happened since the previous poll, so the first result is dropped.
     this.#job.collecting();
     this.#look(this.#job.deniedMs());
   }
 
-  /** Looks at the image again and again, which had been denied the CPU for DENIED milliseconds, and does what is due. */
+  /** Polls the image and runs the steps that are due. DENIED: milliseconds without CPU at the previous poll. */
   #look(denied: number): void {
     const { look } = this.#times;
     this.later(look, () => {
@@ -122,9 +122,9 @@ class Steps {
     });
   }
 
-  /** Gives the image up once it was seen to stand still, or has reacted and does not end the call. */
+  /** Kills the image once it was found hanging, or when it has reacted and does not end the call. */
   async #ask(): Promise<void> {
-    this.#standing = -1; // The look that asks says nothing yet.
+    this.#standing = -1; // The current poll does not count.
     await this.#job.reacts();
     this.#plan.push({ at: this.#clock + this.#times.kill, step: () => this.#kill() });
   }

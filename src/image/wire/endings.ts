@@ -1,16 +1,16 @@
-// Decides how a call can end, and why one is ended.
+// Types of how a call can end, and why one was interrupted.
 
 import type { Place } from './data.ts';
 import type { EndSignal } from './end-signal.ts';
 
-/** Text that was written: whole, or its first part, how many characters were left out, and its last part. */
+/** Written text: whole, or its beginning, the number of omitted characters, and its end (TAIL). */
 export interface Output {
   text: string;
   omitted?: number;
   tail?: string;
 }
 
-/** Returns OUTPUT as one text, saying how much was left out. */
+/** Returns OUTPUT as one text that says how much was left out. */
 export function wholeText({ text, omitted, tail }: Output): string {
   return omitted === undefined ? text : `${text}\n[... ${omitted} characters left out ...]\n${tail ?? ''}`;
 }
@@ -19,28 +19,28 @@ export function wholeText({ text, omitted, tail }: Output): string {
 export interface Condition {
   type: string;
   text: string;
-  /** The variable that is unbound, `PACKAGE::NAME`. */
+  /** The unbound variable, as PACKAGE::NAME. */
   variable?: string;
-  /** Names near the one that is not there. */
+  /** Names similar to one that does not exist. */
   near?: string[];
-  /** Whether it says that a name is not there. */
+  /** True when the condition says that a name does not exist. */
   missing?: true;
   restarts?: { name: string; report: string }[];
-  /** How many more there are; of frames at least, where they are very many. */
+  /** How many more restarts and frames there are. For very deep stacks, at least this many frames. */
   moreRestarts?: number;
   frames?: Frame[];
   moreFrames?: number;
 }
 
-/** A call on the stack and where it stands, as far as that is known, or how many of the system are not told. The name of
- *  its DEFINITION is told when its file has changed. Of held errors it is told which are of the SYSTEM. */
+/** A stack frame: its call and place as far as known, or how many frames of the system were omitted (FOLDED).
+ *  DEFINITION is the function's name, if its file has changed. SYSTEM marks the system's frames of held errors. */
 export type Frame = ({ call: string; definition?: string; system?: boolean } & Place) | { folded: number };
 
 /** A variable of a frame; without a value when the code did not keep it. */
 export interface Local {
   name: string;
   value?: string;
-  /** By which inspect takes it. */
+  /** Id by which inspect takes the value. */
   id?: string;
 }
 
@@ -52,61 +52,61 @@ export interface KeptError {
   time: number;
   /** Absent for an error that ended a thread of the program. */
   operation?: string;
-  /** The name of that. */
+  /** Name of that thread. */
   thread?: string;
   form?: string;
   formNumber?: number;
   file?: string;
   package: string;
   type: string;
-  /** Absent when the stack was exhausted: there was no room to look at it. */
+  /** Absent when the stack was exhausted: there was no room to walk it. */
   frames?: KeptFrame[];
-  /** Absent when making it did not come to an end. */
+  /** Absent when the condition could not be rendered to the end. */
   condition?: Condition;
 }
 
 export interface LastErrorData {
-  /** When the image began, in seconds since 1970. */
+  /** When the image started, in seconds since 1970. */
   began: number;
   total: number;
   error?: KeptError;
-  /** All that are kept, newest first. */
+  /** All kept errors, newest first. */
   others?: { time: number; type: string }[];
 }
 
-/** Why a call was interrupted: by its limit, the client, the tool interrupt, the end of the server, or a full heap. Or
- *  its thread was ended, or ended itself. */
+/** Why a call was interrupted: by its time limit, the client, the tool interrupt, the end of the server, or a full
+ *  heap. Or its thread was terminated, or ended itself. */
 export type Reason = 'timeout' | 'cancelled' | 'interrupt' | 'ending' | 'heap' | 'terminated' | 'ended';
 
-/** What the agent tells of a call that it interrupted. */
+/** The agent's report on an interrupted call. */
 export interface Interrupted {
   kind: 'interrupted';
   reason: Reason;
   frames: Frame[];
-  /** Whether its cleanup forms were left before their end. */
+  /** True when its cleanup forms did not run to their end. */
   cutShort?: boolean;
-  /** For how long garbage was collected meanwhile. */
+  /** Milliseconds of garbage collection meanwhile. */
   collectedMilliseconds?: number;
-  /** The thread that ended its own. */
+  /** The thread that ended the call's thread. */
   endedBy?: string;
-  /** Whether it ended before anything of it ran. */
+  /** True when the call ended before anything of it ran. */
   notBegun?: boolean;
 }
 
-/** That a call was interrupted, AFTER_MS milliseconds after it began to run, or to wait when it had not begun. */
+/** An interrupted call. AFTER_MS counts from when it began to run, or to wait if it had not begun. */
 export interface Interruption extends Interrupted {
   afterMs: number;
 }
 
-/** The ends of a call that need no clock to be told. */
+/** Endings that have no time. */
 type Plain =
   | { kind: 'done' }
   | { kind: 'condition'; condition: Condition }
   | { kind: 'aborted' }
-  /** NOT_BEGUN: the image went before anything of the call ran. */
+  /** NOT_BEGUN: the image ended before anything of the call ran. */
   | { kind: 'lost'; how: string; notBegun?: true };
 
-/** How a call ended, as the agent or the end of its image tells it. */
+/** How a call ended, as the agent reported it or the loss of its image implies. */
 export type ToldEnding = Plain | Interrupted;
 
 /** How a call ended. Whatever happens in the image is an ending, not an exception. */
@@ -117,7 +117,7 @@ export function endingAfter(told: ToldEnding, afterMs: number): Ending {
   return told.kind === 'interrupted' ? { ...told, afterMs } : told;
 }
 
-/** What a signal aborts with that says why. */
+/** The reason of an aborted signal, where it is more than the client's wish. */
 export class Stop {
   readonly why: Reason;
 

@@ -1,10 +1,10 @@
-// Decides how long is waited for what nobody has chosen a limit of: what an image was denied the CPU puts the end off.
+// Extends a timeout that nobody has chosen by the time for which the image was denied the CPU.
 
-/** How many times the limit is waited at most. */
+/** The timeout is extended to at most this many times the limit. */
 const MOST_TIMES = 3;
 
-/** Takes STEP in LIMIT_MS milliseconds. What was denied in the second half of them, and since then, puts it off: DENIED_MS
- *  returns for how many milliseconds that is. In all it is twice LIMIT_MS at most. Returns what prevents it. */
+/** Runs STEP after LIMIT_MS milliseconds, plus the time without CPU in their second half and since then, at most twice
+ *  LIMIT_MS. DENIED_MS returns the milliseconds without CPU since its first call. Returns the cancel function. */
 export function fairly(limitMs: number, deniedMs: () => number, step: () => void): () => void {
   let timer: NodeJS.Timeout;
   const go = (ms: number, waited: number, before: number) => {
@@ -15,7 +15,7 @@ export function fairly(limitMs: number, deniedMs: () => number, step: () => void
       else go(left, waited + ms, before);
     }, ms);
   };
-  // To look at an image costs more than what most calls take.
+  // The first half is not measured: to look at an image costs more than most calls.
   timer = setTimeout(() => go(limitMs / 2, limitMs / 2, deniedMs()), limitMs / 2);
   return () => clearTimeout(timer);
 }

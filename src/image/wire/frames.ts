@@ -1,25 +1,25 @@
-// Decides how messages become octets on the channel to the agent: four octets of length, then ASCII JSON.
+// Encodes and decodes the messages on the channel to the agent: four octets of length, then ASCII JSON.
 
 import { CallError } from '../../errors.ts';
 
-/** Longer frames mean that the peer is broken. */
+/** A longer frame means that the peer is broken. */
 export const FRAME_LIMIT = 64 * 1024 * 1024;
 
-/** How deep values may be nested: the agent's stack is bounded. */
+/** Maximum nesting of values, as the agent's stack is bounded. */
 export const DEPTH_LIMIT = 100;
 
-/** Raised with every change of a message's meaning; the agent greets with its own. */
+/** Raised with every change of a message's meaning. The agent's greeting has its own version. */
 export const PROTOCOL_VERSION = 1;
 
 export type Message = { [key: string]: unknown };
 
-/** Whether VALUE is nested more than LEVELS deep. */
+/** True when VALUE is nested more than LEVELS deep. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels < 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
 
-/** The first code unit that is escaped: all from it on are no printable ASCII, and no JSON has those before the space. */
+/** The first code unit that is escaped. It and all above are not printable ASCII; JSON has no units below the space. */
 const FIRST_ESCAPED = 0x7f;
 const TO_ESCAPE = /[\u007f-\uffff]/;
 const DIGITS = Buffer.from('0123456789abcdef');
@@ -38,7 +38,7 @@ export function encodeFrame(message: Message): Buffer {
   return frame;
 }
 
-/** Returns how many octets JSON takes, in which nothing before FIRST is escaped: six for each code unit that is. */
+/** Returns the length of JSON when escaped: six octets per escaped unit, none of which is before the index FIRST. */
 function escapedLength(json: string, first: number): number {
   let length = json.length;
   for (let index = first; index < json.length; index++) {
@@ -47,7 +47,7 @@ function escapedLength(json: string, first: number): number {
   return length;
 }
 
-/** Writes JSON into FRAME behind its head. A call for each unit, as of `replace`, would take seconds where there are many. */
+/** Writes JSON, escaped, into FRAME after its head. `replace` would take seconds for long texts: a call per unit. */
 function writeEscaped(json: string, frame: Buffer): void {
   let at = 4;
   for (let index = 0; index < json.length; index++) {
@@ -64,7 +64,7 @@ function writeEscaped(json: string, frame: Buffer): void {
 
 /** Returns the frame of the request ID for OP. Throws a CallError when ARGS are too large or too deep. */
 export function requestFrame(id: number, op: string, args: object): Buffer {
-  // Those of a tool stand two levels deep.
+  // The arguments of a tool begin two levels deep.
   if (isDeeper(args, DEPTH_LIMIT + 2)) {
     throw new CallError(`The arguments are nested more than ${DEPTH_LIMIT} levels deep; give them flatter.`);
   }
@@ -75,17 +75,17 @@ export function requestFrame(id: number, op: string, args: object): Buffer {
   );
 }
 
-/** Cuts a stream of chunks, split anywhere, into messages. */
+/** Decodes messages from a stream of chunks, which can be split anywhere. */
 export class FrameReader {
   readonly #head = Buffer.alloc(4);
   #headFill = 0;
-  /** The frame whose head was read, and how much of it has come. */
+  /** The frame whose length is known, and how many of its octets have arrived. */
   #body: Buffer | undefined;
   #bodyFill = 0;
 
-  /** Takes CHUNK and returns the messages that are complete now. Throws when a frame is no valid message. */
+  /** Adds CHUNK and returns the messages that are now complete. Throws when a frame is no valid message. */
   push(chunk: Buffer): Message[] {
-    // Nearly always a chunk is one frame, and nothing has to be copied.
+    // Nearly always a chunk is one frame; then nothing is copied.
     if (this.#isFrame(chunk)) return [parseMessage(chunk, 4)];
     const messages: Message[] = [];
     let at = 0;
@@ -108,14 +108,14 @@ export class FrameReader {
     );
   }
 
-  /** Takes what CHUNK has AT of the length of a frame, and returns how many octets that is. */
+  /** Copies the octets of a frame's length that CHUNK has from the index AT on. Returns how many it copied. */
   #takeHead(chunk: Buffer, at: number): number {
     const count = chunk.copy(this.#head, this.#headFill, at);
     this.#headFill += count;
     if (this.#headFill < 4) return count;
     const length = this.#head.readUInt32BE(0);
     if (length > FRAME_LIMIT) throw new Error(`a frame of ${length} octets is over the limit`);
-    // Memory that was never written costs nothing, so no peer can use it up by announcing.
+    // Untouched memory costs nothing, so a peer cannot exhaust it by announcing long frames.
     this.#body = Buffer.allocUnsafe(length);
     this.#headFill = 0;
     this.#bodyFill = 0;

@@ -1,41 +1,41 @@
-// Decides what is told of an error that is held, beside how its call ended.
+// Types of the agent's report on a held error, and of the options to hold errors.
 
-/** What is told of an error that is held, besides its condition. Its thread waits for SECONDS after each use. */
+/** A held error, besides its condition. Its thread waits for SECONDS after each use. */
 export interface HeldError {
   error: number;
   seconds: number;
-  /** The name of its thread, when that is the program's. */
+  /** Name of its thread, when that is a thread of the program. */
   thread?: string;
-  /** A handler of the program takes it once it is let go. */
+  /** True when a handler of the program will handle it once it is released. */
   signalled?: boolean;
   /** How many frames can be asked for. */
   frames?: number;
   slots?: { name: string; value?: string; id?: string }[];
-  /** For each restart the parameters of what it calls. */
+  /** Parameters of each restart's function, in order of the restarts. */
   takes?: string[];
-  /** The names of locks that the thread has. */
+  /** Names of the locks that the thread holds. */
   locks?: string[];
 }
 
-/** What an operation tells when an error of it is held, or why one that was to be is not. */
+/** The error that an operation holds, or why its error is not held. */
 export interface Holding {
   held?: HeldError;
   notHeld?: string;
-  /** The restarts that were taken as was chosen before, each with the text of its condition. */
+  /** Restarts that were invoked as chosen in advance, each with the text of its condition. */
   taken?: { restart: string; text: string }[];
-  /** How many there were, when these are not all. */
+  /** Total of these restarts, when the list is not complete. */
   takenTotal?: number;
   /** The names of all restarts by which it went on, also of those that were invoked for errors that were held. */
   wentOnBy?: string[];
 }
 
-/** What an operation that runs code is told of its errors. They are held for HOLD seconds; absent when they end it. */
+/** Options of an operation that runs code. Errors are held for HOLD seconds; without HOLD they end the operation. */
 export interface Hold {
   hold?: number;
-  /** The number of the last error that an image before has held: the next has a higher one. */
+  /** Number of the last error that earlier images have held; the next gets a higher one. */
   heldAbove?: number;
-  /** Names of restarts to take where they are offered. */
+  /** Names of restarts to invoke where they are offered. */
   restarts?: readonly string[];
-  /** The DEBUG quality by which it compiles. */
+  /** The DEBUG quality to compile with. */
   debugLevel?: number;
 }

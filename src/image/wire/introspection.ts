@@ -1,8 +1,8 @@
-// Decides what the operations give back that tell of functions, variables, packages, classes and macros.
+// Types of the data about functions, variables, packages, classes and macros.
 
 import type { Caller, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 
-/** A file of which the top-level forms are not all known, and why. */
+/** A file whose top-level forms are not all known, and the reason. */
 export interface UnreadFile {
   file: string;
   why: string;
@@ -12,7 +12,7 @@ export interface ReferencesData {
   name: string;
   total: number;
   natures?: string[];
-  /** What a symbol macro expands into. */
+  /** Expansion of a symbol macro. */
   expansion?: string;
   kept: boolean;
   interpreted?: boolean;
@@ -22,7 +22,7 @@ export interface ReferencesData {
   outside?: Caller[];
   outsideCount?: number;
   accessibleIn?: string[];
-  /** The kind is what each does with the variable: read, set or bind. */
+  /** The kind is how each uses the variable: read, set or bind. */
   rows?: Caller[];
 }
 
@@ -31,86 +31,86 @@ export interface ArglistData {
   natures?: string[];
   /** Absent when the name stands for no function. */
   kind?: string;
-  /** Absent when SBCL keeps none. Then SOURCES tell where it is defined. */
+  /** Absent when SBCL keeps none. Then SOURCES say where the function is defined. */
   arglist?: string;
   sources?: Place[];
-  /** What the methods of a generic function accept, when that differs. */
+  /** Lambda list that the methods of a generic function accept together, when it differs. */
   accepted?: string;
   type?: string;
   declaimed?: string[];
   documentation?: string;
-  /** The argument list of its compiler macro. */
+  /** Lambda list of its compiler macro. */
   compilerMacro?: string;
-  /** How its SETF form is called. */
+  /** The form that calls its SETF function. */
   setf?: string;
   combination?: string;
   methodCount?: number;
   methods?: string[];
 }
 
-/** An argument of a call as somebody wrote it: a name, a symbol, what EQL is followed by, or a literal. */
+/** An argument of a call as somebody wrote it: a name, a symbol, the object of an EQL specializer, or a literal. */
 export interface WrittenArgument {
   kind: 'name' | 'symbol' | 'eql' | 'number' | 'string' | 'character';
   text: string;
 }
 
-/** Which methods a call of a generic function enters. */
+/** The methods that a call of a generic function enters. */
 export interface EffectiveMethodData {
   name: string;
-  /** Why there is no order, with a DETAIL of that. */
+  /** Why there is no order of methods, with a DETAIL. */
   problem?: string;
   detail?: string | number;
-  /** Of a name that is no generic function. */
+  /** What the name is, if it is no generic function. */
   natures?: string[];
   arglist?: string;
-  /** Each as it was understood; null when it stands for nothing. */
+  /** Each argument as it was understood; null when it could not be. */
   arguments?: (string | null)[];
-  /** When it is not the standard one. */
+  /** The method combination, if not the standard one. */
   combination?: string;
-  /** When it is not from left to right. */
+  /** The argument precedence order, if not left to right. */
   precedence?: string;
-  /** What an unusual combination makes, with the number of a row in the place of each call. */
+  /** The form of an unusual method combination, with the number of a row in the place of each call. */
   form?: string;
   total?: number;
-  /** FROM is the number of the row whose method calls this one next. ENTERED is false when it certainly does not. */
+  /** FROM is the number of the row whose method calls this one next. ENTERED is false when that certainly fails. */
   rows?: { method: Place; from?: number; entered: boolean }[];
-  /** Methods that are applicable on a condition. */
+  /** Methods that are applicable under a condition. */
   perhapsCount?: number;
   perhaps?: { method: Place; condition: string }[];
 }
 
-/** What a change of a definition concerns besides its callers. */
+/** What a change of a definition affects besides its callers. */
 export interface ImpactData {
   name: string;
   natures?: string[];
-  /** Absent when it names no function. */
+  /** Absent when the name is of no function. */
   kind?: string;
-  /** Whether it names a type that is no class. */
+  /** True when the name is of a type that is no class. */
   type?: boolean;
-  /** The package in which it was looked up. */
+  /** The package in which the name was looked up. */
   in: string;
   /** Names of the packages in which it is accessible. */
   homes?: string[];
-  /** Functions whose code names it, described by their names. */
+  /** Functions whose code names it; their names are the descriptions. */
   naming?: Place[];
-  /** Functions of those packages that look for symbols by names, described by their own, and how many there are. */
+  /** Functions in these packages that look up symbols by name (their names are the descriptions), and their number. */
   finding?: Place[];
   findingCount?: number;
-  /** Source files of the code that is loaded. */
+  /** Source files of the loaded code. */
   files?: string[];
   inline?: boolean;
   compilerMacro?: boolean;
   arglist?: string;
   methodCount?: number;
   methods?: { place: Place; arglist: string }[];
-  /** How many systems ASDF knows as tests of others; MORE says that not all callers were followed. */
+  /** How many systems ASDF knows that test others. MORE: not all callers were followed. */
   testSystems?: number;
   testsMore?: boolean;
   testCount?: number;
   tests?: Place[];
-  /** The files of those systems, when no test is known to reach it. */
+  /** Files of these systems, when no test is known to reach the definition. */
   testFiles?: string[];
-  /** What kind of class it names. */
+  /** Kind of the class that it names. */
   class?: string;
   slots?: string[];
   /** Of a structure: the one that it includes, and which functions call what it made. */
@@ -132,19 +132,19 @@ export interface ImpactData {
   instances?: number;
 }
 
-/** A function of a class or structure, PACKAGE::NAME: it reads or sets an own slot, or makes, copies or tells a structure. */
+/** A function of a class or structure, PACKAGE::NAME: accessor of its own slot, constructor, copier or predicate. */
 export interface ClassFunction {
   name: string;
-  /** Whether it is for other classes, too. */
+  /** True when the function serves other classes too. */
   kept?: boolean;
-  /** The own slot that it reads or sets in a structure below. */
+  /** The included slot that it accesses in a substructure. */
   slot?: string;
-  /** Whether it makes structures of one below, by keywords. */
+  /** True for a keyword constructor of a substructure. */
   below?: boolean;
   arglist?: string;
 }
 
-/** The keywords that instances of the class NAME take only by the slots of another, and its own default ones. */
+/** Initargs that the class NAME accepts only because of the slots of the changed class, and the defaults of NAME. */
 export interface ClassInitargs {
   name: string;
   /** Names of the packages in which its name is accessible. */
@@ -154,7 +154,7 @@ export interface ClassInitargs {
   place: Place;
 }
 
-/** How many names there are, and the first of them. */
+/** The number of names, and the first of them. */
 export interface CountedNames {
   count: number;
   names?: string[];
@@ -165,24 +165,24 @@ export type SymbolStatus = 'external' | 'internal' | 'inherited';
 export interface PackageData {
   name: string;
   nicknames?: string[];
-  /** Nickname, and the package it stands for. */
+  /** Each nickname with its package. */
   localNicknames?: [string, string][];
   uses: CountedNames;
   usedBy: CountedNames;
   shadowing: CountedNames;
   locked?: boolean;
   documentation?: string;
-  /** Of external, internal and inherited symbols. */
+  /** Number of external, internal and inherited symbols. */
   counts: [number, number, number];
-  /** How many of each status are listed. */
+  /** How many symbols of each status are listed. */
   listed: [SymbolStatus, number][];
-  /** Status, home package, name, label. */
+  /** Status, home package, name and label of each symbol. */
   rows?: [SymbolStatus, string, string, string][];
 }
 
 export interface ClassHead {
   name: string;
-  /** The name that the class itself has, when it is another. */
+  /** The class's own name, when it differs. */
   properName?: string;
   kind: string;
   finalized: boolean;
@@ -191,7 +191,7 @@ export interface ClassHead {
 export interface SlotData {
   name: string;
   direct?: boolean;
-  /** The classes that define it, the most specific first. */
+  /** The classes that define the slot, most specific first. */
   definers?: string[];
   initargs?: string[];
   initform?: string;
@@ -203,7 +203,7 @@ export interface SlotData {
 }
 
 export interface ClassSlotsData extends ClassHead {
-  /** Classes above it that are only named and not defined. */
+  /** Superclasses that are named but not defined. */
   missing?: string[];
   documentation?: string;
   defaultInitargs?: [string, string][];
@@ -216,41 +216,41 @@ export interface ClassSlotsData extends ClassHead {
 export interface ClassHierarchyData extends ClassHead {
   metaclass: string;
   supers?: string[];
-  /** The precedence list, or what is known of it when the class is not finalized. */
+  /** The precedence list, or its known part when the class is not finalized. */
   ancestors?: string[];
   subclasses?: number;
   directSubclasses?: number;
   rowCount?: number;
-  /** The tree of subclasses. BELOW counts those of a class that is as deep as was asked for. AGAIN says that they stand
-   *  under the same class further up. */
+  /** The tree of subclasses. BELOW counts the subclasses that the depth limit hides. AGAIN: the subclasses are listed
+   *  further up, under the same class. */
   rows?: { name: string; level: number; again?: boolean; below?: number }[];
 }
 
 export interface MacroexpandData extends Remarks {
   expansion?: PrintedValue;
   expanded?: boolean;
-  /** What the form begins with, when it is no macro form. */
+  /** The operator of the form, when it is no macro form. */
   operator?: { name: string; place: 'function' | 'variable'; natures?: string[] };
   unreadable?: Unreadable | { forms: number };
   withoutWalker?: boolean;
   value?: LookupFailure;
 }
 
-/** Functions of a package that nobody uses. */
+/** Functions of a package that nothing uses. */
 export interface UnusedData {
   package: string;
-  /** How many functions it has. */
+  /** How many functions the package has. */
   functions: number;
   interpreted?: boolean;
   unheard?: boolean;
   unread?: UnreadFile[];
-  /** Source files of code in which users count. */
+  /** Source files of the code whose uses count. */
   files?: string[];
   rows?: UnusedRow[];
 }
 
-/** A function that nobody uses. SELF: it calls itself; MENTIONED: what has its name among its data, as the TEMPLATE of a
- *  macro. HOMES are the names of the packages in which that of a MACRO is. */
+/** A function that nothing uses. SELF: it calls itself. MENTIONED: a function with the name among its data, as TEMPLATE
+ *  of a macro. HOMES: the names of the packages in which the name of a MACRO is accessible. */
 export interface UnusedRow {
   name: string;
   macro?: boolean;
@@ -259,6 +259,6 @@ export interface UnusedRow {
   mentioned?: string;
   template?: boolean;
   external?: boolean;
-  /** The first line of it. */
+  /** First line of the docstring. */
   documentation?: string;
 }

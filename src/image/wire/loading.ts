@@ -1,19 +1,19 @@
-// Decides what the image tells of a load.
+// Types of the agent's reports on loads.
 
 import type { Agreement } from './agreement.ts';
 import type { Remarks } from './data.ts';
 
 export interface LoadFileData extends Remarks {
-  /** What it was at when it ended. */
+  /** The phase in which it ended. */
   phase?: 'compile' | 'load';
   value?: { file: string; failed?: boolean; notLoaded?: boolean; agreement?: Agreement };
 }
 
 export interface LoadFilesData extends Remarks {
   phase?: 'compile' | 'load';
-  /** The file at which it was left. */
+  /** The file in which the load stopped. */
   file?: string;
-  /** What became of each file until then, in the order in which they were loaded. */
+  /** Results of the files up to there, in load order. */
   value?: NonNullable<LoadFileData['value']>[];
 }
 
@@ -21,7 +21,7 @@ export interface LoadSystemData extends Remarks {
   value?: {
     system?: string;
     already?: boolean;
-    /** Whether no file was loaded. */
+    /** True when no file was loaded. */
     unchanged?: boolean;
     loaded?: string[];
     /** Source files of the system that are not there any more. */
@@ -35,7 +35,7 @@ export interface LoadSystemData extends Remarks {
 /** A system that ASDF does not find. */
 export interface MissingSystem {
   missing: string;
-  /** The system that was asked for, and the one that needs the missing one, when it is not the one that was asked for. */
+  /** The requested system, and the system that needs the missing one, if it is not the requested one. */
   system?: string;
   neededBy?: string;
   /** Systems that ASDF has. */
@@ -44,9 +44,9 @@ export interface MissingSystem {
   asd?: { file: string; systems?: string[] };
   /** The library manager that the image uses, and the form by which that installs what is missing, where it can. */
   manager?: string;
-  /** Why that could not be loaded. */
+  /** Why the library manager could not be loaded. */
   managerFailure?: string;
   installing?: string;
-  /** What the user calls the init file that images do not load, where it can have more systems. */
+  /** The user's name of the init file, if it could set up more systems (images do not load it). */
   initFile?: string;
 }

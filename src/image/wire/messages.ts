@@ -1,40 +1,40 @@
-// Decides what the agent can say, and reads each message of it once. A program can write anything to the channel. What
-// comes out of here has the types that it says, but for the data of an answer.
+// Types and parses the agent's messages. A program can write anything to the channel, so each member is checked once
+// here, except for the data of an answer.
 
 import type { AgentOperations } from './agent-operations.ts';
 import type { Doing, Place } from './data.ts';
 import type { Condition, Frame, Interrupted, Output, Reason, ToldEnding } from './endings.ts';
 import type { Message } from './frames.ts';
 
-/** What the agent does INSTEAD of an ability of which some internals of SBCL are MISSING. */
+/** What the agent does INSTEAD of an ability that needs internals of SBCL which are MISSING. */
 export interface Fallback {
   ability: string;
   instead: string;
   missing: string[];
 }
 
-/** What the agent cannot do on its SBCL: the abilities that it lacks, and of each that is not whole what it does instead. */
+/** The abilities that the agent lacks on this SBCL, and the stand-ins for those that are incomplete. */
 export interface Lacking {
   without: string[];
   fallbacks: Fallback[];
 }
 
-/** The first message: the version of the protocol, what this SBCL lacks, and where its runtime tells of collections. */
+/** The first message: protocol version, what this SBCL lacks, and addresses in its runtime that show collections. */
 export interface Hello extends Lacking {
   kind: 'hello';
   version: unknown;
   collector: { active: number; trigger: number } | undefined;
 }
 
-/** How a form changed the image, as the agent tells it. */
+/** How a form changed the image, as the agent reports it. */
 export type Built = { readonly [name: string]: unknown };
 
-/** What a job did to the image; or which form of a replay it evaluates, or looks after whether the image still works. */
+/** A job's change of the image, or the form that a replay evaluates (if PROBING, after which it probes the image). */
 export type Told =
   | { kind: 'built'; job: number; built: Built }
   | { kind: 'reached'; job: number; index: number; probing: boolean };
 
-/** What code asks of the server: a tool to call or to register; or that it waits for the answer no more. */
+/** A request of code in the image: call or register a tool, or drop a call whose answer it no longer awaits. */
 export type Upcall =
   | {
       kind: 'call';
@@ -43,13 +43,13 @@ export type Upcall =
       tool: string;
       args: { [name: string]: unknown };
       asText: boolean;
-      /** The package of the code, unless that is CL-USER. */
+      /** Package of the code, unless it is CL-USER. */
       home: string | undefined;
     }
   | { kind: 'register'; call: number; definition: unknown; registration: unknown }
   | { kind: 'left'; call: number };
 
-/** The answer of the request for the operation NAME: how it ended, what it and other threads wrote, and its data. */
+/** Answer to a request for the operation NAME: how it ended, its output, that of other threads, and its data. */
 export interface Answer<Name extends keyof AgentOperations = keyof AgentOperations> {
   ending: ToldEnding;
   output?: Output;
@@ -57,7 +57,7 @@ export interface Answer<Name extends keyof AgentOperations = keyof AgentOperatio
   data: AgentOperations[Name]['data'];
 }
 
-/** One message of the agent. */
+/** A message of the agent. */
 export type AgentMessage =
   | Hello
   | { kind: 'written' | 'exiting'; id: number; output: Output | undefined }
@@ -69,7 +69,7 @@ export type AgentMessage =
   | { kind: 'part'; id: number; part: unknown }
   | { kind: 'answer'; id: number; answer: Answer };
 
-/** Returns what MESSAGE says. */
+/** Returns MESSAGE, parsed. */
 export function readMessage(message: Message): AgentMessage {
   const id = numberOf(message['id']);
   if ('hello' in message) return readHello(message);
@@ -133,8 +133,8 @@ function readAnswer({ id: _, output, background, ...rest }: Message): Answer {
     ending: readEnding(rest),
     ...(wrote && { output: wrote }),
     ...(others && { background: others }),
-    // Each operation has data of its own, which docs/develop/wire-protocol.md documents and its test compares. A program that
-    // answers in the place of the agent fails its own call, so whoever uses them must be within one.
+    // The data differ per operation; docs/develop/wire-protocol.md documents them, and its test compares. A program
+    // that forges an answer makes its own call fail. So use these data only within that call.
     data: rest,
   };
 }
@@ -145,7 +145,7 @@ function readEnding({ condition, interrupted, aborted }: Message): ToldEnding {
   return { kind: aborted === true ? 'aborted' : 'done' };
 }
 
-/** Returns what the member CONDITION of a message tells of a condition. */
+/** Returns CONDITION, a member of a message, as a condition. */
 export function readCondition(condition: unknown): Condition {
   const { type, text, variable, near, missing, restarts, moreRestarts, frames, moreFrames } =
     membersOf(condition);
@@ -189,7 +189,7 @@ function readPlace({
   };
 }
 
-/** Returns what FRAMES, a member of a message, tell of calls on a stack. */
+/** Returns FRAMES, a member of a message, as stack frames. */
 function framesOf(frames: unknown): Frame[] {
   return (Array.isArray(frames) ? frames : []).map((frame) => {
     const { call, folded, system, ...place } = membersOf(frame);
@@ -228,10 +228,10 @@ function readInterrupted({
   };
 }
 
-/** Characters of each part of an output that are taken: more than the agent sends, which the program can outdo. */
+/** Length limit of each part of an output. The agent sends less, but a program can send anything. */
 export const OUTPUT_LIMIT = 50_000;
 
-/** Returns what the member OUTPUT of a message tells that was written, if it does. */
+/** Returns OUTPUT, a member of a message, as written text; undefined when it is none. */
 export function readOutput(output: unknown): Output | undefined {
   const { text, omitted, tail } = membersOf(output);
   if (typeof text !== 'string') return undefined;
@@ -240,7 +240,7 @@ export function readOutput(output: unknown): Output | undefined {
   return { text: head, omitted, tail: textOf(tail ?? '').slice(-OUTPUT_LIMIT) };
 }
 
-/** Returns what the member DOING of a message tells of a job that runs, if it does. */
+/** Returns DOING, a member of a message, as the state of a job; undefined when it is none. */
 export function readDoing(doing: unknown): Doing | undefined {
   if (typeof doing !== 'object' || doing === null) return undefined;
   const { characters, lastLine, file, collectedMilliseconds } = membersOf(doing);

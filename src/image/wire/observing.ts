@@ -1,4 +1,4 @@
-// Decides what the operations that observe how a program runs take and give back.
+// Types of the operations that observe how a program runs.
 
 import type { LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 
@@ -7,11 +7,11 @@ export interface ObserveRefusal {
   /** A name of no function, and what else it names. */
   noFunction?: string;
   natures?: string[];
-  /** How many functions there are IN a package: none, or more than LIMIT. */
+  /** Number of functions in the package IN: none, or more than LIMIT. */
   packageFunctions?: number;
   in?: string;
   limit?: number;
-  /** A form about arguments that cannot be compiled for the function NAME with those PARAMETERS, and WHY not. */
+  /** A form about arguments that could not be compiled for the function NAME with PARAMETERS, and WHY not. */
   where?: string;
   name?: string;
   why?: string;
@@ -20,28 +20,28 @@ export interface ObserveRefusal {
   builtIn?: string;
   /** Why the text IN cannot be read. */
   unreadable?: Unreadable;
-  /** This SBCL has no profiler, or it is in use. */
+  /** This SBCL has no profiler, or the profiler is in use. */
   noProfiler?: boolean;
   busy?: boolean;
 }
 
-/** A function that is observed. */
+/** An observed function. */
 export interface ObservedFunction {
   name: string;
   calls: number;
-  /** Of so many calls one was recorded, when they were too many. */
+  /** One of this many calls was recorded, when there were too many. */
   every?: number;
   /** Why some of its calls are not seen. */
   unseen?: 'inline' | 'compiler-macro' | 'block';
-  /** It is no function any more. */
+  /** True when the name is no function any more. */
   gone?: boolean;
-  /** For how many calls the condition on arguments signalled, and what. */
+  /** For how many calls the form about arguments signalled, and which condition. */
   failed?: number;
   failure?: string;
 }
 
-/** A recorded call, in a tree of DEPTH. It returned VALUES; or was LEFT by a throw, is RUNNING, or PASSED on to another by
- *  a tail call. */
+/** A recorded call, at DEPTH in the tree. It returned VALUES; or a throw LEFT it, or it is RUNNING, or it PASSED
+ *  control on by a tail call. */
 export interface RecordedCall {
   depth: number;
   call: string;
@@ -56,7 +56,7 @@ export interface RecordedCall {
   condition?: { type: string; text: string };
 }
 
-/** What was seen of a parameter or a value. */
+/** Types and range of a parameter or a value, as seen in calls. */
 export interface SeenPlace {
   name: string;
   types?: { type: string; count: number }[];
@@ -64,7 +64,7 @@ export interface SeenPlace {
   most?: string;
 }
 
-/** Which types the calls of a function had, which SBCL knows, and a declaration of what was seen. */
+/** Types seen in the calls of a function; the type that SBCL knows; and a declaration of the seen types. */
 export interface SeenTypes {
   name: string;
   calls: number;
@@ -75,9 +75,9 @@ export interface SeenTypes {
   proposed?: string;
 }
 
-/** How calls differ from those that were recorded before: the first SAME ones are alike. */
+/** How calls differ from those recorded before: the first SAME ones are equal. */
 export interface ComparedCalls {
-  /** Nothing was recorded before. */
+  /** True when nothing was recorded before. */
   none?: boolean;
   same?: number;
   calls?: number;
@@ -88,54 +88,54 @@ export interface ComparedCalls {
 }
 
 export interface ObservedCalls {
-  /** Those that were called most, and how many are observed. */
+  /** The functions called most, and how many are observed. */
   functions?: ObservedFunction[];
   observed: number;
-  /** Their calls. */
+  /** Number of their calls. */
   calls: number;
-  /** Calls that were recorded, and how many of them were kept. */
+  /** How many calls were recorded, and how many of these were kept. */
   total: number;
   kept: number;
-  /** Few were kept because they filled the heap. */
+  /** True when few calls were kept because they filled the heap. */
   shrunk?: boolean;
   milliseconds: number;
-  /** How many times as long it took because calls were recorded. */
+  /** Factor by which recording slowed the run. */
   slower?: number;
   rows?: RecordedCall[];
   types?: SeenTypes[];
   compared?: ComparedCalls;
 }
 
-/** A function of a profile: parts of the samples in percent. */
+/** A function in a profile; SELF and TOTAL are its shares of the samples in percent. */
 export interface Spot {
   name: string;
   self: number;
   total: number;
   place?: Place;
   caller?: string;
-  /** The part of its samples that this caller has, unless that is all. */
+  /** This caller's share of its samples, unless that is all. */
   callerPart?: number;
 }
 
 export interface Profile {
-  /** Absent without a form: how often it ran, and what a run took. */
+  /** Absent without a form: how often it ran, and the cost of a run. */
   runs?: number;
   milliseconds?: number;
   cpu?: number;
   octets?: number;
-  /** What the run before these took, in milliseconds, of which no samples are. */
+  /** Milliseconds of an earlier first run, which was not sampled. */
   first?: number;
   samples: number;
-  /** No more samples could be taken. */
+  /** True when no more samples could be taken. */
   full?: boolean;
-  /** Most of what was allocated are large objects, of which each is one sample. */
+  /** True when most allocation is of large objects, each of which is a single sample. */
   large?: boolean;
   spots?: Spot[];
-  /** How many functions were running by themselves. */
+  /** Number of functions that were at the top of a sampled stack. */
   found: number;
 }
 
-/** What a form took, in milliseconds: the median and the quartiles. Each measure was of so many TIMES. */
+/** Cost of a form in milliseconds: median and quartiles. Each measurement ran it TIMES times. */
 export interface TakenTime {
   median: number;
   low: number;
@@ -144,7 +144,7 @@ export interface TakenTime {
   times: number;
 }
 
-/** What two forms took in turn, in time of the CPU or of the clock. */
+/** Costs of two forms that ran in turn, in CPU time or real time. */
 export interface ComparedTimes {
   rounds: number;
   cpu?: boolean;
@@ -157,7 +157,7 @@ interface Observed extends Remarks {
   value?: LookupFailure | ObserveRefusal;
 }
 
-/** What the server asks to observe how a program runs. */
+/** The operations that observe how a program runs. */
 export interface ObserveOperations {
   'observe-calls': {
     args: {

@@ -1,4 +1,4 @@
-// Decides what each operation of the agent takes and gives back; docs/develop/wire-protocol.md has examples.
+// Types of each operation's arguments and data; docs/develop/wire-protocol.md has examples.
 
 import type { ComparisonData } from './agreement.ts';
 import type { Caller, Doing, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
@@ -26,9 +26,9 @@ import type { TestOperations } from './testing.ts';
 export interface AproposData {
   total: number;
   inherited: number;
-  /** When nobody named a package and nothing is found: how many symbols of the session's package match. */
+  /** If no package was named and nothing was found: how many symbols of the session's package match. */
   current?: { package: string; count: number };
-  /** Home package, name, label, and of a ranked search a line of documentation or "". */
+  /** Home package, name, label, and for a ranked search a line of documentation or "". */
   rows?: [string, string, string, string?][];
 }
 
@@ -36,39 +36,39 @@ export interface WhoCallsData {
   name: string;
   callers: number;
   others: number;
-  /** How many only have the name among their data. */
+  /** How many merely contain the name in their data. */
   possible: number;
-  /** How many callers are not within the system that was asked for. */
+  /** How many callers are outside of the requested system. */
   leftOut?: number;
   natures?: string[];
-  /** Whether this SBCL keeps cross references to the symbol. */
+  /** True when this SBCL keeps cross references to the symbol. */
   kept: boolean;
-  /** Whether code was run by an interpreter, which leaves no trace. */
+  /** True when an interpreter ran code, which leaves no trace. */
   interpreted?: boolean;
-  /** Whether SBCL does not tell the agent of new code. */
+  /** True when SBCL does not notify the agent of new code. */
   unheard?: boolean;
-  /** Files of which the top-level forms are not all known. */
+  /** Files whose top-level forms are not all known. */
   unread?: UnreadFile[];
-  /** Why SBCL records no use of it in top-level forms, when there are others. */
+  /** Why SBCL records no uses of it in top-level forms, when there are other forms. */
   unrecorded?: 'macro' | 'inline' | 'slot';
-  /** Other names of packages, with the names of those. */
+  /** Other names of packages, mapped to their proper names. */
   packages?: Record<string, string>;
-  /** Top-level forms, whichever rows were asked for, and how many there are when these are not all. */
+  /** Uses in top-level forms, for any page of rows; and their total, when these are not all. */
   outside?: Caller[];
   outsideCount?: number;
-  /** All names of the packages in which the symbol is. */
+  /** All names of the packages in which the symbol is accessible. */
   accessibleIn?: string[];
-  /** The source files of loaded code, when no user is known. */
+  /** Source files of all loaded code, sent when no certain caller is known. */
   files?: string[];
   rows?: Caller[];
 }
 
-/** One of the things that a symbol names. */
+/** One meaning of a symbol, such as its function. */
 export interface Thing {
   nature: string;
   /** Absent when SBCL keeps none. */
   arglist?: string;
-  /** What the methods of a generic function accept, when that differs. */
+  /** Lambda list that the methods of a generic function accept together, when it differs. */
   accepted?: string;
   type?: string;
   documentation?: string;
@@ -101,34 +101,34 @@ export interface DescribeData {
   in: string;
   natures?: string[];
   things?: Thing[];
-  /** Names near it when it names nothing. */
+  /** Similar names, when it names nothing. */
   near?: string[];
   properties?: string[];
 }
 
 export interface EvaluateData extends Remarks {
-  /** The printed values of each form that was evaluated. */
+  /** The printed values of each evaluated form. */
   values?: PrintedValue[][];
-  /** The number of the form that was read or evaluated last, from 1. */
+  /** Number of the form that was read or evaluated last (1-based). */
   formNumber?: number;
   unreadable?: Unreadable;
   value?: LookupFailure;
 }
 
 export interface CompileData extends Omit<EvaluateData, 'values'> {
-  /** How many forms were compiled; absent when it was left before the end. */
+  /** How many forms were compiled; absent when the compilation did not reach the end. */
   forms?: number;
 }
 
-/** What the reader says to a text. Places are counted in characters, as Lisp does. */
+/** The reader's findings on a text. Offsets are in characters, as Lisp counts them. */
 export interface CheckedText {
-  /** Where its forms end. */
+  /** End offsets of its forms. */
   ends?: number[];
-  /** Why it cannot be read behind the last of these. */
+  /** Why it cannot be read after the last of these. */
   stopped?: string;
-  /** What is wrong with some forms; NAME says that it is about a package or a symbol. */
+  /** Problems of some forms; NAME: the problem is a package or a symbol. */
   problems?: { start: number; text: string; name?: boolean }[];
-  /** Packages that those forms are in and that there are not, so that these were not looked at. */
+  /** Missing packages, whose forms were therefore not checked. */
   missing?: string[];
 }
 
@@ -138,8 +138,8 @@ interface ToolValue {
 }
 
 export interface RunToolData extends Remarks {
-  /** What the handler returned, or why it failed; MISSING when the image has no such tool, or has REPLACED it. DATA
-   *  is absent when it cannot cross, TEXT when it is the data itself. RESULT is what it returned besides a failure. */
+  /** The handler's return value, or why it failed. MISSING: the image has no such tool. REPLACED: it has a newer one.
+   *  DATA is absent when it cannot be sent, TEXT when it is the data. RESULT is what it returned besides a failure. */
   value?: ToolValue & { failed?: boolean; result?: ToolValue; missing?: string; replaced?: boolean };
 }
 
@@ -257,39 +257,39 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
   macroexpand: { args: { code: string; package?: string; mode: string }; data: MacroexpandData };
 }
 
-/** What the agent says of a job that runs. */
+/** State of a running job, from the agent. */
 export interface AgentJob extends Doing {
   id: number;
   frames?: string[];
   characters: number;
 }
 
-/** What the agent says of the image. */
+/** State of the image, from the agent. */
 export interface AgentStatus {
   version: string;
   package: string;
   /** Octets. */
   heapUsed: number;
   heapSize: number;
-  /** How often garbage was collected, where this SBCL counts that, and for how long. */
+  /** Milliseconds spent in garbage collections. */
   collectedMilliseconds: number;
   threads: number;
   programThreads: number;
-  /** Of the program's threads, ten at most. */
+  /** At most ten of the program's threads. */
   threadNames?: string[];
-  /** The library manager of the user, the file that sets it up, and whether it is loaded, or why it could not be. */
+  /** The user's library manager, its set-up file, and whether it is loaded or why it could not be. */
   libraries?: { name: string; file: string; loaded?: boolean; failure?: string };
   jobs?: AgentJob[];
 }
 
-/** What became of a tool that code called: its data, with the TEXT of it for a model, or the text of its failure. RESULT is
- *  what it returned all the same. A human could allow a call that needs an approval. */
+/** Result of a tool that code called: its data with the TEXT for a model, or the text of its failure. RESULT is what it
+ *  returned in spite of that. NEEDS_APPROVAL: a human could allow the call. */
 export type ToolAnswer =
   | { value: unknown; text?: string }
   | { failure: string; result?: string; needsApproval?: boolean };
 
-/** What went wrong with the form number INDEX of a replay. WHY says why it could not be evaluated. Else it defined
- *  names once and not this time, or the image does not work any more after it. */
+/** A problem with the form at INDEX (0-based) of a replay: WHY it could not be evaluated, names that it no longer
+ *  defines (MISSING), or that the image is BROKEN after it. */
 export interface ReplayRemark {
   index: number;
   why?: string;

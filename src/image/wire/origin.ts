@@ -1,50 +1,50 @@
-// Decides what is known of the code that asked for what runs now, and for what it would wait in vain.
+// Tracks for which code in an image the server works, and refuses operations that would deadlock.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CallError } from '../../errors.ts';
 import type { Peer } from './peer.ts';
 
-/** Code that asks: of which peer, and the operations within which it runs, the innermost last. Each but the last
- *  waits for the next. */
+/** Code that makes a request: its peer, and the operations within which it runs, innermost last. Each operation waits
+ *  for the next. */
 interface Origin {
   peer: Peer;
   operations: readonly string[];
-  /** The id of the innermost one there; a thread can work for none. */
+  /** Id of the innermost operation's job; undefined for a thread that works for none. */
   job: number | undefined;
 }
 
 const origin = new AsyncLocalStorage<Origin>();
 
-/** Calls ACTION, and what that starts, for code from FROM. */
+/** Runs ACTION, and all that it starts, on behalf of code from FROM. */
 export function runFor<Value>(from: Origin, action: () => Value): Value {
   return origin.run(from, action);
 }
 
-/** Returns the peer whose code asked for what runs now, or undefined when a client did. */
+/** Returns the peer whose code requested the current work; undefined when a client did. */
 export function codeCaller(): Peer | undefined {
   return origin.getStore()?.peer;
 }
 
-/** Returns the peer and the job whose code asked for what runs now, or undefined when a client did. */
+/** Returns the peer and the job whose code requested the current work; undefined when a client did. */
 export function callingJob(): { peer: Peer; job: number | undefined } | undefined {
   return origin.getStore();
 }
 
-/** Returns the operations within which the code runs that asked for what runs now; undefined when a client did. */
+/** Returns the operations within which the requesting code runs; undefined when a client made the request. */
 export function operationsAround(): readonly string[] | undefined {
   return origin.getStore()?.operations;
 }
 
-/** The operations that compile and take back what that defines: one at a time. */
+/** Operations that compile and then undo what that defined: one at a time. */
 export const COMPILATIONS: readonly string[] = ['compile-forms', 'check-file'];
 
-/** Whether a compilation waits for what runs now, which so must not wait for the end of it. */
+/** True when a compilation waits for the current work, which therefore must not wait for that compilation. */
 export function withinCompilation(): boolean {
   return operationsAround()?.some((name) => COMPILATIONS.includes(name)) === true;
 }
 
-/** Throws a CallError when the operation NAME would wait for one that waits for it. Code of a system that is being
- *  loaded lends it its lock, but cannot from another thread. */
+/** Throws a CallError when the operation NAME would deadlock with one that waits for it. The load of a system lends its
+ *  lock to the system's own code, but not to another thread. */
 export function checkCanEnd(name: string): void {
   if (name !== 'load-system' || !operationsAround()?.slice(0, -1).includes('load-system')) return;
   throw new CallError(

@@ -1,16 +1,16 @@
-// Decides since when an image has not reacted, and what it said of itself last.
+// Measures for how long an image has not reacted, and keeps its last status.
 
 import type { AgentStatus } from './operations.ts';
 import type { Peer } from './peer.ts';
 
-/** What the agent said of its image, and when. */
+/** The agent's status of its image, and its time (performance.now). */
 export interface Said {
   status: AgentStatus;
   at: number;
 }
 
-/** Asks one peer what its reader answers at once. While a question waits, the same is not asked again, so that an
- *  image that stands still is not sent more and more. */
+/** Sends a peer requests that its reader thread answers at once. It repeats no request that is still unanswered, in
+ *  order not to flood an image that hangs. */
 export class Pulse {
   readonly #peer: Pick<Peer, 'request'>;
   readonly #asked = new Map<'ping' | 'status', { at: number; reaction: Promise<void> }>();
@@ -25,12 +25,12 @@ export class Pulse {
     return this.#ask('ping', async () => void (await this.#peer.request('ping', {}).answer));
   }
 
-  /** Asks the agent how its image is. Returns what it says within MS milliseconds, else what it said last, if anything.
-   *  silentMs is for how long the image has not reacted. */
+  /** Requests the agent's status. Returns the one that arrives within MS milliseconds, else the last one, if any.
+   *  silentMs is how long the image has not reacted. */
   async status(ms: number): Promise<{ said?: Said; silentMs: number }> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((resolve) => {
-      // When this process has stood still too, its timer comes first, and then what the agent has said meanwhile is read.
+      // If this process hung too, its timer fires first. Answers that have arrived meanwhile are read before resolving.
       timer = setTimeout(() => setImmediate(resolve, true), ms);
     });
     const heard = this.#ask('status', () => this.#askStatus());
@@ -38,7 +38,7 @@ export class Pulse {
     return { ...(this.#said && { said: this.#said }), silentMs: isLate ? this.#silentMs : 0 };
   }
 
-  /** Milliseconds since the oldest question that still waits for an answer; 0 when none does. */
+  /** Milliseconds since the oldest unanswered request; 0 when there is none. */
   get #silentMs(): number {
     const [oldest] = [...this.#asked.values()].map(({ at }) => at).sort((one, other) => one - other);
     return oldest === undefined ? 0 : performance.now() - oldest;

@@ -1,9 +1,9 @@
-// Decides what the agent tells of a symbol that is to get another name.
+// Types of the agent's facts on a symbol that is to be renamed.
 
 import type { Item } from './agreement.ts';
 
-/** Why a symbol cannot have a name. In PACKAGE the name means SYMBOL already, which is another one, or names something of
- *  NATURES. Or the package is locked, or the symbol is a keyword. */
+/** Why a symbol cannot get a name. In PACKAGE, the name already means another SYMBOL, or names something (NATURES). Or
+ *  the package is locked, or the symbol is a keyword. */
 export interface NameConflict {
   kind: 'keyword' | 'locked' | 'other' | 'taken';
   package?: string;
@@ -11,19 +11,19 @@ export interface NameConflict {
   natures?: string[];
 }
 
-/** One symbol and the name it is to get. */
+/** A symbol and its new name. */
 export interface RenamingData {
   from: string;
   to: string;
-  /** The packages in which the symbol is, and those that export it. */
+  /** The packages in which the symbol is accessible, and those that export it. */
   packages?: string[];
   exporters?: string[];
-  /** Whether a symbol of the new name is there and names nothing. */
+  /** True when a symbol of the new name exists and names nothing. */
   unnamed?: boolean;
   conflicts?: NameConflict[];
 }
 
-/** A structure that has the name of the symbol, or a slot of that name. Functions are without their package. */
+/** A structure named by the symbol, or with a slot of that name. Functions are without their package. */
 export interface StructureData {
   name: string;
   /** Each slot and its accessor. */
@@ -41,20 +41,20 @@ export interface RenameFacts {
   natures?: string[];
   /** Files and numbers of the top-level forms that define it. */
   places?: [string, number][];
-  /** What these forms define besides, under names that have its name in them. */
+  /** Other names, containing its name, that these forms define. */
   made?: string[];
   structures?: StructureData[];
   /** Each class that takes an initarg of its name, with the classes below that, by bare names. */
   heirs?: string[][];
   renamings: RenamingData[];
-  /** Each name of a package, and its proper name. */
+  /** Each name of a package, with its proper name. */
   packageNames?: [string, string][];
-  /** A package, a nickname that is local to it, and what that means. */
+  /** A package, a package-local nickname in it, and the package that the nickname means. */
   localNicknames?: [string, string, string][];
   files?: string[];
 }
 
-/** What became of the old definitions. */
+/** What was done with the old definitions. */
 export interface RenameFinished {
   gone?: Item[];
   goneTotal?: number;

@@ -1,19 +1,19 @@
-// Decides what the agent tells of tests: how they are found, and what came of each.
+// Types of the agent's reports on tests: how they were found, and the result of each.
 
 import type { UnsetVariable } from './agreement.ts';
 import type { LookupFailure, Place, Remarks } from './data.ts';
 import type { Hold } from './holding.ts';
 import type { MissingSystem } from './loading.ts';
 
-/** A check of a test that failed, or an error that nobody expected. */
+/** A failed check of a test, or an unexpected error. */
 export interface TestFailure {
   kind: 'failure' | 'error';
-  /** What was evaluated, or a form that also says what was wanted. */
+  /** The evaluated form, or one that also contains the expected value. */
   form?: string;
   check?: string;
   expected?: string;
   got?: string;
-  /** What the framework says. */
+  /** The framework's message. */
   text?: string;
   /** The type and the report of the condition that was signalled. */
   type?: string;
@@ -21,53 +21,53 @@ export interface TestFailure {
   place?: Place;
 }
 
-/** What came of a test. */
+/** The result of a test. */
 export interface TestResult {
   framework: string;
-  /** Its name, by which it is found again. */
+  /** The name by which the test can be found again. */
   test: string;
-  /** How many checks it made, and how many of them failed, were left out, or failed as expected. */
+  /** Number of its checks, and how many of them failed, were skipped, or failed as expected. */
   checks?: number;
   failed?: number;
   errors?: number;
   skipped?: number;
   expected?: number;
   failures?: TestFailure[];
-  /** What it wrote, when it did not pass. */
+  /** Its output, when it did not pass. */
   output?: string;
   milliseconds?: number;
-  /** It did not come to its end. */
+  /** True when it did not run to its end. */
   left?: boolean;
-  /** The systems whose tests ran, the innermost first. */
+  /** The systems whose tests ran, innermost first. */
   systems?: string[];
   definition?: Place;
-  /** Which of the definitions that were measured it ran: a hexadecimal number, whose lowest bit is for the first. */
+  /** The measured definitions that it ran, as a hexadecimal bit mask. The lowest bit is the first definition. */
   reached?: string;
 }
 
-/** A definition that was measured: that of the function NAME, in the form with number FORM of FILE. PART says which
- *  element of the form it is, which one of that, and so on. */
+/** A measured definition: the function NAME, in the form number FORM of FILE. PART is its path in the form: index of an
+ *  element, index in that element, and so on. */
 export interface MeasuredDefinition {
   name: string;
   file: string;
   form: number;
   part?: number[];
   reached?: boolean;
-  /** The parts of the form that never ran: which element, which one of that, and so on. */
+  /** Parts of the form that never ran, as such paths. */
   never?: number[][];
 }
 
-/** What tests ran. MISSED is how many definitions could not be measured. */
+/** The code that tests ran. MISSED: how many definitions could not be measured. */
 export interface CoverageData {
   definitions?: MeasuredDefinition[];
   missed?: number;
 }
 
-/** What is told of a run before its end. */
+/** A report from a run before its end. */
 export type TestPart = { began: string; framework: string } | TestResult;
 
-/** Why nothing ran: a name is of none of the tests that are KNOWN, or of several. Or what they run cannot be measured,
- *  because this SBCL cannot do it, or another run does. */
+/** Why nothing ran: a name fits none of the KNOWN tests, or several. Or coverage cannot be measured, because this SBCL
+ *  lacks it or another run uses it. */
 export interface TestLookup {
   unmeasured?: 'missing' | 'busy';
   missing?: string;
@@ -78,31 +78,31 @@ export interface TestLookup {
 export interface TestRunData extends Remarks {
   tests?: TestResult[];
   parts?: TestPart[];
-  /** Of systems that could not be tested to their end: which one ASDF misses, and which one needs that. */
+  /** Systems that ASDF misses, with the systems that need them and so could not be fully tested. */
   needs?: MissingSystem[];
-  /** Which packages have tests, when none ran. */
+  /** Packages with tests, when none ran. */
   packages?: { package: string; tests: number }[];
-  /** Names that were to run again and that no framework has any more. */
+  /** Names to run again that no framework has any more. */
   gone?: string[];
   /** Files below the root that have changed since the image loaded them. */
   stale?: string[];
-  /** Variables of files below the root that loads did not set again. */
+  /** Variables in files below the root that loads did not set again. */
   unset?: UnsetVariable[];
   unsetTotal?: number;
-  /** Systems that were tested, and of which no test of a framework was seen. */
+  /** Tested systems in which no test of a known framework was seen. */
   unseen?: string[];
-  /** Names of all other tests, when that was asked. */
+  /** Names of all other tests, on request. */
   others?: string[];
   coverage?: CoverageData;
   value?: LookupFailure | TestLookup;
 }
 
-/** Which systems are tested, and which are loaded before, by FORCE where ASDF would not notice a change. */
+/** The systems to test, and those to load before, by FORCE where ASDF would not notice a change. */
 export interface TestPlanData extends Remarks {
   value?: {
     systems?: string[];
     loads?: { name: string; force?: boolean }[];
-    /** Systems of the workspace whose definitions cannot be read for want of others. */
+    /** Systems of the workspace whose definitions cannot be read because others are missing. */
     unread?: MissingSystem[];
   } & Partial<MissingSystem>;
 }
@@ -118,7 +118,7 @@ export interface TestOperations {
       package?: string;
       skip?: string[];
       seed?: number;
-      /** Below which folder changed files are told, and what is measured; and where that is compiled. */
+      /** The folder whose changed files are reported and whose code is measured; and the folder for its fasls. */
       root?: string;
       folder?: string;
     } & Hold;

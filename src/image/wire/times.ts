@@ -1,56 +1,56 @@
-// Decides how long an image and its calls are waited for, where the user has no say in it.
+// Timeouts and intervals of an image and its calls, where the user chooses none.
 
-/** Milliseconds each. */
+/** All in milliseconds. */
 export interface Times {
-  /** After the first interrupt of a call that still runs: until the next, until its thread is ended, and until the
-   *  image is asked. */
+  /** For a call that runs on after its first interrupt: time until the next interrupt, until its thread is terminated,
+   *  and until the image is asked to react. */
   again: number;
   terminate: number;
   ask: number;
-  /** For a call to end once the image has shown that it reacts, or for the image to react. */
+  /** Time for a call to end once the image has reacted, or for the image to react. */
   kill: number;
-  /** By how much later all these come at most while the image collects garbage or is denied the CPU. For each GB of its
-   *  heap it is more: a collection that copies so much takes 2 s, and several can follow. */
+  /** At most this much later, while the image collects garbage or is denied the CPU. A larger heap gets more time: to
+   *  copy a GB takes 2 s, and several collections can follow. */
   collecting: number;
   collectingPerGb: number;
-  /** Between two looks at an image in which a call is being ended. */
+  /** Interval between polls of an image in which a call is being ended. */
   look: number;
-  /** Between two pings of an image that calls wait for. */
+  /** Interval between pings of an image that calls wait for. */
   beat: number;
-  /** For an image to be silent while a garbage collection stops everything, and more for each GB of its heap. */
+  /** How long an image may be silent while a garbage collection stops everything, and the extra time per GB of heap. */
   frozen: number;
   frozenPerGb: number;
-  /** For the agent of an image that somebody else runs to greet. */
+  /** Time for the greeting of an image that somebody else runs. */
   greeting: number;
-  /** For an image to greet, and between two attempts to let it go on, should a signal have stopped it. */
+  /** Time for the greeting of our own image, and the interval at which it is resumed, should a signal stop it. */
   start: number;
   wake: number;
-  /** For each step of making a core, which leaves the CPU to all others. */
+  /** Time for each step of making a core, which runs at low priority. */
   core: number;
-  /** For the output of a process to be read that has ended. */
+  /** Time to read the last output of a process that has ended. */
   lastWords: number;
-  /** For a process that is about to exit. */
+  /** Time for a process that is about to exit. */
   exit: number;
-  /** For the agent to say how it is. */
+  /** Time for the agent's status. */
   status: number;
-  /** Between two reports of a call that runs. */
+  /** Interval between progress reports of a running call. */
   progress: number;
-  /** For any load. */
+  /** Time for any load. */
   load: number;
-  /** For calls to clean up when the server ends. */
+  /** Time for cleanup forms of calls when the server ends. */
   cleanup: number;
   /** For a lost image to be built again: what comes later is not begun any more. It is longer than what one load may take,
    *  so that one that hangs does not keep the rest from being built. */
   rebuild: number;
   /** For one form of that, and for a file that was not loaded to its end. */
   rebuiltForm: number;
-  /** For a look whether the image still works after such a form. */
+  /** Time for a probe after such a form. */
   probe: number;
-  /** For an image to show that it works, when calls fail in a way that can be its own fault. */
+  /** Time for an image to prove that it works, after calls that failed in a way that can be its own fault. */
   alive: number;
   /** For any other file or system of it. */
   rebuiltLoad: number;
-  /** After which an image that was built again is not lost because of that. */
+  /** A rebuilt image that lives longer than this was not lost because of the rebuild. */
   soon: number;
 }
 

@@ -1,5 +1,5 @@
-// Decides how tools that code in the image calls or registers are dealt with. It bounds how deep calls nest and how
-// many run at once, and ends what nobody waits for any more.
+// Serves the tool calls and registrations of code in the image. Limits how deep calls nest and how many run
+// concurrently, and aborts those that nobody awaits any more.
 
 import { CallError, messageOf } from '../../errors.ts';
 import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper } from './frames.ts';
@@ -8,31 +8,31 @@ import type { ToolAnswer } from './operations.ts';
 import { operationsAround, runFor } from './origin.ts';
 import type { Peer } from './peer.ts';
 
-/** What the image can ask of the server. */
+/** The requests that an image can send to the server. */
 export interface Upcalls {
-  /** Calls a tool for code, for its data or, with AS_TEXT, what a model would read. Null as an argument stands
-   *  for NIL. HOME is the package of the code, unless that is CL-USER. */
+  /** Calls a tool for code. Returns its data or, with AS_TEXT, the text for a model. A null argument stands for NIL.
+   *  HOME is the package of the code, unless it is CL-USER. */
   callTool?: (
     tool: string,
     args: { [name: string]: unknown },
     signal: AbortSignal,
     how: { asText: boolean; home: string | undefined },
   ) => Promise<ToolAnswer>;
-  /** Makes the tool that DEFINITION, not checked yet, describes one that can be called, and returns how clients call it.
-   *  The image knows its handler by REGISTRATION. Throws a CallError that says why it refuses. */
+  /** Registers the tool that DEFINITION (an unchecked value) describes, and returns its name for clients. REGISTRATION
+   *  is the image's key of its handler. Throws a CallError that says why it refuses. */
   registerTool?: (definition: unknown, registration: unknown) => string;
-  /** Takes TOLD, which tells how a form changed the image, or which form is evaluated again. */
+  /** Receives TOLD: how a form changed the image, or which form a replay has reached. */
   tell?: (told: Told) => void;
 }
 
-/** How deep calls can be nested, so that code that calls itself for ever ends. */
+/** Maximum nesting of calls, so that endless recursion through tools ends. */
 const LEVELS = 16;
-/** How many calls of threads that work for no call can be under way; on which level those are is not known. */
+/** At most this many concurrent calls of threads that work for no call. Their nesting is not known. */
 const THREAD_CALLS = 256;
-/** How many calls can be under way in all, and characters that their arguments can take as JSON. */
+/** At most this many concurrent calls, and characters of their arguments as JSON. */
 const CALLS = 1000;
 const CHARACTERS = 64 * 1024 * 1024;
-/** Octets of answers that the image has not read, above which no further one is sent. */
+/** With more octets of answers than this unread by the image, no further answer is sent. */
 const UNREAD = 128 * 1024 * 1024;
 /** Stands for the operation of a thread that works for none. */
 const THREAD = ['thread'];
@@ -41,13 +41,13 @@ const THREAD = ['thread'];
 export class CodeCalls {
   readonly #peer: Peer;
   readonly #upcalls: Upcalls;
-  /** The operations of which jobs are part, by their ids, the own one last. */
+  /** By job id, the operations that a job runs within, its own last. */
   readonly #jobs = new Map<number, readonly string[]>();
   readonly #running = new Map<
     number,
     { job: number | undefined; characters: number; controller: AbortController }
   >();
-  /** How many of those are of threads that work for no call, and the characters of all. */
+  /** How many of these calls are from threads that work for no call, and the characters of all calls. */
   #fromThreads = 0;
   #characters = 0;
   readonly #unread: () => number;
@@ -59,7 +59,7 @@ export class CodeCalls {
     this.#unread = unread;
   }
 
-  /** Takes UPCALL: a call, a tool to register, or that nobody waits for an answer any more. */
+  /** Handles UPCALL: a call, a registration, or a call that nobody awaits any more. */
   take(upcall: Upcall): void {
     const { call } = upcall;
     if (upcall.kind === 'left') {
@@ -91,18 +91,18 @@ export class CodeCalls {
     if (job === undefined) this.#fromThreads += sign;
   }
 
-  /** Remembers within what the job ID runs, which begins now to do OPERATION. */
+  /** Records the operations around the job ID, which now begins OPERATION. */
   jobBegan(id: number, operation: string): void {
     this.#jobs.set(id, [...(operationsAround() ?? []), operation]);
   }
 
-  /** Ends the calls that the job ID made, which has ended. */
+  /** Aborts the calls of the job ID, which has ended. */
   jobEnded(id: number): void {
     this.#jobs.delete(id);
     for (const { job, controller } of this.#running.values()) if (job === id) controller.abort();
   }
 
-  /** Ends all calls, because the process has ended. */
+  /** Aborts all calls, because the process has ended. */
   endAll(): void {
     this.#jobs.clear();
     for (const { controller } of this.#running.values()) controller.abort();
@@ -117,7 +117,7 @@ export class CodeCalls {
     }
   }
 
-  /** Returns why UPCALL, whose arguments have that many CHARACTERS, is not performed, if it is not. */
+  /** Returns why UPCALL, whose arguments take CHARACTERS, is refused; undefined when it is not. */
   #refusal({ call, job }: Upcall & { kind: 'call' }, characters: number): string | undefined {
     if (this.#running.has(call)) return `There is a tool call with the number ${call} under way.`;
     if (this.#operations(job).length > LEVELS)

@@ -1,4 +1,4 @@
-// Decides what a buffer is: a file of the workspace, by its path or a base name that only one file has.
+// Finds buffers: files of the workspace, named by path or by a base name that only one file has.
 
 import { lstat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -14,32 +14,32 @@ import { visibleName } from '../../visible.ts';
 
 /** A text that can be read by lines. */
 export interface TextBuffer {
-  /** What people name it. */
+  /** Its name as shown to people. */
   name: string;
-  /** What a reader should know besides. */
+  /** A remark for the reader. */
   note?: string;
-  /** The edits of it that a human was asked about and has not answered yet, as they see them. */
+  /** Diffs of edits that a human was asked to approve and has not answered yet. */
   pending: string[];
-  /** Returns its lines from number FIRST on, until SIGNAL, as readLines does. */
+  /** Reads its lines from number FIRST (from 1) on until SIGNAL aborts, as readLines does. */
   read(first: number, signal?: AbortSignal): Promise<Excerpt | string>;
 }
 
-/** Where buffers come from. The buffers of an attached editor would be another source than the workspace. */
+/** A source of buffers. The buffers of an attached editor would be another one beside the workspace. */
 export interface BufferSource {
-  /** Returns the buffer that NAME means. Throws a CallError with other names when none or several are meant. */
+  /** Returns the buffer NAME. Throws a CallError with other names when no file has the name, or several have. */
   find(name: string): Promise<TextBuffer>;
-  /** Yields the buffers in the directory FOLDER, or all, within BUDGET; undefined when there is no such directory. */
+  /** Yields the buffers in directory FOLDER, or all, within BUDGET; undefined when there is no such directory. */
   below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined>;
 }
 
-/** Returns the edits that wait for an answer about the file that people name NAME, as a human sees them. */
+/** Returns the diffs of the pending edits of file NAME, as a human sees them. */
 export type PendingEdits = (name: string) => string[];
 
-/** Lines of an edit that are shown with its file. */
+/** At most this many lines of a pending edit are shown. */
 const PENDING_LINES = 200;
 
-/** Returns the section that shows the edits that wait for an answer, which TEXT tells where they are not; undefined
- *  when there are none. */
+/** Returns the section with the PENDING edits; TEXT names the place that does not contain them yet. Returns undefined
+ *  when none are pending. */
 export function pendingSection(pending: readonly string[], text: string): string | undefined {
   const [first, ...more] = pending;
   if (first === undefined) return undefined;
@@ -50,22 +50,22 @@ export function pendingSection(pending: readonly string[], text: string): string
   );
 }
 
-/** Entries of directories, and milliseconds, that looking for a base name may take. */
+/** A look-up of a base name may read this many directory entries, for this many milliseconds. */
 const FIND_ENTRIES = 50_000;
 const FIND_MS = 3000;
-/** Entries of directories, and milliseconds, that looking into all files may take. */
+/** A search of all files may read this many directory entries, for this many milliseconds. */
 const SEARCH_ENTRIES = 100_000;
 const SEARCH_MS = 10_000;
 
-/** Returns what looking into all files may use up. */
+/** Returns a fresh budget for a search of all files. */
 export function searchBudget(): Budget {
   return budgetOf(SEARCH_ENTRIES, SEARCH_MS);
 }
 
-/** Files that are listed when a name means several. */
+/** At most this many files are listed when a name is ambiguous. */
 const LISTED = 20;
 
-/** The files of WORKSPACE as buffers. */
+/** Presents the files of WORKSPACE as buffers. */
 export class WorkspaceBuffers implements BufferSource {
   readonly #workspace: Workspace;
   readonly #pendingEdits: PendingEdits;
@@ -93,7 +93,7 @@ export class WorkspaceBuffers implements BufferSource {
     return { ...this.#buffer(only, only), ...(note && { note }) };
   }
 
-  /** Throws a CallError, with similar names where there is a workspace, when nothing is at PATH. */
+  /** Throws a CallError when nothing is at PATH; it lists similar names, when the workspace can be read. */
   async confirmThere(path: string): Promise<void> {
     const { missing } = await this.#workspace.locate(path, 'read');
     if (missing.length === 0) return;
@@ -134,7 +134,7 @@ export class WorkspaceBuffers implements BufferSource {
   async below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined> {
     if (folder === undefined) return this.#all(this.#workspace.rootFolders(), budget);
     const { real, missing } = await this.#workspace.locate(folder, 'read');
-    // It may vanish meanwhile.
+    // The file may vanish meanwhile.
     const stats =
       missing.length === 0 ? await answered(real, () => lstat(real)).catch(() => undefined) : undefined;
     return stats?.isDirectory() ? this.#all([real], budget) : undefined;
@@ -144,7 +144,7 @@ export class WorkspaceBuffers implements BufferSource {
     for await (const path of filesBelow(this.#workspace, folders, budget)) yield this.#buffer(path, path);
   }
 
-  /** Returns the buffer of the file at REAL, a real path, which was called PATH. */
+  /** Returns the buffer of the file at REAL, a real path; PATH is what the caller named it. */
   #buffer(real: string, path: string): TextBuffer {
     const name = this.#workspace.name(real);
     return {

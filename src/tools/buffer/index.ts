@@ -1,4 +1,4 @@
-// Decides which tools read, search and write files, in the order of the list.
+// Lists the tools that read, search and write files.
 
 import type { Workspace } from '../../files/workspace.ts';
 import type { Tool } from '../../kernel/tool.ts';
@@ -7,8 +7,8 @@ import { readBuffer, readFile } from './reading.ts';
 import { searchInBuffer } from './search-in-buffer.ts';
 import { writeFile } from './writing.ts';
 
-/** Returns the tools of the category buffer, over WORKSPACE. PENDING_EDITS tells of edits that wait for an answer; a
- *  pattern may take MATCH_MS milliseconds in one text. */
+/** Returns the tools of the category buffer. PENDING_EDITS returns edits that wait for approval; MATCH_MS limits the
+ *  matching of a pattern against one text, in milliseconds. */
 export function bufferTools(workspace: Workspace, pendingEdits?: PendingEdits, matchMs?: number): Tool[] {
   const buffers = new WorkspaceBuffers(workspace, pendingEdits);
   return [

@@ -1,14 +1,14 @@
-// Decides how texts are searched: by a pattern that cannot hold up the server.
+// Searches texts for a pattern in a worker thread, so that a slow pattern cannot block the server.
 
 import { Worker } from 'node:worker_threads';
 import { CallError, messageOf } from '../../errors.ts';
 import { patience } from '../../files/budget.ts';
 
-/** Milliseconds of the CPU that matching in one text may take. */
+/** Milliseconds of CPU time that matching one text may take. */
 const MATCH_MS = 3000;
 
-/** JavaScript's regular expressions can take forever, so they run in a thread that can be ended. It is a text because
- *  the program is bundled into one file, which a thread cannot run a part of. */
+/** A JavaScript regular expression can run forever, so it runs in a thread that can be terminated. The code is a string
+ *  because the program is bundled into one file, and a thread cannot run a part of it. */
 const THREAD = `
 const { parentPort, workerData } = require('node:worker_threads');
 const pattern = new RegExp(workerData.source, workerData.flags);
@@ -24,21 +24,21 @@ parentPort.on('message', ({ text, skip, limit }) => {
 
 export interface Matches {
   count: number;
-  /** Where each of those that were wanted begins and ends. */
+  /** Start and end index of each match that was asked for. */
   found: [start: number, end: number][];
 }
 
-/** Returns the regular expression that a search for PATTERN means. Throws a CallError when it is none. */
+/** Returns the regular expression for PATTERN. Throws a CallError when PATTERN is empty or invalid. */
 export function searchPattern(pattern: string, regex: boolean, caseSensitive: boolean): RegExp {
   if (pattern === '') throw new CallError("Parameter 'pattern' must not be empty.");
-  // Lines end with LF in the texts that are searched.
+  // The texts searched have LF line ends.
   const given = pattern.replaceAll('\r\n', '\n');
   const source = regex ? given : given.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   const flags = caseSensitive ? 'gm' : 'gim';
   try {
     return new RegExp(source, `${flags}u`);
   } catch {
-    // Many write escapes that only the older syntax knows, such as \- and \".
+    // Many write escapes that only the older syntax allows, such as \- and \".
   }
   try {
     return new RegExp(source, flags);
@@ -50,7 +50,7 @@ export function searchPattern(pattern: string, regex: boolean, caseSensitive: bo
   }
 }
 
-/** Searches texts for one pattern, in a thread that stop ends. In one text it may take MATCH_MS milliseconds, as `patience`
+/** Searches texts for one pattern in a thread that `stop` ends. Each text may take MATCH_MS milliseconds, as `patience`
  *  counts them. */
 export class Searcher {
   readonly #pattern: RegExp;
@@ -67,12 +67,12 @@ export class Searcher {
   #start(): Worker {
     const { source, flags } = this.#pattern;
     const thread = new Worker(THREAD, { eval: true, workerData: { source, flags } });
-    // It may fail when nobody listens any more, which would end the server.
+    // It may fail when nobody listens any more, and an unhandled error would end the server.
     return thread.on('error', () => {});
   }
 
-  /** Returns how often the pattern is in TEXT, and where, of LIMIT matches after SKIP. Throws a CallError when
-   *  that takes too long or too much stack, or the signal ends it. */
+  /** Returns the number of matches in TEXT, and the places of at most LIMIT matches after the first SKIP. Throws a
+   *  CallError when it takes too long or too much stack, or the signal aborts. */
   search(text: string, skip: number, limit: number): Promise<Matches> {
     const thread = this.#thread ?? this.#start();
     this.#thread = thread;
@@ -103,7 +103,7 @@ export class Searcher {
     });
   }
 
-  /** Whether the signal ended the search. */
+  /** True when the signal ended the search. */
   get ended(): boolean {
     return this.#signal?.aborted === true;
   }

@@ -1,4 +1,4 @@
-// Decides what of a directory one answer shows: its files as far as there is room, or a list of them when that is little.
+// Shows a directory in one answer: its files as far as they fit, or only a list when few fit.
 
 import { messageOf } from '../../errors.ts';
 import type { Budget } from '../../files/budget.ts';
@@ -7,20 +7,20 @@ import type { Result } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import type { TextBuffer } from './buffers.ts';
 
-/** What is shown of a file, or why it is not. */
+/** The text of a file, or why it is not shown. */
 type Shown = Result & { data: object };
 
-/** Characters of texts that are kept for one answer, and for code, which needs no room in an answer. */
+/** At most this many characters of text are kept: for one answer, and for code, which has no answer to fill. */
 const KEPT = 80_000;
 const KEPT_FOR_CODE = 8_000_000;
 
-/** What a directory is called, and whether code reads it. */
+/** The directory, and whether code reads the data (WHOLE). */
 interface Asked {
   path: string;
   whole: boolean;
 }
 
-/** Returns the answer that shows FILES of a directory, each as SHOW tells it, until BUDGET is used up. */
+/** Returns the answer with FILES of a directory, each rendered by SHOW, until BUDGET is used up. */
 export async function folderResult(
   { path, whole }: Asked,
   files: AsyncIterable<TextBuffer>,
@@ -51,7 +51,7 @@ function notShown(name: string, error: unknown): Shown {
   return { data: { path: name, reason }, text: reason };
 }
 
-/** Returns SHOWN with its first line alone, and without the lines of the file. */
+/** Returns SHOWN with only its first line, and data without the file's text. */
 function headOf({ data, text }: Shown): Shown {
   return { data: { ...data, text: undefined }, text: text.split('\n', 1)[0] ?? '' };
 }
@@ -77,7 +77,7 @@ function folderText(
   ]);
 }
 
-/** Returns HEAD, the texts of READ from the first on for which one answer has room, and which files are left. */
+/** Returns HEAD, as many texts of READ, from the first on, as fit into one answer, and a list of the other files. */
 function fittingTexts(head: string, read: readonly Shown[]): string[] {
   for (let count = read.length; ; count -= 1) {
     const texts = [head, ...read.slice(0, count).map(({ text }) => text), ...restTexts(read.slice(count))];
@@ -87,7 +87,7 @@ function fittingTexts(head: string, read: readonly Shown[]): string[] {
   }
 }
 
-/** Files that are named when an answer has no room for them. */
+/** At most this many files that did not fit are listed. */
 const NAMED = 40;
 
 function restTexts(rest: readonly Shown[]): string[] {

@@ -1,4 +1,4 @@
-// Decides the tools that show lines of a file, and how they are shown: exactly, below one line about the file.
+// The tools read_file and read_buffer, which show lines of a file unchanged below one line about the file.
 
 import { CallError } from '../../errors.ts';
 import { type Excerpt, readLines } from '../../files/lines.ts';
@@ -144,7 +144,7 @@ interface Range {
   first: number;
   last: number;
   limit: number;
-  /** Code reads them, so they need no room in an answer. */
+  /** True when code reads the lines: then they need not fit into an answer. */
   whole: boolean;
 }
 
@@ -156,7 +156,7 @@ function rangeOf(args: RangeArguments, { forData = false }: CallContext): Range 
   return { first, last, limit, whole: forData };
 }
 
-/** Returns the answer that shows of EXCERPT, from the file NAME, what RANGE asks for and one answer can hold. */
+/** Returns the lines of EXCERPT, of file NAME, that RANGE asks for, as far as they fit into one answer. */
 function excerptResult(
   name: string,
   excerpt: Excerpt | string,
@@ -201,7 +201,7 @@ function sizeText(bytes: number): string {
   return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
 }
 
-/** What is unusual about how the file is stored. */
+/** Returns phrases on encoding and line ends, when they are unusual. */
 function storage(excerpt: Excerpt): string[] {
   const { ends, ended, total } = excerpt;
   if (total !== undefined) return unusualStorage(excerpt, ends, ended);

@@ -1,4 +1,4 @@
-// Decides the tool that finds text in files.
+// The tool search_in_buffer, which finds text in files.
 
 import { CallError } from '../../errors.ts';
 import type { Budget } from '../../files/budget.ts';
@@ -65,7 +65,7 @@ const SEARCH_IN_BUFFER = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that searches BUFFERS, in one of which a pattern may take MATCH_MS milliseconds. */
+/** Returns the tool that searches BUFFERS; matching one text may take MATCH_MS milliseconds. */
 export function searchInBuffer(buffers: BufferSource, matchMs?: number) {
   return defineTool({
     ...SEARCH_IN_BUFFER,
@@ -82,12 +82,12 @@ export function searchInBuffer(buffers: BufferSource, matchMs?: number) {
   });
 }
 
-/** Returns whether PATTERN can mean more as a regular expression than its own characters. */
+/** True when PATTERN has characters that are special in a regular expression. */
 function isSpecial(pattern: string): boolean {
   return /[\\^$.*+?()[\]{}|]/.test(pattern);
 }
 
-/** Returns how many matches ARGS find in SOURCE, and the answer that tells them. */
+/** Returns the number of matches that ARGS find in SOURCE, and the answer. */
 async function searched(
   source: BufferSource,
   args: SearchArguments,
@@ -111,15 +111,15 @@ async function searched(
   }
 }
 
-/** What finds the places of a pattern in texts. */
+/** Finds the places of one pattern in texts. CODE: it looks at Lisp code only. */
 type Finder = Pick<Searcher, 'search' | 'ended' | 'stop'> & { code?: boolean };
 
-/** Characters of a pattern of code: each of its tokens costs something at each of a text. */
+/** At most this many characters of a code pattern: each of its tokens is compared at each token of a text. */
 const CODE_LIMIT = 2000;
 
 type SearchArguments = ArgumentsFor<typeof SEARCH_IN_BUFFER>;
 
-/** Returns what searches as ARGS ask. Throws a CallError when the pattern is none. */
+/** Returns the finder for ARGS. Throws a CallError when the pattern is invalid. */
 function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: number | undefined): Finder {
   const { pattern, regex = false, case_sensitive = false, code = false } = args;
   const find = code && !regex ? findsCode(pattern) : undefined;
@@ -149,7 +149,7 @@ function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: nu
   });
 }
 
-/** Returns what finds the code PATTERN in a text. Throws a CallError when it is too long, or no code. */
+/** Returns a function that finds the code PATTERN. Throws a CallError when PATTERN is too long or not Lisp. */
 function findsCode(pattern: string): NonNullable<ReturnType<typeof codeFinder>> {
   if (pattern.length > CODE_LIMIT) {
     throw new CallError(
@@ -163,7 +163,7 @@ function findsCode(pattern: string): NonNullable<ReturnType<typeof codeFinder>> 
   );
 }
 
-/** Returns those of BUFFERS that are files with Lisp source. */
+/** Yields those of BUFFERS that are Lisp source files. */
 async function* lispBuffers(buffers: AsyncIterable<TextBuffer>): AsyncGenerator<TextBuffer> {
   for await (const buffer of buffers) if (isLispFile(buffer.name)) yield buffer;
 }
@@ -196,7 +196,7 @@ async function searchAll(
   return found;
 }
 
-/** Adds to FOUND what SEARCHER finds in LINES of FILE, up to LIMIT matches in all. */
+/** Adds to FOUND the matches of SEARCHER in LINES of FILE, up to LIMIT in all. */
 async function searchText(searcher: Finder, file: string, lines: string[], found: Found, limit: number) {
   const text = lines.join('\n');
   const skip = Math.max(0, found.offset - found.total);
@@ -208,8 +208,8 @@ async function searchText(searcher: Finder, file: string, lines: string[], found
   for (const match of matchesIn(file, text, lines, places, callAt)) found.matches.push(match);
 }
 
-/** Returns PLACES, which are in the order of TEXT, as lines and columns. Each has its line, up to the call that CALLAT returns
- *  for its index, if it returns one. */
+/** Returns PLACES, in the order of TEXT, as lines and columns (from 1) with the text of the line. CALL_AT returns the
+ *  call at an index that spans lines; the text then has all of that call. */
 function matchesIn(
   file: string,
   text: string,

@@ -1,39 +1,39 @@
-// Decides how what a search found reads: the files, below each its lines, before each the columns of its matches.
+// Renders search results: each file, below it the matching lines, each after the columns of its matches.
 
 import { beyondNote, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { pendingSection, type TextBuffer } from './buffers.ts';
 
-/** A match in a text. */
+/** A match in a text; lines and columns count from 1. */
 export interface Match {
   file: string;
   line: number;
   column: number;
-  /** Where it ends: the line, and the column after its last character. */
+  /** Its end: the line, and the column after its last character. */
   endLine: number;
   endColumn: number;
   /** The line, or the part of it around the match. */
   text: string;
 }
 
-/** What a search found, and where it did not look. */
+/** The result of a search, and the files that it skipped. */
 export interface Found {
   total: number;
   matches: Match[];
   offset: number;
   files: number;
   filesWithMatches: number;
-  /** The files that are no text, or too large. */
+  /** Files that are no text, or too large. */
   left: string[];
-  /** The files in which the pattern took too long, or too much stack. */
+  /** Files where the pattern took too long, or too much stack. */
   tooHard: string[];
-  /** The files with edits that wait for an answer. */
+  /** Files with edits that wait for approval. */
   edited: string[];
 }
 
-/** Returns the answer about PATTERN, as it is shown, of which FOUND was found, in ONE file or in many. STOPPED: not all
- *  files were looked at. */
+/** Returns the answer for PATTERN (as shown) with what was FOUND in ONE file or in many. STOPPED: some files were not
+ *  searched. */
 export function searchResult(
   pattern: string,
   found: Found,
@@ -92,13 +92,13 @@ function fewNames(names: string[]): string {
   return names.slice(0, 5).map(visibleName).join(', ') + more;
 }
 
-/** A row of the list: a line, and how many matches there are in it. */
+/** A row of the list: a line, and the number of matches in it. */
 interface Row {
   text: string;
   matches: number;
 }
 
-/** Returns MATCHES as rows: those in one line together, and WITH_FILES the first of a file below its name. */
+/** Returns MATCHES as rows, one per line. WITH_FILES: the name of each file stands above its first row. */
 function rowsOf(matches: readonly Match[], withFiles: boolean): Row[] {
   const rows: Row[] = [];
   let begin = 0;
@@ -120,7 +120,7 @@ function inOneRow(one: Match, other: Match): boolean {
   return alike && one.endLine === one.line && other.endLine === other.line;
 }
 
-/** Returns the line of MATCHES, which is one, with the column of each. */
+/** Returns the line that all MATCHES share, after the column of each. */
 function lineText(matches: readonly Match[]): string {
   return matches
     .map(({ line, column, endLine, endColumn, text }, index) => {

@@ -1,4 +1,4 @@
-// Decides the tool that writes whole files.
+// The tool write_file, which writes whole files.
 
 import { type Change, changeOf, newFile, wholeContent } from '../../files/diff.ts';
 import { binaryKind, decode, encode } from '../../files/text.ts';
@@ -64,7 +64,7 @@ export function writeFile(workspace: Workspace) {
   });
 }
 
-/** Returns the text of PRESENT, or nothing when it has none. */
+/** Returns the text of PRESENT; '' when there is none, or it is binary. */
 function lispTextOf({ bytes }: Present): string {
   return bytes === undefined || binaryKind(bytes) !== undefined ? '' : decode(bytes).text;
 }
@@ -74,7 +74,7 @@ function wanted(args: ArgumentsFor<typeof WRITE_FILE>): { path: string; bytes: B
   return { path, bytes: encode({ text: content, encoding: 'UTF-8', bom: false }, visibleName(path)) };
 }
 
-/** Returns what a person is shown of BYTES, a text, in place of PRESENT. */
+/** Returns the preview of writing BYTES, a text, in place of PRESENT. */
 function changeFor({ name, size, bytes: old }: Present, bytes: Buffer): Change {
   const after = decode(bytes);
   if (size === undefined) return newFile(name, after);

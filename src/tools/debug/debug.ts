@@ -1,4 +1,4 @@
-// Decides the tool that looks into errors that are held, and goes on from them.
+// The tool debug, which inspects held errors and continues from them.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -76,7 +76,7 @@ const DEBUG = {
 
 type Arguments = ArgumentsFor<typeof DEBUG>;
 
-/** Returns the tool that debugs errors of IMAGE, of which HOLDS knows the calls. PLACES tell where frames are. */
+/** Returns the tool for errors of IMAGE; HOLDS has the held calls, and PLACES locates frames. */
 export function debug(image: Image, holds: Holds, places: Places) {
   return defineTool({
     ...DEBUG,
@@ -84,9 +84,9 @@ export function debug(image: Image, holds: Holds, places: Places) {
   });
 }
 
-/** What only one of can be asked for. */
+/** Actions on a held error; a call may have only one. */
 const ACTIONS = ['eval', 'restart', 'return', 'retry', 'end'] as const;
-/** What is about no held error. */
+/** Actions that need no held error. */
 const OTHERS = ['watch', 'unwatch', 'thread'] as const;
 
 async function perform(grounds: Grounds, args: Arguments): Promise<Result> {
@@ -121,7 +121,7 @@ async function performAction(held: Held, args: Arguments, action: (typeof ACTION
   }
 }
 
-/** Returns what ARGS ask for besides a look. Throws a CallError when they ask for what does not go together. */
+/** Returns the action in ARGS, or undefined for a mere look. Throws a CallError for arguments that do not combine. */
 function chosenAction(args: Arguments): (typeof ACTIONS)[number] | undefined {
   const given = (name: keyof Arguments) => args[name] !== undefined && args[name] !== false;
   const chosen = [...ACTIONS, ...OTHERS].filter(given);

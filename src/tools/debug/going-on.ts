@@ -1,4 +1,4 @@
-// Decides how a held error goes on.
+// Continues from a held error: by a restart, a return, a retry, or its end.
 
 import type { Result } from '../../kernel/tool.ts';
 import { packageOf } from '../lookup.ts';
@@ -6,7 +6,7 @@ import { frameOf, type Held, lookOptions, optionsOf } from './held.ts';
 import { leftResult, outcome } from './outcomes.ts';
 import { refusal, stillHeld } from './refusals.ts';
 
-/** Evaluates CODES in the frame of HELD, whose error goes on with their values. Returns what went wrong, if anything. */
+/** Evaluates CODES in the frame of HELD, and keeps their values for the continuation. Returns the failure, if any. */
 async function prepare(held: Held, codes: readonly string[]): Promise<Result | undefined> {
   const { image, error, args } = held;
   const reply = await image.call(
@@ -20,7 +20,7 @@ async function prepare(held: Held, codes: readonly string[]): Promise<Result | u
   return evaluated ? undefined : stillHeld(held, reply, codes.join('\n'));
 }
 
-/** Goes on from HELD by the restart NAME. */
+/** Continues from HELD by the restart NAME. */
 export async function goOn(held: Held, name: string): Promise<Result> {
   const { values = [] } = held.args;
   const failed = values.length > 0 ? await prepare(held, values) : undefined;
@@ -32,12 +32,12 @@ export async function returnFrom(held: Held, code: string): Promise<Result> {
   return (await prepare(held, [code])) ?? go(held, frameOf(held));
 }
 
-/** Runs the frame of HELD again, or without one the form that was evaluated. */
+/** Runs the frame of HELD again; without a frame, the whole form. */
 export function retry(held: Held): Promise<Result> {
   return go(held, { ...frameOf(held), retry: true });
 }
 
-/** Ends HELD. */
+/** Ends the call of HELD. */
 export function end(held: Held): Promise<Result> {
   return go(held, { end: true });
 }

@@ -1,4 +1,4 @@
-// Decides what a call about a held error knows of it.
+// Defines the objects and options of a call about a held error.
 
 import type { Image } from '../../image/image.ts';
 import type { CallContext } from '../../kernel/tool.ts';
@@ -6,7 +6,7 @@ import { callOptions, limitOption } from '../calling.ts';
 import type { Places } from '../places.ts';
 import type { Holds } from './hold.ts';
 
-/** What a call of debug works on. */
+/** The objects that a call of debug depends on. */
 export interface Grounds {
   readonly image: Image;
   readonly holds: Holds;
@@ -14,7 +14,7 @@ export interface Grounds {
   readonly context: CallContext;
 }
 
-/** A held error that a call is about. */
+/** The held error that a call is about, and the arguments of the call. */
 export interface Held extends Grounds {
   readonly error: number;
   /** Whether the call has evaluated a fix before. */
@@ -28,18 +28,18 @@ export interface Held extends Grounds {
   };
 }
 
-/** Returns how HELD watches its calls in the image. */
+/** Returns the call options for HELD. */
 export function optionsOf({ args, context }: Held) {
   return { ...callOptions(context), ...limitOption(args) };
 }
 
-/** Returns the same for a call that evaluates where HELD is: what it evaluates can leave that. */
+/** Returns the same for a call that evaluates code in a frame of HELD: that code can leave the frame. */
 export function lookOptions(held: Held) {
   const call = held.holds.call(held.error);
   return { ...optionsOf(held), ...(call && { continues: { ...call, ifLeft: true } }) };
 }
 
-/** Returns the frame that HELD is about, as the image takes it. */
+/** Returns the argument for the frame of HELD, if a frame was given. */
 export function frameOf({ args: { frame } }: Held): { frame?: number } {
   return frame === undefined ? {} : { frame };
 }

@@ -1,4 +1,4 @@
-// Decides how a call asks for its errors to be held, and how a held error reads.
+// Defines the parameters for holding errors, and renders held errors.
 
 import type { HeldCalls } from '../../image/session/held.ts';
 import type { Reply } from '../../image/wire/call.ts';
@@ -37,7 +37,7 @@ export const DEBUG_LEVEL = {
   maximum: 3,
 } as const;
 
-/** Returns what the arguments above say of the errors of a call, as the image takes it. */
+/** Returns the options of an operation in the image for the three arguments above. */
 export function errorOptions(
   args: {
     readonly on_error?: 'end' | 'hold';
@@ -54,12 +54,12 @@ export function errorOptions(
   };
 }
 
-/** Returns what the image is told of errors that were lost, so that no other gets the number of one. */
+/** Returns the highest number of a lost error, so that the image does not use such numbers again. */
 export function heldAbove({ lost }: Holds): { heldAbove?: number } {
   return lost > 0 ? { heldAbove: lost } : {};
 }
 
-/** Returns what is told of restarts that were taken, and of an error that could not be held. */
+/** Returns lines on the restarts taken, and on an error that could not be held. */
 export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding): string {
   const took = taken.map(({ restart, text }) => `Took the restart ${restart}: ${text.replace(/\s+/g, ' ')}`);
   if (takenTotal > taken.length) took.push(`... ${takenTotal - taken.length} more restarts were taken`);
@@ -69,8 +69,8 @@ export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding)
   ].join('\n');
 }
 
-/** Returns what is told of REPLY to the operation NAME with ARGS: the error that it holds, or what FINISH makes of it. The
- *  folder that KEEP keeps is there until the held call has ended. */
+/** Returns the result of REPLY to the operation NAME with ARGS: that of the held error, or else of FINISH. The folder
+ *  that KEEP keeps exists until the held call has ended. */
 export function heldOr<Name extends keyof Operations>(
   reply: Reply<Name>,
   {
@@ -88,7 +88,7 @@ export function heldOr<Name extends keyof Operations>(
   return heldResult(reply, held, places);
 }
 
-/** Returns what is told of the error HELD, with which a call was answered. */
+/** Returns the result of a call that ended with the error HELD. */
 export function heldResult(
   { ending, output, data }: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object },
   held: HeldError,

@@ -1,4 +1,4 @@
-// Decides the tool that looks into objects of the image.
+// The tool inspect, which shows the parts of objects in the image.
 
 import type { Image } from '../../image/image.ts';
 import type { InspectData } from '../../image/wire/debugging.ts';
@@ -46,7 +46,7 @@ const INSPECT = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that looks into objects of IMAGE. */
+/** Returns the tool for objects of IMAGE. */
 export function inspect(image: Image) {
   return defineTool({
     ...INSPECT,
@@ -82,7 +82,7 @@ function inspectResult(data: InspectData, asked: string, offset: number): Result
   return { data, text };
 }
 
-/** Returns why nothing can be shown for what was ASKED, or undefined. */
+/** Returns why nothing can be shown for the value ASKED, or undefined. */
 function failureText(data: InspectData, asked: string): string | undefined {
   const { goneId, noFunction, isForm, noValue, noPart, why, total = 0 } = data;
   if (noValue) return 'value is empty; give a variable, an id such as @12, or * for the last value.';

@@ -1,4 +1,4 @@
-// Decides how lists of held errors, threads and what is watched read.
+// Lists held errors and threads, and starts and stops the watch for errors.
 
 import { CallError } from '../../errors.ts';
 import type { ThreadData } from '../../image/wire/debugging.ts';
@@ -11,7 +11,7 @@ import { stackLines } from '../stack.ts';
 import type { Grounds } from './held.ts';
 import { heldAbove } from './hold.ts';
 
-/** Returns the list of the errors that the image of GROUNDS holds. */
+/** Returns the list of the errors that the image holds. */
 export async function listHeld({ image, holds, context }: Grounds): Promise<Result> {
   const { held = [] } = foundValue(await image.call('debug-list', {}, callOptions(context)));
   for (const { error } of held) holds.seen(error);
@@ -25,7 +25,7 @@ export async function listHeld({ image, holds, context }: Grounds): Promise<Resu
   return { data: { held }, text: `Held errors (${held.length}):\n${rows.join('\n')}` };
 }
 
-/** Returns what the thread NAME does now. */
+/** Returns the stack of the thread NAME, and the lock that it waits for. */
 export async function showThread({ image, context, places }: Grounds, name: string): Promise<Result> {
   const data = foundValue(await image.call('debug-thread', { name }, callOptions(context)));
   if (data.thread === undefined) {
@@ -56,7 +56,7 @@ function lockText(waitsFor: ThreadData['waitsFor']): string {
   return ` waits for the lock "${name}"${owner === undefined ? '' : `, which the thread ${owner} has`}`;
 }
 
-/** Begins to record errors as WATCH, TYPE and HOLD say. */
+/** Starts to record errors in WHERE, of TYPE; with HOLD it also holds them. */
 export async function watch(
   { image, context, holds }: Grounds,
   where: string,
@@ -80,7 +80,7 @@ export async function watch(
   return { data, text };
 }
 
-/** Ends the recording of errors. */
+/** Stops recording errors. */
 export async function unwatch({ image, context }: Grounds): Promise<Result> {
   const data = foundValue(await image.call('debug-watch', { off: true }, callOptions(context)));
   const { watched = 0 } = data;

@@ -1,4 +1,4 @@
-// Decides what is told of a held error, of its frames, and of what is evaluated in them.
+// Renders a held error, its frames, and values evaluated in them.
 
 import type { DebugData, DebugValue } from '../../image/wire/debugging.ts';
 import type { Frame, Local } from '../../image/wire/endings.ts';
@@ -15,7 +15,7 @@ import { heldResult } from './hold.ts';
 import { leftResult } from './outcomes.ts';
 import { refusal, stillHeld } from './refusals.ts';
 
-/** Returns what is told of HELD, or of its frame. */
+/** Returns the result for HELD, or for its frame if one was given. */
 export async function look(held: Held): Promise<Result> {
   const { image, error, places, args } = held;
   const reply = await image.call('debug-look', { error, ...frameOf(held) }, lookOptions(held));
@@ -40,7 +40,7 @@ function frameText(value: DebugValue, call: Frame, places: Places): string {
   ]);
 }
 
-/** Lines of source before and after the call. */
+/** Lines of source shown before and after the call. */
 const AROUND = 3;
 
 function localsText(locals: Local[]): string {
@@ -73,7 +73,7 @@ export async function evaluate(held: Held, code: string): Promise<Result> {
   return { data: { values, output }, text };
 }
 
-/** Returns which files still have the old text of what was replaced. */
+/** Returns lines on files that still have the old text of the replaced definitions. */
 function oldTexts({ replaced = [] }: DebugData, places: Places): string {
   return replaced
     .map(({ name, method, place }) => {
@@ -83,7 +83,7 @@ function oldTexts({ replaced = [] }: DebugData, places: Places): string {
     .join('\n');
 }
 
-/** Evaluates CODE, new definitions, for HELD. What they replace in files stays as it is there, which is told. */
+/** Evaluates CODE, new definitions, for HELD. The answer names files that still have the old text. */
 export async function fix(held: Held, code: string): Promise<Result> {
   const { image, error, places, args } = held;
   const reply = await image.call(

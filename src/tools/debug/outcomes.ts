@@ -1,4 +1,4 @@
-// Decides what is told of what came of a held error that has gone on.
+// Renders the outcome of a held error after it continued.
 
 import type { Reply } from '../../image/wire/call.ts';
 import type { DebugValue } from '../../image/wire/debugging.ts';
@@ -12,13 +12,13 @@ import { heldResult } from './hold.ts';
 
 type DebugOperation = 'debug-go' | 'debug-eval' | 'debug-fix' | 'debug-look';
 
-/** Returns what is told when something that was evaluated for HELD has left it, as by a restart; else undefined. */
+/** Returns the outcome when code evaluated for HELD has left its frame, as by a restart; else undefined. */
 export function leftResult(held: Held, reply: Reply<DebugOperation>): Result | undefined {
   const { left, value } = reply.data;
   return left || (value !== undefined && isThreadValue(value)) ? outcome(held, reply) : undefined;
 }
 
-/** Returns what is told of REPLY, with which the thread of HELD has gone on as HOW says. */
+/** Returns the result of REPLY, which came after the thread of HELD continued; HOW says whether it was ended. */
 export function outcome(held: Held, reply: Reply<DebugOperation>, how: { end?: boolean } = {}): Result {
   const { holds, error, places } = held;
   const { ending, output, data } = reply;
@@ -46,7 +46,7 @@ export function outcome(held: Held, reply: Reply<DebugOperation>, how: { end?: b
   return { data: { values: data.values, ending, output }, text, failed: ending.kind !== 'done' };
 }
 
-/** Returns what is told when the limit of the call came before a thread of the program, which nobody ends, was done. */
+/** Returns the sentence for a thread of the program that outlasted the limit of the call; nobody ends such threads. */
 function stillRuns(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&

@@ -1,4 +1,4 @@
-// Decides how it reads that a held error does not do what was asked, and what to do instead.
+// Renders why a held error did not do what a call asked for, and what to do instead.
 
 import type { DebugData, DebugValue } from '../../image/wire/debugging.ts';
 import type { Ending, Output, Reason } from '../../image/wire/endings.ts';
@@ -9,14 +9,14 @@ import { failureText } from '../execution/evaluation.ts';
 import { isLookupFailure, lookupResult } from '../lookup.ts';
 import type { Held } from './held.ts';
 
-/** What the image said to something that was asked of an error. */
+/** The image's reply to a request about a held error. */
 interface Said {
   ending: Ending;
   output?: Output;
   data: DebugData;
 }
 
-/** Returns what is told when DATA says that what was asked of HELD was not done; else undefined. */
+/** Returns the result when DATA says that the request about HELD was refused; else undefined. */
 export function refusal(held: Held, { data: { value } }: Said): Result | undefined {
   if (value === undefined) return undefined;
   if (isLookupFailure(value)) return { ...lookupResult(value), failed: true };
@@ -68,10 +68,10 @@ function goneText(error: number, { busy, why, held = [] }: DebugValue): string {
   return `Error ${error} is not held: ${why}. ${others}`;
 }
 
-/** Why a call was ended whose thread is gone. */
+/** Reasons after which the thread of a call is gone. */
 const OVER: readonly Reason[] = ['ended', 'terminated', 'ending'];
 
-/** Returns what is told when evaluating CODE for HELD failed, which is held all the same. */
+/** Returns the result when evaluating CODE for HELD failed; HELD is still held unless its thread is gone. */
 export function stillHeld({ error, places }: Held, { ending, output, data }: Said, code = ''): Result {
   const ended = ending.kind === 'lost' || (ending.kind === 'interrupted' && OVER.includes(ending.reason));
   const text = joinSections([

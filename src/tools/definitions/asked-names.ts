@@ -1,4 +1,4 @@
-// Decides which definitions a text names: symbols, (setf NAME), strings, and forms such as (defmethod area (circle)).
+// Parses names of definitions: symbols, (setf NAME), strings, and forms such as (defmethod area (circle)).
 
 import { CallError } from '../../errors.ts';
 import { headOf, methodsMeant } from '../../source/again.ts';
@@ -7,22 +7,22 @@ import { bareName, elementsOf } from '../../source/form.ts';
 import { TopLevelForms } from '../../source/position.ts';
 import { SourceText } from '../../source/text.ts';
 
-/** What is asked for: NAME as it is written, and as texts of files have it: `NAME`, `SETF NAME`. */
+/** A definition asked for: NAME as written, and SYMBOL as source text has it: `NAME` or `SETF NAME`. */
 export interface Asked {
   name: string;
   symbol: string;
-  /** What the qualifiers and specializers of one method can be, without packages. */
+  /** Possible qualifiers and specializers of the method asked for, without packages. */
   methods?: readonly string[];
-  /** The operator of a form that was given, such as DEFUN. */
+  /** The operator, such as DEFUN, when a form was given. */
   operator?: string;
   /** A form that was given, on one line. */
   head?: string;
 }
 
-/** Characters of the names of one call. */
+/** At most this many characters of names per call. */
 const LIMIT = 20_000;
 
-/** Returns what TEXT names. Throws a CallError when that is nothing, too much, or not to be read. */
+/** Returns the definitions that TEXT names. Throws a CallError when it names none, is too long, or cannot be read. */
 export function askedNames(text: string): Asked[] {
   if (text.length > LIMIT)
     throw new CallError(
@@ -36,7 +36,7 @@ export function askedNames(text: string): Asked[] {
   );
 }
 
-/** Returns the package that ASKED names before its symbol, or undefined. */
+/** Returns the package prefix of the symbol in ASKED, or undefined. */
 export function prefixOf({ name }: Asked): string | undefined {
   return /^(?:\((?:cl:)?setf\s+)?([^\s:()"|]+)::?[^:]/i.exec(name)?.[1];
 }

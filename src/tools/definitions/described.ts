@@ -1,4 +1,4 @@
-// Decides how the definitions read of what the image knows by a name.
+// Renders the definitions that the image knows for a name.
 
 import type { Place } from '../../image/wire/data.ts';
 import type { DescribeData, Evaluated, Thing } from '../../image/wire/operations.ts';
@@ -9,30 +9,30 @@ import type { Places } from '../places.ts';
 import type { Asked } from './asked-names.ts';
 import type { EvaluatedDefinition } from './evaluated.ts';
 
-/** A definition as it is told. */
+/** A definition as shown. */
 export interface ReadRow {
   name: string;
   kind?: string;
-  /** `FILE:LINE-LINE`, or when it was evaluated. */
+  /** `FILE:LINE-LINE`, or the time when it was evaluated. */
   at: string;
   note?: string;
-  /** Absent where there is none. */
+  /** Absent when there is no text. */
   text?: string;
   /** The methods of a generic function, each with its place. */
   methods?: { name: string; at: string }[];
 }
 
-/** What is wanted of the definitions of one name. */
+/** Options for the definitions of one name. */
 export interface WantedText {
   readonly kind?: string;
   readonly methods?: boolean;
   readonly around?: number;
 }
 
-/** Methods of a generic function that are listed below its text. */
+/** At most this many methods of a generic function are listed below its text. */
 const LISTED = 200;
 
-/** Returns how ROW reads: a line about it, then its text. */
+/** Renders ROW: a line about it, then its text. */
 export function readText({ name, at, note, text, methods = [] }: ReadRow): string {
   const shown = methods.slice(0, LISTED).map((method) => `  ${method.name}  ${method.at}`);
   const more = methods.length - shown.length;
@@ -62,7 +62,7 @@ export function definitionsOf(
       own: (thing.sources ?? []).length > 0 || thing.evaluated !== undefined,
       rows: thingRows(thing, definedName(symbol, thing.nature), { places, asked, wanted, evaluated }),
     }));
-  // Beside a form of that name, slots that it only is an accessor of are told by their places.
+  // When a form defines the name itself, slots that it only is an accessor of get their places without text.
   const named = asked.methods === undefined && told.some(({ own, rows }) => own && rows.length > 0);
   const [own, others] = [told.filter((each) => each.own), told.filter((each) => !each.own)];
   return [...own, ...others].flatMap((each) =>
@@ -84,7 +84,7 @@ export function isOfKind(nature: string, kind: string | undefined): boolean {
   );
 }
 
-/** Returns whether the texts of methods are WANTED too. */
+/** True when the texts of methods are WANTED too. */
 export function wantsMethods({ methods, kind }: WantedText): boolean {
   return methods === true || kind?.toUpperCase() === 'METHOD';
 }
@@ -127,12 +127,12 @@ function thingRows(thing: Thing, name: string, reading: Reading): ReadRow[] {
   return first === undefined || told.length === 0 ? rows : [{ ...first, methods: told }, ...more];
 }
 
-/** Returns how the lines from LINE to LAST of FILE read. */
+/** Returns the lines LINE to LAST of FILE as `FILE:LINE-LAST`. */
 export function linesText(file: string, line: number, last: number): string {
   return `${file}:${line}${last > line ? `-${last}` : ''}`;
 }
 
-/** Returns ROWS with those that have the same text at the same place as one, under all their names. */
+/** Returns ROWS with equal texts at the same place merged into one row under all their names. */
 export function withoutRepeats(rows: readonly ReadRow[]): ReadRow[] {
   const kept = new Map<string, ReadRow>();
   for (const { kind, ...row } of rows) {

@@ -1,4 +1,4 @@
-// Decides the tool that edits definitions by what they define, in one or several files.
+// The tool edit_definitions, which edits definitions by name, in one or several files.
 
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
@@ -65,9 +65,9 @@ const EDIT_DEFINITIONS = {
 
 type EditArguments = ArgumentsFor<typeof EDIT_DEFINITIONS>;
 
-/** Returns the tool that edits definitions, which it finds by ORIGINS. INTENTS keeps what a kill must not cut off. */
+/** Returns the tool. ORIGINS finds the definitions; INTENTS lets the next server undo a write that a kill cut off. */
 export function editDefinitions(origins: Origins, intents: Intents) {
-  // The same call is planned for the question, after its answer and when it runs, and large files take long.
+  // A call is planned for the question, after its answer, and when it runs. The plan is cached: large files take long.
   let last: { call: string; plan: Plan } | undefined;
   const plan = async (args: EditArguments, context: CallContext) => {
     const call = JSON.stringify(args);
@@ -92,7 +92,7 @@ export function editDefinitions(origins: Origins, intents: Intents) {
   });
 }
 
-/** Writes what PLAN says, and loads it when ARGS ask for that. */
+/** Writes the files of PLAN, and loads the changes when ARGS ask for it. */
 async function carriedOut(
   origins: Origins,
   intents: Intents,
@@ -113,10 +113,10 @@ async function carriedOut(
   return editedResult(plan, shown, load ? await loadEdited(origins, plan, agreeing, context) : undefined);
 }
 
-/** Lines of a diff in the answer, where a human changed what was asked for. */
+/** At most this many lines of the diff are in the answer, when a human changed the edit. */
 const DIFF_LINES = 200;
 
-/** Returns what is told of PLAN, with what is SHOWN of it besides and how the changed forms were LOADED. */
+/** Returns the answer for PLAN, with the sections SHOWN besides, and the result of loading, LOADED. */
 function editedResult(plan: Plan, shown: string[], loaded: Result | undefined): Result {
   return {
     data: { files: editedData(plan), ...(loaded && { loaded: loaded.data }) },
@@ -125,7 +125,7 @@ function editedResult(plan: Plan, shown: string[], loaded: Result | undefined): 
   };
 }
 
-/** Waits until none of the files in PLAN was written in this very second: by that SBCL tells versions apart. */
+/** Waits until no file of PLAN was written in the current second: SBCL distinguishes versions by whole seconds. */
 async function nextSecond(files: Plan): Promise<void> {
   for (const { real } of files) {
     const mtimeMs = (await stat(real).catch(() => undefined))?.mtimeMs ?? 0;
@@ -153,7 +153,7 @@ function checkLoadable(files: Plan): void {
   }
 }
 
-/** Whether the files of PLAN are as they were when it was made. */
+/** True when the files of PLAN have not changed since it was made. */
 async function isStill(files: Plan, { workspace }: Origins, { signal }: CallContext): Promise<boolean> {
   for (const { path, present } of files) {
     const { fingerprint } = await presentFile(workspace, path, signal);
@@ -186,7 +186,7 @@ function previewOf(plan: Plan, load = false) {
   };
 }
 
-/** Is another one for other files, and for another content of them before or after. */
+/** Returns a digest of the files of PLAN and of their content before and after. */
 function fingerprintOf(files: Plan): string {
   const hash = createHash('sha256');
   for (const { present, bytes } of files)

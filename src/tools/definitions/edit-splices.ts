@@ -1,4 +1,4 @@
-// Decides what an edit changes in the text of its file.
+// Converts an edit to splices of the text of its file.
 
 import { CallError } from '../../errors.ts';
 import { lineEnds } from '../../files/text.ts';
@@ -20,8 +20,7 @@ import type { EditedFile } from './edited-files.ts';
 import type { Edit, Part } from './edits.ts';
 import type { Located } from './locate.ts';
 
-/** Returns what EDIT changes in the file of the definition that it means. Throws a CallError when that leaves
- *  something that cannot be read. */
+/** Returns the splices of EDIT in the file of its definition. Throws a CallError when the result could not be read. */
 export function splicesOf(
   { which, change }: Extract<Edit, { asked: object }>,
   { file, target }: Located,
@@ -45,13 +44,13 @@ export function splicesOf(
   }
 }
 
-/** Returns what the edit WHICH, of a PART of FILE, changes there. Throws a CallError when that leaves
- *  something that cannot be read. */
+/** Returns the splices of the edit WHICH, which replaces a PART of FILE. Throws a CallError when the result could not
+ *  be read. */
 export function partInFile(which: string, part: Part, file: EditedFile): Splice[] {
   return partSplices(which, part, { file, target: { start: 0, end: file.source.text.length } });
 }
 
-/** A file, and what of it an edit is of: all of it, or what begins with HEAD. */
+/** A file, and the range of it to edit: all of it, or the definition that begins with HEAD. */
 interface Edited {
   file: EditedFile;
   target: Pick<Target, 'start' | 'end'> & { head?: string };
@@ -71,7 +70,7 @@ export function splicesAtEnd(which: string, text: string, file: EditedFile): Spl
   return [{ start: end, end, text: eol.repeat(breaks) + given + eol }];
 }
 
-/** Returns TEXT, of the edit WHICH of FILE, without white space around it. Throws a CallError when it is not whole forms. */
+/** Returns TEXT of the edit WHICH, for FILE, trimmed. Throws a CallError when it is not whole forms. */
 function givenForms(which: string, text: string, file: EditedFile): string {
   const given = text.replaceAll('\r\n', '\n').replace(/^(?:[ \t]*\n)+|\s+$/g, '');
   checkWhole(`${which}.text`, given, file);
@@ -82,7 +81,7 @@ function withoutComments(text: string): string {
   return text.replace(/;[^\n]*/g, '');
 }
 
-/** Throws a CallError when TEXT, called NAME and for FILE, is not whole forms: nothing is repaired in silence. */
+/** Throws a CallError when TEXT, named NAME, for FILE, is not whole forms: nothing is repaired silently. */
 function checkWhole(name: string, text: string, file: EditedFile): void {
   const wrong = imbalanceWithProposal(name, text);
   if (wrong !== undefined) throw new CallError(`${wrong}\nNothing was changed. Send it again, put right.`);

@@ -1,4 +1,4 @@
-// Decides how the files that a call edits are read: each once, whole, and only where it may be written.
+// Reads the files that a call edits: each once, whole, and only where it may be written.
 
 import { join } from 'node:path';
 import type { FileText } from '../../files/text.ts';
@@ -12,14 +12,14 @@ import { SourceText } from '../../source/text.ts';
 import { presentText } from '../approved.ts';
 import { takingTurns } from '../turns.ts';
 
-/** A splice, and which edit it is of. */
+/** A splice, and the edit (WHICH) that it belongs to. */
 export interface EditSplice extends Splice {
   which: string;
 }
 
-/** A file that is edited. */
+/** A file to be edited. */
 export interface EditedFile {
-  /** How it was called, and its real path. */
+  /** The path that the caller gave, and the real path. */
   path: string;
   real: string;
   present: Present;
@@ -29,20 +29,20 @@ export interface EditedFile {
   splices: EditSplice[];
 }
 
-/** A file as it would be. */
+/** A file with its planned content. */
 export interface PlannedFile extends EditedFile {
-  /** How people name it, with nothing hidden. */
+  /** Its name for people, with hidden characters made visible. */
   name: string;
   after: string;
   bytes: Buffer;
   now: TopLevelForms;
-  /** The top-level forms that are new or others than before. */
+  /** The top-level forms that are new or changed. */
   changed: Changed[];
-  /** Of each form the number that it had before, unless it is one of these. */
+  /** For each form the number that it had before; null for a changed one. */
   numbers: (number | null)[];
-  /** What the reader of the image says that another form can put right. */
+  /** Reader problems that evaluating another form would solve, such as a missing package. */
   notes: QuestionLine[];
-  /** Packages that changed forms are in and that the image has not. */
+  /** Packages of changed forms that the image does not have. */
   missing: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export class EditedFiles {
     this.#context = context;
   }
 
-  /** Those in which something changes. */
+  /** The files with at least one splice. */
   get changed(): EditedFile[] {
     return [...this.#files.values()].filter(({ splices }) => splices.length > 0);
   }
@@ -69,7 +69,7 @@ export class EditedFiles {
     return [...this.#files.values()].find((file) => file.path === path);
   }
 
-  /** Returns the file at PATH. Throws a CallError when it cannot be written, or is not there and need not be NEW. */
+  /** Returns the file at PATH. Throws a CallError when it cannot be written, or does not exist and IS_NEW is false. */
   async open(path: string, isNew = false): Promise<EditedFile> {
     const { real: found, missing } = await this.#workspace.locate(path, isNew ? 'write' : 'read');
     const real = join(found, ...missing);

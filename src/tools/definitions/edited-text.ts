@@ -1,4 +1,4 @@
-// Decides what is told of files whose definitions were edited: where they changed and how they read, not what was sent.
+// Renders edited files: the lines that changed and the state of the file, but not the text that the caller sent.
 
 import { diffHunks } from '../../files/diff.ts';
 import { boundLine } from '../../kernel/reply.ts';
@@ -9,22 +9,22 @@ import { groupBy } from '../grouping.ts';
 import type { PlannedFile } from './edited-files.ts';
 import type { Plan } from './plan.ts';
 
-/** Changed forms of a file of which the lines alone are told; of more each is named. */
+/** Up to this many changed forms of a file are shown by lines only; if more, by name. */
 const LINES_ALONE = 3;
-/** Characters of the names of changed forms of a file that are told. */
+/** At most this many characters of names of changed forms are shown per file. */
 const NAMED = 300;
-/** Places of forms of one name that are told: of more the first and the last. */
+/** Of more forms of one name than this, only the first and last place are shown. */
 const PLACES = 4;
-/** Characters of a name that are told. */
+/** At most this many characters of a name are shown. */
 const NAME = 100;
 
-/** Returns the sections that tell what PLAN has done. */
+/** Returns the sections on the changes of PLAN. */
 export function editedText(files: Plan): string[] {
   const notes = files.flatMap(({ notes }) => notes);
   return [files.map(fileText).join('\n'), ...(notes.length > 0 ? [notes.join('\n')] : [])];
 }
 
-/** Returns the same for code. */
+/** Returns the data on the changes of PLAN, for code. */
 export function editedData(files: Plan): object[] {
   return files.map((file) => ({
     path: file.present.name,
@@ -53,7 +53,7 @@ function fileText(file: PlannedFile): string {
   ].join('\n');
 }
 
-/** Returns the lines that name the changed forms of FILE, which stand at PLACES: those of one operator and name together. */
+/** Returns lines that name the changed forms of FILE at PLACES; forms of one operator and name share a line. */
 function namedLines({ now, changed }: PlannedFile, places: readonly string[]): string[] {
   const all = changed.map(({ start }, index) => ({ ...formNames(now, start), at: places[index] ?? '' }));
   const lines: string[] = [];
@@ -75,8 +75,8 @@ function placesText(group: readonly { at: string }[]): string {
   return `lines ${told.join(', ')}`;
 }
 
-/** Returns how the form of FORMS at START begins: operator, name, and what tells a method from others. NAME is without that,
- *  and without it a form defines nothing. */
+/** Returns the beginning of the form at START of FORMS: operator, name, and for a method its lambda list. NAME lacks
+ *  the lambda list; it is undefined when the form defines nothing. */
 function formNames(forms: TopLevelForms, start: number): { text: string; name?: string } {
   const [defined] = definedAt(forms, start);
   if (defined === undefined) return { text: boundLine(forms.textAt(start).split('\n', 1)[0] ?? '', 0) };
@@ -85,7 +85,7 @@ function formNames(forms: TopLevelForms, start: number): { text: string; name?: 
   return { name, text: parts.length > NAME ? `(${parts.slice(0, NAME)}...` : `(${parts})` };
 }
 
-/** Returns the first and the last line of each changed form of a file, as they are now. */
+/** Returns the first and last line of each changed form, in the new text. */
 function linesOf({ changed, now }: PlannedFile): [number, number][] {
   return changed.map(({ start, end }) => [lineAt(now.source, start), lineAt(now.source, end - 1)]);
 }

@@ -1,4 +1,4 @@
-// Decides what the argument `edits` of edit_definitions may hold.
+// Defines and parses the argument `edits` of edit_definitions.
 
 import { CallError, messageOf } from '../../errors.ts';
 import type { ArgumentsOf, Parameter } from '../../kernel/parameter.ts';
@@ -29,7 +29,7 @@ export const EDIT = [
 
 export const EDIT_REQUIRED = [] as const;
 
-/** A part of a text that PUT takes the place of. */
+/** A replacement of the text OLD by PUT. */
 export interface Part {
   kind: 'part';
   old: string;
@@ -37,20 +37,20 @@ export interface Part {
   all: boolean;
 }
 
-/** What becomes of a definition. */
+/** A change of a definition. */
 export type Change = { kind: 'replace' | 'before' | 'after'; text: string } | { kind: 'delete' } | Part;
 
-/** An edit, and WHICH of the call it is. It is of the definition ASKED for. Or it changes a PART of the file at PATH, or
- *  adds TEXT to the end of it. */
+/** An edit; WHICH names its position in the call. It changes the definition ASKED for, replaces a PART of the file at
+ *  PATH, or appends TEXT to that file. */
 export type Edit =
   | { which: string; asked: Asked; path?: string; line?: number; change: Change }
   | { which: string; asked?: never; path: string; part: Part }
   | { which: string; asked?: never; path: string; part?: never; text: string };
 
-/** Edits of one call: a person reads them all. */
+/** At most this many edits per call: a person reads them all. */
 const MOST = 200;
 
-/** Returns the edits that VALUES, the argument `edits`, hold. Throws a CallError that names what is wrong. */
+/** Parses VALUES, the argument `edits`. Throws a CallError that names the invalid edit. */
 export function editsOf(values: readonly unknown[]): Edit[] {
   if (values.length === 0) throw new CallError('edits is empty. Give at least one edit.');
   if (values.length > MOST) {
@@ -86,7 +86,7 @@ function editOf(which: string, args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIR
   };
 }
 
-/** Returns what ARGS, which name no definition, change or add in which file. */
+/** Returns the change of a file by ARGS, which name no definition. */
 function inFile(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
   const { path, line, op = 'after', text, old, new: put } = args;
   if (path !== undefined && line === undefined && (old ?? put) !== undefined) {

@@ -9,7 +9,7 @@ import { unfinishedLine } from '../../source/splice.ts';
 import { allNamed } from '../../source/targets.ts';
 import { SourceText } from '../../source/text.ts';
 
-/** How many evaluations are looked at. */
+/** At most this many evaluations are searched. */
 const LOOKED_AT = 1000;
 
 /** Milliseconds by which an evaluation can seem to begin after its definition: the image counts whole seconds. */

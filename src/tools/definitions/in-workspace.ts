@@ -1,5 +1,4 @@
-// Decides which forms in the files of the workspace define a name that the image does not place: tests, systems, what is
-// not loaded.
+// Finds definitions in the files of the workspace that the image does not know: tests, systems, files not loaded.
 
 import { type Budget, budgetOf } from '../../files/budget.ts';
 import { filesBelow } from '../../files/walk.ts';
@@ -10,23 +9,22 @@ import { takingTurns } from '../turns.ts';
 import { type Asked, prefixOf } from './asked-names.ts';
 import { linesText, type ReadRow, type WantedText, wantsMethods } from './described.ts';
 
-/** Entries of directories, and milliseconds, that looking may take. */
+/** A search may read this many directory entries, for this many milliseconds. */
 const ENTRIES = 20_000;
 const MS = 10_000;
 
-/** Which files are looked at, and what is said of what stands there. */
+/** Where to search, and for which package. */
 interface Looking {
   workspace: Workspace;
   places: Places;
-  /** The package of names without one, when it was given. */
+  /** The package of names without prefix, when the caller gave one. */
   home: string | undefined;
   /** Whether what an operator defines is meant. */
   isMeant: (operator: string) => boolean;
 }
 
-/** Returns the definitions of what is ASKED for in the Lisp files of the workspace, as WANTED, each with NOTE. It tells
- *  whether all files were looked at. Methods of a generic function are listed, or read when they are wanted or stand
- *  alone. */
+/** Returns the definitions of ASKED in the Lisp files of the workspace, filtered by WANTED, each with NOTE. WHOLE: all
+ *  files were searched. Methods of a generic function are only listed, unless wanted, or when there is nothing else. */
 export async function workspaceDefinitions(
   { workspace, places, home, isMeant }: Looking,
   asked: Asked,
@@ -59,12 +57,12 @@ export async function workspaceDefinitions(
   return { rows, whole: !budget.exceeded };
 }
 
-/** Returns how much of the workspace is looked at for one name. */
+/** Returns a fresh budget to search the workspace for one name. */
 export function lookingBudget(): Budget {
   return budgetOf(ENTRIES, MS);
 }
 
-/** Yields the real paths of the Lisp files of WORKSPACE, as far as BUDGET lets look for them, when PLACES knows each. */
+/** Yields the real paths of the Lisp files of WORKSPACE, within BUDGET, each after PLACES has prepared it. */
 export async function* lispFiles(
   workspace: Workspace,
   places: Places,

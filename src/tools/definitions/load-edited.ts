@@ -1,4 +1,4 @@
-// Decides how the forms that a call edited are compiled and loaded: those alone, as the forms of their files that they are.
+// Compiles and loads only the edited forms of files, at the places and with the numbers that they have there.
 
 import { basename, join } from 'node:path';
 import type { Reply } from '../../image/wire/call.ts';
@@ -21,8 +21,8 @@ import type { Origins } from './origins.ts';
 import { contentOf } from './part-content.ts';
 import type { Plan } from './plan.ts';
 
-/** Compiles and loads in the image of ORIGINS what PLAN has changed, which is on the disk, and tells how it went. The image had
- *  all of those files that are AGREEING. */
+/** Compiles and loads the changed forms of PLAN, whose files are written, and returns the result. The image had all of
+ *  the former content of the files AGREEING. */
 export async function loadEdited(
   origins: Origins,
   plan: Plan,
@@ -37,7 +37,7 @@ export async function loadEdited(
     const reply = await loadForms(origins, file, index > 0, context);
     const failed = reply.ending.kind !== 'done' || reply.data.value?.notLoaded === true;
     sections.push(loadText(reply, file, origins.places));
-    // What one file takes out the next can define.
+    // A method that one file displaces can be defined by the next: only the last remarks count.
     remarks = reply.data;
     data.push({ path: file.present.name, ...reply.data.value, ending: reply.ending });
     if (failed) {
@@ -54,7 +54,7 @@ export async function loadEdited(
   return { data, text: joinSections(sections) };
 }
 
-/** Returns FILES in the order in which their systems load them, others last. */
+/** Returns FILES in the load order of their systems, other files last. */
 async function inLoadOrder(
   { image }: Origins,
   files: readonly PlannedFile[],
@@ -108,7 +108,7 @@ function headline(
   return changed.length > 0 && `Loaded ${forms}`;
 }
 
-/** Returns what tells of the calls that no longer fit the functions whose lambda lists PLAN has changed. */
+/** Returns the section on calls that no longer fit functions whose lambda lists PLAN has changed. */
 async function unfitSection(origins: Origins, plan: Plan, context: CallContext): Promise<string> {
   const texts: string[] = [];
   for (const file of plan) {
@@ -124,20 +124,20 @@ async function unfitSection(origins: Origins, plan: Plan, context: CallContext):
   return joinSections(texts);
 }
 
-/** Returns where the forms of FILE began that are no more, or others. */
+/** Returns the former starts of the forms of FILE that were removed or changed. */
 function goneForms({ forms, numbers }: PlannedFile): number[] {
   const kept = new Set(numbers);
   return forms.starts().filter((_, number) => !kept.has(number));
 }
 
-/** A function as a text names it, in the package HOME, and its lambda list. */
+/** A function as the text names it, in package HOME, with its lambda list. */
 interface Listed {
   name: string;
   home: string;
   list: string;
 }
 
-/** Returns the functions that the forms of FORMS at STARTS define, by package and name. */
+/** Returns the functions that the forms of FORMS at STARTS define, keyed by package and name. */
 function listsOf(forms: TopLevelForms, starts: readonly number[]): Map<string, Listed> {
   const lists = new Map<string, Listed>();
   for (const top of starts) {

@@ -1,5 +1,5 @@
-// Decides which definition of which file an edit means. The text of the file says where it is; the image says of which
-// symbol, and in which file when nobody named one.
+// Finds the definition that an edit means. The text of a file has its place; the image says which symbol is meant, and
+// which file when the edit names none.
 
 import { CallError } from '../../errors.ts';
 import type { DescribeData } from '../../image/wire/operations.ts';
@@ -23,15 +23,15 @@ import type { Origins } from './origins.ts';
 /** An edit of a definition. */
 type Edit = Extract<AnyEdit, { asked: object }>;
 
-/** A definition that an edit means. */
+/** The definition that an edit means. */
 export interface Located {
   file: EditedFile;
   target: Target;
 }
 
-/** Definitions that are listed when a name means several. */
+/** At most this many definitions are listed when a name is ambiguous. */
 const LISTED = 12;
-/** Methods of a generic function whose files are looked at: more than any has. */
+/** At most this many methods of a generic function are considered, more than any has. */
 const METHODS = 10_000;
 
 export class Locator {
@@ -39,12 +39,12 @@ export class Locator {
   readonly #files: EditedFiles;
   readonly #home: string | undefined;
   readonly #context: CallContext;
-  /** What the image has of names: keyed by package and name. */
+  /** Descriptions of names by the image; the key is package and name. */
   readonly #described = new Map<string, DescribeData | undefined>();
-  /** Whether the workspace has more files than were looked at for the last name. */
+  /** True when the last search did not cover all files of the workspace. */
   #partly = false;
 
-  /** HOME is the package that names without one are of, when somebody gave it. */
+  /** HOME is the package of names without prefix, when the caller gave one. */
   constructor(origins: Origins, files: EditedFiles, home: string | undefined, context: CallContext) {
     this.#origins = origins;
     this.#files = files;
@@ -69,7 +69,7 @@ export class Locator {
     const alike = exact.length > 0 ? exact : found;
     const chosen = alike.length > 1 ? this.#loaded(this.#ofSameKind(alike, edit), known) : alike;
     const [only, ...more] = chosen;
-    // Says why what is meant cannot be changed.
+    // Throws an error that says why the file with the definition cannot be changed.
     if (only === undefined && outside !== undefined) await this.#files.open(outside);
     if (only === undefined) throw new CallError(`${which}: ${this.#noneText(edit, paths, known)}`);
     if (more.length > 0) throw new CallError(`${which}: ${severalText(asked.name, chosen)}`);
@@ -84,8 +84,8 @@ export class Locator {
     );
   }
 
-  /** Returns the files of the workspace that can have what EDIT means: those that the image knows, else all. OUTSIDE is one
-   *  that the image knows and that is in no workspace. */
+  /** Returns the workspace files that may have the definition: those that the image knows, else all. OUTSIDE is a file
+   *  that the image knows outside of the workspace. */
   async #pathsOf({ asked }: Edit, known: DescribeData | undefined) {
     const { places, workspace } = this.#origins;
     const things = known?.things ?? [];
@@ -98,7 +98,7 @@ export class Locator {
     const outside = having.find((file) => !inside.includes(file));
     if (inside.length > 0) return { paths: inside, outside };
     const found: string[] = [];
-    // A file that has others of the name is where it was looked for.
+    // When no file defines it, the error lists the other definitions of the name in these files.
     const naming: string[] = files.filter((file) => places.defines(file, { name: asked.symbol }));
     const budget = lookingBudget();
     for await (const path of lispFiles(workspace, places, budget))
@@ -107,7 +107,7 @@ export class Locator {
     return { paths: found.length > 0 || outside !== undefined ? found : naming, outside };
   }
 
-  /** Returns those of FOUND that are of the symbol which EDIT names: KNOWN, when it says of which package. */
+  /** Returns those of FOUND that define the symbol of the edit: KNOWN, when it says of which package. */
   async #ofSymbol(found: Located[], { asked }: Edit, known: DescribeData | undefined): Promise<Located[]> {
     const prefix = prefixOf(asked) ?? this.#home;
     const defined = known !== undefined && (known.things ?? []).length > 0;
@@ -124,11 +124,11 @@ export class Locator {
       const byText = home.toUpperCase() === prefix?.toUpperCase();
       if (known && other ? known.symbol === other.symbol : prefix === undefined || byText) same.push(each);
     }
-    // A symbol of the current package is meant only where a file has it.
+    // Without a prefix, a symbol of the current package is meant only when a file defines it.
     return same.length === 0 && prefix === undefined ? found : same;
   }
 
-  /** Returns those of FOUND that are of the kind which the new text of an edit defines; all when none are. */
+  /** Returns those of FOUND of the same kind as the new text of the edit; all when there are none. */
   #ofSameKind(found: Located[], { asked, change }: Edit & { asked: Asked }): Located[] {
     if (change.kind !== 'replace') return found;
     const forms = new TopLevelForms(new SourceText(change.text), this.#origins.places.features);
@@ -139,7 +139,7 @@ export class Locator {
     return same.length > 0 ? same : found;
   }
 
-  /** Returns the one of FOUND that the image has loaded, when it is sure which, and the only one of its file; else all. */
+  /** Returns the one of FOUND that the image has loaded, when that is certain and its file has no other; else all. */
   #loaded(found: Located[], known: DescribeData | undefined): Located[] {
     const { places } = this.#origins;
     const sources = (known?.things ?? []).flatMap(({ sources = [] }) => sources);
@@ -165,7 +165,7 @@ export class Locator {
     return this.#described.get(key);
   }
 
-  /** Returns what tells where the image has what is ASKED for from, when it has that from a form with another name. */
+  /** Returns a message when a form under another name, such as a macro call, defines ASKED; else undefined. */
   #makerOf({ name, symbol }: Asked, known: DescribeData | undefined): string | undefined {
     const { places } = this.#origins;
     const definition = { name: known?.symbol ?? '' };
@@ -215,7 +215,7 @@ export class Locator {
   }
 }
 
-/** Returns the name that is WRITTEN in the package HOME, with that package. */
+/** Returns WRITTEN, a name read in package HOME, with a package prefix. */
 function qualified(written: string, home: string): string {
   return written.includes(':') ? written : `${home.toLowerCase()}::${written}`;
 }
@@ -228,7 +228,7 @@ function severalText(name: string, found: readonly Located[]): string {
   return `${name} means ${found.length} definitions:\n${rowsText(found)}\n${moreWanted(found)}`;
 }
 
-/** Returns the sentence that asks for what tells FOUND, definitions of one name, apart. */
+/** Returns the request for details that distinguish FOUND, definitions of one name. */
 function moreWanted(found: readonly Located[]): string {
   const heads = new Set(found.map(({ target }) => target.head));
   if (heads.size === found.length) return 'Give one as it stands here, or its line.';

@@ -1,4 +1,4 @@
-// Decides how the outline of a Lisp file reads.
+// Renders the outline of a Lisp file.
 
 import { CallError } from '../../errors.ts';
 import { beyondNote, boundLine, fittingRows, hasMore, listText, pageNote } from '../../kernel/reply.ts';
@@ -9,10 +9,10 @@ import { knowFeatures } from '../lookup.ts';
 import { type PageArguments, pageOf } from '../paging.ts';
 import type { Origins } from './origins.ts';
 
-/** Characters of a list and of documentation in a line. */
+/** At most this many characters of a name, lambda list or documentation are shown. */
 const SHOWN = 100;
 
-/** Returns what the forms of the file PATH define, one a line, as many as ARGS ask for. */
+/** Returns the definitions in the file PATH, one per line, those of the page in ARGS. */
 export async function outline(
   { image, workspace, places }: Pick<Origins, 'image' | 'workspace' | 'places'>,
   path: string,

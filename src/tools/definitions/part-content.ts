@@ -1,4 +1,4 @@
-// Decides what is compiled of a file of which only some forms are loaded: these, where they stand in it.
+// Prepares the content that is compiled when only some forms of a file are loaded, each at its place in the file.
 
 import { SPREADING } from '../../source/current-package.ts';
 import { bareName, elementsOf, type Form, formText } from '../../source/form.ts';
@@ -34,8 +34,8 @@ const DEPTH = 8;
 
 const [BLANK, LINE_FEED, RETURN, ATOM, QUOTE, ASCII] = [0x20, 0x0a, 0x0d, 0x30, 0x22, 0x7f];
 
-/** Returns the bytes of FILE, as characters, with an atom and blanks in the place of each form that is not loaded. So the
- *  others have the places, in octets and in characters, and the numbers that they have in FILE. */
+/** Returns the bytes of FILE as Latin-1 text, with each form not loaded replaced by an atom and blanks. So the others
+ *  keep their numbers, and their places in octets and in characters. */
 export function contentOf({ bytes, before, after, now, numbers }: PlannedFile): string {
   const content = Buffer.from(bytes);
   const octets = (text: string) => (before.encoding === 'Latin-1' ? text.length : Buffer.byteLength(text));
@@ -57,7 +57,7 @@ export function contentOf({ bytes, before, after, now, numbers }: PlannedFile): 
   return content.toString('latin1');
 }
 
-/** Puts a number into PART, the bytes of a form, or a string that has those of its characters that take several bytes. */
+/** Overwrites PART, the bytes of a form, with a number; when it has multibyte characters, with a string of these. */
 function putAtom(part: Buffer): void {
   const first = part[0] ?? 0;
   const last = part.at(-1) ?? 0;
@@ -66,12 +66,12 @@ function putAtom(part: Buffer): void {
     if (byte !== LINE_FEED && byte !== RETURN && !(wide && byte > ASCII)) part[offset] = BLANK;
   });
   if (wide) part[0] = QUOTE;
-  // The next form is told by where this one ends.
+  // The place of the next form depends on where this one ends.
   part[part.length - 1] = wide ? QUOTE : ATOM;
 }
 
-/** Returns where the parts of FORM, a top-level form of TEXT, begin and end. Those that only say how what follows is read and
- *  compiled are left out. */
+/** Returns start and end of the parts of FORM, a top-level form of TEXT, without those that only set how the following
+ *  forms are read and compiled. */
 function unsettingParts(form: Form, text: string): [start: number, end: number][] {
   if (isSetting(form)) return [];
   if (!sets(form)) return [[form.start, form.start + formText(text, form).length]];
@@ -79,7 +79,7 @@ function unsettingParts(form: Form, text: string): [start: number, end: number][
   return parts.flatMap((part) => unsettingParts(part, text));
 }
 
-/** Whether FORM, or one that it has at top level, says how what follows is read and compiled. */
+/** True when FORM, or a subform at top level, sets how the following forms are read and compiled. */
 function sets(form: Form): boolean {
   return isSetting(form) || (SPREADING.includes(operatorOf(form)) && elementsOf(form).some(sets));
 }

@@ -1,4 +1,4 @@
-// Decides what the files would be after the edits of a call, and that each is read as before but for them.
+// Plans the content of the files after the edits of a call, and checks that the rest of each file is read as before.
 
 import { CallError } from '../../errors.ts';
 import { encode } from '../../files/text.ts';
@@ -16,11 +16,11 @@ import { Locator } from './locate.ts';
 import type { Origins } from './origins.ts';
 import { checkReadable } from './readable.ts';
 
-/** What a call would make of the files that it edits. */
+/** The edited files with their planned content. */
 export type Plan = readonly PlannedFile[];
 
-/** Returns what EDITS would make of the files in which they are. HOME is the package of names without one, if somebody gave
- *  it. Throws a CallError that says why they cannot be made. */
+/** Returns the plan for EDITS. HOME is the package of names without prefix, when the caller gave one. Throws a
+ *  CallError that says why the edits are impossible. */
 export async function planned(
   origins: Origins,
   edits: readonly Edit[],

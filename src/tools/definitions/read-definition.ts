@@ -1,4 +1,4 @@
-// Decides the tool that reads definitions, by their names or those of a file.
+// The tool read_definition, which reads definitions by name, or lists those of a file.
 
 import { CallError } from '../../errors.ts';
 import type { DescribeData } from '../../image/wire/operations.ts';
@@ -80,7 +80,7 @@ const READ_DEFINITION = {
 
 export type ReadArguments = ArgumentsFor<typeof READ_DEFINITION>;
 
-/** Returns the tool that reads definitions from ORIGINS. */
+/** Returns the tool, which reads definitions from ORIGINS. */
 export function readDefinition(origins: Origins) {
   return defineTool({
     ...READ_DEFINITION,
@@ -94,7 +94,7 @@ export function readDefinition(origins: Origins) {
       const results: Result[] = [];
       for (const asked of askedNames(name)) {
         const result = await readOne(origins, asked, args, context);
-        // One definition can be asked for by several names, or in both parameters.
+        // Several names, or both parameters, can ask for one definition.
         if (!results.some(({ text }) => text === result.text)) results.push(result);
       }
       return {
@@ -107,10 +107,10 @@ export function readDefinition(origins: Origins) {
   });
 }
 
-/** Methods of a generic function that are looked at: more than any has. */
+/** At most this many methods of a generic function are considered, more than any has. */
 const METHODS = 10_000;
 
-/** Said when definitions in files can be missing from an answer. */
+/** The note on an answer that may lack definitions in files. */
 const PARTLY =
   'Note: the workspace has more files than are looked at for one name. search_in_buffer looks further.';
 

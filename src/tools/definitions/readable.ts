@@ -1,4 +1,4 @@
-// Decides what is said of what the reader of the image finds in a file that is to be edited.
+// Checks with the reader of the image that an edited file can be read.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -10,9 +10,9 @@ import { callOptions } from '../calling.ts';
 import { foundValue } from '../lookup.ts';
 import type { PlannedFile } from './edited-files.ts';
 
-/** Returns sentences on what the reader of IMAGE cannot read yet in the changed forms of FILE, and which packages
- *  of those are missing. Throws a CallError when it never can read them, or takes the text for other forms than the standard
- *  syntax does. */
+/** Returns notes on what the reader of IMAGE cannot read yet in the changed forms of FILE, and the packages that those
+ *  lack. Throws a CallError when it can never read them, or splits the text into other forms than the standard
+ *  syntax. */
 export async function checkReadable(
   image: Image,
   file: PlannedFile,
@@ -48,8 +48,8 @@ export async function checkReadable(
   return { notes, missing };
 }
 
-/** Returns what is to be noted when the reader stops in FILE, as it has found it CHECKED. Throws a CallError when that is in
- *  a changed form, or before the reader finds other forms. */
+/** Returns notes when the reader stopped early in FILE, according to CHECKED. Throws a CallError when it stopped in a
+ *  changed form, or found other forms before. */
 function stopNotes(
   file: PlannedFile,
   { ends = [], stopped }: CheckedText,
@@ -77,7 +77,7 @@ function stopNotes(
   ];
 }
 
-/** Places in a text as Lisp counts them: characters, of which some are two in a JavaScript string. */
+/** Converts places in a text: Lisp counts characters, some of which are two units of a JavaScript string. */
 class CharacterPlaces {
   readonly #text: string;
   readonly #plain: boolean;
@@ -87,12 +87,12 @@ class CharacterPlaces {
     this.#plain = !/[\ud800-\udbff]/.test(text);
   }
 
-  /** Returns how many characters stand before INDEX. */
+  /** Returns the number of characters before INDEX. */
   ofIndex(index: number): number {
     return this.#plain ? index : index - pairsIn(this.#text.slice(0, index));
   }
 
-  /** Returns the index before which PLACE characters stand. */
+  /** Returns the index that has PLACE characters before it. */
   indexOf(place: number): number {
     if (this.#plain) return place;
     let index = 0;

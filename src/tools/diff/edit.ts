@@ -1,4 +1,4 @@
-// Decides the tool that changes a part of a file.
+// The tool propose_file_edit, which changes a part of a file.
 
 import { CallError } from '../../errors.ts';
 import { changeOf, diffHunks, newFile } from '../../files/diff.ts';
@@ -44,7 +44,7 @@ const PROPOSE_FILE_EDIT = {
 
 type EditArguments = ArgumentsFor<typeof PROPOSE_FILE_EDIT>;
 
-/** Lines of a diff in the answer. */
+/** At most this many lines of the diff are in the answer. */
 const DIFF_LINES = 200;
 
 export function proposeFileEdit(workspace: Workspace) {
@@ -53,7 +53,7 @@ export function proposeFileEdit(workspace: Workspace) {
     preview: async (args, { signal }) => {
       const present = await presentFile(workspace, args.path, signal);
       const { before, after } = editOf(present, args, workspace);
-      encode(after, visibleName(present.name)); // Throws what a human should not be asked for.
+      encode(after, visibleName(present.name)); // Throws before a human is asked about text that cannot be encoded.
       const { name, size, fingerprint } = present;
       const change = size === undefined ? newFile(name, after) : changeOf(name, before, after);
       const reason = reasonLines(args);
@@ -73,8 +73,8 @@ export function proposeFileEdit(workspace: Workspace) {
   });
 }
 
-/** Returns what is told of PRESENT, which has the text AFTER of so many BYTES now. Whoever sent the text knows it, so the
- *  diff is shown only when a human changed that. */
+/** Returns the answer for PRESENT, which now has the text AFTER, of BYTES bytes. The caller knows the text that it
+ *  sent, so the diff is shown only when a human changed it. */
 function edited(
   present: Present,
   { before, after, bytes }: { before: string; after: string; bytes: number },
@@ -98,7 +98,7 @@ function edited(
   };
 }
 
-/** Returns the line with the reason that ARGS give, if they do. */
+/** Returns the reason that ARGS give as a line of the question; none without a reason. */
 function reasonLines({ description = '' }: EditArguments): QuestionLine[] {
   const reason = description.trim().replace(/\s+/g, ' ');
   return reason === '' ? [] : [questionLine`The agent says: ${quoted(reason)}`];
@@ -110,7 +110,7 @@ function headline({ name, size }: Present, summary: string, now: string): string
   return `Changed ${file}: ${summary}. It has ${now} now.`;
 }
 
-/** Returns how large the file PRESENT is with BYTES of TEXT, and how many forms it has when it is Lisp that can be read. */
+/** Returns the size of PRESENT, now TEXT of BYTES bytes, and its number of forms when it is Lisp and not BROKEN. */
 function sizeText({ name }: Present, bytes: number, text: string, broken: boolean): string {
   const size = `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
   if (broken || !isLispFile(name)) return size;
@@ -118,8 +118,8 @@ function sizeText({ name }: Present, bytes: number, text: string, broken: boolea
   return `${size} and ${forms} top-level ${forms === 1 ? 'form' : 'forms'}`;
 }
 
-/** Returns the text of PRESENT before and after the edit that ARGS ask for. Throws a CallError that says why it
- *  cannot be done. */
+/** Returns the text of PRESENT before and after the edit in ARGS. Throws a CallError that says why the edit is
+ *  impossible. */
 function editOf(
   present: Present,
   args: EditArguments,
@@ -150,7 +150,7 @@ function editOf(
   return { before, after: { ...before, text: replaced(file, before.text, wanted) } };
 }
 
-/** Returns TEXT, of FILE, with the one place of ORIGINAL replaced; all other characters stay as they are. */
+/** Returns TEXT, of FILE, with the only occurrence of ORIGINAL replaced; all other characters stay as they are. */
 function replaced(
   file: string,
   text: string,

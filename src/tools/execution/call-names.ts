@@ -1,9 +1,9 @@
-// Decides what calls under way are called where a model reads of them.
+// Names calls under way for a model: by the tool, number and subject of each.
 
 import type { Reason } from '../../image/wire/endings.ts';
 import { secondsText } from '../endings.ts';
 
-/** The tools whose operations have other names. */
+/** Tools whose names do not follow from the operation. */
 const TOOLS: Record<string, string> = {
   evaluate: 'eval_form',
   'compile-forms': 'compile_form',
@@ -23,7 +23,7 @@ const TOOLS: Record<string, string> = {
   'system-sources': 'the list of sources',
 };
 
-/** Returns the name of the tool that makes jobs such as this. */
+/** Returns the name of the tool that starts jobs of this operation. */
 export function toolOf({ operation }: { operation: string }): string {
   return TOOLS[operation] ?? operation.replaceAll('-', '_');
 }
@@ -35,7 +35,7 @@ interface Named {
   milliseconds: number;
 }
 
-/** Returns JOBS as the choices in a sentence. */
+/** Returns JOBS as a list of choices within a sentence. */
 export function choicesText(jobs: readonly Named[]): string {
   const shown = jobs.slice(0, 5).map((job) => {
     const { number, subject, milliseconds } = job;
@@ -52,7 +52,7 @@ const REASONS: Partial<Record<Reason, string>> = {
   interrupt: 'by the tool interrupt',
 };
 
-/** Returns why a call is being ended, as part of a sentence. */
+/** Returns why a call is being ended, as a phrase. */
 export function reasonText(reason: Reason): string {
   return REASONS[reason] ?? 'because the server is ending';
 }

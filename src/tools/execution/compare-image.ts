@@ -1,4 +1,4 @@
-// Decides the tool that tells where the image and the files that were loaded differ.
+// The tool compare_image, which shows where the image differs from the files loaded into it.
 
 import { CallError } from '../../errors.ts';
 import type { Workspace } from '../../files/workspace.ts';
@@ -43,7 +43,7 @@ const COMPARE_IMAGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Differences of each kind that are listed when no limit is given. */
+/** At most this many differences of each kind are listed by default. */
 const DIFFERENCES = 20;
 
 type PlaceOf = ReturnType<typeof formPlaces>;
@@ -67,7 +67,7 @@ export function compareImage(image: Image, places: Places, workspace: Workspace)
   });
 }
 
-/** Returns the file, the system or the package that ARGS ask about. */
+/** Returns the file, system or package in ARGS. Throws a CallError unless there is exactly one. */
 async function scopeOf(
   { path, system, package: home }: Arguments,
   workspace: Workspace,
@@ -107,13 +107,13 @@ function comparisonText(data: ComparisonData, what: string, places: Places): str
   return sections.length === 0 ? `The image and ${what} agree.` : sections.join('\n');
 }
 
-/** Returns what is said of WHAT, a system without files that needs the systems NEEDS. */
+/** Returns the text for WHAT, a system without files of its own; NEEDS are the systems that it depends on. */
 function emptyText(what: string, needs: readonly string[]): string {
   const others = needs.length > 0 && ` Compare those that it needs: ${needs.join(', ')}.`;
   return [`The ${what} has no files of its own.`, others].filter(Boolean).join('');
 }
 
-/** Returns the line that tells that FILES of a system were not loaded though others were, or undefined without any. */
+/** Returns the line on FILES of a system that were not loaded, or undefined when all were. */
 function unloadedText(files: readonly string[]): string | undefined {
   const shown = files.slice(0, 20);
   return files.length > 0
@@ -121,7 +121,7 @@ function unloadedText(files: readonly string[]): string | undefined {
     : undefined;
 }
 
-/** Tells whether a list of DATA has not all that there is. */
+/** True when a list in DATA is incomplete. */
 function isLong(data: ComparisonData): boolean {
   const { differing = [], differingTotal = 0, disk = [], diskTotal = 0 } = data;
   return (
@@ -138,7 +138,7 @@ function evaluatedSection(items: readonly OldItem[]): string | undefined {
   return `In the image but in no file that was loaded:\n${indent(rows.join('\n'), 2)}`;
 }
 
-/** Returns when something was evaluated, and by which form, as the end of a row. */
+/** Returns the end of a row: when something was evaluated, and by which form. */
 function evaluationText({ time, by }: { time?: number; by?: string }): string {
   if (time === undefined) return '';
   const at = new Date(time * 1000).toISOString().slice(0, 19).replace('T', ' ');

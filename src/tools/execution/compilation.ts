@@ -1,4 +1,4 @@
-// Decides the tool that compiles forms without running them.
+// The tool compile_form, which compiles forms without running them.
 
 import { join } from 'node:path';
 import type { Image } from '../../image/image.ts';
@@ -91,7 +91,7 @@ function compilationResult(
     warningsAndNotes(data),
     readtableSection(data),
   ]);
-  // Those are of the file that stood for the forms.
+  // These members refer to the temporary file that held the forms.
   const warnings = (data.warnings ?? []).map(({ file, offset, start, ...warning }) => warning);
   return {
     data: { forms: data.forms ?? 0, warnings, warningCount: data.warningCount ?? 0, ending, output },

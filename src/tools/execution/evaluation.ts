@@ -1,4 +1,4 @@
-// Decides the tool that evaluates.
+// The tool eval_form.
 
 import type { Image } from '../../image/image.ts';
 import type { Reply } from '../../image/wire/call.ts';
@@ -66,7 +66,7 @@ const EVAL_FORM = {
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
-/** Returns the tool that evaluates in IMAGE and keeps what it evaluated in HISTORY. PLACES tell where frames are. */
+/** Returns the tool. It evaluates in IMAGE and records evaluations in HISTORY; PLACES locates frames. */
 export function evalForm(
   image: Image,
   history: ReplHistory,
@@ -92,7 +92,7 @@ export function evalForm(
   });
 }
 
-/** Makes the result of an evaluation of CODE in the package ASKED, if one was. KEEP is told its values and why it failed, and returns what to say of that. */
+/** Returns the result of evaluating CODE in package ASKED, if any. KEEP records values and error and returns a note. */
 function evaluationResult(
   { ending, output, data, waitedMs }: Reply<'evaluate'>,
   { code, places, asked }: { code: string; places: Places; asked: string | undefined },
@@ -123,8 +123,8 @@ function evaluationResult(
   };
 }
 
-/** Returns ERROR, why the last of several forms failed, behind the first error with which a form before it was compiled: what
- *  fails later is most often its consequence. */
+/** Returns ERROR, the failure of a form, after the compile-time error of an earlier form, if any: the failure is most
+ *  often its consequence. */
 function causeFirst(error: string | undefined, { warnings = [], formNumber = 1 }: EvaluateData) {
   const cause = warnings.find(
     ({ severity, formNumber: at = formNumber }) => severity === 'error' && at < formNumber,
@@ -134,20 +134,20 @@ function causeFirst(error: string | undefined, { warnings = [], formNumber = 1 }
   return `Error: form ${cause.formNumber}${where} was compiled with an error: ${cause.text.trim()}\nThen form ${formNumber} failed: ${error.replace(/^Error: /, '')}`;
 }
 
-/** Returns the note that names are read in the current package, which another caller can have set; false where that is
+/** Returns the note that names are read in the current package, which another caller may have set; false when it is
  *  still CL-USER. */
 function currentPackageNote({ package: home = 'COMMON-LISP-USER' }: EvaluateData): string | false {
   if (home === 'COMMON-LISP-USER') return false;
   return `Note: the current package is ${home}, where names without a package are read. All callers of this image share it, such as the sub-agents of a client; the argument package sets another for one call.`;
 }
 
-/** Returns whether a text did not end well, or could not be read, because a name in it is not there. */
+/** True when the text failed, or could not be read, because a name in it does not exist. */
 export function isMissing(ending: Ending, { unreadable }: Pick<EvaluateData, 'unreadable'>): boolean {
   return unreadable?.missing === true || (ending.kind === 'condition' && ending.condition.missing === true);
 }
 
-/** Returns the text for an evaluation of CODE that did not end well, or undefined for one that did. DONE is what became
- *  of the forms before, PLACES tell where frames are. */
+/** Returns the error text for an evaluation of CODE that failed, else undefined. DONE says what happened to the forms
+ *  before; PLACES locates frames. */
 export function failureText(
   ending: Ending,
   { unreadable, formNumber = 1 }: Pick<EvaluateData, 'unreadable' | 'formNumber'>,
@@ -187,14 +187,14 @@ function doneBefore(number: number, done: string): string {
   return number === 2 ? `Form 1 was ${done}.` : `Forms 1 to ${number - 1} were ${done}.`;
 }
 
-/** Returns the values of each form in VALUES as text. */
+/** Returns VALUES, a list for each form, as text. */
 export function formValuesText(values: PrintedValue[][]): string {
   return values
     .map((list) => (list.length === 0 ? '; No values' : list.map(valueText).join('\n')))
     .join('\n');
 }
 
-/** One form: its values, one a line, so that `(+ 1 2)` gives `3`. Several: the values of each behind its number. */
+/** Returns the values of one form, one per line: `3` for `(+ 1 2)`. Values of several forms follow their numbers. */
 function valuesText({ values = [] }: EvaluateData, failed: boolean): string | undefined {
   const shown = values.map((list) => list.map(valueText));
   if (shown.length === 0)

@@ -1,4 +1,4 @@
-// Decides the tool that reads the evaluations of this workspace, and what eval_form tells it.
+// The tool get_repl_history, and the records that eval_form adds to the history.
 
 import type { Reply } from '../../image/wire/call.ts';
 import { wholeText } from '../../image/wire/endings.ts';
@@ -70,7 +70,7 @@ async function readHistory(
   return { data: { total, ...(atLeast && { atLeast }), evaluations }, text };
 }
 
-/** Returns how an evaluation reads. OTHER says that another server asked for it. */
+/** Renders an evaluation; OTHER: another server made it. */
 function evaluationText(
   { time, milliseconds, form, values, output, error, ...more }: Evaluation,
   other: boolean,
@@ -86,8 +86,8 @@ function evaluationText(
     .join('\n');
 }
 
-/** Returns what a history keeps of an evaluation that gave REPLY and took MILLISECONDS. The first argument is its form,
- *  the package that was asked for, and values and error as their reader saw them. */
+/** Returns the history record of an evaluation with REPLY that took MILLISECONDS. The first argument has its form, the
+ *  package asked for, and values and error as shown to the caller. */
 export function evaluationOf(
   { form, package: asked, values, error }: Partial<Evaluation> & { form: string },
   { output, data }: Reply<'evaluate'>,

@@ -1,4 +1,4 @@
-// Decides the tool that tells how the image is, and how that reads.
+// The tool image_status, and the text of its answer.
 
 import type { Image, Replaceable } from '../../image/image.ts';
 import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
@@ -33,8 +33,8 @@ const IMAGE_STATUS = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that tells how IMAGE is, and what was lost with the one before when it is REPLACEABLE. CONFINEMENT is
- *  the sentence that says what holds the code in it. */
+/** Returns the tool for IMAGE. REPLACEABLE has the report on the last lost image; CONFINEMENT is the sentence on how
+ *  code in the image is confined. */
 export function imageStatus(image: Image, replaceable: Replaceable | undefined, confinement?: string) {
   return defineTool({
     ...IMAGE_STATUS,
@@ -60,7 +60,7 @@ const MEGABYTE = 1024 * 1024;
 const megabytes = (octets: number) => `${Math.round(octets / MEGABYTE)} MB`;
 const seconds = (milliseconds: number) => Math.round(milliseconds / 100) / 10;
 
-/** Returns STATUS as code reads it: octets and seconds; what is not known is absent. */
+/** Returns STATUS as data: octets and seconds; unknown values are absent. */
 function statusData({ said, ...status }: ImageStatus, lastLoss: string | undefined): object {
   const { state, outside, why, building, silentMs, saidMsAgo, serverRss } = status;
   const data = {
@@ -198,7 +198,7 @@ function uptimeText(milliseconds: number): string {
   return minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
 }
 
-/** Milliseconds from which on what the agent said counts as old. */
+/** Memory data of the agent older than this is marked with its age. */
 const OLD_MS = 500;
 
 function memoryLine({ said, saidMsAgo = 0, outside, serverRss }: ImageStatus): string {
@@ -227,7 +227,7 @@ function librariesLine({ said }: ImageStatus): string | false {
   return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;
 }
 
-/** Calls that are listed, and frames of each. */
+/** At most this many calls, frames per call, and characters per frame are shown. */
 const SHOWN_CALLS = 12;
 const SHOWN_FRAMES = 3;
 const FRAME_LIMIT = 120;

@@ -1,4 +1,4 @@
-// Decides which tools run code in the image, in the order of the list.
+// Lists the tools that run code in the image, in the order in which clients see them.
 
 import type { Image } from '../../image/image.ts';
 import type { Tool } from '../../kernel/tool.ts';
@@ -10,8 +10,8 @@ import { evalForm } from './evaluation.ts';
 import { getReplHistory } from './history.ts';
 import { getLastError } from './last-error.ts';
 
-/** Returns the tools of the category execution that are among the eighteen (C5), over IMAGE and HISTORY. PLACES tell
- *  where frames are. */
+/** Returns the tools of the category execution that are among the eighteen (C5). PLACES locates frames; HOLDS keeps
+ *  errors. */
 export function executionTools(
   image: Image,
   history: ReplHistory,

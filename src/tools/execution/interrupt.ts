@@ -1,4 +1,4 @@
-// Decides the tool that ends calls of the image that are under way.
+// The tool interrupt, which ends running or waiting calls of the image.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -25,7 +25,7 @@ const INTERRUPT = {
     { name: 'all', type: 'boolean', description: 'Interrupt all calls' },
   ],
   safetyLevel: 'cautious',
-  // What the call did so far stays. A second one can meet another call.
+  // The effects of the call so far stay. A repeated interrupt may end another call.
   effects: { destructive: false, openWorld: false },
   categories: ['execution'],
   shortDescription: 'Interrupt a call that runs too long, and keep the image',
@@ -42,13 +42,13 @@ const INTERRUPT = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that interrupts calls of IMAGE. PLACES tell where they were. */
+/** Returns the tool that interrupts calls of IMAGE; PLACES locates the frames where they were. */
 export function interrupt(image: Image, places: Places) {
   return defineTool({ ...INTERRUPT, handler: (args) => interruptJobs(image.jobs, args, places) });
 }
 
-/** Milliseconds in which a call that is interrupted usually has ended, even when it resists, and as much more as its
- *  steps can come later. */
+/** An interrupted call usually ends within 3 s, even when it resists. Garbage collection, or a lack of CPU, can delay
+ *  that by the second term. */
 const PATIENCE_MS = 3000 + TIMES.collecting;
 
 async function interruptJobs(
@@ -66,11 +66,11 @@ async function interruptJobs(
   return { data: ended.map(({ data }) => data), text, failed: ended.some(({ data }) => !data.ended) };
 }
 
-/** Returns the jobs that ARGS mean. Throws a CallError that says what to choose from. */
+/** Returns the jobs that ARGS select. Throws a CallError that lists the choices. */
 function chooseJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Job[] {
   const { job: number, all = false } = args;
   const own = ownJobs(jobs);
-  // What code of a call has called ends with that.
+  // Calls made by the code of a call end with that call.
   const others = jobs.list().filter((job) => !own.includes(job));
   const choices = others.filter(({ parent }) => parent === undefined || own.includes(parent));
   if (number !== undefined && all) throw new CallError('Give job or all, not both.');
@@ -104,14 +104,14 @@ function numbered(jobs: Jobs, number: number, own: Job[], choices: Job[]): Job {
   );
 }
 
-/** Returns the job whose code asks, and those whose code asked for that. */
+/** Returns the job whose code calls this tool, and the chain of jobs above it. */
 function ownJobs(jobs: Jobs): Job[] {
   const own: Job[] = [];
   for (let job = jobs.caller(); job !== undefined; job = job.parent) own.push(job);
   return own;
 }
 
-/** Waits until JOB, which was interrupted, has ended, and returns what became of it. */
+/** Waits, up to PATIENCE_MS, until the interrupted JOB has ended, and returns how it ended. */
 async function endOf(job: Job, places: Places): Promise<{ data: { ended: boolean }; text: string }> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

@@ -1,4 +1,4 @@
-// Decides the tool that shows the last errors with their frames and locals.
+// The tool get_last_error, which shows the last errors with frames and locals.
 
 import type { Image } from '../../image/image.ts';
 import type { KeptError, KeptFrame, LastErrorData, Local } from '../../image/wire/endings.ts';
@@ -13,7 +13,7 @@ import { callText, stackLines } from '../stack.ts';
 import { ageText, timeText } from '../times.ts';
 import { watchedResult } from './watched-errors.ts';
 
-/** Characters of a local, and locals of a frame, that are shown beside those of other frames. */
+/** Limits for one frame among others: characters per value, and number of locals. */
 const SHORT = { value: 120, locals: 8 };
 
 const GET_LAST_ERROR = {
@@ -90,7 +90,7 @@ function keptText(total: number): string {
   return total === 1 ? 'one is kept, with index 0' : `${total} are kept, with the indices 0 to ${total - 1}`;
 }
 
-/** What the operations of the image are called where tools are. */
+/** What signalled the error, by operation of the image. */
 const OPERATIONS: Record<string, string> = {
   evaluate: 'an evaluation',
   'compile-forms': 'a compilation',
@@ -122,7 +122,7 @@ function errorText(data: LastErrorData, error: KeptError, index: number, places:
   ]);
 }
 
-/** The frames of ERROR, which have no locals when there was no room to look at its stack. */
+/** Returns the frames of ERROR; without locals when there was no room to look at its stack. */
 function stackOf({ frames, condition }: KeptError): { frames?: KeptFrame[] } {
   return frames === undefined ? (condition ?? {}) : { frames };
 }

@@ -1,4 +1,4 @@
-// Decides how a load of files reads: how it ended, its warnings, and where image and files differ then.
+// Renders a load of files: its ending, warnings, and differences between image and files.
 
 import type { Reply } from '../../image/wire/call.ts';
 import type { Remarks } from '../../image/wire/data.ts';
@@ -12,13 +12,13 @@ import { imbalanceText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
 
-/** Files of one load whose parentheses are looked at. */
+/** The parentheses of at most this many files per load are checked. */
 const LOOKED_AT = 5;
 
-/** Characters of what a load wrote that succeeded, as a compiler of C may write many. */
+/** Characters shown of the output of a load that succeeded; a C compiler may write much more. */
 const WRITTEN = 4000;
 
-/** Returns what is wrong with the parentheses of the files in which the compiler found errors, or undefined. */
+/** Returns the parenthesis errors of the files in which the compiler found errors; '' when there are none. */
 function parenthesesSection({ warnings = [] }: Remarks, places: Places): string | undefined {
   const failed = warnings.flatMap(({ severity, file }) => (severity === 'error' && file ? [file] : []));
   const texts = [...new Set(failed)].slice(0, LOOKED_AT).map((file) => {
@@ -28,7 +28,7 @@ function parenthesesSection({ warnings = [] }: Remarks, places: Places): string 
   return joinSections(texts);
 }
 
-/** Returns what is told of a load below HEADLINE; without one, only what there is to say of it. */
+/** Returns the result of a load, below HEADLINE unless that is empty. */
 export function loadResult(
   { ending, output, data, waitedMs }: Reply<'load-file'> | Reply<'load-system'> | Reply<'check-file'>,
   headline: string,

@@ -1,4 +1,4 @@
-// Decides the tools that load files and systems.
+// The tools load_file and load_system.
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ import { sourceFile } from '../source-file.ts';
 import type { ToldWarnings } from '../told-warnings.ts';
 import { loadResult } from './load-text.ts';
 
-/** How answers about files are told, what of warnings was TOLD, and which errors are held. */
+/** Objects for the answers: PLACES renders places, HOLDS keeps errors, and TOLD has the warnings already shown. */
 interface Showing {
   places: Places;
   holds: Holds;
@@ -118,7 +118,7 @@ export function loadFile(image: Image, { places, holds, told }: Showing, workspa
   });
 }
 
-/** Compiles FILE, with what that makes in FOLDER, and returns what is wrong with it. */
+/** Compiles FILE into FOLDER, and returns the errors and warnings. */
 async function checkFile(
   image: Image,
   places: Places,
@@ -146,7 +146,7 @@ async function checkFile(
 
 type LoadArguments = ArgumentsFor<typeof LOAD_FILE>;
 
-/** Returns what a human is shown of FILE before it is loaded as the arguments say; what they approve holds for that content only. */
+/** Returns the preview of FILE for a human before it is loaded; an approval holds for this content only. */
 async function loadPreview(
   workspace: Workspace,
   file: string,
@@ -251,8 +251,8 @@ async function loadNamedSystem(
   });
 }
 
-/** Returns REMARKS without the style warnings of libraries, and a note that counts them: whoever loads a program cannot
- *  mend those. OWN are the files of the system that was asked for, which is no library here. */
+/** Returns REMARKS without the style warnings of libraries, and a note that counts those: whoever loads a program
+ *  cannot fix them. OWN are the files of the requested system, which does not count as a library. */
 function withoutStyleOfLibraries<T extends Remarks>(
   remarks: T,
   own: readonly string[] | undefined,
@@ -272,11 +272,11 @@ function withoutStyleOfLibraries<T extends Remarks>(
   };
 }
 
-/** Returns what is told of the load of SYSTEM. */
+/** Returns the result of the load of SYSTEM. */
 export function systemResult(reply: Reply<'load-system'>, system: string, places: Places): Result {
   const { missing, ...value } = reply.data.value ?? {};
   if (missing === undefined) return loadResult(reply, systemHeadline(reply, system), places);
-  // What SBCL writes of the file that it left says no more.
+  // What SBCL prints about leaving the file adds nothing.
   const { output: _, ...quiet } = reply;
   return {
     ...loadResult(quiet, missingText({ ...value, missing }, places), places),
@@ -285,11 +285,11 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
   };
 }
 
-/** Says that images have no library manager, and which ones they use. */
+/** The sentence that no library manager is set up, and which ones are supported. */
 export const NO_MANAGER = 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.';
 
-/** Returns the sentences that ASDF does not find the system MISSING, which another one may need: where it looks, and what
- *  can install it. What needs it was to be DONE. */
+/** Returns the sentences for MISSING, a system that ASDF does not find and another may need: where ASDF looks, and what
+ *  can install it. DONE names the aim. */
 export function missingText(
   {
     missing,
@@ -347,7 +347,7 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
 /** Systems that are told of which there is another. */
 const TWINS = 5;
 
-/** Returns the notes on systems that were loaded while there is another of the same name; empty without any. */
+/** Returns notes on loaded systems that have a twin: another system of the same name; '' when there are none. */
 export function twinsText({ value: { twins = [] } = {} }: LoadSystemData, places: Places): string {
   const notes = twins
     .slice(0, TWINS)

@@ -1,9 +1,9 @@
-// Decides which calls an answer mentions because they still run: a client can give up a call without cancelling it.
+// Mentions calls that still run: a client can give up a call without cancelling it.
 
 import type { Job, Jobs } from '../../image/session/jobs.ts';
 import { choicesText } from './call-names.ts';
 
-/** Milliseconds after which a call that still runs is mentioned. */
+/** A call that runs longer than this is mentioned. */
 const LONG_MS = 10_000;
 
 /** The calls that have run for long; each is mentioned once. */
@@ -11,12 +11,12 @@ export class LongCalls {
   readonly #jobs: Jobs;
   readonly #mentioned = new WeakSet<Job>();
 
-  /** JOBS has all calls that are running. */
+  /** JOBS has all running calls. */
   constructor(jobs: Jobs) {
     this.#jobs = jobs;
   }
 
-  /** Returns one note that names the long calls that no earlier note has named, or an empty list. */
+  /** Returns one note on the long calls that no earlier note mentioned, or an empty list. */
   takeNotes(): string[] {
     const long = this.#jobs
       .list()

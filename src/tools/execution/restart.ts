@@ -1,4 +1,4 @@
-// Decides the tool that replaces the image.
+// The tool restart_image, which replaces the image.
 
 import type { RebuildFrom, Replaceable } from '../../image/image.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
@@ -39,12 +39,12 @@ const RESTART_IMAGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that replaces IMAGE. A restart that builds the image again from its journal is cautious,
- *  because any form can do the same by (exit). A restart that drops the journal is dangerous: those definitions are lost. */
+/** Returns the tool that replaces IMAGE. A restart that rebuilds the image from its journal is cautious, because any
+ *  form can do the same by (exit). A restart that drops the journal is dangerous: its definitions are lost. */
 export function restartImage(image: Replaceable) {
   const preview = async ({ rebuild = 'session' }: { rebuild?: RebuildFrom }) => {
     const lines = whatElse(image, rebuild);
-    // What another server had is more than was there.
+    // The journal of another server adds more than a broken image had, so a human is asked.
     const free = rebuild !== 'previous' && (await image.isBroken());
     return { summary: LOST, lines, text: [questionLine`${LOST}.`, ...lines], fingerprint: '', free };
   };
@@ -63,7 +63,7 @@ export function restartImage(image: Replaceable) {
 
 const LOST = questionLine`all values, threads, open files and connections of the image are lost`;
 
-/** Returns what a human is shown besides before IMAGE is ended: what else goes, and what comes back. */
+/** Returns further lines for a human before IMAGE is ended: what is lost and what is rebuilt. */
 function whatElse(image: Replaceable, rebuild: RebuildFrom): QuestionLine[] {
   const { entries, replay, values, calls } = image.stake;
   const count = entries === 1 ? questionLine`1 step` : questionLine`${entries} steps`;
@@ -87,7 +87,7 @@ function whatElse(image: Replaceable, rebuild: RebuildFrom): QuestionLine[] {
   ];
 }
 
-/** Variables that are named. */
+/** At most this many variables are named. */
 const NAMED = 20;
 
 function valuesText(values: readonly string[]): QuestionLine {

@@ -1,4 +1,4 @@
-// Decides how errors read that were recorded when they were signalled.
+// Renders errors that the watch of the debug tool recorded when they were signalled.
 
 import type { WatchedData, WatchedError } from '../../image/wire/debugging.ts';
 import { joinSections, listText } from '../../kernel/reply.ts';
@@ -7,7 +7,7 @@ import type { Places } from '../places.ts';
 import { stackLines } from '../stack.ts';
 import { ageText } from '../times.ts';
 
-/** Returns what is told of the recorded error number INDEX in DATA. PLACES tell where its frames are. */
+/** Returns the result for the recorded error INDEX (0 is the newest) in DATA; PLACES locates its frames. */
 export function watchedResult(data: WatchedData, index: number, places: Places): Result {
   const { error, others = [], now } = data;
   if (error === undefined) return { data, text: noneText(data, index) };

@@ -1,4 +1,4 @@
-// Decides which calls of a function fit a lambda list, from the sites that SBCL knows and from the sources there.
+// Checks which calls of a function fit a lambda list, by SBCL's cross references and the source text there.
 
 import type { Caller, Place } from '../../image/wire/data.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
@@ -10,7 +10,7 @@ import type { Used } from '../../source/uses.ts';
 import type { Places } from '../places.ts';
 import { bySite, inOneForm, usedOf } from './sites.ts';
 
-/** A call, or what could be one: whose code it is in, where, the line of text, and what is to be said of it. */
+/** A call or possible call: the function that contains it, its place, the line of text, and a remark (WHY). */
 export interface CheckedCall {
   caller?: string;
   at: string;
@@ -21,29 +21,29 @@ export interface CheckedCall {
 export interface CheckedCalls {
   /** How many calls were found with their arguments. */
   calls: number;
-  /** The calls themselves, where there is no lambda list that they are checked against. */
+  /** The calls, when there is no lambda list to check them against. */
   unchecked: CheckedCall[];
   unfit: CheckedCall[];
-  /** Uses of which it cannot be told. */
+  /** Uses that cannot be checked. */
   unknown: CheckedCall[];
-  /** Calls in the same sources that would not fit, but are not among SBCL's cross references. */
+  /** Calls in the same sources that would not fit, but that are not among SBCL's cross references. */
   perhaps: CheckedCall[];
 }
 
-/** The function that calls are checked of, and files where it is defined. */
+/** The function whose calls are checked, and the files that define it. */
 export interface Checked extends Callee {
   files: readonly string[];
-  /** Functions whose code names it, described by their names. */
+  /** Functions whose code names it; the descriptions are their names. */
   naming?: readonly Place[];
 }
 
-/** Returns what the text of the function name NAME, `PACKAGE::NAME` or `PACKAGE::(SETF NAME)`, says of it. */
+/** Returns the function NAME, `PACKAGE::NAME` or `PACKAGE::(SETF NAME)`, as a callee to look for in source text. */
 export function calleeOf(name: string, homes: readonly string[], files: readonly string[]): Checked {
   const { symbol, setf } = partsOfName(name);
   return { name: symbol, setf, homes: new Set(homes), files };
 }
 
-/** Returns which of the calls of CALLEE that FOUND tells fit LIST; without a LIST those found are only counted. */
+/** Checks the calls of CALLEE that FOUND lists against LIST; without a LIST it only counts the calls. */
 export function checkedCalls(
   found: WhoCallsData,
   callee: Checked,
@@ -54,7 +54,7 @@ export function checkedCalls(
   return new Checks({ ...callee, macro }, list, places, found).of(found);
 }
 
-/** The mentions in a file by where they begin, and by where the function is named. One SETF can have several. */
+/** The mentions in a file, by the index of their start and of the function's name. One SETF can have several. */
 type Mentions = ReadonlyMap<number, readonly Mention[]>;
 
 /** Returns each of MENTIONS once. */
@@ -69,7 +69,7 @@ class Checks {
   readonly #used: Used;
   readonly #files = new Map<string, Mentions>();
   readonly #claimed = new Set<Mention>();
-  /** Whose calls each top-level form has, by its file and place. */
+  /** The callers in each top-level form; the key is its file and start index. */
   readonly #callers = new Map<string, Set<string>>();
   readonly #told = new Set<string>();
   readonly #result: CheckedCalls = { calls: 0, unchecked: [], unfit: [], unknown: [], perhaps: [] };
@@ -93,12 +93,12 @@ class Checks {
     }
     inOrder(this.#result.unchecked);
     inOrder(this.#result.unfit);
-    // What somebody can look at comes first.
+    // Uses with a line of text come first, since a reader can look at those.
     this.#result.unknown.sort((one, other) => Number(one.text === '') - Number(other.text === ''));
     return this.#result;
   }
 
-  /** Returns the mentions in FILE by where they begin. */
+  /** Returns the mentions in FILE by index, or undefined when FILE cannot be read. */
   #mentions(file: string): Mentions | undefined {
     const known = this.#files.get(file);
     if (known) return known;
@@ -113,8 +113,8 @@ class Checks {
     return found;
   }
 
-  /** Checks the USES that CALLER has in one form. Where that has changed since it was loaded, they are no places: all calls
-   *  of the file are looked at below. */
+  /** Checks the USES by CALLER in one form. When the form has changed since it was loaded, their recorded places are
+   *  void: `of` checks all mentions of the file later. */
   #uses(caller: string, uses: readonly Place[]): void {
     const { file, method } = uses[0] ?? {};
     const mentions = file === undefined ? undefined : this.#mentions(file);
@@ -142,7 +142,7 @@ class Checks {
     }
   }
 
-  /** Tells of the function at PLACE, which has the call from what was inlined into it, unless it is KNOWN. */
+  /** Records the function at PLACE as unknown unless it is KNOWN: its call comes from code inlined into it. */
   #inlined(place: Place, known: ReadonlySet<string>): void {
     const { description = '' } = place;
     const site = known.has(description) ? undefined : this.#places.site(place);
@@ -150,7 +150,7 @@ class Checks {
       this.#tell(this.#result.unknown, { caller: description, ...site, why: 'not at a place of its own' });
   }
 
-  /** Checks the calls that stand in a form with calls of one caller. SBCL records only the first of what it puts in line. */
+  /** Checks further calls in forms with one caller: of an inlined function SBCL records only a form's first call. */
   #furtherCalls(): void {
     for (const [file, mentions] of this.#files) {
       for (const mention of eachOf(mentions)) {
@@ -161,7 +161,7 @@ class Checks {
     }
   }
 
-  /** Checks the calls in the top-level form of a ROW, which calls it for certain. */
+  /** Checks the calls in the top-level form of a ROW that certainly calls the function. */
   #topLevelCalls({ file, form, possible, changed }: Caller): void {
     if (file === undefined || form === undefined || possible || changed) return;
     const top = this.#places.forms(file)?.list[form]?.start;
@@ -169,11 +169,11 @@ class Checks {
       if (mention.top === top && mention.args && !this.#claimed.has(mention)) this.#check('', file, mention);
   }
 
-  /** Tells of a use in what a macro makes of the form at INDEX of FILE. When the form is the whole definition, SBCL does
-   *  not know the place: then the calls in it are told below. */
+  /** Records a use in a macro expansion of the form at INDEX of FILE. When that form is a whole definition, SBCL does
+   *  not know the place, and the calls in it are checked later. */
   #elsewhere(caller: string, file: string, index: number, mentions: Mentions): void {
     const all = eachOf(mentions);
-    // A function that is passed is called by what the form, such as one of MAPCAR, is made into.
+    // A function that is passed, to MAPCAR for example, is called by the expansion of the form.
     const top = all.findLast((mention) => mention.top <= index)?.top;
     const passed = all.find(
       (each) => each.how && each.top === top && each.start > index && !this.#claimed.has(each),
@@ -184,7 +184,7 @@ class Checks {
     }
   }
 
-  /** Checks MENTION, which CALLER has. With AMONG it is one of so many, of which SBCL tells fewer. */
+  /** Checks MENTION by CALLER. AMONG: it is one of so many candidates, and SBCL recorded fewer uses. */
   #check(caller: string, file: string, mention: Mention, among?: number): void {
     this.#claimed.add(mention);
     const form = `${file} ${mention.top}`;
@@ -209,7 +209,7 @@ class Checks {
   }
 
   #unclaimed(file: string, mention: Mention): void {
-    // SBCL records no use of a macro in a top-level form, and what stands as a call of one is one.
+    // SBCL records no use of a macro in a top-level form, but what looks like a call of a macro is one.
     if (this.#callee.macro && mention.args !== undefined && !mention.how) {
       this.#check('', file, mention);
       return;
@@ -240,8 +240,8 @@ class Checks {
   }
 }
 
-/** Puts ROWS in order: callers as they first come, and the places of each as the file has them, which SBCL does not record
- *  in that order of a call that was inlined into another. */
+/** Sorts ROWS: callers by first appearance, and the places of each as in the file. SBCL does not record them in that
+ *  order for a call inlined into another. */
 function inOrder(rows: CheckedCall[]): void {
   const firsts = new Map<string | undefined, number>();
   for (const [index, { caller }] of rows.entries()) if (!firsts.has(caller)) firsts.set(caller, index);

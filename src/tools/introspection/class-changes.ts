@@ -1,4 +1,4 @@
-// Decides what a new definition of a class or structure breaks: uses of its functions, and how instances are made.
+// Finds what a new definition of a class or structure breaks: uses of its functions, and code that makes instances.
 
 import type { ImpactData } from '../../image/wire/introspection.ts';
 import { boundLine } from '../../kernel/reply.ts';
@@ -9,23 +9,23 @@ import { bareOf } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 
-/** A function that is GONE, also for other classes unless it is KEPT there, or takes other arguments, and its calls. */
+/** A function that is GONE (when KEPT, it remains for other classes), or that takes other arguments; and its calls. */
 export interface ChangedFunction extends CheckedCalls {
   name: string;
   gone: boolean;
   kept?: boolean;
 }
 
-/** What takes no arguments that a call can have: no call fits a function that is gone. */
+/** A lambda list that no call fits, for a function that is gone. */
 const NOTHING: LambdaList = { required: Number.POSITIVE_INFINITY, optional: 0, rest: true, otherKeys: true };
 
-/** Returns the places of all uses that CHECKED has of a function that is gone. */
+/** Returns all uses in CHECKED of a function that is gone. */
 export function usesOf({ unfit, unknown, perhaps }: CheckedCalls): CheckedCall[] {
   return [...unfit.map(({ why, ...row }) => row), ...unknown, ...perhaps.map(({ why, ...row }) => row)];
 }
 
-/** Returns the functions of the class or structure of FACTS that DEFINITION lacks or changes. CHECK finds the calls of a
- *  function, and whether they fit a lambda list. */
+/** Returns the functions of the class or structure in FACTS that DEFINITION lacks or changes. CHECK finds the calls of
+ *  a function and checks them against a lambda list. */
 export async function changedFunctions(
   { accessors: functions = [], slots = [] }: ImpactData,
   definition: Definition | undefined,
@@ -42,14 +42,14 @@ export async function changedFunctions(
     const list = below ? without(arglist, goneSlots) : constructors?.get(bare);
     const checked = await check(name, gone ? NOTHING : list);
     if (checked === undefined || (!gone && checked.unfit.length === 0)) continue;
-    // What follows from the rest is told when it is used.
+    // A setf function, or an accessor of a structure below, follows from the rest: it is listed only when used.
     if ((slot !== undefined || bare.startsWith('(SETF ')) && usesOf(checked).length === 0) continue;
     found.push({ name, gone, ...(kept && { kept }), ...checked });
   }
   return found;
 }
 
-/** Returns what the lambda list ARGLIST takes without the keywords GONE. */
+/** Returns the lambda list ARGLIST without the keywords GONE. */
 function without(arglist: string | undefined, gone: readonly string[]): LambdaList | undefined {
   const list = arglist === undefined ? undefined : parsedLambdaList(arglist);
   return list?.keys && { ...list, keys: missing(list.keys, gone) };
@@ -81,13 +81,13 @@ function missing(old: readonly string[], now: readonly string[]): string[] {
   return old.filter((each) => !now.includes(each));
 }
 
-/** How instances are made that a new definition breaks, and uses of which that cannot be told. */
+/** Code that makes instances and would break, and code that cannot be checked. */
 export interface BrokenInstances {
   unfit: CheckedCall[];
   unknown: CheckedCall[];
 }
 
-/** Returns where the files of FACTS make instances with what DEFINITION takes no more, or name slots that it lacks. */
+/** Returns code in the files of FACTS that gives initargs DEFINITION no longer takes, or names slots that it lacks. */
 export function brokenInstances(
   { name: own, initargs = [], slots = [], inheritedSlots = [], files = [] }: ImpactData,
   definition: Definition | undefined,
@@ -125,7 +125,7 @@ export function brokenInstances(
   return broken;
 }
 
-/** Tells in BROKEN of USE, which is at ROW, when one of the initialization arguments GONE or a slot can matter to it. */
+/** Adds USE, at ROW, to BROKEN when it gives an initarg that is GONE, may give one, or names a slot. */
 function tell(
   { unfit, unknown }: BrokenInstances,
   { keys, how, slot, name }: InstanceUse,

@@ -1,4 +1,4 @@
-// Decides the tools that show classes: their slots, and what is above and below them.
+// The tools class_slots and class_hierarchy.
 
 import type { Image } from '../../image/image.ts';
 import type {
@@ -88,7 +88,7 @@ function slotsText(data: ClassSlotsData, offset: number): string {
   ]);
 }
 
-/** SLOT as a DEFCLASS form has it, with the classes that define it and its documentation. */
+/** Returns SLOT as in a DEFCLASS form, with the classes that define it and its documentation. */
 function slotText(slot: SlotData): string {
   const { definers = [], initargs = [], readers = [], writers = [] } = slot;
   const accessors = readers.filter((name) => writers.includes(setfName(name)));
@@ -108,7 +108,7 @@ function slotText(slot: SlotData): string {
   return documentation ? `${line}\n    ${documentation}` : line;
 }
 
-/** The lines that tell what class it is. */
+/** Returns the lines on name, kind and state of a class. */
 function headLines({ name, properName, kind, finalized }: ClassHead): (string | false)[] {
   const defined = kind !== 'FORWARD-REFERENCED CLASS';
   return [
@@ -194,7 +194,7 @@ function hierarchyText(data: ClassHierarchyData, offset: number): string {
   return joinSections([head.filter(Boolean).join('\n'), treeText(data, offset)]);
 }
 
-/** The tree of subclasses, or undefined when only what is above was asked for. */
+/** Returns the tree of subclasses, or undefined when only superclasses were asked for. */
 function treeText(data: ClassHierarchyData, offset: number): string | undefined {
   const { subclasses, directSubclasses, rowCount = 0, rows = [] } = data;
   if (subclasses === undefined) return undefined;

@@ -1,4 +1,4 @@
-// Decides how it is told which methods a call of a generic function runs, and what can stand for its arguments.
+// Finds and renders the methods that a call of a generic function runs, and reads the arguments of that call.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -15,7 +15,7 @@ const NUMBER =
   /^[+-]?(\d+(\.|\/0*[1-9]\d*)?|\d*\.\d+([esfdl][+-]?\d{1,3})?|\d+(\.\d*)?[esfdl][+-]?\d{1,3})$/i;
 const NAME = /^(?:[^\s()"';`,|\\]|\|[^|]*\||\\.)+$/s;
 
-/** Returns what TEXT, the argument number NUMBER, is. Throws a CallError when it would have to be evaluated. */
+/** Parses TEXT, the argument number NUMBER (from 1). Throws a CallError when TEXT would have to be evaluated. */
 function writtenArgument(text: string, number: number): WrittenArgument {
   const trimmed = text.trim();
   const eql = /^\(\s*eql\s+(.*)\)$/is.exec(trimmed);
@@ -34,7 +34,7 @@ function writtenArgument(text: string, number: number): WrittenArgument {
   );
 }
 
-/** Returns the name of the class of FORM, a list that is QUOTED, a vector or a pathname; undefined for anything else. */
+/** Returns the class name of FORM: a QUOTED list, a vector or a pathname; undefined for anything else. */
 function classOfLiteral(form: string, quoted: boolean): string | undefined {
   if (/^\(\s*\)$/.test(form)) return 'common-lisp:nil';
   if (quoted && /^\(.*\)$/s.test(form)) return 'common-lisp:cons';
@@ -47,12 +47,12 @@ function nameKind(form: string, quoted: boolean, eql: boolean): WrittenArgument[
   return eql ? 'eql' : 'name';
 }
 
-/** Returns what each of TEXTS, the arguments of a call, is. Throws a CallError that names the first that cannot be one. */
+/** Parses TEXTS, the arguments of a call. Throws a CallError that names the first invalid one. */
 function writtenArguments(texts: readonly string[]): WrittenArgument[] {
   return texts.map((text, index) => writtenArgument(text, index + 1));
 }
 
-/** Returns DATA with its places as people name them. */
+/** Returns DATA with its places as FILE:LINE:COLUMN. */
 function withMethodPlaces({ rows = [], perhaps = [], ...data }: EffectiveMethodData, places: Places) {
   const named = (method: Place) => ({
     name: method.description,
@@ -67,7 +67,7 @@ function withMethodPlaces({ rows = [], perhaps = [], ...data }: EffectiveMethodD
 
 type Dispatch = ReturnType<typeof withMethodPlaces>;
 
-/** Returns how DATA reads, with its rows from OFFSET on. */
+/** Renders DATA, with its rows from OFFSET on. */
 function dispatchText(data: Dispatch, offset: number, written: readonly string[]): string {
   const { name, arglist, combination, precedence, form } = data;
   const refusal = refusalText(data, written);
@@ -87,14 +87,14 @@ function dispatchText(data: Dispatch, offset: number, written: readonly string[]
   ]);
 }
 
-/** Returns the form that has the method combination order the methods, when its code is not run here. */
+/** Returns a form that runs the code of the method combination, when that code is not run here. */
 function runText({ name, problem }: Dispatch): string | false {
   if (problem !== 'code' && problem !== 'combination') return false;
   const order = `(sb-mop:compute-effective-method f (sb-mop:generic-function-method-combination f) (compute-applicable-methods f (list ARGUMENTS)))`;
   return `To run that code, put the arguments of the call in the place of ARGUMENTS and evaluate this. Its value is the effective method, as a form:\n  (let ((f #'${codeName(name)})) ${order})`;
 }
 
-/** Returns why nothing can be told of DATA, or undefined when something can. */
+/** Returns why DATA has no methods to show, or undefined when it has some. */
 function refusalText({ name, problem, detail, natures = [], arglist }: Dispatch, written: readonly string[]) {
   switch (problem) {
     case 'function':
@@ -114,7 +114,7 @@ function refusalText({ name, problem, detail, natures = [], arglist }: Dispatch,
   }
 }
 
-/** What stands above the methods when a call enters them, or why it signals an error instead. */
+/** Returns the header of the methods; it says why a call signals an error, if it does. */
 function orderHeader({ name, total = 0, problem, detail }: Dispatch): string {
   const only = `The applicable methods (${total}), most specific first:`;
   switch (problem) {
@@ -155,7 +155,7 @@ function perhapsText({ perhaps, perhapsCount = 0 }: Dispatch): string | false {
   return `Applicable besides on a condition (${perhapsCount}):\n${listText(lines, more)}`;
 }
 
-/** Returns which methods of the generic function in ARGS a call with its arguments runs, those of PAGE. */
+/** Returns the methods, those of PAGE, that a call of the generic function in ARGS with its arguments runs. */
 export async function describeCall(
   image: Image,
   places: Places,

@@ -1,4 +1,4 @@
-// Decides the tool that tells how a function is called.
+// The tool function_arglist, which shows how a function is called.
 
 import type { Image } from '../../image/image.ts';
 import type { ArglistData } from '../../image/wire/introspection.ts';
@@ -67,7 +67,7 @@ export function functionArglist(image: Image, places: Places) {
   });
 }
 
-/** The methods of DATA are listed from OFFSET on, or only counted. */
+/** Renders DATA. Methods are listed from OFFSET on; without OFFSET only counted. */
 function arglistText(data: ArglistData & FromSource, offset: number | undefined): string {
   const { name, natures = [], kind, arglist, declaimed = [], combination } = data;
   const call = arglist === undefined ? `${name}, arguments not recorded` : `${name} ${lambdaListText(data)}`;

@@ -1,4 +1,4 @@
-// Decides what an agent that changes a definition needs besides the calls: its text, and the files that no load has shown.
+// Collects what an agent that changes a definition needs besides the calls: its text, and files that are not loaded.
 
 import type { ImpactData } from '../../image/wire/introspection.ts';
 import type { CallContext } from '../../kernel/tool.ts';
@@ -13,16 +13,16 @@ import { foundValue, isLookupFailure, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { calleeOf } from './call-checks.ts';
 
-/** A file, and in which lines it names what is to change. */
+/** A file, and the lines (from 1) in which it names the definition. */
 export interface NamingFile {
   file: string;
   lines: number[];
 }
 
-/** Characters of a text that are told; of a longer one it is only told where it is. */
+/** A text of more characters is not shown, only its place. */
 const TEXT = 2000;
 
-/** Returns how the definitions of the name in ARGS read in their files, each with its place. */
+/** Returns the texts of the definitions of the name in ARGS, each with its place. */
 export async function ownTexts(
   { image, places }: Origins,
   args: { name: string; package?: string },
@@ -41,7 +41,7 @@ export async function ownTexts(
   });
 }
 
-/** Returns which Lisp files of the workspace are not loaded and name the function of FACTS as code can call it. */
+/** Returns the Lisp files of the workspace that are not loaded and where code can call the function of FACTS. */
 export async function unloadedFiles(
   { places, workspace }: Origins,
   facts: ImpactData,
@@ -57,8 +57,8 @@ export async function unloadedFiles(
   return naming(facts, [...homes, ...planned], texts, places);
 }
 
-/** Returns which files of tests name the function of FACTS, when no test is known to reach it. Frameworks can keep a test as
- *  data until it runs, of which SBCL has no cross references. */
+/** Returns the test files that name the function of FACTS, for when no test is known to reach it. Frameworks can keep a
+ *  test as data until it runs, and SBCL has no cross references of data. */
 export function testsNaming({ places }: Origins, facts: ImpactData): NamingFile[] {
   const texts = (facts.testFiles ?? []).flatMap((file) => {
     const text = places.sourceText(file);
@@ -82,7 +82,7 @@ function naming(
   });
 }
 
-/** Returns the names of the packages that TEXT defines with any of the packages HOMES named in that, as one that is used. */
+/** Returns the packages that TEXT defines by forms that name one of HOMES, as a used package for example. */
 function packagesUsing(text: string, homes: readonly string[]): string[] {
   return text.split(/^(?=\()/m).flatMap((form) => {
     const [head = '', name = ''] =

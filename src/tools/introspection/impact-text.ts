@@ -1,4 +1,4 @@
-// Decides how it reads what a change of a definition would break.
+// Renders what a change of a definition would break.
 
 import { fittingLists, fittingRows, joinSections, listText } from '../../kernel/reply.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
@@ -17,12 +17,12 @@ export interface Impact extends Partial<CheckedCalls> {
   kind?: string;
   class?: string;
   lambdaList?: string;
-  /** Whether calls were checked against a new lambda list. */
+  /** True when calls were checked against a new lambda list. */
   checked: boolean;
-  /** Whether the new definition is of a method. */
+  /** True when the new definition is a method. */
   ofMethod: boolean;
   recompile: { why: string; names: string[] };
-  /** Functions that can call it by a name which they make, and how many there are. */
+  /** Functions that look up symbols by computed names, so they may call it; and how many there are. */
   finding: Located[];
   findingCount: number;
   methods: Located[];
@@ -30,7 +30,7 @@ export interface Impact extends Partial<CheckedCalls> {
   /** Whether the new definition gives a structure another layout. */
   otherLayout: boolean;
   made: BrokenInstances;
-  /** Where sources name it, when it is a type. */
+  /** Places where sources name it, when it is a type. */
   typeUses?: Located[] | undefined;
   slots?: string[];
   superclassesGone?: string[];
@@ -43,12 +43,12 @@ export interface Impact extends Partial<CheckedCalls> {
   testsMore?: boolean;
   tests: Located[];
   testCount: number;
-  /** Names of the tests that reached it in a run with coverage, when it was measured there. */
+  /** Names of the tests that reached it in a run with coverage; undefined when it was not measured. */
   recorded?: string[] | undefined;
-  /** How its definitions read, each with its place. */
+  /** The texts of its definitions, each with its place. */
   texts: string[];
   unloaded: NamingFile[];
-  /** Files of tests that name it, when no test is known to reach it. */
+  /** Test files that name it, when no test is known to reach it. */
   testsNaming: NamingFile[];
 }
 
@@ -64,15 +64,14 @@ const OTHER_LAYOUT =
 /** Tests that are told unless more are asked for. */
 const TESTS = 5;
 
-/** A list in an answer. Its header is followed by OF in parentheses, or by the number of its rows. */
+/** A list in an answer. Its header ends with OF in parentheses, or with the number of rows. */
 interface Section {
   header: string;
   rows: string[];
   of?: string | number;
 }
 
-/** Returns how IMPACT reads, with at most LIMIT rows of each kind. ASKED is the limit that was given, which holds for tests
- *  too. */
+/** Renders IMPACT with at most LIMIT rows of each kind. ASKED, the limit that the caller gave, holds for tests too. */
 export function impactText(impact: Impact, limit: number, asked = TESTS): string {
   const { name, kind, lambdaList, recompile } = impact;
   return laidOut(
@@ -110,8 +109,8 @@ export function impactText(impact: Impact, limit: number, asked = TESTS): string
   );
 }
 
-/** Returns SECTIONS as one text, with at most LIMIT rows of each list, and as many as there is room for. A list without rows
- *  is left out; one that is cut says how many more it has. */
+/** Returns SECTIONS as one text that fits into an answer, with at most LIMIT rows per list. A list without rows is left
+ *  out; a list cut short says how many rows are missing. */
 function laidOut(sections: (Section | string | false)[], limit: number): string {
   const isList = (each: Section | string | false): each is Section => typeof each === 'object';
   const lists = sections.filter(isList);
@@ -130,10 +129,10 @@ function sectionText({ header, rows, of = rows.length }: Section, shown: string[
   return `${header} (${of}):\n${listText([...shown, ...(more > 0 ? [`... ${more} more`] : [])], false)}`;
 }
 
-/** Characters for the names of what must be compiled again. */
+/** At most this many characters list the names to compile again. */
 const RECOMPILE_ROOM = 4000;
 
-/** Returns a line that names what must be compiled again, at most LIMIT of it. */
+/** Returns the line of names to compile again, at most LIMIT of them. */
 function recompileText({ why, names }: Impact['recompile'], limit: number): string | false {
   if (names.length === 0) return false;
   const shown = fittingRows(names.slice(0, limit), RECOMPILE_ROOM);
@@ -142,10 +141,10 @@ function recompileText({ why, names }: Impact['recompile'], limit: number): stri
   return `To compile again, as ${why} (${names.length}): ${shown.join(', ')}${more}`;
 }
 
-/** Calls of one function that are told when it has changed. */
+/** At most this many calls of a changed function are listed. */
 const UNFIT = 20;
 
-/** Returns which CALLS of a function no longer fit it and of which that cannot be told, or nothing when all fit. */
+/** Returns the CALLS that no longer fit the function or cannot be checked; '' when all fit. */
 export function unfitText({ name, calls, unfit, unknown, perhaps }: { name: string } & CheckedCalls): string {
   return laidOut(
     [
@@ -262,7 +261,7 @@ function testSection(impact: Impact, limit: number): string | false {
   return `Tests that reach it (${testCount}):\n${lines}${rest > 0 ? `\n  ... ${rest} more; limit tells them` : ''}${more}`;
 }
 
-/** Returns what is told of the tests NAMES that reached the definition when that was recorded. */
+/** Returns the line on NAMES, tests that reached the definition when coverage was recorded. */
 function recordedText(names: string[] | undefined, limit: number): string | false {
   if (names === undefined) return false;
   if (names.length === 0) return 'No test reached it in the last run with coverage.';
@@ -270,20 +269,20 @@ function recordedText(names: string[] | undefined, limit: number): string | fals
   return `Reached it in a run with coverage (${names.length}): ${names.slice(0, limit).join(', ')}${more}. run_tests with touching runs these.`;
 }
 
-/** Returns what is told of FILES that are not loaded, LIMIT of them. */
+/** Returns the line on FILES that are not loaded, at most LIMIT of them. */
 function unloadedText(files: readonly NamingFile[], limit: number): string | false {
   if (files.length === 0) return false;
   return `Not loaded, so not checked; they name it: ${filesText(files, limit)}`;
 }
 
-/** Returns FILES with their lines, LIMIT of them. */
+/** Returns at most LIMIT of FILES with their lines. */
 function filesText(files: readonly NamingFile[], limit: number): string {
   const each = files.slice(0, limit).map(({ file, lines }) => `${file}:${lines.slice(0, LINES).join(',')}`);
   const more = files.length > limit ? ` and ${files.length - limit} more files` : '';
   return each.join('  ') + more;
 }
 
-/** Lines that are told of a file. */
+/** At most this many lines per file are listed. */
 const LINES = 10;
 
 function counted(calls: number): string {

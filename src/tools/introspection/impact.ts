@@ -1,4 +1,4 @@
-// Decides the tool that tells what a change of a definition would break.
+// The tool impact_of_change, which shows what a change of a definition would break.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -88,7 +88,7 @@ export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
       const impact = {
         ...changed,
         recorded: reached.testsOf(facts.name),
-        // Whoever gives the whole definition has read it.
+        // A caller that gives the whole definition has read it already.
         texts: args.definition === undefined ? await ownTexts(origins, args, context) : [],
         unloaded: facts.kind === undefined ? [] : await unloadedFiles(origins, facts),
         testsNaming: testsNaming(origins, facts),
@@ -98,8 +98,8 @@ export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
   });
 }
 
-/** Returns how the calls fit of the function NAME of the package HOME, as it is now. Returns undefined when no calls are
- *  known, or no lambda list. */
+/** Checks the calls of the function NAME of package HOME against its present lambda list. Returns undefined when no
+ *  calls or no lambda list are known. */
 export async function callsNow(
   image: Image,
   places: Places,
@@ -114,7 +114,7 @@ export async function callsNow(
   return checked && { name: facts.name, ...checked };
 }
 
-/** The look at one change. */
+/** The check of one change. */
 class Investigation {
   readonly #image: Image;
   readonly #places: Places;
@@ -226,7 +226,7 @@ class Investigation {
     return this.#places.site(place) ?? { at: 'no source', text: '' };
   }
 
-  /** Returns what the argument `definition` defines. Throws a CallError when it is not of this name. */
+  /** Parses the argument `definition`. Throws a CallError when it defines another name. */
   #definition({
     definition,
     lambda_list: list,
@@ -259,7 +259,7 @@ class Investigation {
     return list;
   }
 
-  /** Returns what calls can give when the definition has LIST: of a generic function also the keywords of its methods. */
+  /** Returns the lambda list of calls when the definition has LIST; a generic function's has its methods' keywords. */
   #called(list: LambdaList | undefined): LambdaList | undefined {
     if (list?.keys === undefined || this.#facts.kind !== 'GENERIC-FUNCTION') return list;
     const lists = (this.#facts.methods ?? []).map(({ arglist }) => parsedLambdaList(arglist));
@@ -271,7 +271,7 @@ class Investigation {
   }
 
   async #callers(name: string): Promise<WhoCallsData | undefined> {
-    // Names as the image writes them, quoted, so that each is the one that is meant.
+    // In bars, so that the reader takes the name for exactly this symbol.
     const { home, ...callee } = partsOfName(name);
     const reply = await this.#image.call(
       'who-calls',
@@ -285,12 +285,12 @@ class Investigation {
   #checked(name: string, callers: WhoCallsData, list: LambdaList | undefined): CheckedCalls {
     const files = this.#facts.files ?? [];
     const { homes = [], naming = [] } = this.#facts;
-    // What names an accessor of the class is not told.
+    // Only for the function itself are the functions known that name it, not for accessors of the class.
     const own = name === this.#facts.name ? naming : [];
     return checkedCalls(callers, { ...calleeOf(name, homes, files), naming: own }, list, this.#places);
   }
 
-  /** Returns whoever has the old definition compiled into it. */
+  /** Returns the functions that have the old definition compiled into them, and why. */
   #recompile(
     callers: WhoCallsData | undefined,
     definition: Definition | undefined,

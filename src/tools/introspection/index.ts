@@ -1,4 +1,4 @@
-// Decides which tools look at the image, in the order of the list.
+// Lists the tools that inspect the image, in the order in which clients see them.
 
 import type { Image } from '../../image/image.ts';
 import type { Tool } from '../../kernel/tool.ts';
@@ -11,7 +11,7 @@ import { whoReferences } from './references.ts';
 import { aproposSearch, describeSymbol } from './symbols.ts';
 import { whoCalls } from './xref.ts';
 
-/** Returns the tools of the category introspection, over IMAGE (C5). */
+/** Returns the tools of the category introspection (C5). */
 export function introspectionTools(image: Image, places: Places): Tool[] {
   return [
     describeSymbol(image, places),

@@ -1,20 +1,20 @@
-// Decides how lambda lists read: those that SBCL keeps, those of its source only, and those of generic functions.
+// Renders lambda lists: as SBCL records them, else as the source has them, and what the methods accept besides.
 
 import type { Place } from '../../image/wire/data.ts';
 import type { Places } from '../places.ts';
 
-/** Whether a lambda list was read from the source, because SBCL keeps none. */
+/** True when the lambda list was read from the source, because SBCL has none. */
 export interface FromSource {
   fromSource?: boolean;
 }
 
 interface LambdaList extends FromSource {
   arglist?: string;
-  /** What the methods of a generic function accept, when that differs. */
+  /** The lambda list that its methods accept, when it differs. */
   accepted?: string;
 }
 
-/** Returns DATA of NAME, with the lambda list from one of its sources when it has none; without SOURCES otherwise. */
+/** Returns DATA without SOURCES; a missing lambda list comes from the first of SOURCES that defines NAME with one. */
 export function withLambdaList<Data extends LambdaList & { sources?: Place[] | undefined }>(
   { sources = [], ...data }: Data,
   places: Places,
@@ -28,12 +28,12 @@ export function withLambdaList<Data extends LambdaList & { sources?: Place[] | u
   return data;
 }
 
-/** Returns the lambda list of DATA, and that it is from the source when it is. */
+/** Returns the lambda list of DATA, with a remark when it is from the source. */
 export function lambdaListText({ arglist = 'not recorded', fromSource }: LambdaList): string {
   return fromSource ? `${arglist}, from the source` : arglist;
 }
 
-/** Returns the line that tells what the methods of DATA accept, or false when that is its lambda list. */
+/** Returns the line on what the methods of DATA accept, or false when that is its lambda list. */
 export function acceptedText({ accepted }: LambdaList): string | false {
   return accepted !== undefined && `Accepted by some method: ${accepted}`;
 }

@@ -1,4 +1,4 @@
-// Decides the tool that expands macros.
+// The tool macroexpand_form.
 
 import type { Image } from '../../image/image.ts';
 import type { Reply } from '../../image/wire/call.ts';
@@ -90,7 +90,7 @@ function expansionResult(
   };
 }
 
-/** Says why a text cannot be expanded although nothing in it failed. */
+/** Returns why a text cannot be expanded, when no Lisp error explains it. */
 function refusal({ unreadable, withoutWalker }: MacroexpandData): string | undefined {
   if (withoutWalker) {
     return 'Error: mode all needs the code walker of SBCL (the contrib sb-cltl2), which this SBCL does not have. Expand the forms inside one by one, with mode full.';
@@ -114,7 +114,7 @@ function expansionText({ expansion, expanded, operator }: MacroexpandData, mode:
   return `${text}\n\nNote: it is no macro form.${what}`;
 }
 
-/** What the operator or variable NAME is, of which a macro was expected. */
+/** Describes NAME, an operator or variable in the place of a macro. */
 function operatorText(name: string, place: 'function' | 'variable', natures: string[]): string {
   const wanted = place === 'variable' ? ['VARIABLE'] : ['FUNCTION', 'GENERIC-FUNCTION', 'SPECIAL OPERATOR'];
   const nature = natures.find((each) => wanted.includes(each));

@@ -1,4 +1,4 @@
-// Decides what a new method, or a new lambda list of a generic function, changes: keywords that go, methods that do not agree.
+// Finds the effects of a new method, or of a new lambda list of a generic function: lost keywords, incongruent methods.
 
 import type { Place } from '../../image/wire/data.ts';
 import type { ImpactData } from '../../image/wire/introspection.ts';
@@ -7,8 +7,8 @@ import type { Definition } from '../../source/definition.ts';
 import { disagreement, type LambdaList, parsedLambdaList } from '../../source/fits.ts';
 import { type Features, readForm } from '../../source/form.ts';
 
-/** Returns what calls of the generic function of FACTS can give once DEFINITION, of a method and with TEXT, is there.
- *  The text is read under FEATURES. Returns undefined when the method in whose place it comes takes no keyword that goes. */
+/** Returns the lambda list that calls of the generic function in FACTS must fit after the new method DEFINITION, whose
+ *  TEXT is read under FEATURES. Returns undefined when the method that it replaces has no keyword that is lost. */
 export function calledByMethod(
   { methods = [], arglist }: ImpactData,
   definition: Definition | undefined,
@@ -26,8 +26,8 @@ export function calledByMethod(
   return old.keys?.some((key) => !keys.includes(key)) ? { ...own, keys } : undefined;
 }
 
-/** Returns the methods of FACTS that would not agree with the generic function: all of them when LIST is its new lambda
- *  list. LIST can also be OF_METHOD, a new one. SITE tells where a method is. */
+/** Returns the methods of FACTS not congruent with the generic function, whose new lambda list is LIST. When OF_METHOD,
+ *  LIST is that of a new method, and only it is checked. SITE returns the place of a method. */
 export function disagreeing(
   { methods = [], arglist }: ImpactData,
   list: LambdaList | undefined,

@@ -1,4 +1,4 @@
-// Decides how code outside functions that uses a name is called: by what its top-level form defines, or where it is.
+// Names code outside functions that uses a name: by the definition that its top-level form makes, or by its place.
 
 import type { Caller } from '../../image/wire/data.ts';
 import { bare } from '../../source/lexer.ts';
@@ -9,7 +9,7 @@ import type { SourcePosition } from '../../source/text.ts';
 import type { TopLevelForm } from '../../source/top-level.ts';
 import { type Forms, IN_EXPANSION, type Places } from '../places.ts';
 
-/** What runs outside functions when a form of the language defines something. */
+/** The kind of code outside functions in each standard defining form. */
 const KINDS = new Map([
   ['DEFVAR', 'initial value'],
   ['DEFPARAMETER', 'initial value'],
@@ -29,18 +29,18 @@ const KINDS = new Map([
   ['DEFGENERIC', 'load-time value'],
 ]);
 
-/** What code outside functions is called, its kind, and where in it the name stands. */
+/** Code outside functions: its name, its kind, and the places where it uses the name asked about. */
 export interface Outside {
   name: string;
   kind?: string;
-  /** Whether it is a part of a definition that runs when that is made. */
+  /** True for a part of a definition that runs when the definition is made. */
   part?: boolean;
   possible?: boolean;
   sites?: { at: string; text: string }[];
 }
 
-/** What is asked about: the name USED without its package, and whether it is of a VARIABLE. The FEATURES of the image, what
- *  else its PACKAGES are called, and whether SITES are wanted. */
+/** The question: the name USED, without its package; whether it is a VARIABLE; nicknames of PACKAGES with the names
+ *  that they stand for; and whether SITES are wanted. */
 export interface Asked {
   used: string;
   packages: Readonly<Record<string, string>>;
@@ -48,14 +48,14 @@ export interface Asked {
   variable: boolean;
 }
 
-/** Forms that say something of names, and use none. */
+/** Forms that declare things about names but do not use them. */
 const SAYING: ReadonlySet<string> = new Set([
   ...['DECLAIM', 'PROCLAIM', 'IN-PACKAGE', 'DEFPACKAGE', 'EXPORT', 'UNEXPORT', 'IMPORT', 'SHADOW'],
   ...['SHADOWING-IMPORT', 'INTERN', 'UNINTERN'],
 ]);
 
-/** Returns how the row CALLER reads, which is code outside functions, or undefined when it is none. What only mentions the
- *  name is left out when another row has TOLD its own. */
+/** Returns the description of CALLER, a row for code outside functions, or undefined when it does not use the name.
+ *  Rows that only have the name as data are left out when TOLD, the names of other rows, has them. */
 export function outside(
   caller: Caller,
   asked: Asked,
@@ -82,7 +82,7 @@ export function outside(
   return { name: `top-level form of ${shown}`, ...(possible && { possible }) };
 }
 
-/** Tells whether FORM can be what CALLER tells of a use of USED. What only mentions it must not be about it. */
+/** True when FORM may contain the use that CALLER stands for. A form with the name only as data must not define it. */
 function isUse(
   form: TopLevelForm,
   { possible, changed }: Caller,
@@ -111,7 +111,7 @@ function describedForm(
     bareOf(defined) !== used &&
     (KINDS.has(form.operator) ||
       form.operator.startsWith('DEF') ||
-      // A list there can be a call.
+      // A list that begins with the name may be a call of it.
       (names.includes(defined) && !forms.names.in(form, bareOf(defined)).uses.some(({ called }) => called)));
   const uses = usesIn(form, used, forms);
   const at = uses.map(({ index }) => forms.position(index));
@@ -147,12 +147,12 @@ function kindOf(operator: string): string {
   return KINDS.get(operator) ?? operator.toLowerCase();
 }
 
-/** Returns what a definition with OPERATOR is called when its part is not known. */
+/** Returns the kind of a definition with OPERATOR when the part that has the use is not known. */
 function generalKind(operator: string): string {
   return hasParts(operator) ? operator.toLowerCase() : kindOf(operator);
 }
 
-/** Returns what kind of code of FORM, in SOURCE, uses a name at USES: a PART of the definition, or just that. */
+/** Returns the kind of code in FORM that has USES; PART when it is a known part of the definition. */
 function kindIn(
   source: string,
   form: TopLevelForm,

@@ -1,4 +1,4 @@
-// Decides the tool that shows what a package has.
+// The tool list_package_symbols.
 
 import type { Image } from '../../image/image.ts';
 import type { CountedNames, PackageData, SymbolStatus } from '../../image/wire/introspection.ts';
@@ -106,7 +106,7 @@ function headText(data: PackageData): string {
   return lines.filter(Boolean).join('\n');
 }
 
-/** Returns the line of names that FORM gives in the image, or false without any. */
+/** Returns the line of names; FORM returns all of them in the image. Returns false when there are none. */
 function namesText(label: string, { count, names = [] }: CountedNames, form: string): string | false {
   if (count === 0) return false;
   const rest = count > names.length ? `, ... (${count} in all; eval_form of ${form} gives them)` : '';

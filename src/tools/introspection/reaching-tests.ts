@@ -1,4 +1,4 @@
-// Decides which forms of test files are told to reach a definition.
+// Locates the tests that reach a definition.
 
 import type { Place } from '../../image/wire/data.ts';
 import type { ImpactData } from '../../image/wire/introspection.ts';
@@ -9,7 +9,7 @@ interface Located {
   text: string;
 }
 
-/** Gives where the tests of FACTS stand, each form once, and how many they are. FEATURES are the image's. */
+/** Returns the sites of the tests in FACTS, and how many tests there are in all. */
 export function reachingTests(
   { tests = [], testCount = 0 }: ImpactData,
   places: Places,

@@ -1,4 +1,4 @@
-// Decides the tool that finds who uses a variable.
+// The tool who_references, which finds the users of a variable.
 
 import type { Image } from '../../image/image.ts';
 import type { ReferencesData } from '../../image/wire/introspection.ts';
@@ -57,7 +57,7 @@ export function whoReferences(image: Image, places: Places) {
   });
 }
 
-/** Returns who uses the variable that ARGS name, as the tool answers. */
+/** Returns the users of the variable in ARGS, as the tool does. */
 export async function referencesOf(
   image: Image,
   places: Places,
@@ -82,10 +82,10 @@ export async function referencesOf(
   });
 }
 
-/** What is told: the data of the answer, as programs have it. */
+/** The data of the answer. */
 type Told = Omit<ReferencesData, 'rows'> & { rows: User[] };
 
-/** What a function can do with a variable. */
+/** Kinds of use of a variable by a function. */
 const VERBS: readonly string[] = ['read', 'set', 'bind'];
 
 function referencesText(data: Told, offset: number, places: Places): string {
@@ -113,7 +113,7 @@ function referencesText(data: Told, offset: number, places: Places): string {
   return parts.filter(Boolean).join('\n');
 }
 
-/** What the name stands for when SBCL keeps no references to such: no variable, or a symbol macro. */
+/** Returns a note when the name is no variable, or is a symbol macro, to which SBCL keeps no references. */
 function natureNote({ name, natures = [], expansion }: Told): string | false {
   if (expansion !== undefined) {
     return `Note: ${name} is a symbol macro, to which SBCL keeps no references; its users refer to what it expands into, ${expansion}.`;

@@ -1,4 +1,4 @@
-// Decides which places the uses of a name in a function have, and how they read (S3.18).
+// Finds and renders the places where a function uses a name (S3.18).
 
 import type { Place } from '../../image/wire/data.ts';
 import { mentionsIn } from '../../source/calls.ts';
@@ -8,8 +8,8 @@ import type { Used } from '../../source/uses.ts';
 import { groupBy } from '../grouping.ts';
 import type { Places, Site } from '../places.ts';
 
-/** What is asked about: a NAME as the image writes it, of a VARIABLE or a function. Then why uses of it are UNRECORDED, the
- *  FEATURES of the image, and all names of the packages in which the symbol is accessible. */
+/** The question: a NAME as the image writes it, of a VARIABLE or a function; why SBCL leaves uses of it UNRECORDED; and
+ *  all names of the packages in which the symbol is accessible. */
 export interface Asked {
   name: string;
   variable?: boolean;
@@ -24,21 +24,21 @@ export interface UserSite {
   method?: string;
 }
 
-/** Returns a function that gives the places where a user uses what is ASKED about. It takes the user's name, and what the
- *  image tells of the uses. The places are in the order of the file, each once. */
+/** Returns a function that converts a user's name and its recorded uses to sites, in the order of the file, each
+ *  once. */
 export function siteFinder(
   { name, variable = false, unrecorded, accessibleIn }: Asked,
   places: Places,
 ): (user: string, uses: Place[]) => UserSite[] {
   const used = usedOf({ name, variable, ...(accessibleIn && { accessibleIn }) });
-  // What SETF calls is recorded each time.
+  // Calls by SETF are all recorded.
   const all = unrecorded === 'inline' && !used.setf ? withFurtherCalls(used, places) : undefined;
   return (user, uses) => {
     const found = inOneForm(uses).flatMap((group) => {
       const method = group[0]?.method;
       const recorded = places.sites(group, used, { name: user, method });
       const sites = all?.(group, recorded) ?? recorded;
-      // Where any of several methods can have it, each place is told once.
+      // A site that may belong to several methods is listed once, without a method.
       return sites.map(({ doubt, index: _, ...site }) => ({ ...site, ...(method && !doubt && { method }) }));
     });
     const different = new Map(found.map((site) => [siteText(site), site]));
@@ -46,7 +46,7 @@ export function siteFinder(
   };
 }
 
-/** Returns what is asked about as texts have it. */
+/** Converts the question to the name as source text has it. */
 export function usedOf({ name, variable = false, accessibleIn }: Asked): Used {
   const { symbol, setf } = partsOfName(name);
   return {
@@ -57,9 +57,9 @@ export function usedOf({ name, variable = false, accessibleIn }: Asked): Used {
   };
 }
 
-/** Returns a function that takes uses of USED in a form, with those of their sites that are RECORDED, and gives all its sites
- *  there. SBCL makes one function of what it puts in line, and records the first call only, or the list that has it as an
- *  argument in its place. */
+/** Returns a function from the uses of USED in a form, and their RECORDED sites, to all sites in it. SBCL makes one
+ *  function of code that it inlines, and records only its first call, or in place of that the list that has it as an
+ *  argument. */
 function withFurtherCalls(
   { name, packages = new Set() }: Used,
   places: Places,
@@ -91,7 +91,7 @@ function withFurtherCalls(
   };
 }
 
-/** Returns USES in groups, each of one top-level form and one method. */
+/** Groups USES by top-level form and method. */
 export function inOneForm(uses: readonly Place[]): Place[][] {
   if (uses.length === 1) return [[...uses]];
   const keyOf = ({ file, offset, form, written, method }: Place) =>
@@ -99,14 +99,14 @@ export function inOneForm(uses: readonly Place[]): Place[][] {
   return [...groupBy(uses, keyOf).values()];
 }
 
-/** Returns the line that tells of a place. */
+/** Returns the line for a site. */
 export function siteText({ at, text, method }: UserSite): string {
   return [at, text, method && `[method ${method}]`].filter(Boolean).join('  ');
 }
 
 const ORDER = new Intl.Collator('en', { numeric: true });
 
-/** Compares two texts that begin with a file, a line and a column, as a sort does: numbers by their value. */
+/** Compares two texts that begin with FILE:LINE:COLUMN, numbers by value, for sorting. */
 export function bySite(one: string, other: string): number {
   return ORDER.compare(one, other);
 }

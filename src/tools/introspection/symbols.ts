@@ -1,4 +1,4 @@
-// Decides the tools that find and describe symbols.
+// The tools apropos_search and describe_symbol.
 
 import type { Image } from '../../image/image.ts';
 import type { Place } from '../../image/wire/data.ts';
@@ -125,14 +125,14 @@ function foundText({ total, inherited, current, rows = [] }: AproposData, patter
   return header + (lines.length > 0 ? listText(lines, hasMore(page)) : note);
 }
 
-/** Returns the note that only the current package has symbols that match (C26). */
+/** Returns the note that only the current package has matching symbols (C26). */
 function currentNote({ package: name, count }: { package: string; count: number }): string {
   const one = count === 1;
   const what = `${count} ${one ? 'symbol' : 'symbols'} of ${name}, the current package, ${one ? 'matches' : 'match'}`;
   return `Note: ${what}; package: "${name}" lists ${one ? 'it' : 'them'}.`;
 }
 
-/** Methods that are listed of a generic function when no limit is given. */
+/** At most this many methods of a generic function are listed by default. */
 const METHODS = 20;
 
 const DESCRIBE_SYMBOL = {
@@ -177,7 +177,7 @@ const DESCRIBE_SYMBOL = {
     'which methods run in which order',
     'what does this function do',
   ],
-  // Claude Code's own search does not find it for the documentation of a function.
+  // Needed because Claude Code's own search does not find this tool for the documentation of a function.
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
@@ -202,7 +202,7 @@ export function describeSymbol(image: Image, places: Places) {
 
 type Described = ReturnType<typeof withPlaces>;
 
-/** Returns DATA with its places as people name them. */
+/** Returns DATA with its places as FILE:LINE:COLUMN. */
 function withPlaces({ things = [], ...data }: DescribeData, places: Places) {
   const locate = (place: Place, definition: Definition) => places.locate(place, definition);
   return {
@@ -223,7 +223,7 @@ function withPlaces({ things = [], ...data }: DescribeData, places: Places) {
   };
 }
 
-/** Returns the name of what SYMBOL names as a NATURE, as the image writes it. */
+/** Returns the name, as the image writes it, of the thing of kind NATURE that SYMBOL names. */
 function definedName(symbol: string, nature: string): string {
   return nature === 'SETF FUNCTION' ? setfName(symbol) : symbol;
 }
@@ -249,7 +249,7 @@ function statusLine({ home, status, homeStatus, in: where }: Described): string 
   return home === where ? here : `${homeStatus} in ${home}, ${here}`;
 }
 
-/** Natures that have a lambda list; SBCL keeps it unless the code was compiled without. */
+/** Natures with a lambda list, which SBCL records unless the code was compiled without. */
 const CALLED: readonly string[] = [
   'FUNCTION',
   'MACRO',
@@ -281,7 +281,7 @@ function thingText(thing: Described['things'][number], offset: number): string {
   );
 }
 
-/** Returns the methods of a generic function from OFFSET on, or false when THING has none. */
+/** Returns the methods of THING from OFFSET on, or false when it has none. */
 function methodsText({ methods = [], methodCount = 0 }: Described['things'][number], offset: number) {
   if (methodCount === 0) return false;
   const lines = fittingRows(methods.map(({ name, at }) => `${name}  ${at}`));

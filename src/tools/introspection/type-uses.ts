@@ -1,4 +1,4 @@
-// Decides where the sources name a type: SBCL records no uses of one.
+// Finds places where sources name a type: SBCL records no uses of types.
 
 import type { ImpactData } from '../../image/wire/introspection.ts';
 import { boundLine } from '../../kernel/reply.ts';
@@ -12,8 +12,8 @@ interface Naming {
   text: string;
 }
 
-/** Returns where the files of FACTS name their symbol, but for its definition as a type. Returns undefined when that names no
- *  type, or one that is a class. */
+/** Returns the places in the files of FACTS that name its symbol, without its definition as a type. Returns undefined
+ *  when the symbol names no type, or a class. */
 export function typeUses(
   { name, type, files = [], homes = [] }: ImpactData,
   places: Places,

@@ -1,12 +1,12 @@
-// Decides how it reads that some users of a name could not be known.
+// Renders notes that some users of a name may be missing.
 
 import type { UnreadFile } from '../../image/wire/introspection.ts';
 import type { Places } from '../places.ts';
 
-/** Files that are named. */
+/** At most this many files are named. */
 const NAMED = 3;
 
-/** Returns the notes that say which users of kind WHAT could not be known (C31). */
+/** Returns the notes on users of kind WHAT (a plural noun) that may be missing (C31). */
 export function unknownNotes(
   { interpreted, unheard, unread = [] }: { interpreted?: boolean; unheard?: boolean; unread?: UnreadFile[] },
   what: string,

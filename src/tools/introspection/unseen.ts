@@ -1,11 +1,11 @@
-// Decides which forms may call a function that no code of the image surely calls: what ran only when its file was compiled.
+// Finds forms that may call a function without certain callers: code that ran only when its file was compiled.
 
 import { mentionsIn } from '../../source/calls.ts';
 import { bareOf, partsOfName } from '../../source/qualified.ts';
 import type { Forms, Places } from '../places.ts';
 import type { User } from './users.ts';
 
-/** What the image tells with an answer without users: the files of loaded code, and all packages that have the symbol. */
+/** The image's answer on a name without users: the files of loaded code, and all packages that have the symbol. */
 interface Unseen {
   name: string;
   files?: string[];
@@ -13,8 +13,8 @@ interface Unseen {
   natures?: string[];
 }
 
-/** Returns the top-level forms in the files of FOUND that call its name or pass it as a function, with SITES. What stands
- *  in a definition of what is TOLD, or in such a form, is left out. */
+/** Returns the top-level forms in the files of FOUND that call its name or pass it as a function, with SITES if wanted.
+ *  Uses inside a definition, or a form, that TOLD already lists are left out. */
 export function unseenUsers(found: Unseen, told: readonly User[], places: Places, sites: boolean): User[] {
   const { name, files = [], accessibleIn = [], natures = [] } = found;
   const { symbol, setf } = partsOfName(name);
@@ -44,7 +44,7 @@ export function unseenUsers(found: Unseen, told: readonly User[], places: Places
   return [...users.values()];
 }
 
-/** Tells whether the index START, in the form at TOP of FORMS, stands in a definition of any of NAMES. */
+/** True when index START, in the form at TOP of FORMS, is inside a definition of one of NAMES. */
 function isWithin(
   forms: Forms | undefined,
   { top, start }: { top: number; start: number },

@@ -1,4 +1,4 @@
-// Decides how the functions of a package read that nobody uses.
+// Finds and renders the functions of a package that have no users.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -12,7 +12,7 @@ import type { Places } from '../places.ts';
 import { unknownNotes } from './unknown-users.ts';
 import { unseenUsers } from './unseen.ts';
 
-/** Returns which functions of the package that ASKED names nobody uses, or nobody within a system. */
+/** Returns the functions without users in the package that ASKED names; WITHIN limits the users to a system. */
 export async function unusedFunctions(
   image: Image,
   places: Places,
@@ -25,7 +25,7 @@ export async function unusedFunctions(
   const args = { package: home.replace(/:+$/, ''), ...(within !== undefined && { within }) };
   const reply = await image.call('unused-functions', args, callOptions(context));
   return lookedUp(reply, ({ files, rows = [], ...found }) => {
-    // SBCL does not record where top-level forms use a macro.
+    // SBCL does not record uses of macros in top-level forms.
     const unused = rows.filter((row) => !row.macro || !isUsedAtTop(row, { files }, places));
     const groups = groupBy(unused, headerOf);
     const ordered = HEADERS.flatMap((header) => groups.get(header) ?? []);
@@ -36,7 +36,7 @@ export async function unusedFunctions(
   });
 }
 
-/** Tells whether a form in the files of FOUND uses the macro ROW. */
+/** True when a form in the files of FOUND uses the macro ROW. */
 function isUsedAtTop(
   { name, homes = [] }: UnusedRow,
   found: Pick<UnusedData, 'files'>,
@@ -46,7 +46,7 @@ function isUsedAtTop(
   return unseenUsers(macro, [{ name }], places, false).length > 0;
 }
 
-/** What lists of rows are headed by, in their order. */
+/** Headers of the lists, in their order. */
 const HEADERS = ['Exported functions', 'Exported macros', 'Internal functions', 'Internal macros'];
 
 function headerOf({ external, macro }: UnusedRow): string {
@@ -85,7 +85,7 @@ function unusedText(
   ]);
 }
 
-/** Returns how a row reads: the name without the package HOME, which the head names. */
+/** Renders a row; the package HOME, which the head names, is omitted. */
 function rowText({ name, self, mentioned, template, documentation }: UnusedRow, home: string): string {
   const short = (text: string) => (text.startsWith(`${home}::`) ? text.slice(home.length + 2) : text);
   const marks = [

@@ -1,4 +1,4 @@
-// Decides how the users of a name read: one row each, with the places of its uses, and which of them a page shows.
+// Renders the users of a name, one row each with the places of its uses, and selects a page of them.
 
 import type { Caller } from '../../image/wire/data.ts';
 import { partsOfName } from '../../source/qualified.ts';
@@ -7,7 +7,7 @@ import type { Places } from '../places.ts';
 import { type Asked, outside } from './outside.ts';
 import { siteFinder, siteText, type UserSite } from './sites.ts';
 
-/** What the image tells of the users of a name: the ROWS of a page, and all that are OUTSIDE functions. */
+/** The image's answer on the users of a name: the ROWS of a page, and all users OUTSIDE functions. */
 interface Uses {
   name: string;
   unrecorded?: 'macro' | 'inline' | 'slot';
@@ -18,21 +18,21 @@ interface Uses {
   outsideCount?: number;
 }
 
-/** A user, with its places as people name them. */
+/** A user, with its places as FILE:LINE:COLUMN. */
 export interface User {
   name: string;
   kind?: string;
-  /** Of which function it is another name. */
+  /** The function of which it is another name. */
   same?: string;
-  /** Whether it only has the name among its data. */
+  /** True when it only has the name among its data. */
   possible?: boolean;
-  /** Whether it is a top-level form. */
+  /** True when it is a top-level form. */
   outside?: boolean;
   sites?: UserSite[];
 }
 
-/** The users of a page, and how many top-level forms use the name, and how many only have it as data. REPEATED are left out of
- *  the page: they only have it as data, and a top-level form that defines the same name uses it. */
+/** A page of users, how many top-level forms use the name, and how many only have it as data. REPEATED rows are
+ *  omitted: they only have it as data, and a top-level form that defines their name certainly uses it. */
 export interface Users {
   rows: User[];
   outside: number;
@@ -40,8 +40,8 @@ export interface Users {
   repeated: number;
 }
 
-/** Returns the users in DATA that PAGE has, where NAMED users come before top-level forms, with their places found when
- *  SITES are wanted (S3.18). Forms that use a VARIABLE have it as data. */
+/** Returns the users in DATA on PAGE, the NAMED first, then top-level forms; SITES adds their places (S3.18). Forms
+ *  that use a VARIABLE have it as data. */
 export function usersOf(
   data: Uses,
   places: Places,
@@ -73,7 +73,7 @@ export function usersOf(
   };
 }
 
-/** Gives what is asked about the top-level forms in DATA. */
+/** Returns the question about the top-level forms in DATA. */
 function askedOf(data: Uses, sites: boolean, variable: boolean): Asked {
   const { packages = {} } = data;
   return {
@@ -84,19 +84,19 @@ function askedOf(data: Uses, sites: boolean, variable: boolean): Asked {
   };
 }
 
-/** Gives each of USERS once, and none as possible that is certain. */
+/** Returns each of USERS once; a certain user replaces a possible one of the same name. */
 function differentOf(users: readonly User[]): User[] {
   const certain = new Set(users.filter(({ possible }) => !possible).map(({ name }) => name));
   const told = users.filter(({ possible, name }) => !possible || !certain.has(name));
   const named = groupBy(told, (each) => `${headOf(each)} ${each.possible}`);
-  // A file can define a name twice, and with each form the name is used.
+  // A file can define a name twice, and both forms are users.
   return [...named.values()].flatMap(([first, ...rest]) => {
     const sites = rest.flatMap((each) => each.sites ?? []);
     return first ? { ...first, ...(first.sites && { sites: [...first.sites, ...sites] }) } : [];
   });
 }
 
-/** Functions stand before other places, and those before what only has the name as data. */
+/** Orders functions first, then other places, then users that only have the name as data. */
 function byBlock(one: User, other: User): number {
   const rank = ({ possible, outside }: User) => (possible ? 2 : outside ? 1 : 0);
   return rank(one) - rank(other);
@@ -111,7 +111,7 @@ function userOf(
   return { ...user, sites: find(name, sites) };
 }
 
-/** Returns DATA without what only the search for places needs. */
+/** Returns DATA without the members that only the search for places needs. */
 export function withoutOutside<Data extends Uses>(
   data: Data,
 ): Omit<Data, 'accessibleIn' | 'packages' | 'outside' | 'outsideCount'> {
@@ -119,7 +119,7 @@ export function withoutOutside<Data extends Uses>(
   return rest;
 }
 
-/** Returns how the row of a user begins: its name, and what it is when no function of its own. */
+/** Returns the beginning of a user's row: its name, and its kind when it is not a function by itself. */
 export function headOf({ name, kind, same }: User): string {
   return [name, kind && `(${kind})`, same && `(same function as ${same})`].filter(Boolean).join(' ');
 }
@@ -129,7 +129,7 @@ export function userText({ sites = [] }: User, head: string): string {
   return [head, ...sites.map((site) => `    ${siteText(site)}`)].join('\n');
 }
 
-/** Returns the note that a list of WHAT, callers or references, can be incomplete: this SBCL was built without cross
+/** Returns the note that a list of WHAT, callers or references, may be incomplete: this SBCL was built without cross
  *  references to its own symbols (S3.12). */
 export function missingNote(what: string): string {
   return `Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so ${what} can be missing here.`;

@@ -1,4 +1,4 @@
-// Decides the tools that answer from cross references.
+// The tool who_calls, which answers from SBCL's cross references.
 
 import type { Image } from '../../image/image.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
@@ -71,7 +71,7 @@ const WHO_CALLS = {
     'dead code',
     'impact of a change',
   ],
-  // Claude Code's own search does not find it for what breaks when a name changes.
+  // Needed because Claude Code's own search does not find this tool for what breaks when a name changes.
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
@@ -137,7 +137,7 @@ async function callersOf(
   return withReferences(callers, await referencesOf(image, places, args, context));
 }
 
-/** Returns CALLERS of a variable, of which there are none, with the REFERENCES to it before the note that it is one. */
+/** Returns CALLERS, an empty list for a variable, with the REFERENCES to it before the note that it is a variable. */
 function withReferences(callers: Result, references: Result): Result {
   const [none = '', ...notes] = callers.text.split('\n');
   return {
@@ -146,12 +146,12 @@ function withReferences(callers: Result, references: Result): Result {
   };
 }
 
-/** Returns the system that ARGS name, as the image takes it; "" counts as absent. */
+/** Returns the argument for the system in ARGS; "" counts as absent. */
 function withinOf({ within }: { readonly within?: string }): { within?: string } {
   return within ? { within } : {};
 }
 
-/** What is told: the data of the answer, as programs have it. */
+/** The data of the answer. */
 type Told = Omit<WhoCallsData, 'rows'> & { rows: User[] };
 
 function callersText(data: Told, offset: number, several: boolean, places: Places): string {
@@ -173,7 +173,7 @@ function callersText(data: Told, offset: number, several: boolean, places: Place
     places: `Other places that call ${name}:`,
     possible: several ? `Possible callers of ${name}:` : 'Possible callers:',
   };
-  // The functions, then whatever else calls, then what only mentions it (S3.10, S3.17).
+  // Functions come first, then other callers, then code that only has the name as data (S3.10, S3.17).
   const blocks = lines.map((text, index) => {
     const { kind, outside, possible } = rows[index] ?? {};
     const block = possible ? 'possible' : kind === undefined && !outside ? 'functions' : 'places';
@@ -183,7 +183,7 @@ function callersText(data: Told, offset: number, several: boolean, places: Place
   return [listsText(blocks, hasMore(page), first), ...notes].filter(Boolean).join('\n');
 }
 
-/** What is said of that for which SBCL records no use in top-level forms (C31). */
+/** Notes for names whose uses in top-level forms SBCL does not record (C31). */
 const UNRECORDED = {
   macro: 'Note: SBCL does not record where top-level forms use a macro; search_in_buffer finds such forms.',
   inline:
@@ -194,7 +194,7 @@ function isFunction(natures: readonly string[]): boolean {
   return natures.some((nature) => ['FUNCTION', 'GENERIC-FUNCTION', 'MACRO'].includes(nature));
 }
 
-/** S3.16: what the name stands for when it is no function. */
+/** Returns the note of S3.16: what the name is when it is not a function. */
 function natureNote({ name, natures = [] }: Told): string | false {
   if (isFunction(natures)) return false;
   const advice = natures.includes('CLASS')

@@ -1,4 +1,4 @@
-// Decides how recorded calls read: as a tree, with what was not seen, and how they differ from those before.
+// Renders recorded calls: as a tree, with what was left out, and with differences from the previous recording.
 
 import type {
   ComparedCalls,
@@ -15,10 +15,10 @@ import { type Observing, observedResult, optionsOf, refusal } from './observing.
 import { typesText } from './types.ts';
 import { countText, timeText } from './units.ts';
 
-/** Calls that are shown when no limit is given. */
+/** At most this many calls are shown by default. */
 const CALLS = 20;
 
-/** Records the calls of FUNCTIONS as OBSERVING says, and tells them, or with TYPES which types they had. */
+/** Records the calls of FUNCTIONS while the observed code runs. Returns the calls, or with TYPES the types seen. */
 export async function observeCalls(
   observing: Observing,
   functions: readonly string[],
@@ -45,8 +45,8 @@ export async function observeCalls(
   return refusal(value, places) ?? observedResult(reply, places, { seen: observed, text: told });
 }
 
-/** Returns the name of the function that TEXT means: itself, or what a form such as `(defmethod area (circle))` defines. The
- *  methods of a call are told with it. Throws a CallError when the form defines nothing. */
+/** Returns the function that TEXT names: TEXT itself, or the one that a form such as `(defmethod area (circle))`
+ *  defines. Each recorded call lists its methods. Throws a CallError when the form defines nothing. */
 function functionNamed(text: string): string {
   const [form, ...others] = text.startsWith('(') ? askedNames(text) : [];
   return form?.operator === undefined || others.length > 0 ? text : form.name;
@@ -57,7 +57,7 @@ function callsText(observed: ObservedCalls): string {
   const called = functions.filter(({ calls }) => calls > 0);
   if (total === 0) return noneText(observed);
   const home = called.length > 1 ? commonPrefix(functions.map(({ name }) => name)) : '';
-  // Another package can end as this one does.
+  // Only a prefix is removed: another package's name can end like this one.
   const short = (name: string) =>
     name.replaceAll(/[^ ()]+/g, (part) => (part.startsWith(home) ? part.slice(home.length) : part));
   const of = home && ` of ${home.slice(0, -2)}`;
@@ -69,7 +69,7 @@ function callsText(observed: ObservedCalls): string {
   return `${recordedText(observed)}${of} in ${timeText(milliseconds)}${counts}${counts && more}.${shown}\n${lines.join('\n')}`;
 }
 
-/** Returns how many calls were recorded, and of how many, where that was decided for each. */
+/** Returns how many calls were recorded, and out of how many, when not all were. */
 function recordedText({ functions = [], total, calls }: ObservedCalls): string {
   const all = countText(calls, 'call');
   const chosen = total < calls || functions.some(({ every }) => every);
@@ -82,7 +82,7 @@ function noneText({ functions = [], observed, calls }: ObservedCalls): string {
   return `No call of ${names.join(', ')}${observed > names.length ? ', ...' : ''} was seen.`;
 }
 
-/** Returns the line that tells of the call ROW, with names of functions as SHORT has them. */
+/** Renders the call ROW; SHORT shortens names of functions. */
 function rowText(row: RecordedCall, short: (name: string) => string): string {
   const { depth, call, caller, thread, methods = [], milliseconds } = row;
   const notes = [
@@ -103,7 +103,7 @@ function endText({ values, running, passed, condition }: RecordedCall): string {
   return condition === undefined ? 'left by a throw' : `left after ${condition.type}: ${condition.text}`;
 }
 
-/** Names that are told in one note. */
+/** At most this many names per note. */
 const NAMES = 5;
 
 function namesText(functions: readonly ObservedFunction[]): string {
@@ -111,7 +111,7 @@ function namesText(functions: readonly ObservedFunction[]): string {
   return `${names.join(', ')}${functions.length > NAMES ? ` and ${functions.length - NAMES} more` : ''}`;
 }
 
-/** From how many times the time of a run on it is told that recording took part of it. */
+/** The slowdown by recording is shown from this factor on. */
 const SLOWER = 1.2;
 
 function notesText({ functions = [], shrunk, slower = 1, total, kept, milliseconds }: ObservedCalls): string {
@@ -149,7 +149,7 @@ function comparedText(compared: ComparedCalls | undefined): string | undefined {
   return `${first}${hidden}:\n  before: ${before}\n  now:    ${now}`;
 }
 
-/** Returns what is told of calls that are all as before, as far as they were compared. */
+/** Returns the sentence for calls that are all equal to the previous ones, as far as they were compared. */
 function sameText({ same = 0, calls = 0, callsBefore = 0 }: ComparedCalls): string {
   if (calls !== callsBefore)
     return `The first ${same} are as before; there were ${countText(callsBefore, 'call')}, and now ${calls.toLocaleString('en-US')}.`;

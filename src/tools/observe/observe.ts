@@ -1,4 +1,4 @@
-// Decides the tool that observes how a program runs, and what can be asked of it together.
+// The tool observe, which records calls, profiles or compares running code.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -84,7 +84,7 @@ const OBSERVE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that observes what runs in IMAGE. PLACES tell where functions are. */
+/** Returns the tool for code in IMAGE; PLACES locates functions. */
 export function observe(image: Image, places: Places) {
   return defineTool({
     ...OBSERVE,
@@ -107,7 +107,7 @@ async function perform(observing: Observing, mode: Mode): Promise<Result> {
     : observeCalls(observing, functions, mode === 'types');
 }
 
-/** Throws a CallError when ARGS ask for what does not go together in MODE. */
+/** Throws a CallError for arguments that exclude each other, or that MODE does not allow. */
 function checkArguments({ args }: Observing, mode: Mode): void {
   const { form, seconds, functions, against, where, compare } = args;
   const records = mode === 'calls' || mode === 'types';

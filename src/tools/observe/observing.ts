@@ -1,4 +1,4 @@
-// Decides what all that is observed has in common: how it is asked for, and how refusals and bad ends read.
+// Shares between the modes of observe: call options, refusals, and results.
 
 import type { Image } from '../../image/image.ts';
 import type { LookupFailure, PrintedValue, Remarks } from '../../image/wire/data.ts';
@@ -14,7 +14,7 @@ import { isNot } from '../natures.ts';
 import type { Places } from '../places.ts';
 import { warningSection } from '../remarks.ts';
 
-/** What a call of observe works on. */
+/** The objects and arguments of a call of observe. */
 export interface Observing {
   readonly image: Image;
   readonly places: Places;
@@ -34,10 +34,10 @@ export interface Observing {
   };
 }
 
-/** Milliseconds that a call gets besides those for which it is to observe. */
+/** Milliseconds that a call may take in addition to the observed time. */
 const BESIDES_MS = 60_000;
 
-/** Returns how OBSERVING watches its call in the image. Without a limit of its own it gets more than it is to observe. */
+/** Returns the call options. A long observation without its own timeout gets a limit above the observed time. */
 export function optionsOf({ args, context }: Observing) {
   const { seconds = 0 } = args;
   return {
@@ -47,7 +47,7 @@ export function optionsOf({ args, context }: Observing) {
   };
 }
 
-/** Returns what is told when VALUE says why nothing was observed; else undefined. */
+/** Returns the result when VALUE says why nothing was observed; else undefined. */
 export function refusal(
   value: LookupFailure | ObserveRefusal | undefined,
   places: Places,
@@ -61,7 +61,7 @@ export function refusal(
 function unreadableText({ unreadable, in: code = '' }: ObserveRefusal, places: Places): string | undefined {
   if (unreadable === undefined) return undefined;
   const text = failureText({ kind: 'done' }, { unreadable }, { code, places });
-  // What is observed is a program, and that may not be loaded yet.
+  // The observed code is a program that may not be loaded yet.
   const load = /^Package .* does not exist/.test(unreadable.text ?? '')
     ? ' When a system defines it, call load_system first.'
     : '';
@@ -88,14 +88,14 @@ function refusalText(value: ObserveRefusal): string {
   return 'This SBCL lacks its contrib sb-sprof, so it has no profiler. functions and against need none.';
 }
 
-/** What an operation that observes tells besides what it saw. */
+/** The reply of an observing operation, without the observations. */
 export interface Told {
   ending: Ending;
   output?: Output;
   data: Remarks & { values?: PrintedValue[][] };
 }
 
-/** Returns the result of a call that TOLD how the form ended, and that saw what SEEN says. */
+/** Returns the result of a call that ended with TOLD; SEEN are the observations as data, TEXT as text. */
 export function observedResult(
   { ending, output, data }: Told,
   places: Places,

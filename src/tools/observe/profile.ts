@@ -1,4 +1,4 @@
-// Decides how profiles read: functions by the part of the samples that they have.
+// Renders profiles: functions with their shares of the samples.
 
 import type { Profile, Spot } from '../../image/wire/observing.ts';
 import type { Result } from '../../kernel/tool.ts';
@@ -7,11 +7,11 @@ import type { Places } from '../places.ts';
 import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
 import { countText, sizeText, timeText } from './units.ts';
 
-/** Functions that are shown, and seconds for which a form is repeated at most, when nothing is given. */
+/** At most this many functions are shown, and a form is repeated for this many seconds, by default. */
 const TOP = 10;
 const SECONDS = 5;
 
-/** Takes a profile by MODE as OBSERVING says. */
+/** Takes a profile of kind MODE. */
 export async function observeProfile(observing: Observing, mode: string): Promise<Result> {
   const { image, args, places } = observing;
   const { form, seconds = SECONDS, top = TOP } = args;
@@ -26,7 +26,7 @@ export async function observeProfile(observing: Observing, mode: string): Promis
   return refusal(value, places) ?? observedResult(reply, places, { seen: observed && seen, text });
 }
 
-/** What samples are of, by mode. */
+/** The quantity that samples measure, by mode. */
 const WHAT: { readonly [mode: string]: string } = {
   cpu: 'CPU time',
   alloc: 'allocation',
@@ -68,14 +68,14 @@ function runsText({ runs, milliseconds = 0, cpu = 0, octets = 0 }: Profile): str
   return runs === 1 ? `One run took ${took}.` : `${countText(runs, 'run')} of ${took} each.`;
 }
 
-/** Returns the sentence on the run before those of the profile, where it took another time: what it filled, the others find. */
+/** Returns the sentence on the first run, which warms caches for the others, when its time differs much from theirs. */
 function firstText({ first, milliseconds = 0 }: Profile): string | undefined {
   if (first === undefined || Math.abs(first - milliseconds) < MUCH_MS) return undefined;
   if (first <= 2 * milliseconds && milliseconds <= 2 * first) return undefined;
   return `The first run, which is not among them, took ${timeText(first)}.`;
 }
 
-/** By how much CPU time and that by the clock differ before both are told, as a part and in milliseconds of all runs. */
+/** CPU time is shown beside wall time when they differ by this factor, and by this many milliseconds in all runs. */
 const MUCH = 1.25;
 const MUCH_MS = 50;
 
@@ -91,7 +91,7 @@ function spotText(spot: Spot, places: Places, octets: number | undefined): strin
   const percent = (part: number) => `${part.toFixed(1)}%`.padStart(6);
   const at = place === undefined ? '' : `  ${places.locate(place, { name })}`;
   const part = callerPart === undefined ? '' : ` ${callerPart}%`;
-  // A function without time of its own is there to show the way to the others; its caller is usually the next row.
+  // A function without own time only shows the way to others; its caller is usually the next row.
   const by = caller === undefined || self === 0 ? '' : `  < ${caller}${part}`;
   const bytes = octets === undefined || self === 0 ? '' : `  ${sizeText((octets * self) / 100)}`;
   return ` ${percent(self)} ${percent(total)}  ${name}${at}${bytes}${by}`;

@@ -1,4 +1,4 @@
-// Decides how two forms that were measured in turn read.
+// Renders the comparison of two forms that were measured in turn.
 
 import type { ComparedTimes, TakenTime } from '../../image/wire/observing.ts';
 import type { Result } from '../../kernel/tool.ts';
@@ -7,7 +7,7 @@ import { packageOf } from '../lookup.ts';
 import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
 import { sizeText, timeText } from './units.ts';
 
-/** Seconds for which two forms are measured when none are given. */
+/** Seconds for which two forms are measured by default. */
 const SECONDS = 2;
 
 /** Measures FORM and AGAINST in turn. */
@@ -45,7 +45,7 @@ function takenText({ median, low, high, octets }: TakenTime): string {
   return `${timeText(median)} (${timeText(low)} to ${timeText(high)}), ${sizeText(octets)}`;
 }
 
-/** Says which took less, when the middle halves of what they took have nothing in common. */
+/** Returns which form took less; it counts only when their interquartile ranges do not overlap. */
 function verdict(one: TakenTime, other: TakenTime): string {
   if (one.low <= other.high && other.low <= one.high) return 'No difference that counts.';
   if (other.median === 0) return 'against took no time that could be measured.';

@@ -1,9 +1,9 @@
-// Decides how the types read that recorded calls had.
+// Renders the types seen in recorded calls.
 
 import type { ObservedCalls, SeenPlace, SeenTypes } from '../../image/wire/observing.ts';
 import { countText } from './units.ts';
 
-/** Returns the types that OBSERVED tells, a section for each function that was called. */
+/** Returns the types in OBSERVED, a section for each function. */
 export function typesText({ types = [], total, kept }: ObservedCalls): string {
   const part = kept < total ? ` (of ${total}, the first and the last ones)` : '';
   return types.map((each) => functionText(each, part)).join('\n\n');

@@ -1,13 +1,13 @@
-// Decides how times and sizes that were measured read.
+// Renders measured times and sizes.
 
 const THOUSAND = 1000;
 
-/** Returns NUMBER with two digits that count, or as a whole number when it has more before the point. */
+/** Returns NUMBER with two significant digits, or rounded to a whole number from 100 on. */
 function short(number: number): string {
   return number >= 100 ? String(Math.round(number)) : String(Number(number.toPrecision(2)));
 }
 
-/** Returns MILLISECONDS in the unit that is near. */
+/** Returns MILLISECONDS in a fitting unit, from s to ns. */
 export function timeText(milliseconds: number): string {
   if (milliseconds >= THOUSAND) return `${short(milliseconds / THOUSAND)} s`;
   if (milliseconds >= 1) return `${short(milliseconds)} ms`;
@@ -15,14 +15,14 @@ export function timeText(milliseconds: number): string {
   return micro >= 1 ? `${short(micro)} µs` : `${short(micro * THOUSAND)} ns`;
 }
 
-/** Returns OCTETS in the unit that is near. */
+/** Returns OCTETS in a fitting unit, from bytes to TB. */
 export function sizeText(octets: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
   const index = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, octets)) / 3));
   return `${short(octets / THOUSAND ** index)} ${units[index]}`;
 }
 
-/** Returns COUNT with its digits in groups, and NOUN in the number that fits. */
+/** Returns COUNT with grouped digits, and NOUN in the singular or plural. */
 export function countText(count: number, noun: string): string {
   return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,17 +1,17 @@
-// Decides how it reads that a symbol cannot get a name.
+// Checks the new name of a symbol, and renders the reasons that forbid it.
 
 import { CallError } from '../../errors.ts';
 import type { NameConflict, RenameFacts } from '../../image/wire/renaming.ts';
 import { symbolIn } from '../../source/symbol-text.ts';
 
-/** Returns the name that TEXT, the argument `to`, gives. Throws a CallError when it is not one symbol. */
+/** Returns the symbol in TEXT, the argument `to`. Throws a CallError when TEXT is not one symbol. */
 export function newName(text: string): { name: string; prefix?: string } {
   const found = symbolIn(text.trim());
   if (found !== undefined && found.prefix !== '') return found;
   throw new CallError(`to must be one symbol without quotes or parentheses, for example new-name: ${text}`);
 }
 
-/** Throws a CallError with all that stands against what FACTS tell, where the human or agent gave the PREFIX with the new
+/** Throws a CallError that lists all conflicts in FACTS. PREFIX is the package that the caller gave with the new
  *  name. */
 export function checkFacts(facts: RenameFacts, prefix: string | undefined): void {
   const proper = new Map(facts.packageNames ?? []);
@@ -24,7 +24,7 @@ export function checkFacts(facts: RenameFacts, prefix: string | undefined): void
   if (first?.from === first?.to) throw new CallError(`${facts.name} has that name already.`);
   const texts = facts.renamings.flatMap(({ from, to, conflicts = [] }) => {
     const [first] = conflicts;
-    // The lock of a package does not hold for the files that define what is in it.
+    // A package lock does not apply to the files that define the contents of the package.
     const own = first?.kind === 'locked' && (facts.places ?? []).length > 0;
     const alone = first?.kind === 'keyword' || first?.kind === 'locked';
     const barred = own ? conflicts.slice(1) : alone ? conflicts.slice(0, 1) : conflicts;
@@ -37,7 +37,7 @@ export function checkFacts(facts: RenameFacts, prefix: string | undefined): void
   }
 }
 
-/** Conflicts that are told. */
+/** At most this many conflicts are listed. */
 const TOLD = 10;
 
 function conflictText(from: string, to: string, conflict: NameConflict): string {

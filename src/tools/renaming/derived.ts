@@ -1,4 +1,4 @@
-// Decides which other names a definition makes of a symbol's name, and what these become with it.
+// Finds the names that a definition derives from a symbol's name, such as accessors, and their new forms.
 
 import type { RenameFacts, StructureData } from '../../image/wire/renaming.ts';
 import { noTakers, type Takers } from '../../source/keywords.ts';
@@ -11,8 +11,8 @@ export interface Following {
   takers: Takers;
 }
 
-/** Returns what follows when the symbol of FACTS is called TO. FORMS are the top-level forms that define it: what stands
- *  in them by name is not made of it. */
+/** Returns the derived names when the symbol of FACTS is renamed to TO. FORMS are the top-level forms that define it: a
+ *  name written out in them is not derived. */
 export function followingNames(facts: RenameFacts, to: string, forms: readonly Part[]): Following {
   const from = bareOf(facts.name);
   const written = new Set(forms.flatMap(namesWritten));
@@ -25,7 +25,7 @@ export function followingNames(facts: RenameFacts, to: string, forms: readonly P
   return following;
 }
 
-/** Notes in FOLLOWING the functions that STRUCTURE makes, where its form has not WRITTEN other names for them. */
+/** Adds to the derived names the functions that STRUCTURE makes, except those whose names are WRITTEN in its form. */
 function ofStructure(
   { name, slots = [], constructors = [], takingSlots = [], predicate, copier }: StructureData,
   from: string,
@@ -51,7 +51,7 @@ function ofStructure(
   for (const each of takingSlots) takers.functions.add(each);
 }
 
-/** Returns NAME with TO in the place of FROM, when that stands in it once and is a word of its own; else undefined. */
+/** Returns NAME with FROM replaced by TO, or undefined unless FROM occurs in it once and as a whole word. */
 function madeOf(name: string, from: string, to: string): string | undefined {
   const word = from.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const found = [...name.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${word}(?![\\p{L}\\p{N}])`, 'gu'))];
@@ -60,7 +60,7 @@ function madeOf(name: string, from: string, to: string): string | undefined {
   return name.slice(0, only.index) + to + name.slice(only.index + from.length);
 }
 
-/** Returns the names of the symbols in FORM. */
+/** Returns the names of all symbols in FORM. */
 function namesWritten(form: Part): string[] {
   return form.kind === 'list' ? form.items.flatMap(namesWritten) : form.name === '' ? [] : [form.name];
 }

@@ -1,4 +1,4 @@
-// Decides how the image follows a rename: the files are loaded again, and the old name goes.
+// Brings the image in line with a rename: loads the changed files again, and removes the old name.
 
 import { realPathOf } from '../../files/answering.ts';
 import type { Image } from '../../image/image.ts';
@@ -14,24 +14,24 @@ import type { Places } from '../places.ts';
 import type { RenamePlan } from './plan.ts';
 import { problemText } from './problem-text.ts';
 
-/** What became of the image. */
+/** The outcome of following a rename in the image. */
 export interface Followed {
-  /** Files that were loaded again, as people name them. */
+  /** Files that were loaded again, relative to the workspace. */
   loaded: string[];
-  /** What is told of the loads, the last of which can have failed. */
+  /** Texts on the problems of the loads; FAILED when the last one failed. */
   problems: string[];
   failed: boolean;
-  /** Who still uses an old name, which stays for that. */
+  /** Users of an old name, which is therefore kept. */
   users: string[];
   gone: Item[];
   goneTotal: number;
   left: NonNullable<RenameFinished['left']>;
 }
 
-/** Callers of an old name that are looked at. */
+/** At most this many callers of an old name are considered. */
 const MOST_USERS = 1000;
 
-/** Makes IMAGE follow the rename of what FACTS tell, as PLAN was written. */
+/** Brings IMAGE in line with the rename of the symbol of FACTS, after PLAN was written to the files. */
 export async function follow(
   image: Image,
   places: Places,
@@ -111,15 +111,15 @@ class Following {
     if (done.some(({ notLoaded }) => notLoaded === true)) this.#followed.failed = true;
   }
 
-  /** Notes what went wrong, as REPLY tells. */
+  /** Records the problems in REPLY. */
   #tell(reply: Reply<'load-files'> | Reply<'rename-prepare'>): void {
     if (reply.ending.kind !== 'done') this.#followed.failed = true;
     const text = problemText(reply, this.#places);
     if (text !== '') this.#followed.problems.push(text);
   }
 
-  /** Returns the files, besides those of LOADED, whose code still has one of the OLD names: a macro has put it there. Notes who
-   *  has it for another reason. */
+  /** Returns the files, besides those LOADED, whose code still has one of the OLD names through a macro. Records users
+   *  that have it for another reason. */
   async #compiledWith(old: readonly string[], loaded: ReadonlySet<string>): Promise<string[]> {
     const files = new Set<string>();
     for (const from of old) {
@@ -133,12 +133,12 @@ class Following {
     return [...files];
   }
 
-  /** Whether REAL is in the workspace. */
+  /** True when REAL is in the workspace. */
   #isOwn(real: string): boolean {
     return this.#places.fileName(real) !== real;
   }
 
-  /** Returns who calls the symbol FROM or its setf function, and in which file. */
+  /** Returns the callers of the symbol FROM and of its setf function, with their files. */
   async #usersOf(from: string): Promise<{ user: string; file?: string }[]> {
     const users = [];
     for (const setf of [false, true]) {
@@ -148,7 +148,7 @@ class Following {
       if (isLookupFailure(found)) continue;
       for (const { name: user, sites = [], possible } of found.rows ?? []) {
         const file = sites.find((site) => site.file !== undefined)?.file;
-        // What evaluations left has no file, and is no more than what the files replace.
+        // Code that evaluations left has no file, and is only what the files replace.
         if (user !== undefined && !possible) users.push({ user, ...(file !== undefined && { file }) });
       }
     }

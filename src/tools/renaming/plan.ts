@@ -1,4 +1,4 @@
-// Decides what a rename changes in which files, and what stays although it looks like the name.
+// Plans a rename: the edits in each file, and the places that look like the name but stay.
 
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
@@ -27,7 +27,7 @@ import type { Places } from '../places.ts';
 import { takingTurns } from '../turns.ts';
 import type { Following } from './derived.ts';
 
-/** What a rename changes in a file. */
+/** The edits of a rename in one file. */
 export interface FileChange {
   real: string;
   present: Present;
@@ -38,7 +38,7 @@ export interface FileChange {
   lines: number[];
 }
 
-/** A place that stays as it is. */
+/** A place that stays unchanged. */
 export interface KeptPlace {
   at: string;
   why: Scan['kept'][number]['why'];
@@ -50,31 +50,31 @@ export interface RenamePlan {
   kept: KeptPlace[];
   /** Places in files that cannot be written. */
   outside: string[];
-  /** Where files stop being readable. */
+  /** Places from which on a file cannot be read. */
   cut: string[];
-  /** Places that have the new name already, for a symbol that names nothing. */
+  /** Places that have the new name already, when the symbol of that name has no definition. */
   merged: string[];
-  /** Whether there were too many files in the workspace to look at. */
+  /** True when the workspace had too many files to search them all. */
   unfinished: boolean;
   fingerprint: string;
 }
 
-/** What a rename is made from. */
+/** The objects that a rename depends on. */
 export interface Ground {
   workspace: Workspace;
   places: Places;
 }
 
-/** What is asked for beside the symbol itself. */
+/** What to change besides the symbol itself. */
 export interface Wanted {
   keywords: boolean;
   prose: boolean;
 }
 
-/** Entries of directories, and milliseconds, that looking may take. */
+/** The search of files may read this many directory entries, for this many milliseconds. */
 const ENTRIES = 50_000;
 const MS = 10_000;
-/** Octets of a file that is no Lisp source, and of all such files, that are looked at. */
+/** At most this many octets of one file that is not Lisp source, and of all such files, are read. */
 const OTHER_FILE = 1024 * 1024;
 const OTHER_FILES = 64 * 1024 * 1024;
 
@@ -97,7 +97,7 @@ function formsNow(
   });
 }
 
-/** Returns what renaming the symbol of FACTS changes, with what is FOLLOWING it. Throws a CallError when it cannot be done. */
+/** Returns the plan to rename the symbol of FACTS and its derived names, FOLLOWING. Throws a CallError on failure. */
 export async function planRename(
   facts: RenameFacts,
   following: Following,
@@ -164,7 +164,7 @@ class Planning {
     return this.#plan;
   }
 
-  /** Returns the real paths of the files of loaded code, and of those of the workspace that can have the name. */
+  /** Returns the real paths of the files of loaded code, and of the workspace files that are small enough to search. */
   async #files(): Promise<string[]> {
     const { workspace } = this.#ground;
     const budget = budgetOf(ENTRIES, MS);
@@ -249,7 +249,7 @@ class Planning {
     };
   }
 
-  /** Returns where TEXT has the new name already, when a symbol of it is there and names nothing. */
+  /** Returns where TEXT has the new name already, if a symbol of that name exists and has no definition. */
   #merged(text: string): number[] {
     const [first] = this.#facts.renamings;
     const [renaming] = this.#renamings;
@@ -268,13 +268,13 @@ class Planning {
     const before = decode(bytes);
     const { edits } = this.#scanned(file, before.text);
     const after = { ...before, text: withEdits(before.text, edits) };
-    encode(after, visibleName(present.name)); // Throws for a name that the encoding of the file has not.
+    encode(after, visibleName(present.name)); // Throws when the encoding of the file lacks a character of the new name.
     const lineOf = lineFinder(before.text);
     return { real: file, present, before, after, edits, lines: edits.map(({ start }) => lineOf(start)) };
   }
 
-  /** Throws a CallError when a definition of the symbol would not change: a macro makes its name, or its file cannot be
-   *  written. */
+  /** Throws a CallError when a definition of the symbol would not change, because a macro makes its name or its file
+   *  cannot be written. */
   async #checkDefinitions(): Promise<void> {
     const { name, places = [] } = this.#facts;
     await this.#ground.places.prepare(places.map(([file]) => file));
@@ -303,7 +303,7 @@ class Planning {
   }
 }
 
-/** Returns what becomes of TEXT, which is no Lisp, when RENAMINGS are done in it or not. */
+/** Returns the edits for RENAMINGS in TEXT, which is not Lisp; unless CHANGE, the same places as kept. */
 function proseScan(text: string, renamings: readonly Renaming[], change: boolean): Scan {
   const scan: Scan = { edits: [], kept: [] };
   for (const { from, to } of renamings) {
@@ -317,13 +317,13 @@ function proseScan(text: string, renamings: readonly Renaming[], change: boolean
   return scan;
 }
 
-/** Returns a function that returns the line of an index of TEXT. */
+/** Returns a function that converts an index of TEXT to its line. */
 function lineFinder(text: string): (index: number) => number {
   const source = new SourceText(text);
   return (index) => source.positionAt(index).line;
 }
 
-/** Returns the octets of FILE; 0 when it is gone. */
+/** Returns the size of FILE in octets; 0 when it is gone. */
 async function sizeOf(file: string): Promise<number> {
   const { size } = await answered(dirname(file), () => stat(file)).catch(() => ({ size: 0 }));
   return size;

@@ -1,4 +1,4 @@
-// Decides how it reads what went wrong while the image followed a rename.
+// Renders the problems of the image in following a rename.
 
 import type { Reply } from '../../image/wire/call.ts';
 import { joinSections } from '../../kernel/reply.ts';
@@ -7,13 +7,13 @@ import { conditionText, endingText } from '../endings.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings } from '../remarks.ts';
 
-/** Returns what went wrong, as REPLY tells; empty when nothing did. */
+/** Returns the problems in REPLY as text; '' when there are none. */
 export function problemText(
   { data, ending }: Reply<'load-files'> | Reply<'rename-prepare'>,
   places: Places,
 ): string {
   const warnings = 'warnings' in data ? (data.warnings ?? []) : [];
-  // What loading itself warns of, as that a test is defined again, is as it was.
+  // Other warnings come from loading as such, for example that a test is redefined, not from the rename.
   const told = warnings.filter(
     ({ severity, offset }) =>
       severity === 'error' || severity === 'undefined' || (severity === 'warning' && offset !== undefined),

@@ -1,4 +1,4 @@
-// Decides the tool that gives a symbol another name everywhere.
+// The tool rename_symbol, which renames a symbol everywhere.
 
 import { CallError } from '../../errors.ts';
 import { changeOf, changesLines, filesSummary } from '../../files/diff.ts';
@@ -68,10 +68,10 @@ const RENAME_SYMBOL = {
 
 type RenameArguments = ArgumentsFor<typeof RENAME_SYMBOL>;
 
-/** What a rename is made from. */
+/** The objects that a rename depends on. */
 interface RenameGround extends Ground {
   image: Image;
-  /** What is being done to several files at once. */
+  /** Edits of several files at once that are under way. */
   intents: Intents;
 }
 
@@ -114,7 +114,7 @@ interface Planned {
   plan: RenamePlan;
 }
 
-/** Returns what ARGS change. Throws a CallError with what stands against it. */
+/** Returns the plan for ARGS. Throws a CallError that lists the conflicts. */
 async function planned(ground: RenameGround, args: RenameArguments, context: CallContext): Promise<Planned> {
   const { name: to, prefix } = newName(args.to);
   const ask = async (derived: [string, string][] = []) => {
@@ -132,7 +132,7 @@ async function planned(ground: RenameGround, args: RenameArguments, context: Cal
   return { facts, plan: await planRename(facts, following, wanted, ground) };
 }
 
-/** Returns what a human is shown: one diff of all files. */
+/** Returns the preview for a human: one diff of all files. */
 function previewOf({ facts, plan }: Planned): Preview {
   const to = facts.renamings[0]?.to ?? '';
   const notes = renameNotes(facts, plan);
@@ -149,7 +149,7 @@ function previewOf({ facts, plan }: Planned): Preview {
   };
 }
 
-/** Returns what a preview says of the files NAMES, which change. */
+/** Returns the places of a preview: the files that change. */
 function placed([place = '', ...otherPlaces]: readonly string[]): Pick<Preview, 'place' | 'otherPlaces'> {
   return { place, otherPlaces };
 }

@@ -1,4 +1,4 @@
-// Decides how a rename reads, before and after it is done.
+// Renders a rename, before and after it is done.
 
 import type { RenameFacts } from '../../image/wire/renaming.ts';
 import { joinSections } from '../../kernel/reply.ts';
@@ -9,11 +9,11 @@ import { groupBy } from '../grouping.ts';
 import type { Followed } from './follow.ts';
 import type { KeptPlace, RenamePlan } from './plan.ts';
 
-/** Files, and places of each kind, that are told. */
+/** At most this many files, and places of each kind, are listed. */
 const FILES = 40;
 const PLACES = 20;
 
-/** Returns how many places PLAN changes in how many files, with the lines of each file. */
+/** Returns the number of places and files that PLAN changes, and the files; with LINES, the lines in each file. */
 export function placesText({ changes }: RenamePlan, lines: boolean): string {
   const places = changes.reduce((sum, { edits }) => sum + edits.length, 0);
   const files = changes.map((change) => {
@@ -29,7 +29,7 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns the lines that tell what a rename of what FACTS tell does besides PLAN's places, and what it leaves. */
+/** Returns the lines on derived names in FACTS, and on places that PLAN leaves unchanged. */
 export function renameNotes(facts: RenameFacts, plan: RenamePlan): QuestionLine[] {
   const [, ...more] = facts.renamings;
   return [
@@ -71,7 +71,7 @@ function keptLines({ kept, wanted }: RenamePlan): QuestionLine[] {
   });
 }
 
-/** Returns THINGS as a list, in which the lines of a file stand together. */
+/** Returns THINGS as a list; places in one file are merged into FILE:LINE,LINE. */
 function listed(things: readonly (string | QuestionLine)[]): QuestionLine {
   const more = things.length - PLACES;
   const places = things.slice(0, PLACES).map((thing) => {
@@ -90,7 +90,7 @@ function listed(things: readonly (string | QuestionLine)[]): QuestionLine {
   return more > 0 ? questionLine`${shown} and ${more} more` : questionLine`${shown}`;
 }
 
-/** Returns how it reads what became of the image. */
+/** Renders what following the rename changed in the image. */
 export function followedText(followed: Followed): string | undefined {
   const { loaded, problems, failed, users, gone, goneTotal, left } = followed;
   const kept = failed

@@ -1,4 +1,4 @@
-// Decides the tool that reads the audit log.
+// The tool get_audit_log, which reads the audit log.
 
 import { CallError } from '../../errors.ts';
 import { beyondNote, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';
@@ -76,7 +76,7 @@ async function readLog(
   return { data: { total, ...(atLeast && { atLeast }), calls: records, path: log.path }, text };
 }
 
-/** Returns RECORDS, the newest of which comes first, until one is older than SINCE. */
+/** Yields RECORDS, newest first, until one is older than SINCE. */
 function* recordsSince(records: Iterable<AuditRecord>, since: number | undefined): Generator<AuditRecord> {
   for (const record of records) {
     if (since !== undefined && Date.parse(record.time) < since) return;
@@ -120,7 +120,7 @@ function recordText(record: AuditRecord): string {
   return `${time} ${tool} (${level}${by}${DECISIONS[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
 }
 
-/** Returns the beginning of TEXT on one line. */
+/** Returns the first line of TEXT, at most 200 characters. */
 function firstLine(text: string): string {
   const [line = ''] = visible(text).split('\n');
   return line.length > 200 ? `${line.slice(0, 200)}...` : line;

@@ -1,4 +1,4 @@
-// Decides how it reads what tests ran: which definitions never ran, and the lines of others that never did.
+// Renders coverage: definitions that never ran, and the lines never run in the others.
 
 import type { CoverageData, MeasuredDefinition } from '../../image/wire/testing.ts';
 import { fittingRows } from '../../kernel/reply.ts';
@@ -7,7 +7,7 @@ import { commonPrefix } from '../../source/qualified.ts';
 import type { Forms, Places } from '../places.ts';
 import type { Recorded } from './reached.ts';
 
-/** A definition that was measured, where it is, and the lines of it that never ran. */
+/** A measured definition, its place, and its lines that never ran. */
 export interface Covered {
   name: string;
   at: string;
@@ -15,13 +15,13 @@ export interface Covered {
   never: string[];
 }
 
-/** What tests ran: of each definition that was MEASURED. MISSED is how many could not be. */
+/** The coverage of a run: the MEASURED definitions, and how many could not be measured (MISSED). */
 export interface Coverage {
   measured: Covered[];
   missed: number;
 }
 
-/** Returns what the ROUNDS of a run have run together. */
+/** Returns the coverage of all ROUNDS of a run together. */
 export function mergedCoverage(rounds: readonly CoverageData[]): CoverageData {
   const merged = new Map<string, MeasuredDefinition>();
   for (const { definitions = [] } of rounds) {
@@ -49,7 +49,7 @@ function together(one: MeasuredDefinition, other: MeasuredDefinition): MeasuredD
   return { ...one, never: one.never?.filter((path) => never.has(path.join())) ?? [] };
 }
 
-/** Returns DATA with places as PLACES tell them. */
+/** Returns DATA with places and lines as text. */
 export function coverageOf({ definitions = [], missed = 0 }: CoverageData, places: Places): Coverage {
   const files = new Map<string, Forms | undefined>();
   const measured = definitions.map(({ name, file, form, part = [], reached = false, never = [] }) => {
@@ -69,7 +69,7 @@ export function coverageOf({ definitions = [], missed = 0 }: CoverageData, place
   return { measured, missed };
 }
 
-/** Returns the definitions of DATA with the texts of their forms, as PLACES read them. */
+/** Returns the definitions of DATA with the present texts of their forms. */
 export function recordedOf({ definitions = [] }: CoverageData, places: Places): Recorded[] {
   const files = new Map<string, Forms | undefined>();
   return definitions.map(({ name, file, form }) => {
@@ -80,11 +80,11 @@ export function recordedOf({ definitions = [] }: CoverageData, places: Places): 
   });
 }
 
-/** Characters of a part that are told, of one that is not alone on its line. */
+/** At most this many characters are shown of a part that shares its line with others. */
 const PART = 40;
 
-/** Returns the lines of SPANS in the text of FORMS, each once. Of parts behind others of their line their beginnings are
- *  told. */
+/** Returns the lines of SPANS in FORMS, each once. A part that does not begin its line is shown by its first
+ *  characters. */
 function linesOf({ text, position }: Forms, spans: readonly Span[]): string[] {
   const lines: string[] = [];
   let open: { first: number; last: number } | undefined;
@@ -115,7 +115,7 @@ function partText(text: string, { start, end }: Span, first: number, until: numb
   return `${first === until ? first : `${first}-${until}`} ${shown}`;
 }
 
-/** Returns how COVERAGE reads, with at most LIMIT definitions of each kind. */
+/** Renders COVERAGE, with at most LIMIT definitions of each kind. */
 export function coverageText({ measured, missed }: Coverage, limit: number): string {
   const name = shortNames(measured);
   const ran = measured.filter(({ reached }) => reached);
@@ -141,20 +141,20 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
   ].join('\n');
 }
 
-/** Returns the line that tells of TESTS of which it was lost what they ran; empty without any. */
+/** Returns the line on TESTS whose coverage was lost with the image; '' when there are none. */
 export function lostLine(tests: readonly string[]): string {
   return tests.length === 0
     ? ''
     : `What these ran was lost with the image, and is not in it: ${bounded(tests, LINES)}.`;
 }
 
-/** Returns a function that returns the name of a definition without the package that all of MEASURED have in common. */
+/** Returns a function from a definition to its name without the package that all of MEASURED share. */
 function shortNames(measured: readonly Covered[]): (covered: Covered) => string {
   const prefix = commonPrefix(measured.map(({ name }) => name));
   return ({ name }) => name.replace(prefix, '');
 }
 
-/** Parts of a definition that are told. */
+/** At most this many unreached parts of a definition are shown. */
 const LINES = 12;
 
 function bounded(texts: readonly string[], limit: number): string {

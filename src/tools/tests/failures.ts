@@ -1,4 +1,4 @@
-// Decides how tests that did not pass read: a failure a line, without what the lines above have said.
+// Renders tests that did not pass, one failure per line, without what the lines above show already.
 
 import { basename } from 'node:path';
 import type { Place } from '../../image/wire/data.ts';
@@ -8,21 +8,20 @@ import type { Places } from '../places.ts';
 import { isBad } from './memory.ts';
 import type { Outcome } from './results.ts';
 
-/** How failures are told: at most LIMIT, with the places that PLACES tell under FEATURES. */
+/** Options: at most LIMIT failures, whose places PLACES renders. */
 export interface Shown {
   limit: number;
   places: Places;
 }
 
-/** Returns a function that returns the name of a test without the package that all NAMES have in common. */
+/** Returns a function from a test to its name without the package that all NAMES share. */
 export function shortNames(names: readonly string[]): (test: string) => string {
   const homes = new Set(names.map((name) => /^[^: ]+::/.exec(name)?.[0]));
   const [home] = homes;
   return (test) => (homes.size === 1 && home !== undefined ? test.slice(home.length) : test);
 }
 
-/** Returns the lines that tell of those of TESTS that did not pass, at most LIMIT failures. SHORT returns what is told of
- *  the name of a test. */
+/** Returns the lines on those of TESTS that did not pass, at most LIMIT failures. SHORT shortens the name of a test. */
 export function failureLines(
   tests: readonly Outcome[],
   { limit, places }: Shown,
@@ -54,13 +53,13 @@ export function failureLines(
   return shown.join('\n');
 }
 
-/** A line that tells of a failure, or of so many that are UNTOLD. */
+/** A line on one failure, or on UNTOLD failures that are only counted. */
 interface FailureLine {
   text: string;
   untold?: number;
 }
 
-/** Returns TESTS, those of one name together. A check can be a test of its own, and run in a loop. */
+/** Returns TESTS with those of one name merged: a check can be a test of its own and run in a loop. */
 function together(tests: readonly Outcome[]): Outcome[] {
   const named = new Map<string, Outcome>();
   for (const test of tests) {
@@ -78,10 +77,10 @@ function together(tests: readonly Outcome[]): Outcome[] {
   return [...named.values()];
 }
 
-/** Failures of one check that are told. */
+/** At most this many failures of one check are shown. */
 const OF_ONE_CHECK = 3;
 
-/** Returns the lines that tell what came of TEST. WHERE returns what is told of a place. */
+/** Returns the lines on the failures of TEST. WHERE renders a place. */
 function testLines(test: Outcome, where: (place: Place | undefined) => string): FailureLine[] {
   const told = test.failures ?? [];
   const checks = new Map<string, TestFailure[]>();
@@ -107,7 +106,7 @@ function testLines(test: Outcome, where: (place: Place | undefined) => string): 
   return lines;
 }
 
-/** Returns those of FAILURES that differ from all before them. */
+/** Returns FAILURES without duplicates. */
 function distinct(failures: readonly TestFailure[]): TestFailure[] {
   return [...new Map(failures.map((failure) => [JSON.stringify(failure), failure])).values()];
 }
@@ -116,8 +115,8 @@ function wholeText(failure: TestFailure, where: (place: Place | undefined) => st
   return [failureText(failure), where(failure.place)].filter(Boolean).join(', ');
 }
 
-/** Returns what is told of FAILURE when the one BEFORE is of the same check, as in a loop. It is undefined when there is
- *  none, or no value to tell. */
+/** Returns the short text of FAILURE after BEFORE, a failure of the same check, as in a loop. Returns undefined when
+ *  there is no failure before, or no value to show. */
 function againText(failure: TestFailure, before: TestFailure | undefined): string | undefined {
   if (before === undefined || failure.got === undefined) return undefined;
   const { expected } = failure;
@@ -125,22 +124,22 @@ function againText(failure: TestFailure, before: TestFailure | undefined): strin
   return `${failure.check === undefined ? '=' : 'got'} ${failure.got}${wanted}`;
 }
 
-/** Returns all that FAILURE says but the values of the check. */
+/** Returns a key for the check of FAILURE: everything but the values. */
 function said({ got: _, expected: __, ...rest }: TestFailure): string {
   return JSON.stringify(rest);
 }
 
-/** A line of a file, as people name that. */
+/** A line of a file; FILE is relative to the workspace. */
 interface Line {
   file: string;
   line: string | undefined;
 }
 
-/** The files that an answer has told: later only the last part of their names is. */
+/** Shortens file names: after its first mention in an answer, a file is shown by its base name. */
 class ToldFiles {
   readonly #names = new Map<string, string>();
 
-  /** Returns what is told of LINE. */
+  /** Returns LINE as FILE:LINE, shortened when possible. */
   at({ file, line }: Line): string {
     const name = basename(file);
     const known = this.#names.get(name);
@@ -149,18 +148,18 @@ class ToldFiles {
   }
 }
 
-/** Tells whether PLACE is in the form at DEFINITION, as it was loaded. */
+/** True when PLACE is in the form at DEFINITION, as it was loaded. */
 function isWithin(place: Place | undefined, definition: Place | undefined): boolean {
   return place?.form !== undefined && place.file === definition?.file && place.form === definition?.form;
 }
 
-/** Returns what is told of a failure AT a line, of a test that is told at HEAD. FILES are told. */
+/** Returns the place of a failure AT a line, without the part that its test, shown at HEAD, has in common. */
 function placeText(at: Line | undefined, head: Line | undefined, files: ToldFiles): string {
   if (at === undefined || (at.file === head?.file && at.line === head.line)) return '';
   return at.line !== undefined && at.file === head?.file ? `line ${at.line}` : `at ${files.at(at)}`;
 }
 
-/** Characters of what a test wrote that are told. */
+/** At most this many characters of a test's output are shown, from its end. */
 const OUTPUT = 300;
 
 function outputText(output = ''): string {
@@ -169,7 +168,7 @@ function outputText(output = ''): string {
   return `\n    wrote: ${text.length > OUTPUT ? `... ${text.slice(-OUTPUT)}` : text}`;
 }
 
-/** Returns what FAILURE says. */
+/** Renders FAILURE. */
 function failureText({ form, check, expected, got, text, type, condition }: TestFailure): string {
   const name = type?.replace(/^(?:COMMON-LISP|SB-\w+)::/, '');
   const signalled = name && (condition ? `${name}: ${condition}` : name);

@@ -1,4 +1,4 @@
-// Decides what runs of tests work on.
+// Names the objects that runs of tests depend on.
 
 import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
@@ -8,7 +8,7 @@ import type { ToldWarnings } from '../told-warnings.ts';
 import type { TestMemory } from './memory.ts';
 import type { ReachedDefinitions } from './reached.ts';
 
-/** What runs of tests work on. */
+/** The objects that runs of tests depend on. */
 export interface Grounds {
   image: Image;
   places: Places;

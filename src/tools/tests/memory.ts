@@ -1,22 +1,22 @@
-// Decides what is known of the tests that ran before: which failed last, what has changed since.
+// Remembers the results of tests, to find which failed last and what has changed since.
 
 import type { TestResult } from '../../image/wire/testing.ts';
 
-/** How the tests of a run differ from when they last ran: names. */
+/** Differences between this run and the last run of each test, as names of tests. */
 export interface Difference {
-  /** They passed before and fail now. */
+  /** Tests that passed before and fail now. */
   broken: string[];
   fixed: string[];
   fresh: string[];
-  /** They ran with their systems before, and do not now. */
+  /** Tests that ran with their systems before, and do not now. */
   missing: string[];
 }
 
-/** What is known of a test: whether it passed when it last ran, and the systems that ran as a whole with it. */
+/** A test's last result, and the systems (joined by blanks) of the last whole run that had it. */
 interface Known {
   passed: boolean;
   systems: string;
-  /** The systems whose test it is; none when it only ran by name. */
+  /** The systems that have the test; empty when it only ran by name. */
   of: readonly string[];
 }
 
@@ -25,8 +25,8 @@ export class TestMemory {
   /** The systems that were tested as a whole. */
   readonly #tested = new Set<string>();
 
-  /** Returns the names of the tests that failed when they last ran, of SYSTEM when that is named and known. It is undefined
-   *  when none of these ran yet. */
+  /** Returns the tests that failed when they last ran, only those of SYSTEM when given. Returns undefined when none of
+   *  these ran yet. */
   failed(system?: string): string[] | undefined {
     const isOf = ({ of }: Known) => system === undefined || of.length === 0 || of.includes(system);
     const tests = [...this.#tests].filter(([, known]) => isOf(known));
@@ -34,8 +34,8 @@ export class TestMemory {
     return tests.filter(([, { passed }]) => !passed).map(([test]) => test);
   }
 
-  /** Keeps what came of TESTS, all of SYSTEMS when those are named, and returns what has changed. A test that does not run
-   *  with all of its systems any more is no more. */
+  /** Records the results of TESTS, a whole run of SYSTEMS unless that is empty, and returns what changed. Forgets tests
+   *  of such a run that did not run again. */
   keep(tests: readonly TestResult[], systems: readonly string[]): Difference {
     const difference: Difference = { broken: [], fixed: [], fresh: [], missing: [] };
     const comparable = systems.length > 0 && systems.every((system) => this.#tested.has(system));
@@ -61,12 +61,12 @@ export class TestMemory {
   }
 }
 
-/** Returns whether TEST did not pass. */
+/** True when TEST did not pass. */
 export function isBad({ failed = 0, errors = 0, left }: TestResult): boolean {
   return failed + errors > 0 || left === true;
 }
 
-/** Returns whether each of TESTS passed, every time that it ran. */
+/** Returns for each of TESTS whether it passed every time that it ran. */
 export function outcomes(tests: readonly TestResult[]): Map<string, boolean> {
   const passed = new Map<string, boolean>();
   for (const test of tests) passed.set(test.test, passed.get(test.test) !== false && !isBad(test));

@@ -1,4 +1,4 @@
-// Decides which systems a run of tests is about, and that what has changed of them is loaded first.
+// Chooses the systems of a test run, and loads their changes first.
 
 import type { Ending } from '../../image/wire/endings.ts';
 import { joinSections } from '../../kernel/reply.ts';
@@ -12,19 +12,19 @@ import type { Places } from '../places.ts';
 import { groupedWarnings } from '../remarks.ts';
 import type { Grounds } from './grounds.ts';
 
-/** What a run is about: systems that are loaded, with what their loads SAID. Or a load FAILED, which is the answer. */
+/** The loaded systems to test, and the text of their loads (SAID). Or a load FAILED: its result is the answer. */
 export type Preparation = { systems: string[]; said: string } | { failed: Result };
 
-/** What is loaded: the SYSTEM that was named, only what is KNOWN to be loaded already, and the RESTARTS that are taken. */
+/** What to load: the SYSTEM named, or only what is KNOWN to be loaded; and the RESTARTS to take. */
 interface Wanted {
   system?: string | undefined;
   known?: boolean;
-  /** Whether files were edited right before: then a load without warnings is told, too. */
+  /** True when files were just edited: then a load without warnings is mentioned too. */
   edited?: boolean;
   restarts?: readonly string[] | undefined;
 }
 
-/** Loads what has changed of the WANTED system, or of the systems of the workspace that have tests, and of their tests. */
+/** Loads the changes of the WANTED system and its tests, or of all systems of the workspace that have tests. */
 export async function prepare(
   grounds: Grounds,
   { system, known = false, edited = false, restarts }: Wanted,
@@ -46,7 +46,7 @@ export async function prepare(
   for (const { name, force = false } of loads) {
     const loaded = await load(grounds, { name, force, ...(restarts && { restarts }) }, context);
     if (loaded.failed && !loaded.lacks) return { failed: loaded.failed };
-    // What changed in the others is loaded all the same.
+    // The changes of the other systems are loaded all the same.
     lacking ??= loaded.failed;
     if (loaded.said !== '') said.push(loaded.said);
     warned ||= loaded.warned;
@@ -83,7 +83,7 @@ async function load(
   await places.prepare(files.data.value ?? []);
   places.keepLoaded(files.data.value ?? []);
   const { data } = reply;
-  // Those of libraries that are compiled for the first time are not about this program.
+  // Warnings of libraries compiled for the first time are not about this program.
   const warnings = (data.warnings ?? []).filter(({ file = '' }) => places.fileName(file) !== file);
   const fresh = told.keep(warnings);
   return {
@@ -95,19 +95,19 @@ async function load(
       goneText(data, places),
       twinsText(data, places),
       displacedSection(data, places),
-      // The run itself says which variables are not set again.
+      // The run itself lists the variables not set again.
       agreementSection({ ...data.value?.agreement, unset: [], unsetTotal: 0 }, places),
     ]),
   };
 }
 
-/** Returns what is told of COUNT warnings that were told when their file was compiled before; empty without any. */
+/** Returns the sentence on COUNT warnings that an earlier compilation already showed; '' when there are none. */
 function sameText(count: number): string {
   if (count === 0) return '';
   return count === 1 ? 'The same warning as before.' : `The same ${count} warnings as before.`;
 }
 
-/** Returns the result that answers when no system of the workspace has tests. */
+/** Returns the result when no system of the workspace has tests. */
 export function nothingToRun(): Result {
   return {
     data: {},

@@ -1,22 +1,22 @@
-// Decides what is kept of which definitions each test reached, when that was recorded last.
+// Remembers which definitions each test reached in its last run with coverage.
 
 import type { TestResult } from '../../image/wire/testing.ts';
 import { nearest } from '../../kernel/nearest.ts';
 
-/** A definition as it was when a run measured it: the TEXT of its form in FILE. */
+/** A definition as measured: the TEXT of its form in FILE. */
 export interface Recorded {
   name: string;
   file: string;
   text: string;
 }
 
-/** What a test reached: BITS, a hexadecimal number, has the lowest bit for the first of DEFINITIONS. */
+/** The definitions that a test reached: BITS, in hexadecimal, has its lowest bit for the first of DEFINITIONS. */
 interface Reached {
   definitions: readonly Recorded[];
   bits: string;
 }
 
-/** What a name of a definition finds: one that was measured, with the tests that reached it. Or it finds several, or
+/** The result of a search by name: one measured definition with the tests that reached it, or several definitions, or
  *  only similar names. */
 export type Found = { name: string; tests: string[] } | { several: string[] } | { near: string[] };
 
@@ -24,43 +24,43 @@ export class ReachedDefinitions {
   readonly #tests = new Map<string, Reached>();
   readonly #names = new Set<string>();
 
-  /** Whether anything was recorded. */
+  /** True when anything was recorded. */
   get any(): boolean {
     return this.#tests.size > 0;
   }
 
-  /** Whether TEST was recorded. */
+  /** True when TEST was recorded. */
   has(test: string): boolean {
     return this.#tests.has(test);
   }
 
-  /** Keeps what TESTS reached of DEFINITIONS, which were measured. */
+  /** Records which of the measured DEFINITIONS each of TESTS reached. */
   keep(definitions: readonly Recorded[], tests: readonly TestResult[]): void {
     for (const { name } of definitions) this.#names.add(name);
     for (const { test, reached: bits } of tests)
       if (bits !== undefined) this.#tests.set(test, { definitions, bits });
   }
 
-  /** The files of the definitions that were measured. */
+  /** The files of the measured definitions. */
   get files(): string[] {
     const all = [...this.#tests.values()].flatMap(({ definitions }) => definitions.map(({ file }) => file));
     return [...new Set(all)];
   }
 
-  /** Returns the names of the tests that reached a definition of which ISONE is true. */
+  /** Returns the tests that reached a definition for which IS_ONE returns true. */
   testsReaching(isOne: (definition: Recorded) => boolean): string[] {
     return [...this.#tests].flatMap(([test, { definitions, bits }]) =>
       definitions.some((each, index) => hasBit(bits, index) && isOne(each)) ? [test] : [],
     );
   }
 
-  /** Returns the names of the tests that reached the definition NAME, as the image writes it; undefined when it was never
+  /** Returns the tests that reached the definition NAME, as the image writes it; undefined when it was never
    *  measured. */
   testsOf(name: string): string[] | undefined {
     return this.#names.has(name) ? this.testsReaching((each) => each.name === name) : undefined;
   }
 
-  /** Returns what NAME finds, as people write it: with a package, or without one. */
+  /** Finds definitions by NAME as people write it, with or without package. */
   find(name: string): Found {
     const wanted = name
       .trim()

@@ -1,5 +1,4 @@
-// Decides how variables get, before tests run, the value that their definitions in files give them: a load does not set a
-// DEFVAR that is bound.
+// Sets variables before a test run to the values in their files: a load does not set a DEFVAR that is bound.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -14,29 +13,29 @@ import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { NamedText, Places } from '../places.ts';
 import type { Grounds } from './grounds.ts';
 
-/** What has the value of a variable behind its name, without packages. */
+/** Operators of definitions, without packages, with the value after the name. */
 const DEFINERS: readonly string[] = ['DEFVAR', 'DEFPARAMETER', 'DEFGLOBAL'];
 
-/** What defines something else. Whatever else begins with DEF can be a macro that makes a DEFVAR. */
+/** Operators of other definitions. Any further operator that begins with DEF may be a macro that makes a DEFVAR. */
 const OTHERS =
   /^DEF(?:UN|MACRO|GENERIC|METHOD|CLASS|STRUCT|TYPE|SETF|PACKAGE|CONSTANT|INE-(?:COMPILER-MACRO|CONDITION|METHOD-COMBINATION|MODIFY-MACRO|SETF-EXPANDER|SYMBOL-MACRO))$/;
 
-/** Variables with a name like the one that is asked for that are looked through. */
+/** At most this many variables with a similar name are searched. */
 const SIMILAR = 500;
 
-/** What is said besides when a variable cannot be set. */
+/** The last sentence of errors about variables that cannot be set. */
 const NOTHING_DONE = 'No variable was set, and no tests ran.';
 
-/** A variable, and the form that gives it its value, which is read in the package HOME. */
+/** A variable, and the form that sets it, to be read in the package HOME. */
 interface Setting {
   name: string;
   home: string;
   form: string;
 }
 
-/** Sets each of the variables NAMES with EVALUATING, the tool eval_form, so the history and the journal have it. Returns the
- *  sentence for the answer, or the result of the evaluation that failed. Throws a CallError, and sets none, when the definition
- *  of one is not found. */
+/** Sets each of the variables NAMES by EVALUATING, the tool eval_form, so that the history and the journal record it.
+ *  Returns a sentence for the answer, or the failed evaluation. Throws a CallError, before it sets any, when a
+ *  definition is not found. */
 export async function resetVariables(
   grounds: Grounds,
   evaluating: Tool,
@@ -60,7 +59,7 @@ function failureText(name: string, set: readonly string[], why: string): string 
   return `No tests ran, because ${name} could not be set to what its file says.${before}\n\n${why}`;
 }
 
-/** Returns how the variable that ASKED names is set. Throws a CallError when that is not known. */
+/** Returns the setting of the variable ASKED. Throws a CallError when its definition is not found. */
 async function settingOf(grounds: Grounds, asked: string, context: CallContext): Promise<Setting> {
   const { image, places, workspace } = grounds;
   const { symbol, files } = await variableNamed(image, places.root, asked, context);
@@ -74,7 +73,7 @@ async function settingOf(grounds: Grounds, asked: string, context: CallContext):
     for await (const file of lispFiles(workspace, places, lookingBudget()))
       all.push(...definitionsIn(file, symbol, places).filter(isOwn));
   }
-  // The last definition in a file is the one that holds.
+  // The last definition in a file counts.
   const definition = all.findLast(({ operator }) => DEFINERS.includes(bare(operator))) ?? all.at(-1);
   if (definition !== undefined && !definition.nested)
     return { name: symbol, home: definition.home, form: settingForm(symbol, definition) };
@@ -92,7 +91,7 @@ function definitionsIn(file: string, symbol: string, places: Places): (NamedText
     .map((definition) => ({ ...definition, path: file }));
 }
 
-/** Returns whether TEXT, a form of OPERATOR that defines a variable, has its value behind the name. */
+/** True when TEXT, a form of OPERATOR that defines a variable, has a value after the name. */
 function hasValue(operator: string, text: string): boolean {
   const [, , value, ...more] = treeOf(text).top.at(-1)?.items ?? [];
   if (value === undefined) return false;
@@ -100,8 +99,8 @@ function hasValue(operator: string, text: string): boolean {
   return operator.startsWith('DEF') && !OTHERS.test(operator) && more.every(({ kind }) => kind === 'string');
 }
 
-/** Returns the Lisp form that sets the variable SYMBOL to the value in its definition, TEXT in the file at PATH. The image reads
- *  TEXT, so feature expressions and reader macros work. */
+/** Returns the form that sets the variable SYMBOL to the value in TEXT, its definition in the file at PATH. The image
+ *  reads TEXT, so feature expressions and reader macros work. */
 function settingForm(symbol: string, { text, path }: { text: string; path: string }): string {
   const name = codeName(symbol);
   const file = JSON.stringify(path);
@@ -120,8 +119,8 @@ interface Variable {
   files: string[];
 }
 
-/** Returns the variable that ASKED names: in any package when it is written without one and the current package has none; those
- *  of files below ROOT are found first. Throws a CallError when there is none, or are several. */
+/** Returns the variable ASKED. Without a package it may be in any, unless the current one has it; files below ROOT are
+ *  searched first. Throws a CallError when there is none, or several. */
 async function variableNamed(
   image: Image,
   root: string,
@@ -153,7 +152,7 @@ async function variableAt(image: Image, name: string, context: CallContext): Pro
   return variable && { symbol, files: [...new Set(sources.flatMap(({ file }) => file ?? []))] };
 }
 
-/** Returns the variables that are called NAME, which has no package, in any; those of files below ROOT first. */
+/** Returns the variables NAME (without package) of all packages, those in files below ROOT first. */
 async function variablesElsewhere(
   image: Image,
   root: string,

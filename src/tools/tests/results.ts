@@ -1,21 +1,21 @@
-// Decides what came of the tests of a run, also of one that did not come to its end, or whose image was lost.
+// Returns the outcomes of the tests of a run, even when it was cut off or the image was lost.
 
 import type { Ending } from '../../image/wire/endings.ts';
 import type { TestPart, TestResult, TestRunData } from '../../image/wire/testing.ts';
 import { secondsText } from '../endings.ts';
 
-/** What came of a test, and why it did not come to its end, if so. */
+/** The result of a test; WHY says why it did not finish, if so. */
 export interface Outcome extends TestResult {
   why?: string;
 }
 
-/** Returns what came of the tests of a run that was told as DATA and ended so. */
+/** Returns the outcomes of the tests in DATA; ENDING explains those that did not finish. */
 export function outcomesOf({ tests, parts = [] }: TestRunData, ending: Ending): Outcome[] {
   const told = tests ?? fromParts(parts);
   return told.map((test) => (test.left ? { ...test, why: whyLeft(ending) } : test));
 }
 
-/** Returns what PARTS tell: tests that have ended, and those that only began. */
+/** Returns the results in PARTS: tests that ended, and those that only began, marked as left. */
 function fromParts(parts: readonly TestPart[]): TestResult[] {
   const results: TestResult[] = [];
   for (const part of parts) {
@@ -30,7 +30,7 @@ function fromParts(parts: readonly TestPart[]): TestResult[] {
   return results;
 }
 
-/** Returns why a test did not come to its end, in a run that ended so. */
+/** Returns why a test did not finish, in a run with this ENDING. */
 function whyLeft(ending: Ending): string {
   switch (ending.kind) {
     case 'lost':

@@ -1,4 +1,4 @@
-// Decides the tool that runs tests and tells what failed, and what has changed since they ran before.
+// The tool run_tests, which runs tests and shows what failed and what changed since the last run.
 
 import { CallError, messageOf } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -88,7 +88,7 @@ const RUN_TESTS = {
 type Arguments = ArgumentsFor<typeof RUN_TESTS>;
 type Chosen = Pick<Asked, 'name' | 'again' | 'package' | 'touching'>;
 
-/** Returns the tool that runs tests in IMAGE. EDITING and EVALUATING are the tools that do what it does before and after. */
+/** Returns the tool that runs tests in IMAGE. EDITING and EVALUATING are the tools for `edits` and `then`. */
 export function runTests(
   image: Image,
   {
@@ -119,7 +119,7 @@ export function runTests(
       const chosen = await chosenTests(grounds, args);
       const edited = args.edits && toResult(await editing.handler({ edits: args.edits }, context));
       const ran = await perform(grounds, evaluating, args, chosen, context).catch((error: unknown) => {
-        // What was edited is told in any case, and the forms are evaluated.
+        // The answer must have the edits in any case, and the forms must be evaluated.
         if (edited === undefined && args.then === undefined) throw error;
         return { data: {}, text: messageOf(error), failed: true };
       });
@@ -131,7 +131,7 @@ export function runTests(
   });
 }
 
-/** Returns what a human is asked before EDITS are made, tests run and the forms THEN are evaluated. */
+/** Returns the preview for EDITS, the test run, and the forms THEN that are evaluated afterwards. */
 async function previewOf(
   editing: Tool,
   { edits, then = [] }: { edits: readonly unknown[]; then: readonly string[] | undefined },
@@ -152,7 +152,7 @@ async function previewOf(
   };
 }
 
-/** Returns RAN, what came of tests, with what was EDITED before and EVALUATED after. */
+/** Returns RAN, the result of the tests, joined with those of the edits before and of the forms after. */
 function together(ran: Result, edited: Result | undefined, evaluated: Result | undefined): Result {
   if (edited === undefined && evaluated === undefined) return ran;
   return {
@@ -173,7 +173,7 @@ async function perform(
   chosen: Chosen | undefined,
   context: CallContext,
 ): Promise<Result> {
-  // What is not loaded is not needed for a test that is there; the run loads it for one that is not.
+  // An existing test does not need systems that are not loaded; the run loads them when the test is missing.
   const known = chosen !== undefined && args.edits === undefined && args.reset === undefined;
   const { system, restarts } = args;
   const prepared = await prepare(
@@ -190,12 +190,12 @@ async function perform(
     ...(chosen ?? { systems }),
     ...(args.seed !== undefined && { seed: args.seed }),
   };
-  // Of an error in a test no restart is taken: it fails.
+  // An error in a test must not take a restart: the test fails.
   const { restarts: _, reset: __, ...how } = args;
   return new Run(grounds, how, asked, joinSections([said, reset.said])).perform(context);
 }
 
-/** Returns which tests ARGS choose, or undefined when it is whole systems. Throws a CallError when they contradict. */
+/** Returns the tests that ARGS choose; undefined for whole systems. Throws a CallError for contradicting arguments. */
 async function chosenTests(grounds: Grounds, args: Arguments): Promise<Chosen | undefined> {
   const { system, test, package: home, failed, touching } = args;
   const given = [
@@ -209,7 +209,7 @@ async function chosenTests(grounds: Grounds, args: Arguments): Promise<Chosen | 
   if (home !== undefined) return { package: home };
   if (touching !== undefined) return reaching(grounds, touching);
   if (!failed) return undefined;
-  // A name can be written as a symbol of Lisp is.
+  // The caller may write the name of a system as a Lisp symbol.
   const asked = system?.toLowerCase().replace(/^[#:]+/, '');
   const which = asked === undefined ? '' : ` of ${asked}`;
   const again = grounds.memory.failed(asked);
@@ -220,8 +220,8 @@ async function chosenTests(grounds: Grounds, args: Arguments): Promise<Chosen | 
   return { again };
 }
 
-/** Returns the tests that reached the definition NAME when that was recorded, and those that reached a definition which
- *  has changed since. Throws a CallError when NAME is none that was measured. */
+/** Returns the tests that reached the definition NAME when coverage was last recorded, and tests that reached any
+ *  definition changed since. Throws a CallError when NAME was not measured. */
 async function reaching({ reached, places }: Grounds, name: string): Promise<Chosen> {
   if (!reached.any) {
     throw new CallError(

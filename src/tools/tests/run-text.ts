@@ -1,4 +1,4 @@
-// Decides how a run of tests reads: counts, each failure on a line, and what has changed since the run before.
+// Renders a run of tests: totals, a line for each failure, and changes since the last run.
 
 import type { UnsetVariable } from '../../image/wire/agreement.ts';
 import type { Ending } from '../../image/wire/endings.ts';
@@ -12,7 +12,7 @@ import { failureLines, type Shown, shortNames } from './failures.ts';
 import { type Difference, isBad } from './memory.ts';
 import type { Outcome } from './results.ts';
 
-/** How many of what there were. */
+/** Totals of a test run. */
 export interface Counts {
   tests: number;
   checks: number;
@@ -23,11 +23,11 @@ export interface Counts {
   failedTests: number;
 }
 
-/** Returns how many of what TESTS had. */
+/** Returns the totals of TESTS. */
 export function countsOf(tests: readonly Outcome[]): Counts {
   const sum = (name: 'checks' | 'failed' | 'errors' | 'skipped' | 'expected') =>
     tests.reduce((total, test) => total + (test[name] ?? 0), 0);
-  // One that is called with several arguments, or by several others, is one test.
+  // A test called with several arguments, or by several others, is one test.
   const named = (some: readonly Outcome[]) =>
     new Set(some.map(({ framework, test }) => `${framework} ${test}`)).size;
   return {
@@ -41,7 +41,7 @@ export function countsOf(tests: readonly Outcome[]): Counts {
   };
 }
 
-/** Returns the names of those of TESTS that passed, but checked nothing. */
+/** Returns the names of tests that passed without checking anything. */
 export function uncheckedOf(tests: readonly Outcome[]): string[] {
   const isEmpty = (test: Outcome) =>
     !isBad(test) && [test.checks, test.skipped, test.expected].every((count = 0) => count === 0);
@@ -49,7 +49,7 @@ export function uncheckedOf(tests: readonly Outcome[]): string[] {
   return [...new Set(tests.map(({ test }) => test))].filter((test) => !others.has(test));
 }
 
-/** Returns the first line of a run, whose tests have COUNTS. What they say of an old value is not of the files. */
+/** Returns the first line. Variables with old values are counted: results that use them do not reflect the files. */
 function headline({ what, unsetTotal, milliseconds }: Told, counts: Counts): string {
   const { tests, checks, skipped, expected, failedTests } = counts;
   const besides = [
@@ -66,11 +66,10 @@ function headline({ what, unsetTotal, milliseconds }: Told, counts: Counts): str
     : `${what}: ${failedTests} of ${of} ${failedTests === 1 ? 'fails' : 'fail'} ${end}`;
 }
 
-/** Names that are told of each kind of change. */
+/** At most this many names are shown per kind of change. */
 const NAMES = 10;
 
-/** Returns the lines that tell what has changed since the run before, with the names of tests as SHORT has them. FAILED
- *  tests did not pass. */
+/** Returns the lines on changes since the last run; FAILED is the number of failed tests, SHORT shortens names. */
 function differenceLines(
   { broken, fixed, fresh, missing }: Difference,
   failed: number,
@@ -88,14 +87,14 @@ function differenceLines(
     .join('\n');
 }
 
-/** Returns the line below LABEL with NAMES, as SHORT has them; empty without any. */
+/** Returns LABEL with NAMES, shortened by SHORT; '' without any. */
 function namesLine(label: string, names: readonly string[], short: (name: string) => string): string {
   if (names.length === 0) return '';
   const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : '';
   return `${label}: ${names.slice(0, NAMES).map(short).join(', ')}${more}`;
 }
 
-/** What a run was about, and what came of it. SAID is what was told of loads before. */
+/** A run and its results. SAID is the text of the loads before it. */
 export interface Told {
   what: string;
   tests: readonly Outcome[];
@@ -109,16 +108,16 @@ export interface Told {
   ending: Ending;
   milliseconds: number;
   said: string;
-  /** Tests that ran because what they reached has changed, and those of which it is not known what they reach. */
+  /** Tests that ran because code that they reach has changed, and tests without recorded coverage. */
   changed: readonly string[];
   unrecorded: readonly string[];
-  /** What is told of images that were lost between tests. */
+  /** Sentences on images that were lost between tests. */
   losses: readonly string[];
-  /** What is told of tests that one which did not end can have kept from running. */
+  /** The sentence on tests that one which did not finish may have kept from running. */
   behind: string;
 }
 
-/** Returns what is told of a run. */
+/** Renders a run. */
 export function runText(told: Told, shown: Shown): string {
   const { tests, difference, gone, unseen, stale, ending, said, changed, unrecorded } = told;
   const counts = countsOf(tests);
@@ -145,31 +144,31 @@ export function runText(told: Told, shown: Shown): string {
   return joinSections([text, frameLines(ending, shown.places), said]);
 }
 
-/** Returns the line that tells of the tests NAMES that no framework runs by name; empty without any. */
+/** Returns the line on the tests NAMES that no framework knows by name; '' without any. */
 export function goneLine(names: readonly string[]): string {
   const line = namesLine('No framework has by name', names, (name) => name);
   return line && `${line}. Test their system to run what has no name of its own.`;
 }
 
-/** Returns the line that tells of the tests NAMES that no run with coverage has recorded; empty without any. */
+/** Returns the line on the tests NAMES without recorded coverage; '' without any. */
 export function unrecordedLine(names: readonly string[]): string {
   const have = names.length === 1 ? '1 test has' : `${names.length} tests have`;
   return namesLine(`${have} not run with coverage`, names, shortNames(names));
 }
 
-/** Returns the line that tells of SYSTEMS of which no test was seen; empty without any. */
+/** Returns the line on SYSTEMS of which no test was seen; '' without any. */
 function unseenLine(systems: readonly string[]): string {
   const line = namesLine('No test was seen of', systems, (name) => name);
   return line && `${line}. run_tests with that system shows what it wrote.`;
 }
 
-/** Returns the line that tells of FILES of which the image has an older text; empty without any. */
+/** Returns the line on FILES of which the image has an older version; '' without any. */
 function staleLine(files: readonly string[]): string {
   const line = namesLine('Changed, but of no system that was tested, so not loaded', files, (name) => name);
   return line && `${line}. load_file loads it.`;
 }
 
-/** Returns the lines about the variables UNSET, of TOTAL such variables, and the call that sets those whose value is known. */
+/** Returns the lines on UNSET variables, TOTAL in all, and the call that sets those whose value is known. */
 export function unsetText(unset: readonly UnsetVariable[], total?: number): string[] {
   const known = unset.filter(({ says }) => says !== undefined);
   const names = known.slice(0, NAMES).map(({ name }) => JSON.stringify(codeName(name)));
@@ -178,7 +177,7 @@ export function unsetText(unset: readonly UnsetVariable[], total?: number): stri
   return [...unsetLines(unset, total), ...(known.length > 0 ? [remedy] : [])];
 }
 
-/** Returns what is told of how a run of TESTS ended. BEHIND is told when one of them did not end. */
+/** Returns the sentence on how a run of TESTS ended: BEHIND when one of them did not finish. */
 function behindText(tests: readonly Outcome[], ending: Ending, behind: string): string {
   if (tests.some(({ left }) => left)) return behind;
   if (ending.kind === 'done') return '';
@@ -187,7 +186,7 @@ function behindText(tests: readonly Outcome[], ending: Ending, behind: string): 
     : [endingText({ ...ending, frames: [] } as Ending), behind].filter(Boolean).join(' ');
 }
 
-/** Frames that are told of a run that was interrupted. */
+/** At most this many frames of an interrupted run are shown. */
 const FRAMES = 3;
 
 function frameLines(ending: Ending, places: Places): string {

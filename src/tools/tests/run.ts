@@ -1,4 +1,4 @@
-// Decides how tests are run: in one round, or in several when some of them end the image or never end.
+// Runs tests: in one round, or in several when some of them end the image or never end.
 
 import type { Reply } from '../../image/wire/call.ts';
 import type { Ending } from '../../image/wire/endings.ts';
@@ -17,18 +17,18 @@ import { type Outcome, outcomesOf } from './results.ts';
 import { countsOf, runText, type Told, uncheckedOf, unsetText } from './run-text.ts';
 import { nameResult, needsText, noTestsResult, nothingReached } from './without-results.ts';
 
-/** What a run is asked for: systems as a whole, or tests. */
+/** What to run: whole systems, or tests. */
 export interface Asked {
   systems?: string[];
   name?: string;
   again?: string[];
-  /** The definition NAME that those to run again reached. CHANGED are those that did not, but reached what has changed. */
+  /** Tests to run AGAIN reached the definition NAME, except CHANGED: tests that reached other code that changed. */
   touching?: { name: string; changed: string[] };
   package?: string;
   seed?: number;
 }
 
-/** How a run is asked for. */
+/** How to run the tests. */
 interface How {
   readonly system?: string;
   readonly isolate?: boolean;
@@ -42,12 +42,12 @@ export class Run {
   readonly #grounds: Grounds;
   readonly #how: How;
   readonly #asked: Asked;
-  /** What was said of what was loaded before. */
+  /** The text of the loads before the run. */
   readonly #said: string;
-  /** Of the rounds before. */
+  /** Results of the earlier rounds. */
   readonly #outcomes: Outcome[] = [];
   readonly #coverage: CoverageData[] = [];
-  /** What is told of images that were lost between tests, and how many tests had run then. */
+  /** Sentences on images lost between tests, with the number of tests run before. */
   readonly #losses: { text: string; ran: number }[] = [];
   /** Tests whose coverage was lost with their image. */
   readonly #unmeasured: string[] = [];
@@ -61,7 +61,7 @@ export class Run {
     this.#said = said;
   }
 
-  /** Runs the tests and returns what is told of them. */
+  /** Runs the tests and returns the result. */
   async perform(context: CallContext): Promise<Result> {
     const { holds, places } = this.#grounds;
     for (;;) {
@@ -118,7 +118,7 @@ export class Run {
     reached.keep(recordedOf(coverage, places), tests);
   }
 
-  /** Notes that the image was lost with DATA, by an ENDING, when that was between two tests. */
+  /** Records that the image was lost, as DATA and ENDING say, when it was lost between two tests. */
   #noteLoss(data: Reply<'test-run'>['data'], ending: Extract<Ending, { kind: 'lost' }>): void {
     const tests = outcomesOf(data, ending);
     const behind = tests.at(-1)?.test;
@@ -129,7 +129,7 @@ export class Run {
     });
   }
 
-  /** Tells whether others run after REPLY: it was cut off in a test, or between two, and the others are to go on. */
+  /** True when another round follows REPLY: with `isolate`, it was cut off in a test, or between two. */
   #goesOn({ data, ending }: Reply<'test-run'>, { signal }: CallContext): boolean {
     if (!this.#how.isolate || ending.kind === 'done' || signal?.aborted || data.held) return false;
     const known = new Set(this.#outcomes.map(({ test }) => test));
@@ -137,7 +137,7 @@ export class Run {
     return outcomesOf(data, ending).some(({ test, left }) => (left || lost) && !known.has(test));
   }
 
-  /** Returns what is told of REPLY, the last one. HELD says that an error was held before. */
+  /** Returns the result for REPLY, the last round. HELD: an error was held during the run. */
   #result(reply: Reply<'test-run'>, held: boolean): Result {
     const { data, ending } = reply;
     const { value, gone = [] } = data;
@@ -153,8 +153,8 @@ export class Run {
     return noTestsResult(this.#what(), reply, joinSections([unset.join('\n'), this.#said]), places);
   }
 
-  /** Returns what is told of REPLY and of what came of TESTS. UNRECORDED are others of which it is not known what they
-   *  reach. HELD is that of #result. */
+  /** Returns the result for REPLY and the outcomes TESTS. UNRECORDED are other tests without recorded coverage; HELD is
+   *  as in #result. */
   #toldResult(
     reply: Reply<'test-run'>,
     tests: readonly Outcome[],
@@ -195,7 +195,7 @@ export class Run {
     };
   }
 
-  /** Returns whether the run failed of which TOLD is told, and that as data, with its COVERAGE. */
+  /** Returns whether the run failed, and its data with COVERAGE. */
   #verdict(
     { tests, difference, unseen, stale, unset, ending, changed, unrecorded, losses }: Told,
     coverage: object | undefined,
@@ -218,7 +218,7 @@ export class Run {
     return { data, failed };
   }
 
-  /** Returns what the tests ran, when that was to be told. */
+  /** Returns the coverage of the run, when it was asked for. */
   #covered(): { data?: object; text: string } | undefined {
     if (!this.#how.coverage) return undefined;
     if (this.#coverage.length === 0)
@@ -229,7 +229,7 @@ export class Run {
     return { data: { ...coverage, lost: this.#unmeasured }, text: text.filter(Boolean).join('\n') };
   }
 
-  /** Returns what is told of others when one of TESTS, those of REPLY too, did not end. HELD is that of #result. */
+  /** Returns the sentence on tests not run because one of TESTS (with REPLY's) did not finish; HELD as in #result. */
   #behind(tests: readonly Outcome[], { data, ending }: Reply<'test-run'>, held: boolean): string {
     const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
     const left = (this.#asked.again ?? []).filter((test) => !ran.has(test));
@@ -241,7 +241,7 @@ export class Run {
     return held ? `The run ended there: once an error was held, isolate does not go on.${which}` : '';
   }
 
-  /** Returns what was tested, as people name it. */
+  /** Returns the name of what was tested. */
   #what(): string {
     const { systems, name, package: home, touching } = this.#asked;
     const again = touching === undefined ? 'Those that failed' : `Those that reach ${touching.name}`;
@@ -249,11 +249,11 @@ export class Run {
   }
 }
 
-/** Returns TESTS without those that were left because a test that they called was: they run again without that one. */
+/** Returns TESTS without those left only because a test that they call was left: they run again without that one. */
 function withoutCallers(tests: readonly Outcome[]): Outcome[] {
   const innermost = tests.findLastIndex(({ left }) => left);
   return tests.filter(({ left }, index) => !left || index === innermost);
 }
 
-/** Failures that are told. */
+/** At most this many failures are shown by default. */
 const LIMIT = 20;

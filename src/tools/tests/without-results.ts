@@ -1,4 +1,4 @@
-// Decides what is told when no test was seen: of a framework that nobody knows, or because none ran.
+// Renders runs in which no test was seen: none ran, or their framework is unknown.
 
 import type { Reply } from '../../image/wire/call.ts';
 import { wholeText } from '../../image/wire/endings.ts';
@@ -18,7 +18,7 @@ const UNMEASURED = {
   busy: 'What tests run cannot be measured, as another run with coverage is under way. Wait for it, or run without coverage.',
 };
 
-/** Returns the result that answers for a name of tests that names none, or several, or for what cannot be measured. */
+/** Returns the result for a test name that is unknown or ambiguous, or for coverage that cannot be measured. */
 export function nameResult({ missing, several, unmeasured, known = [] }: TestLookup): Result {
   if (unmeasured !== undefined)
     return { data: { unmeasured }, text: `${UNMEASURED[unmeasured]} Nothing ran.`, failed: true };
@@ -36,8 +36,8 @@ export function nameResult({ missing, several, unmeasured, known = [] }: TestLoo
   return { data: { missing, several, known }, text, failed: true };
 }
 
-/** Returns the result that answers when no test reached the definition NAME. GONE are tests that are no more, and
- *  UNRECORDED those of which it is not known. */
+/** Returns the result when no test reached the definition NAME. GONE are tests that no longer exist, UNRECORDED those
+ *  without recorded coverage. */
 export function nothingReached(name: string, gone: readonly string[], unrecorded: readonly string[]): Result {
   const lines = [
     gone.length > 0
@@ -57,10 +57,10 @@ export function needsText(needs: NonNullable<TestRunData['needs']>, places: Plac
   return needs.map((each) => missingText(each, places, 'tested')).join(' ');
 }
 
-/** Characters of an output that are told: its end, where frameworks count. */
+/** At most this many characters of output are shown, from its end, where frameworks print totals. */
 const OUTPUT = 1000;
 
-/** Returns OUTPUT without what is for the eyes of people: columns, rulers, and the dots of tests that pass. */
+/** Returns OUTPUT without decoration: columns, rulers, and the dots of passing tests. */
 function plainly(output: string): string {
   const plain = output
     .trim()
@@ -69,7 +69,7 @@ function plainly(output: string): string {
   return foldedLines(plain);
 }
 
-/** Returns the result that answers for a run of WHAT in which no test was seen. SAID is what was told of loads before. */
+/** Returns the result of a run of WHAT in which no test was seen. SAID is the text of the loads before it. */
 export function noTestsResult(
   what: string,
   { data, ending, output }: Reply<'test-run'>,
