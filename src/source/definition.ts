@@ -1,8 +1,7 @@
 /** Reads the text of one definition: its name, its lambda list, and the accessors of a class or structure. */
 
-import { formText } from './definitions.ts';
 import { elementsOf, type LambdaList, lambdaListOf } from './fits.ts';
-import { bareName, type Form, readForm } from './form.ts';
+import { bareName, type Form, formText, readForm } from './form.ts';
 
 export interface Definition {
   operator: string;
