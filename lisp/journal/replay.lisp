@@ -26,7 +26,9 @@ taken where they are offered."
 Return NIL, or why it could not be evaluated."
   (let* ((name (gethash "package" table "COMMON-LISP-USER")) (package (find-package name))
          (text (gethash "text" table))
-         (*chosen-restarts* (names-among (gethash "restarts" table))) (*taken* (make-hash-table :test 'equal)))
+         (*chosen-restarts* (names-among (gethash "restarts" table)))
+         (*taken* (make-hash-table :test 'equal))
+         (*went-on-by* '()))
     (cond ((null package) (format nil "There is no package ~A." name))
           ((not (equal (gethash "readtable" table) (mark-text (readtable-mark *readtable*))))
            "The readtable that it was read with is not there.")

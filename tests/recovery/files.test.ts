@@ -74,6 +74,26 @@ describe('a file that was loaded', () => {
     );
   });
 
+  test('again and again is loaded once, unless an earlier load left something', async () => {
+    const session = await open();
+    const load = async (text: string) => {
+      put('a.lisp', `(incf *loads*) ${text}\n`);
+      await session.call('load_file', { path: 'a.lisp' });
+    };
+    await session.eval('(defvar *loads* 0)');
+    for (const result of [1, 2, 3]) {
+      await load(`(defun a () ${result})`);
+      await session.eval('(a)');
+    }
+    await killImage(session);
+    expect((await afterLoss(session, '(list *loads* (a))')).text).toBe('(1 3)');
+    // What is in the image and no longer in the file was made by a load of before.
+    await load('(defun b () (a))');
+    await load('(defun b () (list (a)))');
+    await killImage(session);
+    expect((await afterLoss(session, '(list *loads* (b))')).text).toBe('(3 (3))');
+  });
+
   test('between evaluations keeps its place, in the package of then', async () => {
     const session = await open();
     put(

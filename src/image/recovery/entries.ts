@@ -20,11 +20,26 @@ export interface FormEntry {
 export type Entry =
   | ({ kind: 'form' } & FormEntry)
   | { kind: 'package'; inPackage: string }
-  /** PARTIAL: it was not loaded to its end. FORGET: what it defined no more was taken out of the image. RESTARTS: as of a
-   *  form. */
-  | { kind: 'file'; path: string; digest?: string; partial?: boolean; forget?: boolean; restarts?: string[] }
+  | FileEntry
   | FormsEntry
   | SystemEntry;
+
+/** A file that was loaded, with the digest of its content. */
+export interface FileEntry {
+  kind: 'file';
+  path: string;
+  digest?: string;
+  /** It was not loaded to its end. */
+  partial?: boolean;
+  /** The load was interrupted or took too long: it may do so again. */
+  cut?: boolean;
+  /** It was loaded to its end, and then the image had nothing that only an earlier load of the file had made. */
+  complete?: boolean;
+  /** Definitions that it no longer had were removed from the image. */
+  forget?: boolean;
+  /** As of a form. */
+  restarts?: string[];
+}
 
 /** Forms of a file that were loaded: the content with DIGEST has only these forms. NUMBERS are the earlier form numbers
  *  of all forms in the file; WHOLE is the digest of the whole file then. */
@@ -34,7 +49,9 @@ export interface FormsEntry {
   digest: string;
   whole?: string;
   numbers: (number | null)[];
+  /** As of a file. */
   partial?: boolean;
+  cut?: boolean;
 }
 
 /** A system that was loaded, with the digests of its source files at that time, once they are known. */
@@ -90,6 +107,7 @@ export function sizeOf(entry: Entry): number {
 
 /** True when ENTRY makes LAST, right before it, superfluous: nothing came between that could have used LAST. */
 export function replaces(entry: Entry, last: Entry): boolean {
+  if (entry.kind === 'file' && entry.complete && 'path' in last) return last.path === entry.path;
   if (entry.kind !== last.kind) return false;
   switch (entry.kind) {
     case 'package':

@@ -1,6 +1,8 @@
 // Records in order what built the image, so that a lost one can be rebuilt.
 
 import { messageOf } from '../../errors.ts';
+import type { Agreement } from '../wire/agreement.ts';
+import type { Ending } from '../wire/endings.ts';
 import type { LoadFileData, LoadFilesData, LoadSystemData } from '../wire/loading.ts';
 import type { Answer, Built } from '../wire/messages.ts';
 import type { EvaluateData, Operations } from '../wire/operations.ts';
@@ -185,7 +187,7 @@ export class Journal {
       const { file, forget } = args as { file: string; forget?: boolean };
       const content = await this.#contentOf(file);
       return (_, { data, ending }) =>
-        this.#loadedFile(file, data as LoadFileData, ending.kind === 'done', forget, content);
+        this.#loadedFile(file, data as LoadFileData, ending.kind, forget, content);
     }
     if (name === 'load-files') {
       const { files } = args as { files: string[] };
@@ -194,14 +196,14 @@ export class Journal {
       return (_, { data }) => {
         // Definitions that these files no longer have are gone, or will be.
         for (const value of (data as LoadFilesData).value ?? [])
-          this.#loadedFile(value.file, { value }, true, true, contents.get(value.file));
+          this.#loadedFile(value.file, { value }, 'done', true, contents.get(value.file));
       };
     }
     if (name === 'load-forms') {
       const { file, content, numbers } = args as Operations['load-forms']['args'];
       const whole = await this.#contentOf(file);
       return (_, { data, ending }) =>
-        this.#loadedForms(file, data as LoadFileData, ending.kind === 'done', {
+        this.#loadedForms(file, data as LoadFileData, ending.kind, {
           content: Buffer.from(content, 'latin1'),
           numbers,
           whole,
@@ -231,11 +233,10 @@ export class Journal {
     addName(this.#held.tools, name);
   }
 
-  /** Appends ENTRY. It replaces the last entry when it repeats or supersedes that. */
+  /** Appends ENTRY. It replaces the last entries, as far as it repeats or supersedes them. */
   add(entry: Entry): void {
     if (!this.on || this.#full) return;
-    const last = this.#entries.at(-1);
-    if (last !== undefined && replaces(entry, last)) {
+    for (let last = this.#entries.at(-1); last && replaces(entry, last); last = this.#entries.at(-1)) {
       this.#entries.pop();
       this.#characters -= sizeOf(last);
     }
@@ -279,11 +280,11 @@ export class Journal {
   #loadedFile(
     file: string,
     { value, phase, wentOnBy }: LoadFileData,
-    ended: boolean,
+    how: Ending['kind'],
     forget = false,
     content?: Buffer,
   ): void {
-    if (value?.notLoaded || (!ended && phase !== 'load')) return;
+    if (value?.notLoaded || (how !== 'done' && phase !== 'load')) return;
     const path = value?.file ?? file;
     addName(this.#held.files, path);
     const digest = content && digestOf(content);
@@ -292,7 +293,7 @@ export class Journal {
       kind: 'file',
       path,
       ...(digest !== undefined && { digest }),
-      ...(!ended && { partial: true }),
+      ...(how === 'done' ? leavesNothing(value?.agreement) && { complete: true } : partly(how)),
       ...(forget && { forget }),
       ...restartsIn(wentOnBy),
     });
@@ -301,10 +302,10 @@ export class Journal {
   #loadedForms(
     path: string,
     { value, phase }: LoadFileData,
-    ended: boolean,
+    how: Ending['kind'],
     { content, numbers, whole }: { content: Buffer; numbers: (number | null)[]; whole: Buffer | undefined },
   ): void {
-    if (value?.notLoaded || (!ended && phase !== 'load')) return;
+    if (value?.notLoaded || (how !== 'done' && phase !== 'load')) return;
     addName(this.#held.files, path);
     const digest = digestOf(content);
     this.keep(digest, content);
@@ -314,7 +315,7 @@ export class Journal {
       digest,
       ...(whole && { whole: digestOf(whole) }),
       numbers,
-      ...(!ended && { partial: true }),
+      ...(how !== 'done' && partly(how)),
     });
   }
 
@@ -339,6 +340,16 @@ function keepNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): v
   const [oldest] = map.keys();
   if (oldest !== undefined && map.size >= JOBS) map.delete(oldest);
   map.set(key, value);
+}
+
+/** Returns what the entry of a load says that ended in another way than at its end. */
+function partly(how: Ending['kind']): { partial: true; cut?: true } {
+  return { partial: true, ...(how === 'interrupted' && { cut: true }) };
+}
+
+/** True when a load with this AGREEMENT left nothing in the image that only an earlier load of its file had made. */
+function leavesNothing({ old, unset, left }: Agreement = {}): boolean {
+  return old === undefined && unset === undefined && left === undefined;
 }
 
 /** Returns the entry of the form TEXT, with what the agent told besides. */

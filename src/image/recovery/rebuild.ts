@@ -130,9 +130,9 @@ export class Rebuild {
     return performance.now() - this.#began >= this.#times.rebuild;
   }
 
-  /** Returns how many milliseconds the load of ENTRY may take. One that did not come to its end then often ends no more. */
-  #loadLimit({ partial }: { partial?: boolean }): number {
-    return partial ? this.#times.rebuiltForm : this.#times.rebuiltLoad;
+  /** Returns how many milliseconds the load of ENTRY may take. One that was cut off will often not end either. */
+  #loadLimit({ cut }: { cut?: boolean }): number {
+    return cut ? this.#times.rebuiltForm : this.#times.rebuiltLoad;
   }
 
   async #replay(peer: Peer, batch: Batch): Promise<boolean> {
