@@ -86,7 +86,7 @@ structure does not fit that: then it is called once more."
       (let* ((before (structure-slots)) (members (funcall function)) (after (structure-slots)))
         (if (loop for class being the hash-keys of before using (hash-value slots)
                   thereis (not (equal slots (gethash class after slots))))
-            (funcall function)
+            (call-taking-again function)
             members))
       (funcall function)))
 

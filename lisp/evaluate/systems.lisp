@@ -25,12 +25,14 @@
   "Return as a JSON object the .asd file in which ASDF looks for the system NAME, and which systems it defines instead. Return
 NIL without such a file, and when it defines NAME."
   (let* ((registry (registry)) (file (and registry (gethash (primary-name name) registry)))
-         (systems (loop for other in (and file (asdf-call "REGISTERED-SYSTEMS"))
-                        when (equal file (ignore-errors
-                                          (asdf-call "SYSTEM-SOURCE-FILE" (asdf-call "REGISTERED-SYSTEM" other))))
+         ;; The registry has the name of a link where the system has that of its target.
+         (true (and file (ignore-errors (probe-file file))))
+         (systems (loop for other in (and true (asdf-call "REGISTERED-SYSTEMS"))
+                        for source = (ignore-errors
+                                      (asdf-call "SYSTEM-SOURCE-FILE" (asdf-call "REGISTERED-SYSTEM" other)))
+                        when (and source (equal true (ignore-errors (probe-file source))))
                           collect other)))
-    (and file
-         (ignore-errors (probe-file file))
+    (and true
          (not (member name systems :test #'string=))
          (object "file" (sb-ext:native-namestring file) "systems" (page (sort systems #'string<) 0 20)))))
 
