@@ -157,13 +157,12 @@ without the name of the file."
 
 (defun retry-replaced (condition)
   "Have ASDF try again if CONDITION says that it did not find a fasl which another image replaced."
-  (let* ((file (fasl-not-found condition))
-         (removed (and (null file) (removed-while-looked-at-p condition)))
-         (name (and (or file removed) (contrib-symbol "ASDF" "RETRY")))
-         (retry (and name (find-restart name condition))))
+  (let* ((name (and (typep condition '(or file-error type-error)) (contrib-symbol "ASDF" "RETRY")))
+         (retry (and name (find-restart name condition)))
+         (file (and retry (fasl-not-found condition))))
     (when (and retry
                (< (count file *replaced* :test #'equal) 3)
-               (or removed (replaced-p file)))
+               (if file (replaced-p file) (removed-while-looked-at-p condition)))
       (push file *replaced*)
       (invoke-restart retry))))
 
