@@ -19,7 +19,10 @@ test('of all short texts, all places are found', () => {
     const expected = texts.map((text) => {
       const found = places(text, wanted);
       const lines = [...new Set(found.map((at) => text.slice(0, at).split('\n').length))];
-      return { count: found.length, start: found[0] ?? -1, lines };
+      const apart = (ends: number[], at: number) =>
+        (ends.at(-1) ?? 0) <= at ? [...ends, at + wanted.length] : ends;
+      const starts = found.reduce(apart, []).map((end) => end - wanted.length);
+      return { count: found.length, starts, lines };
     });
     expect(texts.map((text) => occurrences(text, wanted))).toEqual(expected);
   }
