@@ -117,6 +117,6 @@ describe.each(ENTERING)('%s', (form, entered) => {
 });
 
 test('a definition is found behind one of the same name that is in another package', async () => {
-  const code = `(live-lisp.sources::number-naming "total" (find-package :pf-two) "/nowhere.lisp" ${lispString(TWO)})`;
+  const code = `(live-lisp.sources::number-naming "total" (find-package :pf-two) "/nowhere.lisp" ${lispString(TWO)} (constantly t))`;
   expect(await at.answer('eval_form', { form: code })).toBe('6');
 });
