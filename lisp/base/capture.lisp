@@ -55,7 +55,7 @@ a character no longer fits the head. SUCCESSOR is the capture for output that co
     (setf (capture-head-fill capture) needed)))
 
 (defun keep (capture string start end)
-  "Add the characters of STRING from START to END to CAPTURE, or to its successor."
+  "Append STRING, from START to END, to CAPTURE. A capture that has a successor passes the text on to that one."
   (when (capture-successor capture)
     (return-from keep (keep (capture-successor capture) string start end)))
   (sb-thread:with-recursive-lock ((capture-lock capture))

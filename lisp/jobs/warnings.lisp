@@ -23,7 +23,8 @@ style-warning or note."
     (t "note")))
 
 (defun compiling-file ()
-  "Return the native name of the file being compiled or loaded, or NIL."
+  "Return the native name of the file that COMPILE-FILE compiles now, else of the file that LOAD loads now. Return NIL outside
+of both."
   (let ((path (or *compile-file-truename* *load-truename*)))
     (and path (ignore-errors (sb-ext:native-namestring path)))))
 

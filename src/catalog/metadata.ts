@@ -71,7 +71,7 @@ export interface ToolMetadata {
   readonly keywords: readonly string[];
   /** Further words, read by the ranking only. */
   readonly words: readonly string[];
-  /** The server that has the tool, in a catalog of several servers. */
+  /** The name of the MCP server that offers the tool, when the catalog covers several servers. */
   readonly server?: string;
   /** The unique key of the tool, in such a catalog. */
   readonly id?: string;

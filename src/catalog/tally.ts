@@ -31,8 +31,8 @@ export class Tally {
     this.#kinds[id] = GONE;
   }
 
-  /** Returns the MOST best documents that have a score and pass ACCEPTS, the best first; of equal ones the smaller
-   *  number first. Adds the documents of each kind to COUNTS. */
+  /** Returns the ids of the MOST documents with the highest scores, highest first. Among equal scores the lower id comes
+   *  first. ACCEPTS filters documents. Increments COUNTS[kind] for every accepted document, also those not returned. */
   best(most: number, counts: number[], accepts?: (id: number) => boolean): number[] {
     const { sums, met, count } = this;
     const kinds = this.#kinds;

@@ -110,7 +110,7 @@ function note(form: Form, elements: readonly Form[], state: Walk, data: boolean)
   }
 }
 
-/** Records the places of the (setf NAME) callee that FORM sets. That function takes the new value as first argument. */
+/** When the callee is (setf NAME): records each place (NAME ...) that FORM assigns as a call of it. */
 function noteSetf(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
   for (const place of placesIn(elements)) {
     const [name, ...args] = elementsOf(place) ?? [];

@@ -77,7 +77,7 @@ function dispatchToken(source: string, start: number, suppressed: boolean): Toke
   }
   // An illegal sub-character is left to be read: it may be what closes the list.
   if (char === '' || /[\s<)]/.test(char)) return { kind: 'atom', start, end: at, name: '' };
-  // Not standard: libraries that define #" let a string follow.
+  // Standard readers reject #". Libraries that define it as a dispatch macro read a string after it.
   if (char === '"') return { ...token, end: at };
   if (suppressed && char === '#') return { ...token, kind: 'atom' };
   return suppressed && !/[(.'+\-acps]/.test(char) ? { ...token, kind: 'blank' } : token;

@@ -40,18 +40,22 @@ export interface ObservedFunction {
   failure?: string;
 }
 
-/** A recorded call, at DEPTH in the tree. It returned VALUES; or a throw LEFT it, or it is RUNNING, or it PASSED
- *  control on by a tail call. */
+/** A recorded call. Exactly one of `values`, `left`, `running` and `passed` says how it ended. */
 export interface RecordedCall {
+  /** Its depth in the tree of recorded calls. */
   depth: number;
   call: string;
   caller?: string;
   thread?: string;
   methods?: string[];
   milliseconds?: number;
+  /** The printed values that it returned. */
   values?: string[];
+  /** A non-local exit (THROW, RETURN-FROM, GO) ended the call. */
   left?: boolean;
+  /** The call had not ended when the recording did. */
   running?: boolean;
+  /** A tail call replaced the frame of this call, so its return was not seen. */
   passed?: boolean;
   condition?: { type: string; text: string };
 }

@@ -54,7 +54,7 @@ export async function loadEdited(
   return { data, text: joinSections(sections) };
 }
 
-/** Returns FILES in the load order of their systems, other files last. */
+/** Returns FILES sorted as ASDF loads them with their systems. Files that belong to no system come last. */
 async function inLoadOrder(
   { image }: Origins,
   files: readonly PlannedFile[],

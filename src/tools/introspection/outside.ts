@@ -39,12 +39,15 @@ export interface Outside {
   sites?: { at: string; text: string }[];
 }
 
-/** The question: the name USED, without its package; whether it is a VARIABLE; nicknames of PACKAGES with the names
- *  that they stand for; and whether SITES are wanted. */
+/** A search for the uses of one name. */
 export interface Asked {
+  /** The name, without its package. */
   used: string;
+  /** Package names by nickname. */
   packages: Readonly<Record<string, string>>;
+  /** Whether the result includes the line of each use. */
   sites: boolean;
+  /** True when the name is used as a variable, false for a function. */
   variable: boolean;
 }
 

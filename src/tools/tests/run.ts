@@ -153,8 +153,8 @@ export class Run {
     return noTestsResult(this.#what(), reply, joinSections([unset.join('\n'), this.#said]), places);
   }
 
-  /** Returns the result for REPLY and the outcomes TESTS. UNRECORDED are other tests without recorded coverage; HELD is
-   *  as in #result. */
+  /** Returns the result for REPLY, whose tests ended as TESTS say. UNRECORDED names the tests that did not run and have
+   *  no recorded coverage. HELD: an error was held during the run. */
   #toldResult(
     reply: Reply<'test-run'>,
     tests: readonly Outcome[],
