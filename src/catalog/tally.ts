@@ -31,7 +31,7 @@ export class Tally {
     this.#kinds[id] = GONE;
   }
 
-  /** Returns the ids of the MOST documents with the highest scores, highest first. Among equal scores the lower id comes
+  /** Returns the ids of the MOST documents with the highest scores, highest first. Of equal scores the lower id comes
    *  first. ACCEPTS filters documents. Increments COUNTS[kind] for every accepted document, also those not returned. */
   best(most: number, counts: number[], accepts?: (id: number) => boolean): number[] {
     const { sums, met, count } = this;
