@@ -48,15 +48,16 @@ export function runningAttacks(): Attack[] {
       name: `${what}, ${way}`,
       try: async () => {
         const folder = temporaryFolder();
+        warmCache(folder.path);
         const cache = join(folder.path, 'live-lisp');
-        mkdirSync(cache);
-        warmCache(cache);
         const mark = join(folder.path, 'ran');
         const files = readdirSync(cache);
+        const targets = files.filter((each) => pattern.test(each));
+        if (targets.length === 0) throw new Error(`The cache has no file for the attack: ${what}.`);
         // Without a core the compiled agent is loaded.
         if (what === 'the compiled agent')
           for (const core of files.filter((name) => name.endsWith('.core'))) rmSync(join(cache, core));
-        for (const name of files.filter((each) => pattern.test(each))) {
+        for (const name of targets) {
           rmSync(join(cache, name));
           make(join(cache, name), `(with-open-file (out "${mark}" :direction :output))`);
         }

@@ -79,8 +79,8 @@ describe('an image that runs', () => {
       session,
       `(progn (format t "One.~%Two.~%") (works (make-instance 'never-printed)))\n;; not the first line`,
     );
-    await until('the output', 2000, async () => (await status(session)).includes('10 characters'));
-    const [head, calls, advice] = (await status(session)).split('\n\n');
+    const running = /^ {5}10 characters of output, .*\n( {5}in \(SB-.*\n)* {5}in \(COMMON-LISP-USER::WORKS /m;
+    const [head, calls, advice] = (await statusOnce(session, running)).split('\n\n');
     expect(head).toMatch(/^The Lisp image is busy: 1 call runs\.\n/);
     expect(calls).toMatch(
       /^Calls:\n {2}\d+: eval_form \(progn \(format t "One\.~%Two\.~%"\) \(works \(make-instance 'never-printed\)\)\) \(\d+\.\d s\)\n {5}10 characters of output, last line: Two\.\n( {5}in \(SB-.*\n)* {5}in \(COMMON-LISP-USER::WORKS #<COMMON-LISP-USER::NEVER-PRINTED>\)/,
