@@ -38,7 +38,7 @@ check-long: long-machine $(INSTALLED)
 	node scripts/callers.mjs
 	node scripts/check-image.mjs
 	node scripts/attacks.mjs
-	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 $$(grep -rlE "/long.ts'|'fast-check'" tests --include='*.test.ts')
+	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 $$(grep -rlE "/long.ts'|'fast-check'" tests --include='*.test.ts' --include='*.alone.ts')
 
 # Wants nothing of this project: it clones the commit into a bare system, and installs all that is needed there.
 check-fresh:

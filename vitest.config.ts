@@ -17,22 +17,48 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
+/** What the servers keep between their runs stays out of the user's own folder, and goes with the tests. */
+const env = { XDG_STATE_HOME: join(tmpdir(), `live-lisp-test-state-${process.pid}`) };
+
+/** The settings of each file. */
+export const EACH = {
+  setupFiles: ['tests/seed.ts'],
+  // Only what stands still for good takes so long, also where many others want the CPU.
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  // A process for each file, and the modules again in it, took an eighth of all CPU time. So no file changes what others
+  // share: they have the modules of the program in common, and mock none.
+  isolate: false,
+  env,
+};
+
+/** The settings of a run: of its beginning and end, and of the order of its files. */
+export const RUN = { globalSetup: ['tests/build.ts'], sequence: { sequencer: SlowFirst }, env };
+
 // The tests drive real servers and images on few cores. Four files at a time keep two cores busy: much of a test is waiting;
-// nothing is retried.
+// nothing is retried. Files named .alone.ts measure time: they run after the others, one by one.
 export default defineConfig({
   test: {
-    include: ['tests/**/*.test.ts'],
-    globalSetup: ['tests/build.ts'],
-    setupFiles: ['tests/seed.ts'],
-    // Only what stands still for good takes so long, also where many others want the CPU.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
-    maxWorkers: 4,
-    // A process for each file, and the modules again in it, took an eighth of all CPU time. So no file changes what others
-    // share: they have the modules of the program in common, and mock none.
-    isolate: false,
-    sequence: { sequencer: SlowFirst },
-    // What the servers keep between their runs stays out of the user's own folder, and goes with the tests.
-    env: { XDG_STATE_HOME: join(tmpdir(), `live-lisp-test-state-${process.pid}`) },
+    ...RUN,
+    projects: [
+      {
+        test: {
+          ...EACH,
+          name: 'together',
+          include: ['tests/**/*.test.ts'],
+          maxWorkers: 4,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...EACH,
+          name: 'alone',
+          include: ['tests/**/*.alone.ts'],
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

@@ -14,9 +14,9 @@ const TIMES = 8;
 const GROWTH = 1.25 ** Math.log2(TIMES);
 /** How often both are measured at most. What disturbs a measurement only makes it longer, so the least of many is right. */
 const TRIES = 25;
-/** Milliseconds of the CPU below which time tells nothing while the other tests run. A loop over the square of the larger text
+/** Milliseconds of the CPU below which time tells nothing. A loop over the square of the larger text
  *  takes a second and more; one inside a function of the engine, which is faster, shows in the texts of the long run. */
-const NOISE_MS = 100;
+const NOISE_MS = 40;
 
 function cpuMs(): number {
   const [ran] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
