@@ -2,7 +2,7 @@
 // that it has started.
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { type Session, startSession } from '../harness.ts';
@@ -27,7 +27,13 @@ const STRAY =
 
 describe('as without the sandbox', () => {
   let session: Session;
+  const sandboxes = join(place.cache, 'live-lisp', 'sandboxes');
   beforeAll(async () => {
+    // As a server in another workspace left it, 31 days ago.
+    const unused = join(sandboxes, '0123456789abcdef');
+    mkdirSync(join(unused, 'common-lisp'), { recursive: true, mode: 0o700 });
+    const then = new Date(Date.now() - 31 * 86_400_000);
+    utimesSync(unused, then, then);
     session = await startSandboxed(place.root, { env: { XDG_CACHE_HOME: place.cache } });
   });
   afterAll(() => session.close());
@@ -98,13 +104,11 @@ describe('as without the sandbox', () => {
 
   test('what is compiled goes where no image outside looks', async () => {
     expect(readdirSync(place.cache)).toEqual(['live-lisp']);
-    const [name = ''] = readdirSync(join(place.cache, 'live-lisp', 'sandboxes'));
-    expect(
-      await shell(
-        session,
-        `cd ${place.cache}/live-lisp/sandboxes/${name} && find . -name "alexandria*" | wc -l`,
-      ),
-    ).toMatch(/^0 [1-9]/);
+    const [name = '', ...others] = readdirSync(sandboxes);
+    expect(others).toEqual([]); // Of which one was there, and was used by nobody.
+    expect(await shell(session, `cd ${sandboxes}/${name} && find . -name "alexandria*" | wc -l`)).toMatch(
+      /^0 [1-9]/,
+    );
     expect(existsSync(join(place.root, 'some.fasl'))).toBe(false);
   });
 });
