@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { Client } from './client.mjs';
-import { countsCpu, mainThreadCpu } from './profile.mjs';
+import { countsCpu, mainThreadCpu } from './cpu.mjs';
 import { quantile } from './statistics.mjs';
 
 /** @typedef {import('./client.mjs').Contestant} Contestant */

@@ -14,7 +14,6 @@ import { measureObserving } from './observe.mjs';
 import { measureRecords } from './records.mjs';
 import { terminalTable, writeDocuments } from './report.mjs';
 import { measureRoundTrips, measureSearches } from './roundtrip.mjs';
-import { measureSeams, measureStartParts } from './seams.mjs';
 import { measureSearch } from './search.mjs';
 import { measureFirstStarts, measureStarts } from './start.mjs';
 import { holdToGoals } from './statistics.mjs';
@@ -26,10 +25,8 @@ import { measureTasks } from './tasks.mjs';
 
 const FULL = {
   starts: 40,
-  startParts: 15,
   firsts: 10,
   trips: { rounds: 25, count: 100 },
-  seams: 5000,
   image: { rounds: 20, count: 25 },
   searches: { rounds: 20, count: 25 },
   memory: 5,
@@ -41,10 +38,8 @@ const FULL = {
 };
 const QUICK = {
   starts: 4,
-  startParts: 2,
   firsts: 1,
   trips: { rounds: 4, count: 25 },
-  seams: 500,
   image: { rounds: 2, count: 5 },
   searches: { rounds: 4, count: 25 },
   memory: 1,
@@ -66,10 +61,8 @@ const TRIES = 3;
  */
 const SECTIONS = {
   start: (stage, { starts }) => measureStarts(stage, starts),
-  startParts: (stage, { startParts }) => measureStartParts(stage, startParts),
   first: (stage, { firsts }) => measureFirstStarts(stage, firsts),
   trips: (stage, { trips }) => measureRoundTrips(stage, trips),
-  seams: (stage, { seams }) => measureSeams(stage, seams),
   image: (stage, { image }) => withLibraries(stage, (client) => measureImage(client, image)),
   libraries: (stage, { searches }) =>
     withLibraries(stage, (client) => measureSearches(stage, client, searches)),

@@ -4,7 +4,6 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from './client.mjs';
-import { countsCpu, endedCpu } from './profile.mjs';
 import { runRounds } from './rounds.mjs';
 import { compare } from './statistics.mjs';
 
@@ -22,7 +21,7 @@ const MEASURES = [
       of: 'ratio',
       atMost: 0.95,
       missed:
-        'half of the time of both is that of Node.js alone, as the parts of a start show below. A seventh of ours is the SDK, which the floor has too; the rest goes to more code, and SBCL starts beside.',
+        'half of the time of both is that of Node.js alone. A seventh of ours is the SDK, which the floor has too; the rest goes to more code, and SBCL starts beside.',
     },
   },
   { id: 'floor.first', title: 'floor: start to first `echo` answered', unit: 'ms' },
@@ -65,7 +64,6 @@ const FIRST_MEASURES = [
   { id: 'cold.start', title: 'of it: start to `initialize` answered', unit: 'ms' },
   { id: 'cold.compiled', title: 'of it: from there until the agent is compiled', unit: 'ms' },
   { id: 'cold.loaded', title: 'of it: from there until it is loaded and has answered', unit: 'ms' },
-  { id: 'cold.cpu', title: 'CPU of the processes that compile', unit: 'ms' },
   { id: 'cold.core', title: 'after it, beside all else: until the core is kept', unit: 'ms' },
 ];
 
@@ -109,10 +107,7 @@ export async function measureFirstStarts(stage, rounds) {
   return {
     title: 'The very first start',
     note: 'The same where nothing is in the cache: the agent is compiled, by a process on each CPU, and then loaded. The core from which later images start is made after that.',
-    ...compare(
-      FIRST_MEASURES.filter(({ id }) => id !== 'cold.cpu' || countsCpu()),
-      samples,
-    ),
+    ...compare(FIRST_MEASURES, samples),
   };
 }
 
@@ -158,7 +153,6 @@ async function timeFirstStart(contestant) {
   await evaluate(client);
   const answered = performance.now();
   const compiled = await compiling;
-  const cpu = countsCpu() ? endedCpu(client.pid) : 0;
   const kept = await untilKept(cache, /^image-.*\.core$/);
   await client.close();
   return {
@@ -166,7 +160,6 @@ async function timeFirstStart(contestant) {
     'cold.start': [started - client.began],
     'cold.compiled': [compiled - started],
     'cold.loaded': [answered - compiled],
-    'cold.cpu': [cpu],
     'cold.core': [kept - answered],
   };
 }
