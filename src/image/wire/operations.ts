@@ -180,7 +180,13 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
     data: { value?: DescribeData | LookupFailure };
   };
   impact: {
-    args: { name: string; package?: string; limit: number };
+    args: {
+      name: string;
+      package?: string;
+      limit: number;
+      redefined?: boolean;
+      superclasses?: readonly string[] | undefined;
+    };
     data: { value?: ImpactData | LookupFailure };
   };
   'effective-method': {
