@@ -15,7 +15,7 @@
     copy))
 
 (defun enter-readtable (form)
-  "If the text FORM calls IN-READTABLE, make the readtable that it names current, if the image has it."
+  "If FORM, a text, is a call of IN-READTABLE, make the named readtable current, if the image has it."
   (let* ((name (argument-of "in-readtable" form))
          (package (and name (find-package "NAMED-READTABLES")))
          (finder (and package (find-symbol "FIND-READTABLE" package)))
@@ -27,7 +27,7 @@
   "Return the end positions of the forms of TEXT, in order; and the condition that stopped the reading, or NIL."
   (let ((ends '()) (*readtable* *readtable*))
     (with-input-from-string (in text)
-      ;; A script can begin with the name of its interpreter, which LOAD passes over.
+      ;; A script can begin with a line #!, which LOAD skips.
       (when (eql 0 (search "#!" text :end2 (min 2 (length text)))) (read-line in nil))
       (handler-case (loop for start = (file-position in)
                           until (eq in (let ((*read-suppress* t)) (read-preserving-whitespace in nil in)))
@@ -38,11 +38,11 @@
         (error (condition) (values (nreverse ends) condition))))))
 
 (defun form-text (text start end)
-  "Return the form in TEXT from START to END, without what precedes it."
+  "Return the text of the form in TEXT from START to END, without blanks and comments before the form."
   (subseq text (let ((*read-suppress* t)) (form-start text start end)) end))
 
 (defun call-uninterning (text function)
-  "Call FUNCTION, which reads TEXT, and unintern the symbols that this interned."
+  "Call FUNCTION, which reads TEXT, and return its value. Unintern the symbols that it interned."
   (let* ((packages (packages-to-watch text))
          (before (and packages (present-symbols (adjoin *package* packages))))
          (*interned* '()))
@@ -50,8 +50,8 @@
       (unintern-new (if packages (new-symbols before) (interned-symbols *interned*)) text))))
 
 (defun reader-problem (text start end)
-  "Return as a JSON object why the reader rejects the form of TEXT from START to END, or NIL. Its name member is true if
-another form can put that right, such as one that defines a package."
+  "Return as a JSON object why the reader rejects the form of TEXT from START to END, or NIL. Its member \"name\" is
+true if a package or a symbol in it is missing, which another form can define."
   (let ((form (subseq text start end)))
     (call-uninterning
      form
@@ -63,8 +63,8 @@ another form can put that right, such as one that defines a package."
                    "name" (typep condition 'package-error))))))))
 
 (defun problems (text ends starts)
-  "Return JSON objects for what is wrong with the forms of TEXT that begin at STARTS. All forms end at ENDS. The second
-value has the names of missing packages that these forms are in."
+  "Return a JSON object for each form of TEXT that begins at one of STARTS and cannot be read. ENDS are the ends of all
+forms. Forms in a missing package are not read: the second value has the names of these packages."
   (loop with missing = '()
         with known = t
         with *package* = *package*
@@ -86,7 +86,7 @@ value has the names of missing packages that these forms are in."
         finally (return (values found missing))))
 
 (defun checked-text (text starts)
-  "Return the members with what the reader says of TEXT, and of its forms that begin at STARTS."
+  "Return the member with the ends of the forms of TEXT, and with the problems of those that begin at STARTS."
   (multiple-value-bind (ends condition) (call-user-code (lambda () (form-ends text)))
     (multiple-value-bind (problems missing)
         (call-user-code (lambda () (problems text ends starts)))
@@ -96,8 +96,8 @@ value has the names of missing packages that these forms are in."
                             "missing" missing)))))
 
 (define-operation ("check-text" :members t) (text starts file)
-  "Return where the forms of TEXT, of FILE, end, and why the reader rejects any that begin at STARTS. Each is read in
-the package that the forms before it enter. Nothing is evaluated or stays interned."
+  "Return where the forms of TEXT, the text of FILE, end, and why the reader rejects any of the forms that begin at
+STARTS. Each is read in the package that the forms before it enter. Nothing is evaluated or stays interned."
   (call-as-job-part nil (lambda ()
                           (let ((*readtable* (checking-readtable *readtable*)) (*read-eval* nil)
                                 (*package* (or (package-at-start file) *package*)))

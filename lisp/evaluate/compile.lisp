@@ -1,9 +1,9 @@
-;;;; Compiles forms as if they stood in a file, so that top-level forms count as such, without running them. The
-;;;; compiler reads each form from one file that stands for all of them.
+;;;; Compiles forms as top-level forms of a file, without running them. COMPILE-FILE compiles the same file for each
+;;;; form: the file has one character, which a readtable reads as the form.
 
 (in-package "LIVE-LISP.EVALUATE")
 
-;; A function, since SBCL 2.1 would look for +POLICY+ when it loads a variable from the fasl, which has no constant.
+;; A function, because SBCL 2.1 needs +POLICY+ when it loads a variable from a fasl, and the fasl lacks this constant.
 (defun compiler-variables ()
   "Return the names of the variables that COMPILE-FILE binds and a form of a file can change for later forms."
   (remove nil (list '*package* '*readtable* +policy+)))
@@ -13,7 +13,7 @@
   (mapcar #'symbol-value (compiler-variables)))
 
 (defun readtable-for-form (form)
-  "Return a readtable that reads the only character of the file that stands for FORM as FORM, and makes the user's
+  "Return a readtable that reads the only character of the file from MAKE-FORM-FILE as FORM. Reading it makes the user's
 readtable current again."
   (let ((users *readtable*) (readtable (copy-readtable nil)))
     (set-macro-character #\! (lambda (stream character)
@@ -24,7 +24,7 @@ readtable current again."
     readtable))
 
 (defun compile-one-form (form file)
-  "Compile FORM as one that stands in a file, through FILE, and return the COMPILER-VALUES after it."
+  "Compile FORM as the only form of FILE, from MAKE-FORM-FILE, and return the COMPILER-VALUES after it."
   (let* ((after (compiler-values))
          (note `(eval-when (:compile-toplevel)
                   (funcall ,(lambda () (setf after (compiler-values))))))
@@ -34,8 +34,8 @@ readtable current again."
     after))
 
 (defun compile-text (text file)
-  "Read and compile the forms of TEXT one by one, through FILE. Return only the members about the number of forms, or
-what could not be read. The forms change a copy of the readtable."
+  "Read the forms of TEXT one by one, and compile each through FILE, from MAKE-FORM-FILE. Return members with the number
+of forms, or with what could not be read. The forms change only a copy of the readtable."
   (let* ((stream (make-string-input-stream text))
          (packages (packages-to-watch text))
          (values (let ((*readtable* (copy-readtable))) (compiler-values)))
@@ -55,7 +55,7 @@ what could not be read. The forms change a copy of the readtable."
       (setf *form-number* nil))))
 
 (defun make-form-file (file)
-  "Make FILE, which stands for one form, and return its truename."
+  "Write FILE, whose one character READTABLE-FOR-FORM reads as a form, and return its truename."
   (with-open-file (out file :direction :output :if-exists :supersede)
     (write-char #\! out))
   (truename file))
@@ -84,8 +84,8 @@ definitions. FILE is the native name of a file to make, with type lisp; the fasl
     (list* "formNumber" number members)))
 
 (defun compile-without-loading (source fasl)
-  "Compile the file SOURCE into FASL and return the members about the outcome. Libraries that SOURCE, a script, loads
-first are not loaded."
+  "Compile the file SOURCE into FASL and return the member about the outcome. If SOURCE is a script, the libraries that
+it would load are not loaded."
   (load-packages-of source)
   (let ((*macroexpand-hook* #'expand-remembering) (*readtable* (readtable-for source)))
     (multiple-value-bind (made warnings failed)

@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defparameter *value-limit* 10000 "At most this many characters of one value are printed.")
-(defparameter *values-limit* 39000 "Characters of the values of one call. The answer of a tool has as many, so as a
-value it is shown whole.")
+(defparameter *values-limit* 39000 "At most this many characters of the values of one call are printed. The answer of
+a tool has no more, so it is shown whole when it is a value.")
 
 ;;; Reading
 
@@ -21,7 +21,7 @@ value it is shown whole.")
         finally (return (and char (file-position stream)))))
 
 (defun packages-named (text)
-  "Return the packages that TEXT names before two colons: reading it can intern symbols there."
+  "Return the packages that TEXT names, as in PACKAGE::NAME: reading TEXT can intern symbols in them."
   (let ((packages '()))
     (loop for colon = (search "::" text) then (search "::" text :start2 (+ colon 2))
           while colon
@@ -32,8 +32,8 @@ value it is shown whole.")
     packages))
 
 (defun packages-to-watch (text)
-  "Return the packages, besides the current one, to search for symbols that reading TEXT interns. There are none where a
-hook reports interning."
+  "Return the packages, besides the current one, to search for symbols that reading TEXT interns. Return NIL where a
+hook reports interned symbols."
   (unless **hears-interning** (cons (find-package "KEYWORD") (packages-named text))))
 
 (sb-ext:defglobal **snapshots** (make-hash-table :test 'eq :synchronized t :weakness :key)
@@ -48,7 +48,7 @@ not show the vectors, or when they are too large to compare for every form."
           (t (setf (gethash package **snapshots**) (mapcar #'copy-seq cells))))))
 
 (defun present-symbols (packages)
-  "Return lists of each of PACKAGES and its symbol vectors as they are now."
+  "Return an alist from those of PACKAGES that have symbol vectors to copies of these, as they are now."
   (loop for package in packages
         for vectors = (and package (symbol-vectors package))
         when vectors collect (cons package vectors)))
@@ -80,8 +80,8 @@ interned them and then could not be read. Symbols that other threads intern mean
                        (not (search (symbol-name symbol) form :test #'char-equal)))
              (unintern symbol package))))
 
-(defvar *unreadable* nil "A tag to which the reason is thrown why a form cannot be read. It is new for each call: code
-cannot find it.")
+(defvar *unreadable* nil "The CATCH tag to which a JSON object is thrown that says why a form cannot be read. Each call
+makes a new tag, so that user code cannot throw to it.")
 
 (defmacro catching-unreadable (&body body)
   "Evaluate BODY. Return its value, or what it throws to *UNREADABLE*."
@@ -89,8 +89,8 @@ cannot find it.")
      (catch *unreadable* ,@body)))
 
 (defun read-form (stream text start packages)
-  "Read the next form of STREAM, which begins at START in TEXT. PACKAGES are those to watch. If the form cannot be read,
-unintern its new symbols and throw to *UNREADABLE* an object that says what is wrong and where (S2.16)."
+  "Return the next form of STREAM, which begins at START in TEXT, or STREAM at its end. PACKAGES are from
+PACKAGES-TO-WATCH. If the form cannot be read, unintern its new symbols and throw to *UNREADABLE* why (S2.16)."
   (let ((before (and packages (present-symbols (adjoin *package* packages))))
         (*interned* '()))
     (handler-bind
@@ -115,7 +115,7 @@ unintern its new symbols and throw to *UNREADABLE* an object that says what is w
                          (read stream nil stream))))))))
 
 (defun map-forms (visit text)
-  "Read the forms of TEXT one by one. Call VISIT with each form, its start, and the stream, which stands behind it.
+  "Read the forms of TEXT one by one. Call VISIT with each form, its start, and the stream, positioned behind the form.
 Return as a JSON object why a form could not be read, or NIL."
   (let ((stream (make-string-input-stream text)) (packages (packages-to-watch text)))
     (catching-unreadable
@@ -127,14 +127,14 @@ Return as a JSON object why a form could not be read, or NIL."
                  (funcall visit form start stream))))))
 
 (defun form-reader (text start stream)
-  "Return a function that returns the form that begins at START in TEXT and that STREAM has just read,
-as it stands."
+  "Return a function that returns the source text of the form that begins at START in TEXT and that STREAM has just
+read."
   (let ((end (min (length text) (file-position stream))))
     (lambda () (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
 
 (defun forms-with-texts (text)
-  "Return the forms of TEXT, each a list of it and of what FORM-READER returns. The second value says what could not be
-read as an answer does, or is NIL."
+  "Return a list of the form and its FORM-READER for each form of TEXT. The second value says as a JSON object why a
+form could not be read, or is NIL."
   (let* ((*form-number* 0) (forms '())
          (unreadable (map-forms (lambda (form start stream)
                                   (push (list form (form-reader text start stream)) forms))
@@ -142,7 +142,7 @@ read as an answer does, or is NIL."
     (values (reverse forms) unreadable)))
 
 (defun forms-in (text)
-  "Return the forms of TEXT. The second value is what FORMS-WITH-TEXTS has."
+  "Return the forms of TEXT. The second value is that of FORMS-WITH-TEXTS."
   (multiple-value-bind (forms unreadable) (forms-with-texts text)
     (values (mapcar #'first forms) unreadable)))
 
@@ -176,7 +176,7 @@ an answer. User code never runs with these limits."
      ,@body))
 
 (defun hidden-length (value)
-  "Return the length of VALUE, a list or a vector, when *PRINT-LENGTH* hides a part of it."
+  "Return the length of VALUE when it is a list or a vector of which *PRINT-LENGTH* hides a part; else NIL."
   (let ((length (typecase value
                   (list (ignore-errors (list-length value)))
                   (string nil)
@@ -186,11 +186,11 @@ an answer. User code never runs with these limits."
 (defvar *value-budget* 0 "How many more characters the printed values of this call may take.")
 
 (defun mostly-blank-p (text)
-  "True when most of TEXT is blanks, as of data that is deep and was printed with line breaks."
+  "True when TEXT is long and more than half of it is spaces, as when deeply nested data is pretty-printed."
   (and (> (length text) 400)
        (> (* 2 (count #\Space text)) (length text))))
 
-;; A PRINT-OBJECT method of the user prints the slots or not: that cannot be known.
+;; Whether a PRINT-OBJECT method of the user prints the slots cannot be known.
 (defun printed-slots (structure)
   "Return the slot values of STRUCTURE that the printer visits: none where a method of the user prints it."
   (let ((method (first (compute-applicable-methods #'print-object (list structure *standard-output*)))))
@@ -200,14 +200,14 @@ an answer. User code never runs with these limits."
             when (slot-boundp structure name) collect (slot-value structure name)))))
 
 (defun printed-parts (value)
-  "Return the objects in VALUE, no cons, that the printer visits: at most *PRINT-LENGTH* elements, or the slots."
+  "Return the objects in VALUE, not a cons, that the printer visits: at most *PRINT-LENGTH* elements, or slot values."
   (typecase value
     ((array t) (loop for index below (min *print-length* (array-total-size value))
                      collect (row-major-aref value index)))
     (structure-object (printed-slots value))))
 
 (defun circular-p (value)
-  "True when VALUE contains itself, as deep as the printer goes, within its first ten thousand parts."
+  "True when VALUE or a part of it contains itself. Looks at 10000 parts, and no deeper than *PRINT-LEVEL*."
   (let ((within (make-hash-table :test 'eq)) (left 10000))
     (labels ((visit (part level)
                (when (and (plusp level) (plusp (decf left)))
@@ -233,8 +233,8 @@ an answer. User code never runs with these limits."
     nil))
 
 (defun value-text (value)
-  "Return VALUE printed as by ~S in the room that is left, and whether it was cut. A circular value has labels. A value
-that is mostly blank when pretty-printed is printed without line breaks."
+  "Return VALUE printed as by ~S, within *VALUE-LIMIT* and *VALUE-BUDGET*, and true if it was cut. A circular value is
+printed with *PRINT-CIRCLE*, a value that is mostly blank when pretty-printed without line breaks."
   (flet ((printed () (bounded-string (min *value-limit* *value-budget*) (lambda (stream) (prin1 value stream)))))
     (let ((*print-circle* (or *print-circle* (and (not (typep value '(or number string symbol))) (circular-p value)))))
       (multiple-value-bind (text cut) (printed)
@@ -243,24 +243,24 @@ that is mostly blank when pretty-printed is printed without line breaks."
             (values text cut))))))
 
 (sb-ext:defglobal **told-as** nil
-  "A function that returns the text to show for a value instead of printing it, or NIL for other values.")
+  "A function that returns the text to show for its argument, a value, or NIL for a value that is to be printed.")
 
 (defun told-text (value)
-  "Return the text to show for VALUE, printed unless **TOLD-AS** has one, and whether it was cut."
+  "Return the text to show for VALUE, from **TOLD-AS** or else printed, and true if it was cut."
   (let ((text (and **told-as** (funcall **told-as** value))))
     (cond ((null text) (value-text value))
           ((<= (length text) *value-budget*) text)
           (t (values (subseq text 0 *value-budget*) t)))))
 
 (defun value-data (value)
-  "Return VALUE as a JSON object: its text, bounded, and its true length where only a part is shown."
+  "Return VALUE as a JSON object: its bounded text; its length if elements are hidden; an id if not all is shown."
   (multiple-value-bind (text cut) (told-text value)
     (decf *value-budget* (length text))
     (let ((hidden (hidden-length value)))
       (object "text" text "cut" cut "length" hidden "id" (and (or cut hidden) (object-id value))))))
 
 (defun values-data (values)
-  "Return the list VALUES as JSON objects, or :EMPTY. Values for which the call has no more room are only counted."
+  "Return the list VALUES as JSON objects, or :EMPTY for none. Values past the 100th or the budget are only counted."
   (loop for rest on values
         for index from 0
         while (and (plusp *value-budget*) (< index 100))
@@ -295,26 +295,26 @@ of FORM."
 (defvar *done* nil "The values of the forms evaluated so far, from VALUES-DATA, newest first.")
 
 (defun note-form (text start stream)
-  "Set *FORM-TEXT* to the form that begins at START in TEXT and that STREAM has just read."
+  "Set *FORM-TEXT* to the form that begins at START in TEXT and that STREAM has just read; to 2000 characters at most."
   (let ((end (min (length text) (file-position stream) (+ start 2000))))
     (setf *form-text* (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
 
 (defun evaluate-text (text)
-  "Read and evaluate the forms of TEXT one by one, and push the values of each to *DONE*. Return only the members about
-what could not be read."
+  "Read and evaluate the forms of TEXT one by one, and push the values of each to *DONE*. Return the member that says
+why a form could not be read."
   (list "unreadable" (map-forms (lambda (form start stream)
                                   (note-form text start stream)
                                   (push (evaluate-to-its-end form (form-reader text start stream)) *done*))
                                 text)))
 
 (defun remarks-so-far ()
-  "Return the members about the package and the warnings so far, which are not shown again."
+  "Return the members about the package and about the warnings so far. These warnings are not shown again."
   (prog1 (list* "package" (package-name (usable-package *package*)) (warning-members))
     (setf *remarks* (make-remarks))))
 
 (defun call-as-job-part (package function)
-  "Call FUNCTION, which returns members, in the session, in PACKAGE (NIL: the session's), and keep warnings. Return its
-members, or those that say why it was left, and those about the warnings."
+  "Call FUNCTION in the session and in PACKAGE (NIL: the session's), and collect warnings. FUNCTION returns members of
+an answer. Return them, or members that say how the call ended, and members about warnings and the like."
   (let ((*remarks* (make-remarks)) (members '())
         (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil)
         (*so-far* (cons #'remarks-so-far *so-far*))

@@ -10,8 +10,8 @@
              (values expansion (not (eq expansion form)))))))
 
 (defun printed-expansion (circle form)
-  "Return FORM pretty-printed, with *PRINT-CIRCLE* being CIRCLE, and true if that was too long. If a print method of an
-object in it fails, objects are shown by their class."
+  "Return FORM pretty-printed, with *PRINT-CIRCLE* bound to CIRCLE, and true if the text was cut. If a print method of
+an object in FORM fails, objects are shown by their class."
   (let ((*print-pretty* t) (*print-circle* circle) (*print-readably* nil) (*print-escape* t)
         (*print-gensym* t) (*print-lines* nil) (*print-right-margin* 100)
         (*print-length* nil) (*print-level* 100)
@@ -24,14 +24,14 @@ object in it fails, objects are shown by their class."
             (print-form)))))))
 
 (defun expansion-data (form)
-  "Return FORM printed, as a JSON object. Shared structure is marked only if the text does not fit otherwise, as with
-circular structure. Marks on every symbol that a macro made are hard to read."
+  "Return FORM printed, as a JSON object. Shared structure has labels (#1=) only if the text is too long without, as
+with circular structure: a label on each gensym of a macro is hard to read."
   (multiple-value-bind (text cut) (printed-expansion nil form)
     (multiple-value-bind (marked too-long) (if cut (printed-expansion t form) (values text nil))
       (object "text" (if too-long text marked) "cut" too-long))))
 
 (defun operator-data (form)
-  "Return the operator of FORM, which is no macro form, as a JSON object, or NIL."
+  "Return as a JSON object the operator of FORM, which is no macro form, or FORM when it is a symbol; else NIL."
   (let ((operator (if (consp form) (car form) form)))
     (and operator (symbolp operator) (not (keywordp operator))
          (object "name" (symbol-text operator)
@@ -41,7 +41,7 @@ circular structure. Marks on every symbol that a macro made are hard to read."
                                (natures operator))))))
 
 (defun only-form (text)
-  "Return the form of TEXT, or throw to *UNREADABLE* what is wrong with TEXT."
+  "Return the only form of TEXT, or throw to *UNREADABLE* a JSON object that says what is wrong."
   (let* ((stream (make-string-input-stream text))
          (packages (packages-to-watch text))
          (start (skip-to-form stream))

@@ -13,7 +13,7 @@
   (or (ignore-errors (truename file)) (pathname file)))
 
 (defun true-name (file)
-  "Return what FOUND-NAME does as a native name."
+  "Return FOUND-NAME of FILE as a native name."
   (sb-ext:native-namestring (found-name file)))
 
 (defun load-compiled (fasl source)
@@ -24,8 +24,8 @@
       (load-fasl stream nil nil))))
 
 (defun call-in-folder-of (file function)
-  "Call FUNCTION while the directory of FILE, a pathname, exists. The server makes and removes it, if the image sees
-what the server makes. Else it is made here, and deleted with its contents."
+  "Call FUNCTION while the directory of FILE, a pathname, exists. The server makes and removes the directory. If the
+image does not see the server's files, it is made here, and deleted with its contents."
   (multiple-value-bind (name made) (ensure-directories-exist file)
     (declare (ignore name))
     (unwind-protect (funcall function)
@@ -36,7 +36,7 @@ what the server makes. Else it is made here, and deleted with its contents."
 (defvar *phase* nil "What LOAD-FILE is doing: \"compile\" or \"load\".")
 
 (defun load-noting (fasl source file forget)
-  "Load FASL, made from SOURCE, which is FILE or a copy of it. Return as a JSON object where image and file differ then.
+  "Load FASL, made from SOURCE, which is FILE or a copy of it. Return as a JSON object where the image then differs.
 With FORGET, remove from the image what FILE no longer defines."
   (let* ((path (true-name file))
          (*source-copy* (and (not (eq file source)) (cons (true-name source) path)))
@@ -48,8 +48,8 @@ With FORGET, remove from the image what FILE no longer defines."
       (make-json-object (append forgotten (agreement))))))
 
 (defun loaded-members (made failed source file forget)
-  "Load MADE, the fasl of SOURCE (FILE or a copy of it), if there is one, and return the members of the answer. FAILED
-says that compiling had errors. With FORGET, remove from the image what FILE no longer defines."
+  "Load MADE, the fasl of SOURCE (FILE or a copy of it) or NIL, and return the members of the answer. FAILED is true
+when compiling had errors. With FORGET, remove from the image what FILE no longer defines."
   (setf *phase* "load")
   (let ((agreement (and made (load-noting made source file forget))))
     (list "value" (object "file" (true-name source)
@@ -65,7 +65,7 @@ of COMPILE-FILE."
     (call-user-code (lambda () (compile-file source :output-file fasl)))))
 
 (defun structure-slots ()
-  "Return a table of the names and types of the slots of all structures, by their classes."
+  "Return a table from each structure class to a property list of the names and types of its slots."
   (let ((table (make-hash-table :test 'eq)))
     (labels ((note-below (class)
                (dolist (below (sb-mop:class-direct-subclasses class))
@@ -80,8 +80,8 @@ of COMPILE-FILE."
     table))
 
 (defun call-fitting-structures (function)
-  "Call FUNCTION, which compiles and loads, and return what it returns. What was compiled before a restart changed a
-structure does not fit that: then it is called once more."
+  "Call FUNCTION, which compiles and loads, and return its value. If a restart changed a structure meanwhile, call
+FUNCTION once more: code that was compiled before does not fit the new slots."
   (if (or *chosen-restarts* *hold*)
       (let* ((before (structure-slots)) (members (funcall function)) (after (structure-slots)))
         (if (loop for class being the hash-keys of before using (hash-value slots)
@@ -92,7 +92,7 @@ structure does not fit that: then it is called once more."
 
 (defun compile-and-load (source fasl file forget)
   "Compile the file SOURCE, FILE or a copy of it, into FASL, load that, and return the members of the answer. With
-FORGET take out of the image what FILE no longer defines."
+FORGET, remove from the image what FILE no longer defines."
   (call-fitting-structures
    (lambda ()
      (multiple-value-bind (made warnings failed) (compile-source source fasl)
@@ -109,8 +109,8 @@ pathname."
     copy))
 
 (define-operation ("load-file" :members t) (file fasl content forget)
-  "Compile FILE into FASL, both native names, and load it; CONTENT, a string with a character for each octet, replaces
-its text. With FORGET, remove from the image what FILE no longer defines."
+  "Compile FILE into FASL, both native names, and load it. CONTENT, a string with a character for each octet, replaces
+the text of FILE. With FORGET, remove from the image what FILE no longer defines."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (*phase* "compile"))
@@ -122,9 +122,9 @@ its text. With FORGET, remove from the image what FILE no longer defines."
         (list* "phase" *phase* members)))))
 
 (define-operation ("load-files" :members t) (files folder)
-  "Compile FILES, native names, and load each, in the order in which their systems load them. A name that one uses and
-another defines counts as defined. FOLDER is the native name of a directory for fasls. Stops at the first file that is
-not loaded to its end; the answer names it."
+  "Compile FILES, native names, and load each, in the order in which their systems load them. A name that one file uses
+and another defines counts as defined. FOLDER is the native name of a directory for fasls. Stops at the first file that
+is not loaded to its end; the answer names it."
   (let ((*phase* "compile") (loaded '()) (at nil))
     (labels ((stopped-p () (and loaded (getf (json-object-members (first loaded)) "notLoaded")))
              (load-all ()
@@ -160,7 +160,7 @@ not loaded to its end; the answer names it."
 ;;; Some forms of a file
 
 (defun give-date (copy date)
-  "Give the file COPY the DATE, a universal time, by which the compiler knows from which version code is."
+  "Set the write date of the file COPY to DATE, a universal time: the compiler stores it as the version of the source."
   (let ((seconds (- date (encode-universal-time 0 0 0 1 1 1970 0))))
     (sb-alien:with-alien ((times (array sb-alien:long 2)))
       (setf (sb-alien:deref times 0) seconds
@@ -170,8 +170,8 @@ not loaded to its end; the answer names it."
        (sb-ext:native-namestring copy) (sb-alien:addr times)))))
 
 (defun compile-part (copy fasl file)
-  "Compile COPY, which has some of the forms of FILE where that has them, into FASL as if it were FILE. Return what
-COMPILE-FILE does. FILE can be gone."
+  "Compile COPY into FASL as if it were FILE. COPY has some of the forms of FILE, at the same positions. Return the
+values of COMPILE-FILE. FILE need not exist any more."
   (let ((date (ignore-errors (file-write-date file))))
     (when date (give-date copy date))
     (with-compilation-unit (:source-namestring (namestring (found-name file))
@@ -180,16 +180,15 @@ COMPILE-FILE does. FILE can be gone."
         (compile-source copy fasl)))))
 
 (defun load-part (copy fasl file)
-  "Compile COPY, which has some forms of FILE at the places that they have in FILE, into FASL as if it were FILE. Load
-that, and return the members of the answer."
+  "Compile COPY into FASL as COMPILE-PART does, load FASL, and return the members of the answer."
   (multiple-value-bind (made warnings failed) (compile-part copy fasl file)
     (declare (ignore warnings))
     (loaded-members made failed file file nil)))
 
 (define-operation ("load-forms" :members t) (file fasl content numbers continues)
   "Compile some forms of FILE into FASL, both native names, and load them. CONTENT has a character for each octet of
-FILE: these forms, and something short in place of all others. NUMBERS has the number that each form of FILE had before,
-NIL for those to load. CONTINUES says that this belongs to the load before."
+FILE: these forms, and an atom and blanks in place of each other form. NUMBERS has for each form of FILE the number that
+it had before, NIL for a form to load. CONTINUES is true when this load belongs to the one before."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (*phase* "compile")
@@ -204,8 +203,8 @@ NIL for those to load. CONTINUES says that this belongs to the load before."
 ;;; Systems
 
 (defun needed-system (condition)
-  "If CONDITION says that ASDF does not find a system which another needs, return a list of the missing one's name and
-of what needs it: a system, or the file that defines one. Else return NIL."
+  "If CONDITION says that ASDF does not find a system that is needed, return a list of two names: of that system, and of
+the system that needs it, or of the file that defines such a system. Else return NIL."
   (let ((missing (contrib-symbol "ASDF" "MISSING-DEPENDENCY")))
     (when (and missing (typep condition missing))
       (let* ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY" condition))
@@ -217,15 +216,15 @@ of what needs it: a system, or the file that defines one. Else return NIL."
              (list (asdf-call "COERCE-NAME" needed) by))))))
 
 (defun call-telling-needed (function)
-  "Call FUNCTION. Return NIL and its value, or the list from NEEDED-SYSTEM if an error of that kind ended it."
+  "Call FUNCTION. Return NIL and its value, or the list from NEEDED-SYSTEM if such an error ended the call."
   (catch 'needed
     (handler-bind ((error (lambda (condition)
                             (let ((needed (needed-system condition))) (when needed (throw 'needed needed))))))
       (values nil (funcall function)))))
 
 (defun call-looking-again (function)
-  "Call FUNCTION, which finds or loads a system. If one is not found, call it again after a new scan for systems, and
-then with the library manager. Return NIL and its value, or the list from NEEDED-SYSTEM if a system still is not found."
+  "Call FUNCTION, which finds or loads a system. If a system is not found, call FUNCTION again after a new scan for
+systems, and then with the library manager. Return NIL and its value, or the list from NEEDED-SYSTEM if that fails too."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (flet ((try ()
              (catch 'look-again
@@ -240,7 +239,7 @@ then with the library manager. Return NIL and its value, or the list from NEEDED
       (call-telling-needed function))))
 
 (defun missing-data (missing system &optional by)
-  "Return as a JSON object that ASDF does not find MISSING for SYSTEM. BY is what needs it, or NIL."
+  "Return as a JSON object that ASDF does not find MISSING while it loads SYSTEM. BY is what needs MISSING, or NIL."
   (object "system" (and by system) "missing" missing "neededBy" by
           "known" (known-systems)
           "asd" (asd-data missing)
@@ -251,7 +250,7 @@ then with the library manager. Return NIL and its value, or the list from NEEDED
 
 (defun found-system (name)
   "Return the system that a person calls NAME, or NIL; and the list from NEEDED-SYSTEM if its definition cannot be read
-for want of another."
+because another system is missing."
   (multiple-value-bind (needed system) (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
     (values system needed)))
 
@@ -269,8 +268,8 @@ system is not found, else NIL."
          (needed (progn
                    (when (or force (some #'stale-p files)) (call-user-code (lambda () (wait-past-fasls system))))
                    (or (operate name force)
-                       ;; What was compiled before a restart changed a structure or a constant does not fit that. And ASDF
-                       ;; asks which is newer, in seconds: a file can be written while another image compiles it.
+                       ;; Code compiled before a restart changed a structure or a constant does not fit the change. And
+                       ;; ASDF compares dates in seconds: a file can be written while another image compiles it.
                        (and (or (/= redefined (taken-redefined-count))
                                 (and (not force) (some #'stale-p files)))
                             (call-taking-again (lambda () (operate name t))))))))

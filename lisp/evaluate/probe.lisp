@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defparameter *probe* "#+CL:NIL 1 (CL:LIST (CL:WHEN CL:T 1) \"a\" #\\b 1.5 (CL:FUNCALL (CL:LAMBDA () :C)))"
-  "What a working image evaluates to (1 \"a\" #\\b 1.5 :C). It must be macroexpanded and compiled.")
+  "The text of a form with the value (1 \"a\" #\\b 1.5 :C). To evaluate it, SBCL must expand macros and compile.")
 
 (defun evaluated-text (text)
   "Evaluate the one form of TEXT as EVALUATE does, and return the text of its value."
@@ -13,7 +13,7 @@
           when (string= name "text") return value)))
 
 (defun idle-compiler ()
-  "Return the thread that holds the compiler's lock and does not run, unless a job has it: a job can be ended."
+  "Return the thread, not of a job, that holds the compiler's lock and does not run; or NIL. A job can be ended."
   (let ((holder (and compiler-lock (sb-thread:mutex-owner compiler-lock))))
     (when (and holder
                (not (eq holder sb-thread:*current-thread*))
@@ -40,15 +40,15 @@
     (error "An error to be told.")))
 
 (defun exercised-p ()
-  "True when the image works, here and in a new thread, also after a collection. A hook can end the image meanwhile."
+  "True when the image works after a collection, here and in a new thread. A hook can end the image meanwhile."
   (sb-ext:gc)
   (and (fresh-session-works-p)
        (tells-errors-p)
        (sb-thread:join-thread (sb-thread:make-thread #'fresh-session-works-p :name "live-lisp probe"))))
 
 (define-operation ("probe" :members t) (session exercise)
-  "Return whether *PROBE* can be read, evaluated and printed in a fresh session, or with the variables of the SESSION;
-nothing of that lasts. Also return the name of a thread that holds the compiler's lock without running. EXERCISE
+  "Return whether *PROBE* can be read, evaluated and printed in a fresh session, or, if SESSION is true, whether a form
+can in a copy of the session. Also return the name of a thread that holds the compiler's lock without running. EXERCISE
 collects garbage and starts a thread as well, and counts the threads and timers of the program."
   (let ((holder (and (not session) (idle-compiler))))
     (list "holder" (and holder (short-thread-name holder))

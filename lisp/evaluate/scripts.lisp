@@ -28,8 +28,8 @@ which then counts as white space, or with #!, whose line then is a comment."
         *readtable*)))
 
 (defun readtable-calling (visit readtable)
-  "Return a copy of READTABLE that calls VISIT with each list, the position of its parenthesis, and the stream. The
-result of VISIT takes the place of the list."
+  "Return a copy of READTABLE that calls VISIT with each list, the position after its opening parenthesis, and the
+stream. The result of VISIT takes the place of the list."
   (let ((copy (copy-readtable readtable)) (read-list (get-macro-character #\( readtable)))
     (set-macro-character #\( (lambda (stream char)
                                (let ((place (file-position stream)))
@@ -52,7 +52,7 @@ result of VISIT takes the place of the list."
             thereis (named-at-p found))))
 
 (defun load-packages-of (file)
-  "Load ASDF, or the library manager, when FILE names a package of it: else the whole of FILE cannot be read."
+  "Load ASDF and the library manager if FILE names a package of theirs: without it FILE cannot be read to its end."
   (let ((text (file-text file)))
     (flet ((named-p (names) (and text (some (lambda (name) (names-package-p text name)) names))))
       (when (and (not (find-package "ASDF"))
@@ -61,7 +61,7 @@ result of VISIT takes the place of the list."
       (when (and **library-manager-due** (named-p *manager-packages*)) (load-library-manager)))))
 
 (defun library-form-p (form)
-  "True when FORM requires a module, or uses a symbol of ASDF or of a manager of libraries, and defines nothing."
+  "True when FORM requires a module, or uses a symbol of ASDF or of a library manager, and defines nothing."
   (let ((uses nil))
     (labels ((definer-p (symbol) (eql 0 (search "DEF" (symbol-name symbol))))
              (look (part)
@@ -99,12 +99,12 @@ them before they run. Stop at what cannot be read. Return the positions of the e
       run)))
 
 (defun reads-p (stream file)
-  "True when STREAM, from which a list is read, is that of FILE. Others can be read while FILE is compiled."
+  "True when STREAM, from which a list is read, reads FILE. Other files can be read while FILE is compiled."
   (and (typep stream 'file-stream) (equal (ignore-errors (truename stream)) (truename file))))
 
 (defun prepare-file (file)
-  "Load what FILE needs so that the whole of it can be read. Return the readtable for it, which reads lists that have
-already run as NIL."
+  "Load what FILE needs so that the whole of it can be read. Return the readtable for FILE, which reads lists that
+LOAD-LIBRARIES-OF has already evaluated as NIL."
   (load-packages-of file)
   (let* ((readtable (readtable-for file)) (run (load-libraries-of file readtable)))
     (if run

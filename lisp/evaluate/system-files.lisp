@@ -12,14 +12,14 @@
           when name collect name)))
 
 (define-operation "system-sources" ()
-  "Return the directories with the sources of the loaded systems; none before the first is loaded."
+  "Return the directories with the sources of the loaded systems, or NIL while ASDF is not loaded."
   (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
        (remove-duplicates (loop for name in (loaded-systems) append (source-directories name))
                           :test #'string=)))
 
 (defun system-paths (names)
-  "Return the native names of the source files of the systems NAMES, as far as they are registered, and of the files
-that define them; at most 5000."
+  "Return the native names of the source files of those of the systems NAMES that are registered, and of the files that
+define these systems; at most 5000."
   (page (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") names)
               for system = (asdf-call "REGISTERED-SYSTEM" name)
               for definition = (and system (ignore-errors (asdf-call "SYSTEM-SOURCE-FILE" system)))
@@ -32,7 +32,7 @@ that define them; at most 5000."
   (system-paths names))
 
 (defun without-files (name)
-  "Return a JSON object with what the system NAME needs, when neither it nor a part of it has files; else NIL."
+  "Return a JSON object with the names of the systems that the system NAME needs if no part of it has files; else NIL."
   (let ((system (registered-system name)))
     (when (and system (notany #'component-files (system-parts name)))
       (object "empty" t
@@ -53,7 +53,7 @@ part were."
 
 (define-operation "compare-files" (path system package limit)
   "Return where the image differs from the file PATH, a native name, or from the files of SYSTEM and its parts; with
-PACKAGE, from any loaded file in names of PACKAGE. LIMIT differences of a kind are shown, 20 without."
+PACKAGE, from any loaded file in names of PACKAGE. At most LIMIT differences of a kind are shown, 20 when it is NIL."
   (let* ((name (and system (string-left-trim "#:" system)))
          (compared (compare-files (if name
                                       (system-paths (loop for part in (system-parts name)

@@ -22,10 +22,10 @@
     (and registry (page (sort (loop for name being the hash-keys of registry collect name) #'string<) 0 5000))))
 
 (defun asd-data (name)
-  "Return as a JSON object the .asd file in which ASDF looks for the system NAME, and which systems it defines instead. Return
-NIL without such a file, and when it defines NAME."
+  "Return as a JSON object the .asd file in which ASDF looks for the system NAME, and the systems that the file defines
+instead. Return NIL when there is no such file, and when it defines NAME."
   (let* ((registry (registry)) (file (and registry (gethash (primary-name name) registry)))
-         ;; The registry has the name of a link where the system has that of its target.
+         ;; The registry has the name of a symbolic link, and the system has that of its target.
          (true (and file (ignore-errors (probe-file file))))
          (systems (loop for other in (and true (asdf-call "REGISTERED-SYSTEMS"))
                         for source = (ignore-errors
@@ -36,12 +36,12 @@ NIL without such a file, and when it defines NAME."
          (not (member name systems :test #'string=))
          (object "file" (sb-ext:native-namestring file) "systems" (page (sort systems #'string<) 0 20)))))
 
-;;; Their files
+;;; The files of systems
 
 (defun lisp-files (system &optional others)
   "Return the Lisp files of SYSTEM as ASDF components; with OTHERS, also those of the systems that it needs."
   (let ((type (contrib-symbol "ASDF" "CL-SOURCE-FILE")))
-    ;; Given a component type, ASDF would not look into modules.
+    ;; With its argument :COMPONENT-TYPE, REQUIRED-COMPONENTS would not look into modules.
     (remove-if-not (lambda (component) (typep component type))
                    (ignore-errors (asdf-call "REQUIRED-COMPONENTS" system :other-systems others)))))
 
@@ -50,8 +50,8 @@ NIL without such a file, and when it defines NAME."
   (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "COMPILE-OP")))
 
 (defun gone-files (system)
-  "Return the native names of the source files of SYSTEM that are not there any more. ASDF takes what it loaded for unchanged
-without them."
+  "Return the native names of the source files of SYSTEM that do not exist any more. ASDF sees no change in a loaded
+system when they are missing."
   (loop for component in (lisp-files system)
         append (loop for file in (ignore-errors (asdf-call "INPUT-FILES" (compile-operation) component))
                      when (ignore-errors (not (probe-file file)))
@@ -74,7 +74,7 @@ a fasl of the same second as what it depends on seems new enough."
 ;;; Systems in files of another name: ASDF finds a system only in an .asd file of its own name.
 
 (defun file-text (file)
-  "Return the octets of FILE as a string, empty for a large file, or NIL when it cannot be read."
+  "Return the octets of FILE as a string, empty for a file of a million octets; or NIL when it cannot be read."
   (ignore-errors
    (with-open-file (in (regular-file (sb-ext:native-namestring file)) :external-format :latin-1)
      (let ((text (make-string (if (< (file-length in) 1000000) (file-length in) 0))))
@@ -95,7 +95,7 @@ a fasl of the same second as what it depends on seems new enough."
           while found
             thereis (name-at (+ found (length "defsystem"))))))
 
-(defvar *passed-over* :unasked ".asd files that ASDF ignores for another of their name; :UNASKED at first.")
+(defvar *passed-over* :unasked ".asd files that ASDF ignores for others of the same names; :UNASKED before the search.")
 
 (defun map-asd-files (visit)
   "Call VISIT with each .asd file below the directories of ASDF's source registry. Scans all of them."
@@ -111,8 +111,8 @@ a fasl of the same second as what it depends on seems new enough."
   *passed-over*)
 
 (defun defining-file (name)
-  "Return the .asd file of another name that defines the system NAME. Return NIL without one, and when NAME is
-registered: ASDF would read the file again, and forget what it loaded of it."
+  "Return the .asd file of another name that defines the system NAME. Return NIL when there is none, and when NAME is
+registered: ASDF would read the file again, and forget what it has loaded of NAME."
   (let ((registry (registry)))
     (flet ((defining-p (file)
              (let ((text (file-text file))) (and text (defines-system-p text name)))))
@@ -121,8 +121,8 @@ registered: ASDF would read the file again, and forget what it loaded of it."
             (find-if #'defining-p (passed-over-files)))))))
 
 (defun primary-system (name)
-  "Return a new system NAME without files when ASDF takes NAME for the primary system of another, and nothing defines
-it; else NIL. Newer versions of ASDF make each system need the one that is named like its file."
+  "Return a new system NAME without files when ASDF takes NAME for the primary system of another, and no file defines
+NAME; else NIL. Newer versions of ASDF make each system need the one that is named like its file."
   (let ((other (and (null (asdf-call "REGISTERED-SYSTEM" name))
                     (loop for other in (mapcar (lambda (name) (asdf-call "REGISTERED-SYSTEM" name))
                                                (asdf-call "REGISTERED-SYSTEMS"))
@@ -158,8 +158,8 @@ search functions of ASDF are not called, because some of them install systems."
   (gethash name **asd-files**))
 
 (defun twin-file (name)
-  "Return an .asd file of the system NAME besides the one that ASDF has, which is below the current folder; and the
-latter. Return NIL without another."
+  "Return two truenames: of an .asd file of the system NAME that ASDF does not use, and of the one that it uses. Return
+NIL when there is no other file, or when the file that ASDF uses is not below the current folder."
   (let* ((system (asdf-call "REGISTERED-SYSTEM" name)) (file (and system (asdf-call "SYSTEM-SOURCE-FILE" system)))
          (own (and file (string-equal name (pathname-name file)) (ignore-errors (truename file))))
          (folder (and own (ignore-errors (truename *default-pathname-defaults*)))))
@@ -171,7 +171,7 @@ latter. Return NIL without another."
 
 (defun twins-data (names)
   "Return JSON objects for those of the systems NAMES, just loaded from below the current folder, that ASDF could also
-load from elsewhere. Each is shown once."
+load from another folder. Each is shown once."
   (call-user-code
    (lambda ()
      (loop for name in names
@@ -183,7 +183,7 @@ load from elsewhere. Each is shown once."
                                  "other" (sb-ext:native-namestring other))))))
 
 (defun names-meant (name)
-  "Return the names that a person can mean by NAME: as ASDF knows it in this case or another, NAME, and its lower case."
+  "Return the names that a person can mean by NAME: those of known systems, in any case; NAME; and NAME in lower case."
   (let ((known (remove name (append (asdf-call "REGISTERED-SYSTEMS") (known-systems)) :test-not #'string-equal)))
     (remove-duplicates (append (and (member name known :test #'string=) (list name))
                                known
@@ -201,19 +201,19 @@ scans for systems again; then the library manager is loaded."
                  (look))
           (and (load-library-manager) (look))))))
 
-;;; The library manager
+;;; The library manager: Quicklisp, qlot or ocicl
 
 (define-operation ("use-libraries" :inline t) (name file init-file)
-  "Set the library manager NAME, whose set-up FILE is loaded when a system or a package of it is first needed. INIT-FILE
-is the name in answers of the user's init file, which is not loaded, when it can have more systems; or NIL."
+  "Set the library manager to NAME, or NIL for none. FILE, which sets it up, is loaded when its systems or packages are
+first needed. INIT-FILE is the user's init file as answers name it, if it was not loaded and can add systems; else NIL."
   (setf **library-manager** (and name (list name file))
         **library-manager-due** (and name t)
         **init-file** init-file)
   t)
 
 (defun installing-form (system missing)
-  "Return as text a form that loads SYSTEM and installs MISSING, which it needs, with the loaded library manager. Return
-NIL when that does not have MISSING."
+  "Return as text a form that loads SYSTEM and installs MISSING, which SYSTEM needs, with Quicklisp. Return NIL when
+Quicklisp is not loaded or does not have MISSING."
   (let ((find (contrib-function "QL-DIST" "FIND-SYSTEM")))
     (when (and find (ignore-errors (funcall find missing)))
       (format nil "(ql:quickload ~S)" system))))
@@ -221,7 +221,7 @@ NIL when that does not have MISSING."
 ;;; The order in which files are loaded
 
 (defun parent-p (component)
-  "True when COMPONENT, of a system, contains others."
+  "True when COMPONENT, of a system, contains other components."
   (let ((parent (contrib-symbol "ASDF" "PARENT-COMPONENT")))
     (and parent (typep component parent))))
 
@@ -231,8 +231,8 @@ NIL when that does not have MISSING."
         collect (or (ignore-errors (sb-ext:native-namestring (truename (sb-ext:parse-native-namestring file)))) file)))
 
 (defun planned-files (files)
-  "Return the truenames of all files of the systems that have one of FILES, truenames, in load order. A system counts
-although its .asd file has changed, and ASDF takes it for not loaded."
+  "Return in load order the truenames of all files of the systems that contain one of FILES, truenames, and of the
+systems that these need. All registered systems count: ASDF takes one whose .asd file has changed for not loaded."
   (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") (asdf-call "REGISTERED-SYSTEMS"))
         for system = (asdf-call "REGISTERED-SYSTEM" name)
         when (intersection files (true-names (ignore-errors (component-files system))) :test #'string=)

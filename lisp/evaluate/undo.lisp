@@ -1,14 +1,14 @@
 ;;;; Undoes what compiling leaves behind. Compiling a file defines its macros, types and constants in the image, and
-;;;; tells the compiler of its functions. What was defined meanwhile from elsewhere, by an evaluation or by a file that
-;;;; the code loads, stays.
+;;;; makes its functions known to the compiler. Definitions that an evaluation, or a file that the code loads, makes
+;;;; meanwhile stay.
 
 (in-package "LIVE-LISP.EVALUATE")
 
 (defvar *form-file* nil "The truename of the file that is compiled.")
 
 (defvar *remembered* nil
-  "What existed before, of all that the forms of this compilation can define: a table from a symbol to the results of
-*ASPECTS*. A symbol without a home, with NIL, names a package that did not exist.")
+  "The state from before of all that the forms of this compilation can define: a table from a symbol to a list of conses
+of the two values of each of *ASPECTS*. An uninterned symbol, with NIL, names a package that did not exist.")
 
 ;;; Where a definition comes from
 
@@ -22,24 +22,24 @@ location."
     (t :unknown)))
 
 (defun function-file (function)
-  "Return the name of the file in which FUNCTION is, or NIL when it is in none. Return :UNKNOWN for one of the system,
-such as the closure of a trivial type or macro."
+  "Return the name of the file that FUNCTION comes from, or NIL when it comes from none. Return :UNKNOWN for a function
+of SBCL, such as its closure for a trivial DEFTYPE or DEFMACRO."
   (let ((file (introspect "DEFINITION-SOURCE-PATHNAME" (introspect "FIND-DEFINITION-SOURCE" function))))
     (if (typep file 'logical-pathname) :unknown file)))
 
 (defun from-elsewhere-p (object)
-  "True when OBJECT, a function or a source location, certainly comes from elsewhere than *FORM-FILE*."
+  "True when OBJECT, a function or a source location, is certainly not from *FORM-FILE*."
   (let ((file (if (functionp object) (function-file object) (location-file object))))
     (not (or (eq file :unknown) (and file (equal (pathname file) *form-file*))))))
 
 (defun defined-elsewhere-p (before now)
-  "True when NOW, a list of functions and locations, has one from elsewhere that BEFORE lacks."
+  "True when one of NOW, functions and source locations, is not in BEFORE and is certainly not from *FORM-FILE*."
   (some (lambda (object) (and (not (member object before :test #'eq)) (from-elsewhere-p object))) now))
 
 ;;; What SBCL knows about a name
 
 (defparameter *variable-categories* '(:variable :source-location) "SBCL's categories of information about variables.")
-(defparameter *class-categories* '(:type :typed-structure) "Those about types.")
+(defparameter *class-categories* '(:type :typed-structure) "SBCL's categories of information about types.")
 
 (defun other-categories ()
   "Return SBCL's categories of information about neither functions, nor variables, nor types."
@@ -49,8 +49,8 @@ such as the closure of a trivial type or macro."
                   (list* :function (append *variable-categories* *class-categories*))))
 
 (defun info-numbers (categories)
-  "Return the numbers of SBCL's kinds of information of CATEGORIES. Leaves out the function of a name itself, to which
-other functions refer."
+  "Return the numbers of SBCL's kinds of information of CATEGORIES. Leaves out the definition of a function name: other
+functions refer to that object."
   (loop for kind across known-kinds
         for category = (and kind (kind-category kind))
         when (and (member category categories)
@@ -59,14 +59,14 @@ other functions refer."
           collect (kind-number kind)))
 
 (defun known-info (name categories)
-  "Return what SBCL knows of CATEGORIES about NAME, a symbol or (SETF symbol), as pairs of the kind's number and the
+  "Return SBCL's information of CATEGORIES about NAME, a symbol or (SETF symbol), as pairs of the kind's number and the
 value."
   (loop for number in (info-numbers categories)
         for (value known) = (multiple-value-list (known-value name number))
         when known collect (cons number value)))
 
 (defun restore-info (name categories before)
-  "Make what SBCL knows of CATEGORIES about NAME be BEFORE, from KNOWN-INFO."
+  "Set SBCL's information of CATEGORIES about NAME back to BEFORE, from KNOWN-INFO."
   (loop for (number . value) in (known-info name categories)
         for old = (assoc number before)
         do (cond ((null old) (forget-values name (list number)))
@@ -89,7 +89,7 @@ value."
          (function (plain-function name)))
     (values (list* macro function (mapcar #'cdr info))
             (lambda ()
-              ;; When FMAKUNBOUND, which compiling never calls, has removed the kind, nothing is restored.
+              ;; Restore nothing after FMAKUNBOUND, which removes the kind. Compiling never calls it.
               (unless (and (or macro function) (not (fboundp name))
                            (not (known :function :kind name)))
                 (cond ((and macro (not (eq macro (macro-function name)))) (setf (macro-function name) macro))
@@ -102,8 +102,8 @@ value."
   (function-aspect (list 'setf symbol)))
 
 (defun variable-aspect (symbol)
-  "The aspect of SYMBOL as a variable. Its value stays, unless it got one as a constant or a global variable and had
-none before."
+  "The aspect of SYMBOL as a variable. Its value stays, unless it had none before and got one as a constant or as a
+global variable."
   (let ((bound (boundp symbol)) (info (known-info symbol *variable-categories*)))
     (values (mapcar #'cdr info)
             (lambda ()
@@ -128,14 +128,15 @@ none before."
         (values nil nil))))
 
 (defun class-locations (symbol)
-  "Return a list of the locations of the class SYMBOL. Evaluating a definition records one, compiling does not."
+  "Return a list of the source locations, or NIL, of the classoid and of the class that SYMBOL names. Evaluating a
+definition records its location, compiling does not."
   (multiple-value-bind (classoid class) (classoid-of symbol)
     (list (and classoid (classoid-location classoid))
           (and class (ignore-errors (class-location class))))))
 
 (defun layouts (symbol classoid)
-  "Return the layouts of CLASSOID, of the class SYMBOL: the one in force, and that of a definition that was only
-compiled."
+  "Return the layouts of CLASSOID, of the class SYMBOL: the current one, and that of a definition that was compiled but
+not loaded."
   (remove nil (list (classoid-layout classoid)
                     (known :type :compiler-layout symbol))))
 
@@ -148,8 +149,8 @@ compiled."
                            (layout-inherits layout))))))
 
 (defun restore-class (symbol old class layout state supers)
-  "Make SYMBOL name CLASS with the classoid OLD, in STATE and below SUPERS; or none when OLD is NIL. A definition of
-another kind of class has taken LAYOUT from OLD; give it back."
+  "Make SYMBOL name CLASS with the classoid OLD again, in STATE and below the classoids SUPERS; or no class when OLD is
+NIL. LAYOUT, or NIL, was that of OLD; a definition of another kind of class has taken it. Give it back."
   (let ((cell (class-cell symbol)) (new (classoid-of symbol)))
     (when new
       (dolist (super (set-difference (superclassoids symbol) (and (eq new old) supers)))
@@ -173,20 +174,20 @@ another kind of class has taken LAYOUT from OLD; give it back."
           (supers (superclassoids symbol)))
       (values (append (class-locations symbol) (mapcar #'cdr info))
               (lambda ()
-                ;; Nor is anything restored after (SETF (FIND-CLASS ...) NIL).
+                ;; Restore nothing after (SETF (FIND-CLASS ...) NIL).
                 (unless (and info (not (known :type :kind symbol)))
                   (restore-class symbol old class layout state supers)
                   (restore-info symbol *class-categories* info)))))))
 
 (defparameter *aspects*
   '(function-aspect setf-function-aspect class-aspect variable-aspect other-aspect)
-  "What a symbol can name, each independent of the others.")
+  "The functions for the aspects of a symbol. An aspect is independent of the others.")
 
 ;;; Remembering
 
 (defun remember-symbol (symbol)
-  "Save the aspects of SYMBOL, unless no program may define it. Save an aspect again if it was defined from elsewhere
-since."
+  "Save the aspects of SYMBOL in *REMEMBERED*, unless no program may define it. Save again those that were defined from
+elsewhere since."
   (let ((package (symbol-package symbol)))
     (unless (or (null package) (keywordp symbol) (sb-ext:package-locked-p package))
       (setf (gethash symbol *remembered*)
@@ -211,13 +212,13 @@ since."
                      ((symbolp part) (remember-symbol part)))))))
 
 (defun remember-package (name)
-  "Note that there is no package NAME, a string designator, when there is none."
+  "If no package NAME, a string designator, exists, note that in *REMEMBERED*."
   (let ((name (and (typep name '(or string symbol character)) (string name))))
     (unless (or (null name) (find-package name))
       (setf (gethash (make-symbol name) *remembered*) nil))))
 
 (defun defines-p (form)
-  "True when FORM calls a macro of the system that defines or declares something."
+  "True when FORM calls a defining macro of SBCL (DEF... in a locked package) or DECLAIM."
   (let* ((operator (and (consp form) (car form)))
          (package (and operator (symbolp operator) (symbol-package operator))))
     (and package
@@ -225,8 +226,8 @@ since."
          (sb-ext:package-locked-p package))))
 
 (defun expand-remembering (function form environment)
-  "The *MACROEXPAND-HOOK* of a compilation. It saves what the expansion of FORM can define, unless FORM stands in
-another file that the compiled code compiles or loads."
+  "The *MACROEXPAND-HOOK* of a compilation. It saves the state of what FORM and its expansion can define, unless FORM
+stands in another file, which the compiled code compiles or loads."
   (let ((own (and (null *load-truename*) (equal *compile-file-truename* *form-file*))))
     (when (and own (consp form) (eq (car form) 'defpackage))
       (remember-package (second form)))
@@ -241,14 +242,14 @@ another file that the compiled code compiles or loads."
 ;;; Restoring
 
 (defun restore-symbol (symbol kept)
-  "Restore the aspects of SYMBOL from KEPT, except those defined from elsewhere since."
+  "Restore the aspects of SYMBOL from KEPT, its value in *REMEMBERED*, except those defined from elsewhere since."
   (loop for aspect in *aspects*
         for (before . restore) in kept
         unless (defined-elsewhere-p before (funcall aspect symbol))
           do (ignore-errors (funcall restore))))
 
 (defun restore-package (name)
-  "Delete the package NAME, unless another uses it, it is from elsewhere, or something is defined in it."
+  "Delete the package NAME, unless another package uses it, it is not from *FORM-FILE*, or its symbols name something."
   (let ((package (find-package name)))
     (when (and package
                (null (package-used-by-list package))
@@ -272,7 +273,7 @@ another file that the compiled code compiles or loads."
 
 (defun call-undoing-definitions (function)
   "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING, and undo its definitions. The server runs one
-compilation at a time: another would take what this one has just defined for what existed before."
+compilation at a time: a second would save what the first has just defined as if it had existed before."
   (let ((*remembered* (make-hash-table :test 'eq)))
     (unwind-protect (funcall function)
       (restore-remembered))))
