@@ -92,7 +92,7 @@ function entryAt(forms: TopLevelForms, at: number): Entry | undefined {
   );
 }
 
-/** Returns how FORM, a part of TEXT, is known, or undefined when it is no list that names something. */
+/** Returns the head of FORM, a part of TEXT; undefined when FORM is no list with an operator and a name. */
 export function headOf(form: Form, text: string): Head | undefined {
   const [operator, second, ...rest] = elementsOf(form);
   const name = second && nameOf(second);
@@ -107,9 +107,9 @@ export function headOf(form: Form, text: string): Head | undefined {
   return { operator: operator.name, name, method: [...qualifiers, ...specializers].join(' ') };
 }
 
-/** Returns what can be meant by the qualifiers and specializers that FORM, which names a method, has behind the
- *  name. It is a part of TEXT. It has a lambda list as in a definition, or only the specializers, as in
- *  (defmethod area (circle)). */
+/** Returns the qualifiers and specializers, as in a Head, that FORM, a part of TEXT, can mean: with a lambda list as in
+ *  a definition, or with only specializers. (defmethod area (circle)) can mean `T` or `CIRCLE`. Returns [] when no list
+ *  follows the name. */
 export function methodsMeant(form: Form, text: string): string[] {
   const rest = elementsOf(form).slice(2);
   const list = rest.findIndex((part) => part.kind === 'cons');
@@ -126,14 +126,14 @@ function nameOf(part: Form): string {
   return named.map(bareName).join(' ');
 }
 
-/** Returns what PARAMETER of a method, a part of TEXT, specializes on: `CLASS`, `EQL OBJECT`, or T. */
+/** Returns the specializer of PARAMETER, of a method in TEXT: `CLASS`, `EQL OBJECT`, or T. */
 function specializerOf(parameter: Form, text: string): string {
   const specializer = elementsOf(parameter)[1];
   return specializer === undefined ? 'T' : namesIn(formText(text, specializer));
 }
 
-/** Returns what METHOD, qualifiers and specializers as SBCL prints them or as a text has them, consists of: names without
- *  their packages, and literals. Two with the same can be the same method. */
+/** Returns the names, without packages, and the literals in METHOD, joined by spaces. METHOD is qualifiers and
+ *  specializers as SBCL prints them or as a text has them. Equal results can mean the same method. */
 export function namesIn(method: string): string {
   const names: string[] = [];
   for (let at = 0; ; ) {
@@ -144,15 +144,16 @@ export function namesIn(method: string): string {
   }
 }
 
-/** Returns what tells TOKEN of TEXT from others: its name, which keeps that it is a keyword or not interned, or its text. */
+/** Returns TOKEN's name without package, but with the mark of a keyword or uninterned symbol; for a literal its
+ *  text. */
 function wordOf({ kind, name, start, end }: Token, text: string): string {
   if (kind !== 'atom' || name === '') return literalWord(text.slice(start, end));
   const mark = name.startsWith(MARK + MARK) ? '#:' : name.startsWith(MARK) ? ':' : '';
   return mark + bare(name);
 }
 
-/** Returns TEXT, of a literal, as all have it who write the same. The name of a character is read in any case, and SBCL prints
- *  a space as it is. */
+/** Returns TEXT, of a literal, in a spelling that equal literals share. The reader ignores the case of a character's
+ *  name, and SBCL prints a space as it is. */
 function literalWord(text: string): string {
   if (text === '#\\ ') return '#\\SPACE';
   const exact = text.startsWith('"') || (text.startsWith('#\\') && [...text].length === 3);

@@ -60,7 +60,7 @@ const LINES_BACK = 250;
 /** At most this many elements are read to try repairs of one text: each try reads the rest of the form. */
 const LOOKS = 600_000;
 
-/** Cost of changing an opening parenthesis. Readers notice closing ones less, so those are wrong more often. */
+/** Cost of changing an opening parenthesis. People overlook closing ones more easily, so those are wrong more often. */
 const UNLIKELY = 0.5;
 
 /** Returns what is wrong with the parentheses of TEXT, or undefined when they balance. */
@@ -104,7 +104,7 @@ function* elementsOf(text: string): Generator<Element> {
       lineStart = nextLine + 1;
     }
     if (kind === 'end') return;
-    // Counts from the line's last element on: counting from its beginning each time is quadratic.
+    // Counts columns from the line's last element on: counting from the line's beginning each time is quadratic.
     const counted = measured >= lineStart;
     column = width(text, counted ? measured : lineStart, start, counted ? column : 0);
     measured = start;
@@ -299,8 +299,8 @@ function closedAfter(index: number, part: Element, count: number): Candidate {
   };
 }
 
-/** Returns the repair that removes COUNT parentheses from PART on, which has index INDEX. What then begins the line
- *  keeps the column of its first token. */
+/** Returns the repair that removes COUNT parentheses from PART on, which has index INDEX. If PART begins its line, the
+ *  element behind them then begins the line, in PART's column. */
 function without(index: number, part: Element, count: number): Candidate {
   const opens = part.sort === 'open';
   return {

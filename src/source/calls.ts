@@ -7,7 +7,7 @@ import { MARK, upperCase } from './lexer.ts';
 import type { SourceText } from './text.ts';
 import { operatorOf, walkSource } from './walk.ts';
 
-/** A call or mention that begins at START. A call that can be checked has ARGS; HOW names any other mention. */
+/** A call or mention that begins at START: with ARGS when the call can be checked, else with HOW, as in 'as a name'. */
 export interface Mention {
   start: number;
   /** Start of the #'NAME or of the SETF place within the call, when the function is named there. */
@@ -35,7 +35,7 @@ export interface Wanted {
 export interface Callee extends Omit<Wanted, 'bare'> {
   /** Whether it is a `(setf NAME)` function. */
   setf: boolean;
-  /** Whether it is a macro, which SETF expands in a place. */
+  /** Whether it is a macro: SETF expands a macro call that is a place. */
   macro?: boolean | undefined;
 }
 
@@ -74,8 +74,8 @@ function formatMentions(text: string, { name, homes }: Callee, tops: readonly nu
   });
 }
 
-/** Returns those of ELEMENTS in which the name can mean the callee. A local function or macro of that name shadows it
- *  in its scope. */
+/** Returns those of ELEMENTS in which the name can mean the callee: a local function or macro of that name shadows the
+ *  callee in its scope. */
 function unshadowed(elements: readonly Form[], state: Walk, data: boolean): readonly Form[] {
   const operator = operatorOf(elements[0]);
   if (!LOCAL.includes(operator)) return elements;
@@ -84,8 +84,8 @@ function unshadowed(elements: readonly Form[], state: Walk, data: boolean): read
   return operator === 'LABELS' || data ? [] : elements.slice(0, 2);
 }
 
-/** Returns PARTS of a form of ELEMENTS, with each SETF place of the callee's name replaced by its arguments: the place
- *  calls the (setf NAME) function. */
+/** Returns PARTS, of a form with ELEMENTS, with each SETF place (NAME ...) replaced by its arguments: such a place
+ *  calls the function (setf NAME), not NAME. */
 function withoutPlaces(elements: readonly Form[], parts: readonly Form[], state: Walk): readonly Form[] {
   if (state.setf || state.macro || !['SETF', 'PSETF'].includes(operatorOf(elements[0]))) return parts;
   return parts.flatMap((part, index) => {
@@ -110,7 +110,7 @@ function note(form: Form, elements: readonly Form[], state: Walk, data: boolean)
   }
 }
 
-/** When the callee is (setf NAME): records each place (NAME ...) that FORM assigns as a call of it. */
+/** For a callee (setf NAME): records a call of it for each place (NAME ...) that FORM sets. */
 function noteSetf(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
   for (const place of placesIn(elements)) {
     const [name, ...args] = elementsOf(place) ?? [];
@@ -133,7 +133,7 @@ const EVEN: Choice = (index) => index % 2 === 0;
 const ALL: Choice = () => true;
 const BUT_LAST: Choice = (index, count) => index < count - 1;
 
-/** By operator, the arguments that are places which it sets. */
+/** By operator: which of its arguments are places that it sets. */
 const SET: ReadonlyMap<string, Choice> = new Map([
   ['SETF', EVEN],
   ['PSETF', EVEN],
@@ -147,7 +147,7 @@ const SET: ReadonlyMap<string, Choice> = new Map([
   ['SHIFTF', BUT_LAST],
 ]);
 
-/** By operator of a place, the parts that are themselves places, set along with it. */
+/** By operator of a place: which of its arguments are places too. (setf (values a b) ...) sets a and b. */
 const SET_WITHIN: ReadonlyMap<string, Choice> = new Map([
   ['VALUES', ALL],
   ['GETF', FIRST],

@@ -1,8 +1,8 @@
-// Searches a Lisp text by tokens, apart from its comments and strings.
+// Searches a Lisp text by tokens, so that names in comments and strings do not match.
 
 import { bare, MARK, nextToken, type Token } from './lexer.ts';
 
-/** Yields the tokens of TEXT, up to the first unreadable one. An array of a million would be too large. */
+/** Yields the tokens of TEXT, up to the first unreadable one. An array of a million tokens would be too large. */
 function* tokensOf(text: string): Generator<Token> {
   for (let at = 0; ; ) {
     const token = nextToken(text, at, false);
@@ -61,8 +61,8 @@ function readOn(words: Int32Array, bits: Int32Array, last: number): boolean {
   return ((words[words.length - 1] ?? 0) & last) !== 0;
 }
 
-/** Returns a function from a token to the bit set of the tokens WANTED, of PATTERN, that equal it; undefined when none
- *  does. */
+/** Returns a function that maps a token of a text to the bit set of its equals among WANTED, the tokens of PATTERN; to
+ *  undefined when none is equal. */
 function bitsIn(wanted: readonly Token[], pattern: string) {
   const [exact, bareOnes] = [new Map<string, Int32Array>(), new Map<string, Int32Array>()];
   for (const [index, token] of wanted.entries()) {
@@ -85,11 +85,11 @@ function isWhole({ kind, name }: Token): boolean {
   return name.includes(MARK) || (kind === 'atom' && name === '');
 }
 
-/** A number in a radix of its own. */
+/** Begins a number with a radix prefix, such as #x1F. */
 const RADIX = /^#\d*[brox]/i;
 
-/** Returns what is the same for tokens that are the same, also in their package unless it is to be BARE. Strings, characters
- *  and the like have no name. */
+/** Returns a key that equal tokens share. That of a symbol has its package, unless IS_BARE. Strings, characters and the
+ *  like have no name, so their text is the key. */
 function keyOf(token: Token, text: string, isBare: boolean): string {
   const { kind, name, start, end } = token;
   if (kind !== 'atom') return name === '' ? kind : `${kind} ${isBare ? bareName(token) : name}`;
@@ -98,11 +98,11 @@ function keyOf(token: Token, text: string, isBare: boolean): string {
   return isBare ? `:${bareName(token)}` : `:${name}`;
 }
 
-/** Characters of a call that are searched for its end. */
+/** A call longer than this many characters is not put on one line. */
 const CALL = 1000;
 
-/** Returns the call whose parenthesis or operator is at START of TEXT, with its start, and its text on one line without
- *  comments. Returns undefined without a call there, for one on one line already, or longer than CALL. */
+/** Returns the call of several lines whose parenthesis or operator is at START of TEXT: FROM is its start, and the text
+ *  has one line and no comments. Returns undefined without such a call, and for one longer than CALL. */
 export function brokenCall(text: string, start: number): { from: number; call: string } | undefined {
   const from = text[start] === '(' ? start : start - 1;
   if (text[from] !== '(') return undefined;

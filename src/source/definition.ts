@@ -5,7 +5,7 @@ import { bareName, type Form, formText, readForm } from './form.ts';
 
 export interface Definition {
   operator: string;
-  /** Bare, without package. */
+  /** Without its package. */
   name: string;
   /** Whether it defines the function `(setf NAME)`. */
   setf: boolean;
@@ -80,7 +80,7 @@ function classParts(slots: Form | undefined): Partial<Definition> {
   return { slots: names, accessors, initargs, constructors: new Map() };
 }
 
-/** Returns the keywords for which OPTIONS, of a class, have default values. */
+/** Returns the keywords in the :DEFAULT-INITARGS of OPTIONS, those of a class. */
 function defaultInitargs(options: readonly Form[]): string[] {
   const given = options.map((option) => elementsOf(option) ?? []);
   const [, ...values] = given.find(([key]) => bareName(key) === 'DEFAULT-INITARGS') ?? [];

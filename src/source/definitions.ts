@@ -36,7 +36,7 @@ export function definedAt(forms: TopLevelForms, start: number): Defined[] {
   return found ? definedBy(found.form, forms.source.text, 0) : [];
 }
 
-/** Returns the forms of FORMS that define SYMBOL, or the string of that name. */
+/** Returns the spans of those of FORMS whose name is SYMBOL, or a string that names SYMBOL. */
 export function definitionsNamed(forms: TopLevelForms, symbol: string): { start: number; end: number }[] {
   const { text } = forms.source;
   return formsMentioning(forms, symbol).flatMap((start) => {
@@ -47,7 +47,7 @@ export function definitionsNamed(forms: TopLevelForms, symbol: string): { start:
   });
 }
 
-/** True when PART is a string that names SYMBOL, as the names of systems are. */
+/** True when PART is a string that names SYMBOL, as in (defsystem "name" ...). */
 function isString(forms: TopLevelForms, part: Form | undefined, symbol: string): boolean {
   const { text } = forms.source;
   return (
@@ -91,8 +91,8 @@ function listAfter(rest: Form[], text: string): string | undefined {
   return parts.length > 0 && parts.every((part) => !part.startsWith('"')) ? parts.join(' ') : undefined;
 }
 
-/** Returns the first line of the docstring in REST, the elements behind the name. It is a string that is not alone
- *  there, or the one in (:documentation ...). */
+/** Returns the first line of the docstring in REST, the elements behind the name: the string in (:documentation ...),
+ *  or the first string unless it is the only element, and so a value. */
 function documentationIn(rest: Form[], text: string): string | undefined {
   const strings = rest.slice(0, 3).filter(({ start }) => text[start] === '"');
   const option = rest.find(({ start }) => /^\(:documentation\s/i.test(text.slice(start, start + 16)));
@@ -101,7 +101,7 @@ function documentationIn(rest: Form[], text: string): string | undefined {
   return line || undefined;
 }
 
-/** Returns TEXT, of a form, on one line and without comments that end one. */
+/** Returns TEXT, of a form, on one line and without line comments. */
 export function onOneLine(text: string): string {
   return text.replace(/;[^\n]*\n/g, '\n').replace(/\s+/g, ' ');
 }

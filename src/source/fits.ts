@@ -11,7 +11,7 @@ export interface LambdaList {
   /** Names of its keywords; undefined without &key. */
   keys?: string[];
   otherKeys: boolean;
-  /** Of a macro: nested lambda lists, by the position of the required parameter that each one is. */
+  /** Of a macro: its nested lambda lists, by position; the first required parameter has position 0. */
   inner?: Map<number, LambdaList>;
 }
 

@@ -7,7 +7,7 @@ export type Features = ReadonlySet<string>;
 type Reader = ReturnType<typeof newReader>;
 
 /** A form as read. CAR of a comma is the form behind it, CAR of a label (#1=) the labelled form. 'made' is a `#.` form:
- *  CAR is the form to evaluate, NAME its name. TEMPLATE marks a backquote. */
+ *  CAR is the form to evaluate, NAME the name of that form. TEMPLATE marks a backquote. */
 export interface Form {
   kind: 'atom' | 'comma' | 'cons' | 'label' | 'made';
   start: number;
@@ -176,7 +176,7 @@ export function formText(text: string, { start, kind }: Form): string {
     if (token.kind === ')') depth--;
     at = token.end;
     const prefix = /^[',`#]/.test(token.kind) && !token.kind.endsWith('(') && token.kind !== '##';
-    // An atom that such a character begins is the operator which that stands for, or all of a literal such as #x1F.
+    // An atom at a prefix is the operator that the prefix stands for, as QUOTE for ', or a whole literal such as #P"a".
     const operator = kind === 'atom' && (token.kind === '`' || OPERATORS.has(token.kind));
     if (depth === 0 && (!prefix || operator)) return text.slice(start, at);
   }

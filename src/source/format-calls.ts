@@ -1,9 +1,9 @@
-/** Decides where the directives of FORMAT in a text call functions by their names. */
+/** Finds the FORMAT directives ~/NAME/ in a text, which call functions by name. */
 
 import { upperCase } from './lexer.ts';
 
-/** A directive ~/NAME/ that begins at START; the name stands at index AT as it is WRITTEN, and is looked up in the package
- *  HOME. */
+/** A directive ~/NAME/ that begins at START. WRITTEN is the text of NAME, at index AT. FORMAT looks the name up in the
+ *  package HOME. */
 export interface FormatCall {
   start: number;
   at: number;
@@ -12,7 +12,7 @@ export interface FormatCall {
 }
 
 const PARAMETER = String.raw`(?:[-+]?\d+|'.|[v#])?`;
-/** The first alternative takes a directive that prints a tilde. */
+/** The first alternative matches the directive ~~, which prints a tilde: its second tilde begins no directive. */
 const DIRECTIVE = new RegExp(`~~|(~${PARAMETER}(?:,${PARAMETER})*[:@]*/)([^\\s/"]+)/`, 'gis');
 
 /** Returns the calls by FORMAT directives in TEXT. */

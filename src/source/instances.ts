@@ -66,7 +66,8 @@ export function instanceUsesIn(
   return found;
 }
 
-/** Returns the instance that a form makes of one of CLASSES, or of a computed class with one of INITARGS, if any. */
+/** Returns how a form of ELEMENTS makes an instance of one of CLASSES, or of a computed class with one of INITARGS;
+ *  undefined when it makes none. */
 function makingIn(
   elements: readonly Form[],
   classes: readonly Wanted[],

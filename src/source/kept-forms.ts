@@ -9,7 +9,7 @@ export interface TopLevelForm {
   end: number;
 }
 
-/** A cache entry; FORGET removes it from its owner. */
+/** A cache entry; FORGET removes it from the TopLevelForms that has it. */
 export interface Kept {
   found: TopLevelForm | undefined;
   forget: () => void;

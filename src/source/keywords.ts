@@ -1,23 +1,23 @@
-/** Decides which keywords in a text stand for a symbol: those of its parameters and initargs, and of what takes them. */
+/** Finds the keywords that stand for a symbol: of its keyword parameters and initargs, in definitions and calls. */
 
 import type { Part, Tree } from './tree.ts';
 
-/** What takes a keyword that stands for a symbol, by bare names. Structures take it where they are written as #S(...). */
+/** By bare name: the functions, classes and structures, in #S(...), that take the keyword of a symbol. */
 export interface Takers {
   functions: Set<string>;
   classes: Set<string>;
   structures: Set<string>;
 }
 
-/** Returns takers that are none. */
+/** Returns an empty Takers. */
 export function noTakers(): Takers {
   return { functions: new Set(), classes: new Set(), structures: new Set() };
 }
 
-/** Functions of Common Lisp whose methods give initargs to the classes that they are for. */
+/** Generic functions of Common Lisp: a keyword parameter of their methods is an initarg of the specializing class. */
 const INITIALIZING = new Set(['INITIALIZE-INSTANCE', 'REINITIALIZE-INSTANCE', 'SHARED-INITIALIZE']);
 
-/** Whether PART is a keyword parameter of a lambda list, of which the keyword has the same name. */
+/** True when PART is the variable of a keyword parameter with a keyword of the same name, as X in (&key (x 1)). */
 export function namesKeyword(part: Part): boolean {
   return lambdaListOf(part) !== undefined;
 }
@@ -29,13 +29,13 @@ function lambdaListOf(part: Part): Part | undefined {
   return part.index === 0 && around !== undefined && isParameter(around) ? around.around : undefined;
 }
 
-/** Whether PART stands directly behind &KEY in a list. */
+/** True when PART is itself an element of a list behind &KEY. */
 export function isParameter(part: Part): boolean {
   return part.section === '&KEY';
 }
 
-/** Notes in TAKERS what in TREE of TEXT has a keyword parameter of a symbol that is NAMED, or a slot with it and an initarg
- *  of its name. */
+/** Records in TAKERS the functions and classes that TREE, of TEXT, defines with the keyword of a symbol: as a keyword
+ *  parameter, or as an initarg of the slot of that name. NAMED is true for parts that are the symbol. */
 export function noteTakers(tree: Tree, text: string, named: (part: Part) => boolean, takers: Takers): void {
   const [withSymbol, withInitarg] = [
     new Map<Part | undefined, string>(),
@@ -62,7 +62,7 @@ function noteDefinition(definition: Definition | undefined, takers: Takers): voi
   else takers.functions.add(definition.name);
 }
 
-/** Whether PART, a keyword in TEXT, stands where one of TAKERS takes it. */
+/** True when PART, a keyword in TEXT, stands where one of TAKERS takes it: in a call, an initarg or a declaration. */
 export function takesKeyword(part: Part, text: string, takers: Takers): boolean {
   const list = part.around;
   if (list === undefined) return false;
@@ -78,8 +78,8 @@ function isInitarg(part: Part, text: string): boolean {
   return part.around?.items[part.index - 1]?.name === 'INITARG' && text[part.start] === ':';
 }
 
-/** Whether PARAMETER, a list that begins with a keyword, declares that of a parameter: in the type of a function, or with
- *  a variable of another name. */
+/** True when PARAMETER, a list that begins with a keyword, declares a keyword parameter of one of TAKERS: (:name type)
+ *  in an FTYPE, or (:name variable) in ((:name variable) default). */
 function isDeclared(parameter: Part, { functions, ...takers }: Takers): boolean {
   const { around } = parameter;
   if (isParameter(parameter)) {
@@ -122,15 +122,15 @@ interface Definition {
   form: Part;
 }
 
-/** Returns the class whose instances DEFINITION initializes, when it is a method that does so. */
+/** Returns the class of whose initialization DEFINITION is a method, as of INITIALIZE-INSTANCE; else undefined. */
 function classInitialized({ name, form }: Definition): string | undefined {
   if (!INITIALIZING.has(name)) return undefined;
   const lambdaList = form.items.slice(2).find(({ kind }) => kind === 'list');
   return lambdaList?.items[0]?.items[1]?.name;
 }
 
-/** Returns the definition in which the list INNER stands: the innermost list around it with an operator that begins with
- *  DEF, or of a local function, or a constructor of a structure. */
+/** Returns the innermost definition around the list INNER: a list whose operator begins with DEF, a local function, or
+ *  a :CONSTRUCTOR option of a structure. */
 function definitionAround(inner: Part): Definition | undefined {
   for (let form = inner.around; form !== undefined; form = form.around) {
     const [operator, named] = form.items;

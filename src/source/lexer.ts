@@ -75,7 +75,7 @@ function dispatchToken(source: string, start: number, suppressed: boolean): Toke
     const isForm = end === number || source.charAt(number) === '#';
     if (char === '*' || suppressed || !isForm) return { kind: 'atom', start, end, name: '' };
   }
-  // An illegal sub-character is left to be read: it may be what closes the list.
+  // An illegal sub-character is left for the next token: it may be the parenthesis that closes the list.
   if (char === '' || /[\s<)]/.test(char)) return { kind: 'atom', start, end: at, name: '' };
   // Standard readers reject #". Libraries that define it as a dispatch macro read a string after it.
   if (char === '"') return { ...token, end: at };
@@ -144,12 +144,12 @@ export function upperCase(name: string): string {
   if (!NOT_ASCII.test(name)) return name.toUpperCase();
   return name.normalize('NFKC').replace(RUN_OR_CHARACTER, (part) => {
     const upper = part.toUpperCase();
-    // SBCL leaves a character that has no single one for its upper case, or whose upper case has another lower one.
+    // SBCL keeps a character whose upper case is more than one character, or has another character as its lower case.
     return upper.length === part.length && upper.toLowerCase() === part.toLowerCase() ? upper : part;
   });
 }
 
-/** Gives NAME, of a symbol, in lower case; as it is when the reader would take that for another. */
+/** Returns NAME, of a symbol, in lower case; unchanged when the reader would read the lower case as another name. */
 export function lowerCase(name: string): string {
   const lower = name.toLowerCase();
   return upperCase(lower) === name ? lower : name;

@@ -5,7 +5,7 @@ import type { TopLevelForms } from './position.ts';
 
 const ESCAPE = /[\\|]/;
 
-/** True when TEXT may contain one of SYMBOLS, as interned. Misses those that it writes with needless escapes. */
+/** True when TEXT may contain one of SYMBOLS, as interned. Misses symbols that TEXT writes with needless escapes. */
 export function canHave(text: string, symbols: readonly string[]): boolean {
   const upper = upperCase(text);
   return symbols.some((symbol) => ESCAPE.test(symbol) || upper.includes(upperCase(symbol)));

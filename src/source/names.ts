@@ -44,7 +44,7 @@ export class Names {
     for (const form of forms) this.#look(source, form, features);
   }
 
-  /** Returns where FORM mentions the symbol NAME, of any package, and how often it defines it. */
+  /** Returns the uses of the symbol NAME, of any package, in FORM, and how many definitions of it FORM has. */
   in({ start, end }: TopLevelForm, name: string): { uses: Mention[]; definitions: number } {
     const there = (this.#mentions.get(name) ?? []).filter(
       (each) => each >= start * BITS && each < end * BITS,

@@ -15,23 +15,23 @@ export interface Renaming {
 /** A package as a text defines it. */
 interface Planned {
   uses: string[];
-  /** Packages that it imports from, each with the names. */
+  /** Packages that it imports from, each with the names of the imported symbols. */
   imports: [from: string, names: Set<string>][];
   shadows: Set<string>;
 }
 
-/** Options of a package definition, by which package the symbols they name belong to. */
+/** Options of a package definition that name symbols of that package, and those that name symbols of another one. */
 const OWN_OPTIONS = new Set(['EXPORT', 'INTERN', 'SHADOW', 'UNEXPORT', 'UNINTERN']);
 const IMPORT_OPTIONS = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
 
-/** The packages that texts can name. */
+/** Resolves package names: of packages in the image, and of packages that a text defines. */
 export class Packages {
   readonly #names: ReadonlyMap<string, string>;
   readonly #local = new Map<string, string>();
   readonly #planned = new Map<string, Planned>();
 
-  /** NAMES pairs each name or nickname of a package with its proper name. LOCAL is a package, a local nickname in it,
-   *  and the package that this means. */
+  /** NAMES pairs each name or nickname of a package with its proper name. LOCAL has triples: a package, a local
+   *  nickname in it, and the package that the nickname means. */
   constructor(names: readonly [string, string][], local: readonly [string, string, string][]) {
     this.#names = new Map(names);
     for (const [within, nickname, actual] of local) this.#local.set(`${within}\0${nickname}`, actual);

@@ -1,4 +1,4 @@
-// Names the part of a definition that contains an offset, for parts that the compiler runs apart from its functions.
+// Names the part of a definition at an offset, if SBCL runs it apart from the functions, such as a slot initform.
 
 import { bare, nextToken } from './lexer.ts';
 import type { TopLevelForm } from './top-level.ts';
@@ -10,7 +10,7 @@ interface Around {
   behind: string;
 }
 
-/** Slot options whose value is such a part. */
+/** Slot options whose value is such a part, with the name of the part. */
 const SLOT_PARTS: ReadonlyMap<string, string> = new Map([
   ['INITFORM', 'slot initform'],
   ['TYPE', 'slot type'],
@@ -23,7 +23,7 @@ const PARTS: ReadonlyMap<string, (lists: readonly Around[], behind: string) => s
   ...['DEFCLASS', 'DEFINE-CONDITION'].map((operator) => [operator, partOfClass] as const),
 ]);
 
-/** True when definitions with OPERATOR have such parts. */
+/** True when `partAt` can name parts of definitions with OPERATOR. */
 export function hasParts(operator: string): boolean {
   return PARTS.has(operator);
 }

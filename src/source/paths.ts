@@ -8,8 +8,8 @@ export interface Span {
   end: number;
 }
 
-/** Returns the spans of the parts at PATHS of the form at index START of SOURCE, under FEATURES, in text order. Parts
- *  within others are left out, and paths that lead nowhere in the text. */
+/** Returns the spans of the parts at PATHS of the form at index START of SOURCE, under FEATURES, in text order. Leaves
+ *  out parts within other parts, and paths that lead nowhere in the text. */
 export function spansOf(
   source: string,
   start: number,

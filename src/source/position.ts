@@ -14,7 +14,8 @@ import { type Kept, KeptForms, type TopLevelForm } from './kept-forms.ts';
 import { lastUpTo, type SourceText } from './text.ts';
 import { isUse, type Used, useIn, usesIn } from './uses.ts';
 
-/** Where a use is: at one of STARTS. They are empty when a macro expansion made it, so that the text lacks it. */
+/** The place of a use: one of the offsets STARTS; none when a macro expansion made the use, so that the text lacks
+ *  it. */
 export interface Spot {
   starts: readonly number[];
   /** Whether every one of STARTS is a place of the use; otherwise only one of them is. */
@@ -23,8 +24,8 @@ export interface Spot {
   inside?: boolean;
 }
 
-/** The known uses in a form: AT are the starts of lists that have one. WHOLE: the expansion of the form itself has one.
- *  INSIDE counts those at unknown places. */
+/** The known uses of a name in a form. AT: start offsets of the lists with a use. WHOLE: the macro expansion of the
+ *  form itself contains one. INSIDE: number of uses at unknown places in the form. */
 export interface KnownUses {
   at: readonly number[];
   whole: boolean;
@@ -73,7 +74,7 @@ export class TopLevelForms {
     return this.#starts[n];
   }
 
-  /** Finds the start of each form. Awaits TURN now and then, since there can be many. */
+  /** Finds the start of each form. Awaits TURN after every FORMS forms, since a text can have many. */
   async readAhead(turn: () => Promise<void>): Promise<void> {
     for (let n = 0; this.start(n) !== undefined; n += FORMS) await turn();
   }
@@ -168,14 +169,14 @@ export class TopLevelForms {
     return this.packageAt(index) ?? USUAL_PACKAGE;
   }
 
-  /** Returns the current package at INDEX; undefined when no form of the text has entered one, so that it is unsure. */
+  /** Returns the current package at INDEX; undefined when unsure, because no form before INDEX has entered one. */
   packageAt(index: number): string | undefined {
     while ((this.#starts.at(-1) ?? -1) < index && this.start(this.#starts.length) !== undefined);
     return this.#entered.names[lastUpTo(this.#entered.ends, index)];
   }
 }
 
-/** Returns the spot of one use at one of STARTS, except those KNOWN already. */
+/** Returns the spot of a single use, which is at one of STARTS but at none of KNOWN, the places of other uses. */
 function theOne(starts: readonly number[], known: ReadonlySet<number>): Spot {
   const left = starts.filter((start) => !known.has(start));
   return { starts: left, sure: left.length <= 1 };

@@ -2,7 +2,7 @@
 
 import { lowerCase, upperCase } from './lexer.ts';
 
-/** Characters that a name can have beside others; a period at the end of a word ends a sentence. */
+/** Characters that can continue a name. A period is none of them, since at the end of a word it ends a sentence. */
 const BESIDE = String.raw`[\p{L}\p{N}*+\-%$&!?<>=/_~^@\\|]`;
 
 /** A mention in prose: UTF-16 indices. */

@@ -1,4 +1,4 @@
-/** Finds what to rewrite in a text so that symbols get new names, and what only looks like them. */
+/** Finds the edits that rename symbols in a text, and the places that keep a name which only looks like one of them. */
 
 import { formatCalls } from './format-calls.ts';
 import { isParameter, namesKeyword, noteTakers, type Takers, takesKeyword } from './keywords.ts';
@@ -14,9 +14,9 @@ export interface Task {
   packages: Packages;
   /** Returns the current package at an index of the text. */
   packageAt: (index: number) => string;
-  /** What takes a keyword that stands for a symbol, by the name of that. */
+  /** By symbol name: the functions, classes and structures that take its keyword. */
   takers: ReadonlyMap<string, Takers>;
-  /** Whether keywords of parameters follow too, and what comments and strings say. */
+  /** Whether to rename the keywords of parameters too, and mentions in comments and strings. */
   keywords: boolean;
   prose: boolean;
 }
@@ -97,7 +97,7 @@ function atName(text: string, part: Part, renaming: Renaming, task: Task, scan: 
   else scan.edits.push(symbolEdit(text, part, renaming, task));
 }
 
-/** Words of LOOP behind which a variable, a type or a form stands, and no other word. */
+/** Words of LOOP that a variable, a type or a form follows, and never another word. */
 const BEFORE_FORMS = new Set(
   (
     'ABOVE ACROSS ALWAYS APPEND APPENDING AS BELOW BY COLLECT COLLECTING COUNT COUNTING DOWNFROM DOWNTO FOR FROM IF IN INTO ' +
@@ -106,7 +106,7 @@ const BEFORE_FORMS = new Set(
   ).split(' '),
 );
 
-/** Words of LOOP behind which AND joins variables, or clauses. */
+/** Words of LOOP after which AND joins variables, and those after which it joins clauses. */
 const JOINED = new Map(
   ['FOR', 'AS', 'WITH', 'IF', 'WHEN', 'UNLESS'].map((word, index) => [
     word,
@@ -116,7 +116,7 @@ const JOINED = new Map(
 
 const loopWords = new WeakMap<Part, ReadonlySet<Part>>();
 
-/** Whether PART stands in a LOOP as one of its words. */
+/** True when PART is a word of a LOOP, such as FOR, not a form or variable with such a name. */
 function isLoopWord(part: Part): boolean {
   const { around, name } = part;
   if (!LOOP_WORDS.has(name) || around?.items[0]?.name !== 'LOOP') return false;
@@ -125,8 +125,8 @@ function isLoopWord(part: Part): boolean {
   return words.has(part);
 }
 
-/** Returns the parts of LOOP that are its words. What stands behind another word is a form or a variable, but where that one
- *  is a form itself. */
+/** Returns the elements of a LOOP that are its words. An element after a word that takes a form or a variable is no
+ *  word, whatever its name. */
 function wordsOfLoop({ items }: Part): ReadonlySet<Part> {
   const words = new Set<Part>();
   let joined: string | undefined;
@@ -135,7 +135,7 @@ function wordsOfLoop({ items }: Part): ReadonlySet<Part> {
     if (before === undefined || !LOOP_WORDS.has(part.name)) continue;
     const behindAnd = joined === 'variables' && before.name === 'AND';
     const isForm = before.name === '=' || (words.has(before) && (behindAnd || BEFORE_FORMS.has(before.name)));
-    // What was tested last is meant by its name.
+    // IT is a word even there: it means the value of the last test.
     if (isForm && part.name !== 'IT') continue;
     words.add(part);
     joined = JOINED.get(part.name) ?? joined;
@@ -166,9 +166,9 @@ function symbolEdit(text: string, part: Part, renaming: Renaming, { keywords }: 
   return { ...edit, text: part.around?.items[0] === part && isParameter(part.around) ? named : `(${named})` };
 }
 
-/** Whether PART, a keyword or a string, and a package that has the symbol of RENAMING are the first two arguments of a call.
- *  Then it names that symbol. So it does in (intern (string :name) (find-package :package)). What can be the name of a
- *  package itself does not tell, nor do the options of a definition. */
+/** True when PART, a keyword or a string, names the symbol of RENAMING, because it is one of the first two arguments of
+ *  a call, and the other means a package with the symbol: (intern (string :name) (find-package :package)). False in the
+ *  options of a definition, and when the name can mean a package. */
 function namedBeside(part: Part, text: string, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
   const means = (other: Part) => {
@@ -181,8 +181,7 @@ function namedBeside(part: Part, text: string, renaming: Renaming, packages: Pac
   return outer !== undefined && (means(outer) || (isCall(outer, text) && outer.items.some(means)));
 }
 
-/** Returns the other of the first two arguments of the call in TEXT that has PART as one. Definitions do not count as
- *  calls. */
+/** Returns, of the first two arguments of the call in TEXT, the one beside PART. Definitions do not count as calls. */
 function otherArgument(part: Part, text: string): Part | undefined {
   const { around } = part;
   if (around === undefined || !isCall(around, text) || around.items[0]?.name.startsWith('DEF'))
@@ -211,7 +210,8 @@ const FORMATTING = new Set(
   ).split(' '),
 );
 
-/** Notes what the string PART names by a package too, or calls by FORMAT, or says. */
+/** Records in SCAN what the string PART contains of TASK's symbols: it can be a symbol with package prefix, have a
+ *  FORMAT directive ~/NAME/, or mention a symbol in prose. */
 function inString(text: string, part: Part, task: Task, scan: Scan, current: string): void {
   const { start, end } = part;
   const inside = text.slice(start + 1, end - 1);
@@ -223,7 +223,7 @@ function inString(text: string, part: Part, task: Task, scan: Scan, current: str
       if (found?.name !== renaming.from) continue;
       if (task.packages.has(renaming, found.prefix ?? home, current) !== true) continue;
       const from = start + 1 + at;
-      // A string that begins like this can be a path below the home of a user.
+      // A string that begins with ~/NAME/ can be a path in the user's home directory.
       const isPath = found.prefix === undefined && inside.startsWith('~/') && at === 2;
       if (isPath && !FORMATTING.has(part.around?.items[0]?.name ?? '')) {
         scan.kept.push({ start: from, why: 'string' });
@@ -255,7 +255,7 @@ function inProse(text: string, start: number, end: number, task: Task, scan: Sca
   }
 }
 
-/** Notes in TASK what in TREE of TEXT takes a keyword that stands for the symbol of RENAMING. */
+/** Records in TASK the definitions in TREE, of TEXT, that take the keyword of RENAMING's symbol. */
 export function noteKeywords(tree: Tree, text: string, renaming: Renaming, task: Task): void {
   const takers = task.takers.get(renaming.from);
   if (takers === undefined) return;

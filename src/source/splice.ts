@@ -1,4 +1,4 @@
-/** Decides where a form is inserted in, replaced in or removed from a Lisp text, and what goes with it. */
+/** Computes the splices that insert, replace or remove a form of a Lisp text, with comments and blanks beside it. */
 
 import { newReader, readTopLevel } from './form.ts';
 import { nextToken } from './lexer.ts';
@@ -19,8 +19,8 @@ export interface Extent {
   lead: number;
 }
 
-/** Returns how many line breaks to put between a form and a new one beside it, one or two: as many as the first of
- *  BLANKS that has any. */
+/** Returns how many line breaks to put between a form and a new form beside it: as many as the first of BLANKS that has
+ *  any, at most 2. BLANKS are the runs of white space around the form. */
 function breaksBetween(...blanks: string[]): number {
   const counts = blanks.map((blank) => blank.split('\n').length - 1);
   return Math.min(2, counts.find((count) => count > 0) ?? 2);
@@ -36,7 +36,7 @@ function blankBehind(text: string, index: number): string {
   return index + blank.length === text.length ? '' : blank;
 }
 
-/** Returns the splice that puts ADDED, which ends no line, in front of EXTENT of FORMS and the comment right above it. */
+/** Returns the splice that puts ADDED, with no final line break, before EXTENT of FORMS and the comment right above. */
 export function splicedBefore(forms: TopLevelForms, extent: Extent, added: string, eol: string): Splice {
   const { text } = forms.source;
   const { lead, end } = extent;
@@ -48,7 +48,7 @@ export function splicedBefore(forms: TopLevelForms, extent: Extent, added: strin
   return { start: at, end: at, text: `${added}${eol.repeat(breaks)}${alone ? indentation : ''}` };
 }
 
-/** Returns where the last token ends that stands above EXTENT of FORMS, or where a form before that begins. */
+/** Returns the end of the last token above EXTENT of FORMS; 0 without any. */
 function endAbove(forms: TopLevelForms, { start, lead }: Extent): number {
   const { text } = forms.source;
   const starts = forms.starts();
@@ -60,11 +60,11 @@ function endAbove(forms: TopLevelForms, { start, lead }: Extent): number {
   return end;
 }
 
-/** A line that is about the form below it. One with four semicolons is a title, and one with |# can end a block of comment. */
+/** A comment line about the form below. A line of four semicolons is a title; one with |# can end a block comment. */
 const COMMENT_LINE = /^[ \t]*;(?!;;;)(?!.*\|#)/;
 
-/** Returns where the lines of comment begin that end at LINE_START of TEXT, none of them above FLOOR: a string can have
- *  lines that look like them. */
+/** Returns the start of the comment lines that end at LINE_START of TEXT. It is at least FLOOR: above that, lines of a
+ *  string can look like comments. */
 function commentStart(text: string, lineStart: number, floor: number): number {
   let start = lineStart;
   for (let at = lineStart; at > 0; ) {
@@ -151,15 +151,16 @@ export interface Changed {
   end: number;
 }
 
-/** Returns the top-level forms of NOW that SPLICES of BEFORE, in their order and apart, have made or changed. Returns the
- *  first form of BEFORE that none of them touches and that NOW reads otherwise, when there is one. */
+/** Returns the top-level forms of NOW that SPLICES, applied to BEFORE, inserted or changed. SPLICES are sorted and do
+ *  not overlap. NUMBERS has the number in BEFORE of each form of NOW, null for those. Returns instead, as LOST, the
+ *  start of a form of BEFORE that no splice touches but that NOW reads otherwise, if there is one. */
 export function changedForms(
   before: TopLevelForms,
   now: TopLevelForms,
   splices: readonly Splice[],
 ): { changed: Changed[]; numbers: (number | null)[] } | { lost: number } {
   const kept = new Map<number, { number: number; end: number }>();
-  // The first splice that ends behind where a form begins, and by how much those before it move that.
+  // NEXT is the first splice that ends after the form's start, SHIFT by how much the splices before it move the form.
   let [next, shift] = [0, 0];
   for (const [number, start] of before.starts().entries()) {
     const end = before.end(start);
@@ -182,7 +183,7 @@ export function changedForms(
   return lost === undefined ? { changed, numbers } : { lost: before.start(lost.number) ?? 0 };
 }
 
-/** Returns the line of the character at INDEX of SOURCE. */
+/** Returns the 1-based line of the character at INDEX of SOURCE. */
 export function lineAt(source: SourceText, index: number): number {
   return source.positionAt(index).line;
 }

@@ -35,7 +35,7 @@ export interface Target {
 /** How deep definitions are searched for in forms that name nothing, as in (eval-when (...) (defun name ...)). */
 const DEPTH = 3;
 
-/** Returns the forms that define WANTED, the likeliest kind only. */
+/** Returns the forms that define WANTED, only those that `preferred` selects. */
 export function targetsNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
   return preferred(allNamed(forms, wanted), wanted);
 }
@@ -108,7 +108,7 @@ function targetOf(form: Form, wanted: Wanted, { text, ...place }: Place): Target
   };
 }
 
-/** Returns the name in PART of TEXT when it is a string, as the names of systems are. */
+/** Returns the name in PART of TEXT, in upper case, when PART is a string, as in (defsystem "name" ...). */
 function stringIn(text: string, part: Form): string | undefined {
   return text[part.start] === '"' ? formText(text, part).slice(1, -1).toUpperCase() : undefined;
 }

@@ -71,7 +71,8 @@ function next(reader: Reader): Token {
   return token;
 }
 
-/** Returns the part that TOKEN begins, behind the prefixes MARKS, in the list AROUND; undefined for a #+ or #-. */
+/** Returns the part that TOKEN begins, behind the prefixes MARKS, in the list AROUND; undefined for a #+ or #-, 'cut'
+ *  where the text ends or cannot be read. */
 function partAt(
   reader: Reader,
   token: Token,
