@@ -8,25 +8,25 @@ import { SetupError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
 import { UnreadableFile } from './unreadable.ts';
 
-/** Milliseconds between two polls of an unanswered step, and polls before it is given up. Polls count, not time: a busy
- *  main thread cannot hear the answer. */
+/** Milliseconds between two polls of a pending file operation, and polls until it is given up. Polls count, not time: a
+ *  busy main thread cannot see the answer. */
 const LOOK_MS = 100;
 const LOOKS = 30;
 
-/** With this many unanswered steps no more are begun: each blocks one of the four threads that Node has for files. */
+/** With this many operations given up but pending none is begun: each blocks one of Node's four threads for files. */
 const SILENT = 2;
 
-/** The folders of steps that were given up and are still unanswered, once for each step. */
+/** The folders of operations that were given up and are still pending, once for each operation. */
 const silent: string[] = [];
 
-/** All unanswered steps, whether still awaited or given up. */
+/** All pending operations, whether still awaited or given up. */
 const underway = new Set<Promise<unknown>>();
 
 /** What a person can do about a file system that does not answer. */
 export const SILENCE_REMEDY =
   'Ask the user to mend its mount, or to unmount it (umount -l), or to start the server without it. Then call again';
 
-/** Thrown when a step was given up, or not begun, because the file system of FOLDER does not answer. */
+/** Thrown when an operation was given up, or not begun, because the file system of FOLDER does not answer. */
 export class UnansweredError extends UnreadableFile {
   readonly folder: string;
 
@@ -40,9 +40,9 @@ export class UnansweredError extends UnreadableFile {
   }
 }
 
-/** Returns the result of STEP, which uses a file of FOLDER. On a local disk there is no timeout. Elsewhere this throws
- *  an UnansweredError on a timeout, and at once while an earlier step of that folder is unanswered. When the process is
- *  about to exit it begins nothing, and never resolves. */
+/** Returns the result of STEP, a file operation in FOLDER. On a local disk there is no timeout. Elsewhere this throws
+ *  an UnansweredError on a timeout, and at once while `silent` has FOLDER or SILENT entries. When the process is about
+ *  to exit it begins nothing, and never resolves. */
 export async function answered<Value>(folder: string, step: () => Promise<Value>): Promise<Value> {
   if (near.has(folder)) return step();
   if (ending) return new Promise(() => {});
@@ -72,8 +72,8 @@ export async function answered<Value>(folder: string, step: () => Promise<Value>
   }
 }
 
-/** Returns the result of STEP, which asks file systems. Throws a SetupError with the folder whose file system does not
- *  answer. */
+/** Returns the result of STEP, which uses files. Throws a SetupError when a file system does not answer; it names the
+ *  folder. */
 export async function orNotAnswering<Value>(step: () => Promise<Value>): Promise<Value> {
   try {
     return await step();
@@ -106,16 +106,16 @@ export async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** On exit, unanswered steps are awaited for at most LAST_LOOKS times LAST_LOOK_MS milliseconds. */
+/** On exit, pending operations are polled at most LAST_LOOKS times, every LAST_LOOK_MS milliseconds. */
 const LAST_LOOK_MS = 20;
 const LAST_LOOKS = 10;
 
 /** Whether the process is about to exit. */
 let ending = false;
 
-/** Waits at most 200 ms for unanswered steps, and lets no new one begin. Returns whether a step is still unanswered.
- *  The process must then call process.exit(), where it kills itself: Node would wait there for its threads, and one of
- *  them waits for the file system. */
+/** Waits at most 200 ms for pending operations, and lets no new one begin. Returns whether one is still pending. The
+ *  process must then call process.exit(), where it kills itself: Node would wait there for its threads, and one of them
+ *  waits for the file system. */
 export async function beforeExit(): Promise<boolean> {
   for (let looks = 0; underway.size > 0 && looks < LAST_LOOKS; looks++) await pause(LAST_LOOK_MS);
   ending = true;
@@ -125,7 +125,7 @@ export async function beforeExit(): Promise<boolean> {
   return underway.size > 0;
 }
 
-/** Folders known to be on a local disk, and how many of them are kept. */
+/** Capacity of `near`, the folders known to be on a local disk. */
 const NEAR = 20_000;
 const near = new Set<string>();
 
@@ -145,7 +145,7 @@ export function nearStats(file: string): Stats | 'none' | undefined {
   }
 }
 
-/** Finds out which of the folders of FILES are on a local disk. */
+/** Adds to `near` those folders of FILES that are on a local disk. */
 export async function lookWhere(files: Iterable<string>): Promise<void> {
   if (near.size > NEAR) near.clear();
   for (const folder of new Set([...files].map((file) => dirname(file))))

@@ -1,6 +1,6 @@
 // Bounds how many entries a search reads, and its time.
 
-/** A search may take this many times its CPU time by the clock, where other processes have the CPU. */
+/** Limit of a search's wall-clock time, as a multiple of its CPU time: other processes may have the CPU. */
 const AT_MOST = 3;
 
 /** What a search may still use up, and whether that was too little. */
@@ -16,8 +16,8 @@ export function budgetOf(entries: number, ms: number): Budget {
   return { entries, leftMs: patience(ms) };
 }
 
-/** Returns a function whose value is the milliseconds left of MS from now on. They are CPU time, so that a starved
- *  search loses nothing; by the clock there are at most AT_MOST times as many. */
+/** Returns a function that returns the milliseconds left of MS from now on. They are CPU time, so that a starved search
+ *  loses nothing, and at most AT_MOST times MS by the clock. */
 export function patience(ms: number): () => number {
   const limitMs = runMs() + ms;
   const latest = performance.now() + AT_MOST * ms;

@@ -6,9 +6,9 @@ import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 
 /** Characters of a line that a person surely sees. */
 const LONG = 200;
-/** A tab counts as this many characters of it. */
+/** A tab counts as this many characters. */
 const TAB = ' '.repeat(8);
-/** At most this many lines that hold more are named. */
+/** A note names at most this many lines that may hold more than is seen. */
 const TOLD = 10;
 
 /** Returns the hunks of the unified diff from BEFORE to AFTER with three lines of context. */
@@ -148,7 +148,7 @@ function isOutOfSight(line: string): boolean {
   );
 }
 
-/** Returns a note with the line numbers OUT_OF_SIGHT. */
+/** Returns a note with the line numbers OUT_OF_SIGHT; undefined without any. */
 function sightNote(outOfSight: readonly number[]): QuestionLine | undefined {
   const numbers = outOfSight.slice(0, TOLD).map((number) => questionLine`${number}`);
   if (numbers.length === 0) return undefined;
@@ -165,10 +165,10 @@ export function newFile(name: string, after: FileText): Change {
   return { ...change, summary: questionLine`new file, ${change.summary}` };
 }
 
-/** Returns the change to AFTER when there is nothing to compare it with, as HEAD says. */
+/** Returns a change that shows all lines of AFTER as added, below HEAD: there is no text to compare AFTER with. */
 export function wholeContent(head: QuestionLine, after: FileText): Change {
   const { text } = after;
-  // In mixed ones, a CR at a line end is shown like any other control character.
+  // With mixed line ends, a CR at a line end is shown like any other control character.
   const lines = isMixed(text) ? linesOf(text, '\n') : linesOf(text);
   const count = lines.length === 1 ? questionLine`1 line` : questionLine`${lines.length} lines`;
   const unusual = unusualStorage(after, lineEnds(text), text === '' || text.endsWith('\n')).map(ownWords);

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { answered } from './answering.ts';
 import { openRegular } from './regular.ts';
 
-/** Linux gives an open directory a path under which names are those in that very directory. Elsewhere there are only
- *  paths, which are checked again after each use; the rename that ends a write has no such check. */
+/** Linux has a path for an open directory: names under it are in that very directory. Elsewhere the real path is used
+ *  and checked again after each use, except after the rename that ends a write. */
 const HOLDS = existsSync('/proc/self/fd');
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
@@ -67,7 +67,7 @@ export class Folder {
     return handle === undefined ? { stats } : { handle, stats };
   }
 
-  /** Opens the directory NAME in this one, and creates it when it is missing. MADE says so. */
+  /** Opens the directory NAME in this one. When it is missing, creates it and returns MADE as true. */
   async openOrMake(name: string): Promise<{ folder: Folder; made: boolean }> {
     const made = await mkdir(this.at(name)).then(
       () => true,

@@ -8,7 +8,7 @@ import { isOwn } from '../own.ts';
 import { makeFolder } from '../paths.ts';
 import { readIfRegular } from './regular.ts';
 
-/** A file to replace: OLD is the name beside it of its old content, BEFORE and AFTER are digests of the contents. OLD
+/** A file to replace. OLD names its old content, in the same folder; BEFORE and AFTER are digests of the contents. OLD
  *  and BEFORE are '' for a new file. */
 export interface IntendedFile {
   path: string;
@@ -30,8 +30,7 @@ export class Intents {
     this.#folder = folder;
   }
 
-  /** Records that FILES are being replaced. Returns a function that removes the record. Throws if it cannot write
-   *  it. */
+  /** Records that FILES are being replaced. Returns a function that removes the record. Throws if writing it fails. */
   async begin(files: readonly IntendedFile[]): Promise<() => Promise<void>> {
     makeFolder(this.#folder, 0o700);
     const path = join(this.#folder, `${process.pid}-${randomBytes(8).toString('hex')}.json`);
@@ -46,7 +45,7 @@ export class Intents {
   /** Returns the records of servers that are gone, each with a function that removes it. */
   async left(): Promise<{ files: IntendedFile[]; settled: () => Promise<void> }[]> {
     const names = await readdir(this.#folder).catch(() => []);
-    // A former process can have had the number of this one, which has begun nothing before it asks.
+    // A record with our process ID is of a former process: this one calls `begin` only after `left`.
     const isGone = (pid: number) => pid === process.pid || !runs(pid);
     const gone = names.filter((name) => NAME.test(name) && isGone(Number(NAME.exec(name)?.[1])));
     const found = [];
@@ -54,7 +53,7 @@ export class Intents {
       const path = join(this.#folder, name);
       const note = readIfRegular(path, { limit: LIMIT });
       const files = note && isOwn(note.stats) ? filesIn(note.octets.toString('utf8')) : undefined;
-      // It is incomplete, so no file was touched yet: the whole record is written first.
+      // The record is incomplete, so no file was touched yet: the whole record is written first.
       if (files === undefined) await forget(path);
       else found.push({ files, settled: () => forget(path) });
     }

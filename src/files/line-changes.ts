@@ -117,7 +117,7 @@ function anchorsOf(old: readonly string[], young: readonly string[]): [number, n
 /** Index of a line that occurs more than once. */
 const SEVERAL = -1;
 
-/** Returns the index of each of LINES, in order of first occurrence. */
+/** Returns the index of each of LINES, or SEVERAL, in order of first occurrence. */
 function placesIn(lines: readonly string[]): Map<string, number> {
   const places = new Map<string, number>();
   for (const [index, line] of lines.entries()) places.set(line, places.has(line) ? SEVERAL : index);
@@ -126,7 +126,7 @@ function placesIn(lines: readonly string[]): Map<string, number> {
 
 /** Returns the longest subsequence of PAIRS whose second numbers ascend. The first numbers ascend already. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
-  // By length - 1 of an ascending subsequence: the index of the last pair of the one that ends lowest.
+  // ends[n] is the index of the last pair of an ascending subsequence of n + 1 pairs: the one that ends lowest.
   const ends: number[] = [];
   const before: (number | undefined)[] = [];
   const secondOf = (index: number | undefined) => pairs[index ?? -1]?.[1] ?? -1;

@@ -23,8 +23,8 @@ export interface Excerpt extends Omit<FileText, 'text'> {
   ended: boolean;
 }
 
-/** Returns the lines of FILE from the 1-based line FIRST on, as far as a read reaches. Returns the kind of file as a
- *  string when it is no text. Throws a CallError when SIGNAL aborts it. */
+/** Returns the lines of FILE from the 1-based line FIRST on: all, or about WINDOW bytes of a file larger than WHOLE.
+ *  Returns the kind of file as a string when it is no text. Throws a CallError when SIGNAL aborts it. */
 export async function readLines(
   { handle, stats }: OpenFile,
   first: number,
@@ -46,7 +46,7 @@ export async function readLines(
   if (part.length < WINDOW) {
     return excerpt(decoded, lines, first, { total: first - 1 + lines.length, bytes: stats.size });
   }
-  // The last line may be cut off. A single one is shown as far as it was read.
+  // The last line may be cut off. If there is only one, it is shown as far as it was read.
   if (lines.length > 1) lines.pop();
   return excerpt(decoded, lines, first, { bytes: stats.size });
 }

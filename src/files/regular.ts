@@ -22,7 +22,7 @@ import { UnreadableFile } from './unreadable.ts';
 /** O_NONBLOCK: opening a FIFO that took the place of the file after the check would block. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** File systems whose files stand for the kernel, processes and devices. */
+/** Folders whose files are interfaces of the kernel, processes or devices. */
 const SYSTEM = ['/proc', '/sys', '/dev'];
 
 const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
@@ -30,7 +30,7 @@ const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
 /** Shared memory: its files are like those of a disk. */
 const SHARED = '/dev/shm';
 
-/** True when the file at REAL, a real path, stands for the kernel, a process or a device. */
+/** True when REAL, a real path, is an interface of the kernel or a device: in a SYSTEM folder, but not in SHARED. */
 export function isOfSystem(real: string): boolean {
   return SYSTEM.some((folder) => isInside(folder, real)) && !isInside(SHARED, real);
 }
@@ -65,7 +65,7 @@ export function readRegular(path: string, bounds: Bounds): RegularFile {
   }
 }
 
-/** Does what readRegular does without blocking the main thread, in short steps. */
+/** As readRegular, but in asynchronous steps, which do not block the main thread. */
 export async function readRegularAside(path: string, bounds: Bounds): Promise<RegularFile> {
   const step = <Value>(of: () => Promise<Value>) => answered(dirname(path), of);
   checkKind(await step(() => stat(path)));
@@ -86,12 +86,12 @@ export async function readRegularAside(path: string, bounds: Bounds): Promise<Re
     }
     return { octets: Buffer.concat(parts), stats };
   } finally {
-    // Closing waits for the file system too, so nobody waits for that.
+    // Closing can wait for the file system too, so it is not awaited.
     handle.close().catch(() => {});
   }
 }
 
-/** Does what readRegular does, but returns undefined where that throws. */
+/** As readRegular, but returns undefined instead of throwing. */
 export function readIfRegular(path: string, bounds: Bounds): RegularFile | undefined {
   try {
     return readRegular(path, bounds);

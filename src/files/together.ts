@@ -20,7 +20,7 @@ import {
   type Target,
 } from './write.ts';
 
-/** Replaces the file at PATH by BYTES. CONFIRM gets what is there right before, and throws if that is wrong. */
+/** Replaces the file at PATH by BYTES. CONFIRM gets what is there right before, and throws if it is not as expected. */
 export interface Replacement {
   path: string;
   bytes: Uint8Array;
@@ -189,7 +189,7 @@ export async function takeBackUnfinished(workspace: Workspace, intents: Intents)
       await settled();
       if (text !== undefined) told.push(text);
     } catch {
-      // It belongs to another workspace, whose server will roll it back.
+      // The record belongs to another workspace, whose server will roll it back.
     }
   }
   return told;

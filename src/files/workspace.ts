@@ -30,7 +30,7 @@ export interface WorkspaceFolders {
   start?: string;
   /** May be read. */
   readRoots?: readonly string[];
-  /** Returns the real paths of more directories that may be read now. Called only for paths in none of the others. */
+  /** Returns the real paths of more directories that may be read now. Called only for paths outside all roots. */
   sources?: () => Promise<string[]>;
   /** True when the sandbox hides the file at REAL from the image. */
   hides?: (real: string) => boolean;
@@ -43,7 +43,7 @@ const SOURCES_MS = 2000;
 const LONGEST = 4096;
 
 export class Workspace {
-  /** As given, for messages. */
+  /** Absolute paths with links unresolved, for messages. */
   readonly #roots: readonly string[];
   readonly #readRoots: readonly string[];
   readonly #realRoots: readonly string[];
@@ -80,7 +80,7 @@ export class Workspace {
     throw new CallError(`There is no workspace to search. ${this.#noRootsText()}`);
   }
 
-  /** Returns how people name REAL, a real path: relative to the first root if it is in there. */
+  /** Returns the name of REAL, a real path, for people: relative to the first root if it is in there. */
   name(real: string): string {
     const [root] = this.#realRoots;
     return root !== undefined && isInside(root, real) ? relative(root, real) || '.' : real;
@@ -210,7 +210,7 @@ export class Workspace {
     }
   }
 
-  /** Calls CHANGE while no other change runs, so that none comes between the last check of another and its rename. */
+  /** Calls CHANGE while no other change runs: none may come between the last check of another change and its rename. */
   async alone<Value>(change: () => Promise<Value>): Promise<Value> {
     const done = this.#changes.then(change);
     this.#changes = done.catch(() => {});

@@ -36,9 +36,9 @@ export async function presentFile(
   return inTarget(workspace, path, ({ folder, names }) => presentIn(workspace, folder, names, path, signal));
 }
 
-/** Replaces the file at PATH in WORKSPACE by BYTES, and returns how people name it. Creates missing directories.
- *  Throws, with everything as it was, when that fails, SIGNAL aborts it, or CONFIRM throws for what is there right
- *  before. */
+/** Replaces the file at PATH in WORKSPACE by BYTES, and returns its name for people. Creates missing directories.
+ *  Throws, with everything as it was, when writing fails, SIGNAL aborts, or CONFIRM throws. CONFIRM gets what is there
+ *  right before the change. */
 export async function replaceFile(
   workspace: Workspace,
   path: string,
@@ -125,7 +125,7 @@ export async function presentIn(
   if (file === undefined) {
     return { name: workspace.name(real), size: undefined, bytes: undefined, fingerprint: print('') };
   }
-  // More names mean that this one was missing, and exists by now.
+  // More names mean that BASE was a missing directory, and exists by now.
   if (!('handle' in file) || more.length > 0) throw kindError(path, file.stats);
   try {
     await checkWritable(folder, base, file.stats, path);
