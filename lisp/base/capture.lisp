@@ -2,13 +2,13 @@
 
 (in-package "LIVE-LISP.BASE")
 
-;;; A structure, apart from the stream that writes to it: the reader makes one for each job. SBCL compiles code that
-;;; makes instances, again after some changes of classes. For that the reader would wait for whoever compiles or walks
-;;; all code, and react to nothing meanwhile.
+;;; A capture is a structure, separate from the stream that writes to it, because the reader thread makes a capture for
+;;; each job. SBCL compiles code that makes instances of classes, and compiles it again after some changes of classes.
+;;; The reader thread would have to wait for any thread that compiles or walks all code, and answer nothing meanwhile.
 (defstruct (capture (:constructor make-capture (head-limit tail-limit &key on-full)))
   "Bounded output: the first HEAD-LIMIT and the last TAIL-LIMIT characters. HEAD grows up to its limit. TAIL is a ring,
 made when the head is full. TOTAL counts all characters ever written. ON-FULL, or NIL, is called without arguments when
-a character no longer fits the head. SUCCESSOR is the capture for output that comes when nobody will ask this one."
+a character no longer fits the head. SUCCESSOR, or NIL, gets all further output: nobody will read this capture again."
   (head (make-string 128) :type (simple-array character (*)))
   (head-limit 0 :type fixnum)
   (head-fill 0 :type fixnum)
@@ -24,7 +24,7 @@ a character no longer fits the head. SUCCESSOR is the capture for output that co
   ((capture :initarg :capture :reader stream-capture))
   (:documentation "A character output stream that writes to its capture."))
 
-;; Else SBCL finalizes it at the first output, and has to compile the code that makes streams again.
+;; Otherwise SBCL finalizes this class at the first output, and must then compile the code that makes streams again.
 (sb-mop:finalize-inheritance (find-class 'sb-gray:fundamental-character-output-stream))
 
 (defun capturing (capture)
@@ -99,8 +99,8 @@ a character no longer fits the head. SUCCESSOR is the capture for output that co
                (concatenate 'string (subseq tail start) (subseq tail 0 start)))))))
 
 (defun captured (capture &key reset (wait t))
-  "Return the output in CAPTURE as a JSON object: head, tail, and how many characters are missing between. Return NIL
-when nothing was written, or when another thread writes and WAIT is false. RESET empties CAPTURE."
+  "Return the output in CAPTURE as a JSON object: its text, or its head, the number of omitted characters, and its tail.
+Return NIL when nothing was written, or when another thread is writing and WAIT is false. RESET empties CAPTURE."
   (sb-thread:with-recursive-lock ((capture-lock capture) :wait-p wait)
     (unless (zerop (capture-total capture))
       (let* ((head (subseq (capture-head capture) 0 (capture-head-fill capture)))
@@ -113,7 +113,8 @@ when nothing was written, or when another thread writes and WAIT is false. RESET
             (object "text" head "omitted" omitted "tail" tail))))))
 
 (defun bounded-string (limit function)
-  "Call FUNCTION with a stream. Return what it wrote, at most LIMIT characters, and whether there would have been more."
+  "Call FUNCTION with an output stream, and end the call when it writes more than LIMIT characters. Return the first
+LIMIT characters that it wrote, and true when the call was ended."
   (let* ((cut nil)
          (tag (list 'full))
          (capture (make-capture limit 0 :on-full (lambda () (setf cut t) (throw tag nil)))))

@@ -41,7 +41,7 @@ written."
 (defun put (code buffer)
   "Append the octet CODE to BUFFER."
   (declare (type buffer buffer) (type (unsigned-byte 8) code))
-  ;; Checked here, because a call for each octet takes longer than all else.
+  ;; Test for room inline: a call of RESERVE for each octet would take longer than all the rest.
   (when (= (buffer-fill buffer) (length (buffer-octets buffer))) (reserve buffer 1))
   (setf (aref (buffer-octets buffer) (buffer-fill buffer)) code)
   (incf (buffer-fill buffer)))
@@ -79,7 +79,7 @@ written."
 (defun put-pair (code buffer)
   "Append the escape of the character CODE, above #xFFFF, to BUFFER, or U+FFFD when it is no character. An uninitialized
 string, such as an argument of a frame, holds such codes."
-  ;; A function of its own: the compiler believes that the code of a character is in range.
+  ;; A separate function: where the compiler sees CHAR-CODE, it takes for granted that the code is in range.
   (declare (type fixnum code))
   (let ((rest (- code #x10000)))
     (cond ((< rest #x100000)
@@ -122,8 +122,8 @@ string, such as an argument of a frame, holds such codes."
   (put 125 buffer))
 
 (defun float-text (double)
-  "Return DOUBLE as JSON. SBCL drops digits of denormalized doubles, so these get as many digits as distinguish each
-from the next."
+  "Return DOUBLE as JSON. SBCL's printer drops digits of denormalized doubles, so these are printed with 340 decimals,
+enough to distinguish each from the next."
   (let ((*read-default-float-format* 'double-float) (*print-pretty* nil) (*print-base* 10) (*print-radix* nil))
     (if (sb-ext:float-denormalized-p double)
         (format nil "~De-340" (round (* (rational double) (expt 10 340))))
@@ -177,7 +177,7 @@ from the next."
                      (or (digit-char-p (code-char (next-octet)) 16) (error "Bad \\u escape.")))))))
 
 (defun read-escape ()
-  "Read what follows a backslash and return the character; surrogate pairs make one."
+  "Read the rest of an escape, after its backslash, and return the character. A surrogate pair is one character."
   (ecase (code-char (next-octet))
     (#\" #\") (#\\ #\\) (#\/ #\/)
     (#\b #\Backspace) (#\f #\Page) (#\n #\Newline) (#\r #\Return) (#\t #\Tab)
@@ -202,7 +202,8 @@ from the next."
                     do (cond (escaped (setf escaped nil))
                              ((= code 92) (setf escaped t))
                              ((= code 34) (return i)))))
-         ;; A local position, except for escapes, is faster: the reader answers nothing while it reads a long text.
+         ;; A local variable is faster than *POSITION*, which only escapes use: the reader thread answers nothing while
+         ;; it reads a long text.
          (position *position*)
          (string (make-string (- (the (unsigned-byte 32) end) position)))
          (fill 0))
@@ -219,20 +220,20 @@ from the next."
     (if (= fill (length string)) string (subseq string 0 fill))))
 
 (defun read-small-double (text)
-  "Return the double that TEXT, a number with a large negative exponent, denotes: SBCL's reader rounds denormalized ones
-down."
+  "Return the double that TEXT denotes, a number with a large negative exponent. SBCL's reader rounds denormalized
+doubles down."
   (let* ((e (position #\e text :test #'char-equal))
          (dot (or (position #\. text) (1- e)))
          (digits (parse-integer (remove #\. (subseq text 0 e))))
          (value (* digits (expt 10 (- (parse-integer text :start (1+ e)) (- e dot 1))))))
     (if (>= (abs value) (rational least-positive-normalized-double-float))
-        ;; Round once: after rounding to an integer, a tie can come out wrong.
+        ;; Round only once. Rounding to an integer first, as below, could make a tie where there is none.
         (coerce value 'double-float)
         (scale-float (coerce (round (* value (expt 2 1074))) 'double-float) -1074))))
 
 (defun server-integer (integer)
-  "Return INTEGER, or the one that the server means by it. The server writes large ones with only as many digits as
-distinguish a double from the next."
+  "Return INTEGER or, when it has more than 53 bits, the value of the nearest double. The server's numbers are doubles,
+and it writes a large one with only as many digits as distinguish it from the next."
   (if (<= (integer-length integer) 53)
       integer
       (values (truncate (coerce integer 'double-float)))))
@@ -253,14 +254,14 @@ distinguish a double from the next."
               (coerce (read-from-string text) 'double-float))))))
 
 (defun read-json-array ()
-  "Read the rest of an array into a list."
+  "Read an array whose opening bracket was read, into a list."
   (if (= (skip-white) 93)
       (progn (next-octet) '())
       (loop collect (read-json-value)
             until (ecase (progn (skip-white) (next-octet)) (44 nil) (93 t)))))
 
 (defun read-json-object ()
-  "Read the rest of an object into an EQUAL hash table."
+  "Read an object whose opening brace was read, into an EQUAL hash table."
   (let ((table (make-hash-table :test 'equal)))
     (if (= (skip-white) 125)
         (next-octet)

@@ -8,18 +8,18 @@
          (*print-readably* nil) (*print-base* 10) (*print-radix* nil) (*print-case* :upcase)
          (*print-escape* t) (*print-gensym* t) (*print-array* t) (*print-lines* nil)
          (*package* (or (find-package "COMMON-LISP") *package*))
-         ;; This can happen while something else is printed.
+         ;; Count the depth from 0, even if BODY runs while another object is printed.
          ,@(and +print-depth+ `((,+print-depth+ 0))))
      ,@body))
 
 (defun print-safely (limit object &optional (format "~S"))
-  "Return OBJECT printed by FORMAT in at most LIMIT characters. If that signals, the text says so."
+  "Return OBJECT printed by the control string FORMAT, cut to LIMIT characters. If printing fails, the text says so."
   (multiple-value-bind (text cut)
       (bounded-string limit
                       (lambda (stream)
                         (handler-case (format stream format object)
                           (serious-condition (failure)
-                            ;; The next object to print may use up the stack as well.
+                            ;; Printing the next object may exhaust the stack as well.
                             (protect-stack-again)
                             (let ((*print-pretty* nil))
                               (format stream "#<~A: printing it signalled ~A>"
@@ -27,7 +27,7 @@
     (if cut (concatenate 'string text "...") text)))
 
 (defun decimal-digits (number)
-  "Return NUMBER, a non-negative integer, in decimal digits. SBCL's printer can run a method of the user."
+  "Return NUMBER, a non-negative integer, in decimal. SBCL's printer is not used: it can run a method of the user."
   (let ((digits '()))
     (loop (multiple-value-bind (rest digit) (floor number 10)
             (push (code-char (+ (char-code #\0) digit)) digits)
@@ -36,22 +36,22 @@
 
 (defun symbol-text (symbol)
   "Return SYMBOL as PACKAGE::NAME without bars, or #:NAME without a package."
-  ;; Not printed: printing a string can run a method of the user, and SBCL defines names with interrupts off.
+  ;; The printer could run a method of the user, even for a string, and SBCL defines names with interrupts off.
   (let ((package (symbol-package symbol)))
     (if package
         (concatenate 'string (package-name package) "::" (symbol-name symbol))
         (concatenate 'string "#:" (symbol-name symbol)))))
 
 (defun class-text (class)
-  "Return the name of CLASS, with its package; without a name, a text with the class of CLASS."
+  "Return the name of CLASS as SYMBOL-TEXT; if it has none, such as #<unnamed COMMON-LISP::STANDARD-CLASS>."
   (let ((name (class-name class)))
     (if (and name (symbolp name))
         (symbol-text name)
         (format nil "#<unnamed ~A>" (symbol-text (class-name (class-of class)))))))
 
 (defun shortened (limit text)
-  "Return the string TEXT in at most LIMIT characters, and \"...\" where it is cut. A copy: TEXT can be one of the user."
-  ;; Not printed: that can run a method of the user.
+  "Return a copy of the string TEXT, cut to LIMIT characters and then \"...\". TEXT can be a string of the user."
+  ;; Without the printer, which can run a method of the user.
   (let ((start (subseq text 0 (min limit (length text)))))
     (if (> (length text) limit) (concatenate 'string start "...") start)))
 
@@ -67,21 +67,21 @@
                    (t (setf gap t))))))
 
 (defun usable-package (package)
-  "Return PACKAGE, or COMMON-LISP-USER (KEYWORD without it) when PACKAGE was deleted."
-  ;; Compiled inline, FIND-PACKAGE caches a package that is deleted.
+  "Return PACKAGE, or when it was deleted COMMON-LISP-USER, or KEYWORD if that was deleted too."
+  ;; Compiled inline, FIND-PACKAGE caches its package, and returns that even when it was deleted.
   (declare (notinline find-package))
   (if (and (packagep package) (package-name package))
       package
       (or (find-package "COMMON-LISP-USER") (find-package "KEYWORD"))))
 
 (sb-ext:defglobal **pretty-printers** (copy-pprint-dispatch nil)
-  "The pprint dispatch table of a fresh SBCL: functions of the session's can fail or never end.")
+  "The pprint dispatch table of a fresh SBCL. In the session's table, the program's functions can fail or never end.")
 
-(defparameter *digit-limit* 100 "Numbers of at most this many digits are reported whole.")
+(defparameter *digit-limit* 100 "Numbers with more digits than this are shortened in reports.")
 
 (defun without-middle-digits (text)
-  "Return TEXT with dots for the middle of each number of more than *DIGIT-LIMIT* digits, and its length. Of a number at
-which TEXT is cut only the first digits are left."
+  "Return TEXT with each number of more than *DIGIT-LIMIT* digits shortened to its first 20 digits, \"...\", its last
+10, and \" (150 digits)\". If TEXT is cut within the number, only its first 20 digits and \"...\" are left."
   (flet ((end-of-digits (start)
            (or (position-if-not (lambda (char) (char<= #\0 char #\9)) text :start start) (length text))))
     (with-output-to-string (out)
@@ -99,8 +99,8 @@ which TEXT is cut only the first digits are left."
                (setf index end)))))
 
 (defun report-text (limit condition)
-  "Return the report of CONDITION in at most LIMIT characters, without references to manuals. It is on one line if only
-the pretty printer broke it into several. Long numbers have dots in their middle."
+  "Return the report of CONDITION in at most LIMIT characters, without references to manuals. Line breaks that only the
+pretty printer made become spaces. Long numbers are shortened by WITHOUT-MIDDLE-DIGITS."
   (let ((*package* (usable-package *package*))
         (*print-length* 50) (*print-level* 10) (*print-circle* nil) (*print-readably* nil)
         (*print-case* :upcase) (*print-base* 10) (*print-radix* nil) (*print-array* t)

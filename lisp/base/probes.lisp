@@ -1,37 +1,39 @@
-;;;; Tests whether each internal of SBCL works as the agent expects. A row has names that it proves, of internals (ours)
-;;;; or of an ability, and a form that is true when they are right: it uses them on an example whose answer is known.
-;;;; boot.lisp runs the rows when the agent is compiled, in a child process, since a wrong internal can end it. For what
-;;;; fails the agent uses the fallbacks of the declarations, and the rows are run again with those. A row with the name
-;;;; of an ability proves it even if other internals of it are missing. No fasl has anything of this file.
+;;;; Tests whether each internal of SBCL works as the agent expects. A row, from DEFINE-PROBE, has the names that it
+;;;; proves: our names of internals, or the name of an ability. Its form uses these on an example whose answer is known,
+;;;; and is true when they are right. When the agent is compiled, boot.lisp runs the rows in a child process, since a
+;;;; wrong internal can end the process. For an internal that fails, the agent uses the fallback in its declaration, and
+;;;; the rows are run again with that. A row with the name of an ability proves the ability, even if some of its
+;;;; internals are missing. No fasl has anything of this file.
 
 (in-package "LIVE-LISP.BASE")
 
 (defmacro for-probes (&body forms)
-  "Evaluate FORMS only where the rows are run."
+  "Evaluate FORMS only in the process that runs the rows, which loads this file as source."
   `(eval-when (:execute) ,@forms))
 
 (defmacro define-probe ((&rest names) form)
-  "Add the row that NAMES are right when FORM is true."
+  "Add a row: NAMES, symbols for internals and a string for an ability, are right when FORM is true."
   `(for-probes (push '(,names ,form) *probes*)))
 
 (for-probes
- (defvar *probes* '() "The rows, lists of names and a form, the last first.")
- (defvar *probe-file* nil "What the names of all files that rows make begin with, a string.")
+ (defvar *probes* '() "The rows, each a list of its names and its form, the last defined first.")
+ (defvar *probe-file* nil "A string with which the names of all files that rows make begin.")
 
  (defun run-probe (form)
-   "Return :RIGHT when FORM is true, else a text that says what it did."
+   "Compile and call FORM. Return :RIGHT when it is true, else a text that says what went wrong."
    (handler-case (if (funcall (compile nil `(lambda () ,form))) :right "gives a wrong answer")
      (serious-condition () "signals an error")))
 
  (defun used-p (name)
-   "True when the agent still uses NAME, of an internal or an ability."
+   "True when the agent uses the ability NAME, a string, or the internal NAME, a symbol, and not a fallback."
    (if (stringp name)
        (let ((*ability* name)) (not (why-left-out name)))
        (not (member name *absent*))))
 
  (defun run-probes (start files tell)
-   "Run the rows from the number START on. The names of files that they make begin with FILES. For each row, call TELL
-with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text that says what is wrong."
+   "Run the rows from the number START (0-based) on. The names of files that they make begin with FILES. For each row,
+call TELL with :BEGINS and a list of the row's names that are in use, as strings; after the row with :RIGHT, or a text
+that says what is wrong, and the same list."
    (setf *probe-file* files
          *package* (find-package "LIVE-LISP.BASE"))
    (loop for (names form) in (nthcdr start (reverse *probes*))
@@ -39,20 +41,20 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
          do (funcall tell :begins texts)
             (funcall tell (if texts (run-probe form) :right) texts))))
 
-;;; What the examples are made of
+;;; Functions, classes and a variable for the examples
 
 (for-probes
  (defun probe-look (function)
-   "Return the value of FUNCTION for the frame that called this."
+   "Call FUNCTION with the frame of this function's caller, and return its value."
    (multiple-value-prog1 (funcall function (frame-below (top-frame))) (list function)))
 
  (defun probe-called (number text function)
-   "Return the value of FUNCTION for the frame of this call, of a NUMBER and a TEXT."
+   "Call FUNCTION with the frame of this call, and return its value. Probes look for NUMBER and TEXT in the frame."
    (declare (optimize (debug 2)))
    (multiple-value-prog1 (probe-look function) (probe-look (constantly (list number text)))))
 
  (defun in-frame (function)
-   "Return the value of FUNCTION for the frame of a known call."
+   "Call FUNCTION with the frame of the call (PROBE-CALLED 41 \"text\" FUNCTION), and return its value."
    (multiple-value-prog1 (probe-called 41 "text" function) (list function)))
 
  (defun arguments-of-call (name function)
@@ -70,7 +72,7 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
      (if (consp arguments) (first arguments) arguments)))
 
  (defun in-thread (function)
-   "Return the value of FUNCTION in a new thread."
+   "Call FUNCTION in a new thread, and return its value."
    (sb-thread:join-thread (sb-thread:make-thread function)))
 
  (defun in-process (function)
@@ -81,11 +83,11 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
      (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0))))
 
  (defun recursion (depth)
-   "Return DEPTH and more, if there is room on the stack."
+   "Recur without end, to exhaust the stack. DEPTH counts the calls."
    (if (< depth 0) 0 (+ 1 (recursion (1+ depth)))))
 
  (defun exhaust-stack ()
-   "Return true when exhausting the stack of this thread signals what it should."
+   "True when exhausting the stack of this thread signals a STORAGE-CONDITION."
    (handler-case (progn (recursion 0) nil)
      (storage-condition () t)))
 
@@ -113,7 +115,7 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
  (defgeneric probe-generic (object) (:method ((object t)) (list object)) (:method ((object integer)) (call-next-method)))
  (defvar *probe-variable* 1 "A variable."))
 
-;;; Functions of SBCL that do more in this image: other rows use these.
+;;; Encapsulation of SBCL's functions. It is probed first, because the rows below use it.
 
 (define-probe ("encapsulation" encapsulate unencapsulate)
   (progn (setf (symbol-function 'probe-doubled) (compile nil '(lambda (x) (* 2 x))))
@@ -191,13 +193,13 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
             thereis (eql 8 (instance-word condition index)))))
 (define-probe (plain-function-name) (eq 'probe-called (plain-function-name #'probe-called)))
 
-;;; Frames that are left, run again, or evaluated in
+;;; Leaving a frame, running its call again, and evaluating forms in it
 
 (define-probe ("frame actions" frame-tag leave-frame)
   (equal '(:left) (multiple-value-list
                    (in-frame (lambda (frame)
                                (and (frame-tag frame)
-                                    ;; Functions of SBCL have none.
+                                    ;; Frames of SBCL's own functions have no tag.
                                     (loop for each = frame then (frame-below each)
                                           while each thereis (not (frame-tag each)))
                                     (leave-frame frame (lambda () (values :left)))))))))
@@ -250,7 +252,7 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
                      (and (eq mutex (waited-for thread)) thread)))))
     (and thread (sb-thread:join-thread thread))))
 
-;;; What the compiler says
+;;; Conditions of the compiler, and their contexts
 
 (define-probe ("error-contexts" error-context context-form context-definitions context-offset context-file)
   (let ((found '()))
@@ -300,7 +302,7 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
       (eval '(defun probe-twice () 1)))
     (and (some #'identity seen) (not (typep (make-condition 'simple-warning) 'redefinition)) (not (typep (make-condition 'simple-warning) 'uninteresting-redefinition)))))
 
-;;; How code is written
+;;; Printing of code
 
 (define-probe (+print-depth+)
   (let ((*print-level* 1))
@@ -321,7 +323,7 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
   (and (typep (make-unprintable "text") 'unprintable) (not (typep "text" 'unprintable))
        (search "text" (prin1-to-string (make-unprintable "text")))))
 
-;;; What forms are read and compiled by
+;;; The readtable, the compiler's policy, and hooks for definitions
 
 (define-probe ("readtable and policy" macro-characters)
   (let ((macros (macro-characters *readtable*)))
@@ -369,7 +371,7 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
          (let ((text (prin1-to-string (funcall (code-walker) '(let ((x 1)) (when x x))))))
            (and (search "(IF X" text) (not (search "WHEN" text))))))
 
-;;; Packages, and what SBCL knows about names
+;;; Packages, and SBCL's information about names
 
 (define-probe ("symbol-tables" internal-table external-table symbol-cells)
   (and (find 'car (second (package-cells (find-package "COMMON-LISP"))))
@@ -401,7 +403,7 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
            (not (typep (make-condition 'probe-condition) 'class-missing))))))
 (define-probe (type-specifier) (eq 'function (first (type-specifier (known :function :type 'car)))))
 
-;;; Where definitions are from
+;;; Source files of definitions
 
 (define-probe ("definition sources" function-code code-information information-source source-name source-date source-offsets)
   (call-with-fasl "(in-package \"LIVE-LISP.BASE\")
@@ -424,7 +426,7 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
 (define-probe (+define-alien-type+)
   (eq 'probe-alien (first-argument +define-alien-type+ '(sb-alien:define-alien-type probe-alien sb-alien:int))))
 
-;;; Classes as the compiler has them
+;;; The compiler's objects for classes: cells, classoids and layouts
 
 (define-probe ("compiled classes" class-cell cell-classoid cell-class classoid)
   (let ((cell (class-cell 'probe-class)))
@@ -485,7 +487,7 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
 (define-probe (combination-location)
   (typep (combination-location (gethash '+ method-combinations)) '(or null source-location)))
 
-;;; What a call of a generic function runs
+;;; Effective methods of generic functions
 
 (define-probe ("effective methods" +next-method-call+ +qualifier-check+)
   (and +next-method-call+ +qualifier-check+ (macro-function +next-method-call+) (fboundp +qualifier-check+)))
@@ -496,7 +498,7 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
 (define-probe (function-attributes attribute-names)
   (member "FOLDABLE" (attribute-names (function-attributes (known :function :info '+))) :key #'symbol-name :test #'string=))
 
-;;; What tells who calls a function and when, and which parts of it ran
+;;; Callers of a function, and coverage
 
 (define-probe ("recorded calls" caller-address code-at code-start debug-at)
   (flet ((caller () (caller-address)))
@@ -537,7 +539,7 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
 (define-probe (guard-octets)
   (and (<= 4096 guard-octets (ash 1 20))
        (zerop (mod guard-octets (sb-alien:alien-funcall (sb-alien:extern-alien "getpagesize" (function sb-alien:int)))))))
-;; The stack of a thread that ends while its guard page is open can end the next one that gets it.
+;; In a child process: when a thread ends with an open guard page, the next thread on its stack can end the process.
 (define-probe (protect-control-stack protect-binding-stack protect-alien-stack)
   (zerop (in-process (lambda ()
                        (in-thread (lambda ()
@@ -583,7 +585,7 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
     (push (lambda () (setf thread sb-thread:*current-thread*)) sb-ext:*after-gc-hooks*)
     (setf arguments (arguments-of-call +after-collection+ (lambda () (sb-ext:gc))))
     (pop sb-ext:*after-gc-hooks*)
-    ;; Where hooks run in the thread that has collected, it is not used.
+    ;; Where SBCL runs the hooks in the thread that has collected, the agent does not use +AFTER-COLLECTION+.
     (or (eq thread sb-thread:*current-thread*) (listp arguments))))
 (define-probe ("card table" card-marks card-bits)
   (and (<= 8 card-bits 36)
@@ -622,7 +624,7 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
                       (close-file file)
                       (and (equalp #(97 98 99) octets) (null (open-file (concatenate 'string path "/no") 0 0)))))))
 
-;;; Which code uses which names
+;;; Cross references, and names of functions
 
 (define-probe ("cross-references" function-xrefs map-packed-xrefs)
   (let ((found '()))
@@ -672,7 +674,7 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
 (define-probe (+checks-list+ +checks-rest+ +checks-keys+)
   (every #'fboundp (list +checks-list+ +checks-rest+ +checks-keys+)))
 
-;;; Code
+;;; Code objects
 
 (define-probe ("code" code code-functions code-function)
   (let ((code (function-code #'in-frame)))
@@ -702,12 +704,12 @@ with :BEGINS and its names that are used, as texts; then with :RIGHT, or a text 
     found))
 (define-probe (make-weak-vector) (equalp #(nil nil) (make-weak-vector 2)))
 
-;;; Where the parts of a file are that the reader makes
+;;; Positions in a file of the objects that the reader makes
 
 (for-probes
  (defun call-with-numbered (function)
-   "Call FUNCTION, which compiles or loads a file. Return what the compiler has when the first form gets its numbers:
-its stream, the form's number, and that of the form's second element."
+   "Call FUNCTION, which compiles or loads a file. Return a list of what the compiler has when it has numbered the first
+form: the stream of the file, the number of the form, and that of the form's second element."
    (let ((found '()))
      (encapsulate +number-forms+ 'live-lisp-probe
                   (lambda (called form number)

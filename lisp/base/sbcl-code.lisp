@@ -13,22 +13,21 @@
 (define-internal given-name (function)
   "Return the name that SBCL gave to FUNCTION, from FRAME-FUNCTION." ("SB-DI" "DEBUG-FUN-NAME"))
 (define-internal debug-kind (function)
-  "Return what FUNCTION, from FRAME-FUNCTION, is: :TOPLEVEL for top-level forms of a file." ("SB-DI" "DEBUG-FUN-KIND"))
-(define-internal-name +top-level-form+ "The first element of the name of such a function." ("SB-C" "TOP-LEVEL-FORM"))
+  "Return the kind of FUNCTION, from FRAME-FUNCTION: :TOPLEVEL for top-level forms." ("SB-DI" "DEBUG-FUN-KIND"))
+(define-internal-name +top-level-form+ "The first element of a :TOPLEVEL function's name." ("SB-C" "TOP-LEVEL-FORM"))
 (define-internal-name +frame-arguments+
-  "Names the function that returns a list of the arguments of a frame; newer ones also take their number."
+  "Names the function that returns a list of a frame's arguments. In newer SBCLs it also takes the most to return."
   ("SB-DEBUG" "FRAME-ARGS-AS-LIST"))
 (define-internal plain-lambda-list (function)
-  "Return the lambda list of FUNCTION, a plain one." ("SB-KERNEL" "%FUN-LAMBDA-LIST"))
+  "Return the lambda list that SBCL keeps in FUNCTION." ("SB-KERNEL" "%FUN-LAMBDA-LIST"))
 
 (defun debug-name (function)
-  "Return the name of FUNCTION, from FRAME-FUNCTION: a symbol, a list, or the string by which the runtime calls a function
-in C."
+  "Return the name of FUNCTION, from FRAME-FUNCTION: a symbol, a list, or a string for a function in C."
   (let ((name (given-name function)))
     ;; Since 2.4.3 a top-level form has a string for its name too.
     (if (and (stringp name) (eq :toplevel (debug-kind function))) (list +top-level-form+) name)))
 
-;;; Where frames are
+;;; Source places of frames
 
 (define-ability "places of frames" "frames have no file and line, and those of SBCL itself are shown too")
 
@@ -39,18 +38,18 @@ in C."
   "Return the number of the top-level form of PLACE, or NIL." ("SB-DI" "CODE-LOCATION-TOPLEVEL-FORM-OFFSET"))
 (define-internal place-form-number (place)
   "Return the number that the form of PLACE has in its top-level form." ("SB-DI" "CODE-LOCATION-FORM-NUMBER"))
-(define-internal-type core-source "Sources of code that is from no compiled file." ("SB-C" "CORE-DEBUG-SOURCE"))
+(define-internal-type core-source "Debug sources of code that is from no fasl." ("SB-C" "CORE-DEBUG-SOURCE"))
 (define-internal source-form (source)
-  "Return the form that EVAL or COMPILE was given while the file of SOURCE, a CORE-SOURCE, was loaded, from which its code is.
-SBCL counts forms in that then, not in the file."
+  "Return the form of which EVAL or COMPILE made the code of SOURCE, a CORE-SOURCE, while its file was loaded. SBCL
+numbers forms within that form then, not within the file."
   ("SB-C" "CORE-DEBUG-SOURCE-FORM"))
 
-;;; Locals of frames, and what is in them
+;;; Local variables of frames, and the objects in them
 
 (define-ability "locals" "errors tell fewer local variables")
 
 (define-internal-variable thread-clock
-  "The clock of a thread's CPU time, or NIL when it is unknown. Its number differs between systems."
+  "The number of the clock of a thread's CPU time, or NIL when it is unknown. Operating systems number it differently."
   ("SB-UNIX" "CLOCK-THREAD-CPUTIME-ID"))
 (define-internal debug-variables (function)
   "Return a vector of the variables of FUNCTION, from FRAME-FUNCTION." ("SB-DI" "DEBUG-FUN-DEBUG-VARS") #())
@@ -63,7 +62,7 @@ SBCL counts forms in that then, not in the file."
 (define-internal layout-of (object)
   "Return the layout of OBJECT." ("SB-KERNEL" "WRAPPER-OF" "SB-KERNEL" "LAYOUT-OF"))
 (define-internal outdated-layout-p (layout)
-  "True when instances of LAYOUT must be updated first." ("SB-PCL" "INVALID-WRAPPER-P" "SB-KERNEL" "LAYOUT-INVALID") t)
+  "True when the instances of LAYOUT are outdated." ("SB-PCL" "INVALID-WRAPPER-P" "SB-KERNEL" "LAYOUT-INVALID") t)
 (define-internal-place unbound-marker
   "The marker in an unbound slot of an instance." ("SB-PCL" "+SLOT-UNBOUND+"))
 (define-internal instance-length (object)
@@ -71,46 +70,46 @@ SBCL counts forms in that then, not in the file."
 (define-internal instance-word (object index)
   "Return the word of OBJECT at INDEX." ("SB-KERNEL" "%INSTANCE-REF"))
 (define-internal-name +assigned-slots+
-  "Names the slot of conditions that holds the slots that were set." ("SB-KERNEL" "ASSIGNED-SLOTS"))
+  "Names the slot of conditions in which SBCL keeps the slots that were set." ("SB-KERNEL" "ASSIGNED-SLOTS"))
 (define-internal slot-index (class slot)
   "Return the index of SLOT in a structure or condition of CLASS; neither is evaluated."
   ("SB-KERNEL" "GET-DSD-INDEX") nil)
 (define-internal condition-assignments (condition)
-  "Return a property list of the slots of CONDITION that were set; in newer versions an association list."
+  "Return a property list of the slots of CONDITION that were set and their values; in newer SBCLs an association list."
   ("SB-KERNEL" "CONDITION-ASSIGNED-SLOTS"))
 
 (defun assigned-slots (condition)
-  "Return a property list of the slots of CONDITION that were set."
+  "Return a property list of the slots of CONDITION that were set, and their values."
   (let ((assignments (condition-assignments condition)))
     (if (consp (first assignments))
         (loop for (slot . value) in assignments append (list slot value))
         assignments)))
 
 (define-internal plain-function-name (function)
-  "Return the name of FUNCTION as SBCL has it." ("SB-KERNEL" "%FUN-NAME"))
+  "Return the name that SBCL keeps in FUNCTION." ("SB-KERNEL" "%FUN-NAME"))
 
 (defmacro first-condition-word ()
-  "Return the index of the first word of a condition that holds the initargs of its creation."
+  "Expand into the index of the first word of a condition with the initargs of its creation, or a number above all."
   (if (and +assigned-slots+ (internal-symbol "SB-KERNEL" "GET-DSD-INDEX"))
       `(1+ (slot-index condition ,+assigned-slots+))
       most-positive-fixnum))
 
-;;; Frames that are left, run again, or evaluated in
+;;; Leaving a frame, running its call again, and evaluating forms in it
 
 (define-ability "frame actions" "a held error shows its frames and takes restarts, but debug cannot run a frame again or evaluate in it")
 
 (define-internal frame-tag (frame)
-  "Return true when FRAME can be left: its code keeps what that needs. Leaving another frame spoils memory."
+  "True when FRAME can be left: its code has a tag to unwind to. Leaving a frame without such a tag spoils memory."
   ("SB-DEBUG" "FRAME-HAS-DEBUG-TAG-P"))
 (define-internal leave-frame (frame function)
-  "Unwind to FRAME, and return from it the values of FUNCTION." ("SB-DEBUG" "UNWIND-TO-FRAME-AND-CALL"))
+  "Unwind to FRAME, call FUNCTION, and return its values from FRAME." ("SB-DEBUG" "UNWIND-TO-FRAME-AND-CALL"))
 (define-internal function-component (function)
   "Return the code object of FUNCTION, from FRAME-FUNCTION." ("SB-DI" "COMPILED-DEBUG-FUN-COMPONENT"))
 (define-internal returning-convention (compiled)
   "Return how the function of COMPILED, from COMPILED-DEBUG, returns values: :STANDARD, or in a way that only its
 callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-internal effective-function (function form)
-  "Return the effective method for FORM, a CALL-METHOD of FUNCTION." ("SB-PCL" "MAKE-EFFECTIVE-METHOD-FUNCTION"))
+  "Return a function for FORM, an effective method form of FUNCTION." ("SB-PCL" "MAKE-EFFECTIVE-METHOD-FUNCTION"))
 (define-internal call-effective (called arguments)
   "Call CALLED, from EFFECTIVE-FUNCTION, with ARGUMENTS, a list." ("SB-PCL" "INVOKE-EMF"))
 (define-internal evaluate-in-frame (frame form)
@@ -123,10 +122,10 @@ callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-internal-variable first-handlers
   "The handlers that are established when a thread begins." ("SB-KERNEL" "**INITIAL-HANDLER-CLUSTERS**"))
 (define-internal closed-over (closure)
-  "Return the values that CLOSURE has closed over as a list." ("SB-KERNEL" "%CLOSURE-VALUES") '())
+  "Return a list of the values that CLOSURE closes over." ("SB-KERNEL" "%CLOSURE-VALUES") '())
 (define-internal value-cell-p (object)
-  "True when OBJECT holds the value of a variable that closures set." ("SB-DI" "INDIRECT-VALUE-CELL-P"))
-(define-internal cell-value (cell) "Return the value in CELL, a VALUE-CELL-P." ("SB-KERNEL" "VALUE-CELL-REF"))
+  "True when OBJECT is the value cell of a variable that closures set." ("SB-DI" "INDIRECT-VALUE-CELL-P"))
+(define-internal cell-value (cell) "Return the value in CELL, a value cell." ("SB-KERNEL" "VALUE-CELL-REF"))
 (define-internal restart-function (restart)
   "Return the function that RESTART calls." ("SB-KERNEL" "RESTART-FUNCTION"))
 
@@ -135,10 +134,10 @@ callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-ability "locks" "debug does not tell which locks a thread holds or waits for")
 
 (define-internal word-object (word signals)
-  "Return the object that WORD points to, and whether there is one. With SIGNALS false a missing one is no error."
+  "Return the object to which WORD, an integer, points, and whether there is one; if not, SIGNALS asks for an error."
   ("SB-KERNEL" "MAKE-LISP-OBJ") (values nil nil))
 (define-internal close-region ()
-  "Close the region in which this thread allocates: since 2.5 WORD-OBJECT does not find objects in an open one."
+  "Close the region in which this thread allocates. Since 2.5 WORD-OBJECT finds no objects in an open region."
   ("SB-VM" "CLOSE-THREAD-ALLOC-REGION"))
 (define-internal-variable instance-tag "The lowest four bits of a pointer to an instance." ("SB-VM" "INSTANCE-POINTER-LOWTAG") 3)
 (define-internal-variable stack-end-slot
@@ -146,7 +145,7 @@ callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-internal waited-for (thread)
   "Return the lock that THREAD waits for, or NIL." ("SB-THREAD" "THREAD-WAITING-FOR"))
 
-;;; What the compiler says
+;;; Conditions of the compiler, and their contexts
 
 (define-ability "error-contexts" "warnings do not tell which form they are about")
 
@@ -155,20 +154,20 @@ callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-internal context-form (context)
   "Return the form that CONTEXT is about." ("SB-C" "COMPILER-ERROR-CONTEXT-ORIGINAL-FORM"))
 (define-internal context-definitions (context)
-  "Return the definitions around the form of CONTEXT, a list of lists." ("SB-C" "COMPILER-ERROR-CONTEXT-CONTEXT"))
+  "Return the definitions around the form of CONTEXT, such as ((DEFUN F))." ("SB-C" "COMPILER-ERROR-CONTEXT-CONTEXT"))
 (define-internal context-offset (context)
   "Return the offset of the top-level form of CONTEXT in its file." ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-POSITION"))
 (define-internal context-file (context)
   "Return the pathname of the file of CONTEXT, or another object." ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-NAME"))
 (define-internal context-path (context)
-  "Return the path of the form that CONTEXT is about, as SOURCE-PATH." ("SB-C" "COMPILER-ERROR-CONTEXT-PATH"))
+  "Return the source path of the form that CONTEXT is about, for PATH-NUMBER." ("SB-C" "COMPILER-ERROR-CONTEXT-PATH"))
 (define-internal encapsulated-condition (condition)
   "Return the condition that CONDITION, of the compiler, wraps." ("SB-C" "ENCAPSULATED-CONDITION") condition)
 (define-internal unreadable-line (condition)
-  "Return the line and the column, a pair, of the unreadable form of a file that CONDITION is about, or NIL."
+  "Return a cons of the line and the column of the form that CONDITION, an UNREADABLE-FILE, is about, or NIL."
   ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE-LINE/COL"))
 (define-internal stream-position (stream)
-  "Return an association list with the :LINE at which STREAM is." ("SB-KERNEL" "STREAM-ERROR-POSITION-INFO"))
+  "Return the position of STREAM as a list such as ((:LINE 3))." ("SB-KERNEL" "STREAM-ERROR-POSITION-INFO"))
 (define-internal-type unreadable-file
   "Conditions of COMPILE-FILE about a file that cannot be read." ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE"))
 (define-internal-type compiler-error
@@ -176,10 +175,10 @@ callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-internal-type redefinition
   "Warnings that something is redefined." ("SB-KERNEL" "REDEFINITION-WARNING"))
 (define-internal-type uninteresting-redefinition
-  "Redefinitions from the place of the old definition."
+  "Warnings that a definition is replaced by one from the same place in its source."
   ("SB-KERNEL" "UNINTERESTING-REDEFINITION"))
 
-;;; How code is written
+;;; Printing of code
 
 (define-ability "code printing" "code and messages are printed with the program's own printer settings")
 
@@ -193,33 +192,33 @@ callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
   "Names the operator of a function with a name." ("SB-INT" "NAMED-LAMBDA"))
 (define-internal-type comma "The objects that a comma in a backquote is read as." ("SB-IMPL" "COMMA"))
 (define-internal comma-p (object) "True when OBJECT is a COMMA." ("SB-INT" "COMMA-P"))
-(define-internal comma-expression (comma) "Return what follows COMMA." ("SB-INT" "COMMA-EXPR"))
-(define-internal comma-kind (comma) "Return which kind of comma COMMA is." ("SB-INT" "COMMA-KIND"))
+(define-internal comma-expression (comma) "Return the expression that follows COMMA." ("SB-INT" "COMMA-EXPR"))
+(define-internal comma-kind (comma) "Return an object that stands for , or ,@ or ,. in COMMA." ("SB-INT" "COMMA-KIND"))
 (define-internal make-comma (expression kind)
-  "Return a comma of KIND before EXPRESSION." ("SB-INT" "UNQUOTE"))
+  "Return a COMMA of KIND, from COMMA-KIND, before EXPRESSION." ("SB-INT" "UNQUOTE"))
 (define-internal-type unprintable
-  "Objects that print as #< and a text." ("SB-DEBUG" "UNPRINTABLE-OBJECT" "SB-INT" "UNPRINTABLE-OBJECT"))
+  "Objects that print as #<TEXT>, whatever the TEXT." ("SB-DEBUG" "UNPRINTABLE-OBJECT" "SB-INT" "UNPRINTABLE-OBJECT"))
 (define-internal make-unprintable (text)
   "Return an object that prints as #<TEXT>." ("SB-INT" "MAKE-UNPRINTABLE-OBJECT") (make-symbol text))
 
-;;; What forms are read and compiled by
+;;; The readtable, the compiler's policy, and hooks for definitions
 
 (define-ability "readtable and policy" "a lost image is built again without changes of the readtable and of the compiler's policy")
 
 (define-internal macro-characters (readtable)
-  "Return a vector of the macro functions of the characters below 128." ("SB-IMPL" "BASE-CHAR-MACRO-ARRAY") #())
+  "Return a vector of READTABLE's macro functions, by code below 128." ("SB-IMPL" "BASE-CHAR-MACRO-ARRAY") #())
 (define-internal character-syntax (readtable)
-  "Return a vector of the syntax of the characters below 128." ("SB-IMPL" "BASE-CHAR-SYNTAX-ARRAY") #())
+  "Return a vector of READTABLE's syntax, by character code below 128." ("SB-IMPL" "BASE-CHAR-SYNTAX-ARRAY") #())
 (define-internal other-characters (readtable)
-  "Return a table of the special characters from 128 on." ("SB-IMPL" "EXTENDED-CHAR-TABLE"))
+  "Return a hash table of READTABLE's special characters from code 128 on." ("SB-IMPL" "EXTENDED-CHAR-TABLE"))
 (define-internal dispatch-table (function)
-  "Return the dispatch table of FUNCTION, a macro function." ("SB-IMPL" "%DISPATCH-MACRO-CHAR-TABLE"))
+  "Return the table of sub-characters of FUNCTION, a dispatching macro." ("SB-IMPL" "%DISPATCH-MACRO-CHAR-TABLE"))
 (define-internal closure-p (function) "True when FUNCTION is a closure." ("SB-KERNEL" "CLOSUREP"))
 (define-internal-name +policy+ "Names the variable with the policy of the compiler." ("SB-C" "*POLICY*"))
 (define-internal-variable compiler-policy
   "The policy of the compiler." ("SB-C" "*POLICY*"))
 (define-internal policy-qualities (policy)
-  "Return POLICY as a list of lists of a quality and its number." ("SB-C" "POLICY-TO-DECL-SPEC"))
+  "Return POLICY as a list such as ((SPEED 1) (SAFETY 1))." ("SB-C" "POLICY-TO-DECL-SPEC"))
 
 (define-ability "effects" "a lost image is built again only from forms that are seen to define something")
 
@@ -234,9 +233,9 @@ callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-ability "loading" "while a file is loaded, *LOAD-TRUENAME* is its fasl")
 
 (define-internal load-fasl (stream verbose print)
-  "Load the fasl in STREAM; VERBOSE and PRINT are as for LOAD." ("SB-FASL" "LOAD-AS-FASL") (load stream))
+  "Load the fasl in STREAM. VERBOSE and PRINT are as for LOAD." ("SB-FASL" "LOAD-AS-FASL") (load stream))
 
-;;; The walker of all code, built in or in a contrib that can come later
+;;; SBCL's code walker, built in or in a contrib that can be loaded later
 
 (define-ability "macroexpand-all" "macroexpand_form cannot expand all forms within a form")
 

@@ -1,4 +1,4 @@
-;;;; Internals of SBCL: the tables of packages, and what is known of names and classes.
+;;;; Internals of SBCL: the symbol tables of packages, and SBCL's information about names and classes.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -11,11 +11,11 @@
 (define-internal external-table (package)
   "Return the table of the symbols that are external in PACKAGE." ("SB-IMPL" "PACKAGE-EXTERNAL-SYMBOLS"))
 (define-internal symbol-cells (table)
-  "Return the vector that holds the symbols of TABLE, or a cons with it."
+  "Return the vector that holds the symbols of TABLE, or a cons with that vector."
   ("SB-IMPL" "PACKAGE-HASHTABLE-CELLS" "SB-IMPL" "SYMTBL-CELLS"))
 
 (defun table-cells (table)
-  "Return the simple vector that holds the symbols of TABLE, one of a package's two, or NIL."
+  "Return the simple vector that holds the symbols of TABLE, internal or external, or NIL when this SBCL has none."
   (let ((cells (and table (symbol-cells table))))
     (typecase cells
       (simple-vector cells)
@@ -23,27 +23,27 @@
       ((cons t simple-vector) (cdr cells)))))
 
 (defun package-cells (package)
-  "Return the vectors that hold the internal and the external symbols of PACKAGE, each NIL where this SBCL has none."
+  "Return a list of the vectors that hold the internal and the external symbols of PACKAGE, from TABLE-CELLS."
   (list (table-cells (internal-table package)) (table-cells (external-table package))))
 
-;;; What SBCL knows about names
+;;; SBCL's information about names
 
 (define-ability "compiler definitions" "compile_form leaves more of what a form defines, and less is told of functions, variables and types")
 
 (define-internal known (category kind name)
-  "Return SBCL's information of KIND in CATEGORY, two keywords, about NAME, and whether there is any."
+  "Return SBCL's information about NAME, as in (KNOWN :FUNCTION :KIND 'CAR), and whether there is any."
   ("SB-INT" "INFO"))
 (define-internal symbol-knowledge (symbol)
   "Return all information about SYMBOL and functions such as (SETF SYMBOL), or NIL when there is none."
   ("SB-KERNEL" "SYMBOL-DBINFO" "SB-KERNEL" "SYMBOL-%INFO") t)
 (define-internal-variable known-kinds
-  "A vector of all kinds of information, with empty elements." ("SB-IMPL" "*INFO-TYPES*") #())
+  "A vector of all kinds of information. Elements that are not used are NIL." ("SB-IMPL" "*INFO-TYPES*") #())
 (define-internal kind-category (kind)
-  "Return the category of KIND, one of KNOWN-KINDS." ("SB-IMPL" "META-INFO-CATEGORY"))
-(define-internal kind-name (kind) "Return the keyword of KIND." ("SB-IMPL" "META-INFO-KIND"))
-(define-internal kind-number (kind) "Return the number of KIND." ("SB-INT" "META-INFO-NUMBER"))
+  "Return the category of KIND, one of KNOWN-KINDS, a keyword." ("SB-IMPL" "META-INFO-CATEGORY"))
+(define-internal kind-name (kind) "Return the keyword of KIND, one of KNOWN-KINDS." ("SB-IMPL" "META-INFO-KIND"))
+(define-internal kind-number (kind) "Return the number of KIND, for KNOWN-VALUE." ("SB-INT" "META-INFO-NUMBER"))
 (define-internal known-value (name number)
-  "Return the information about NAME of the kind with NUMBER, and whether there is any."
+  "Return the information about NAME of the kind with NUMBER, from KIND-NUMBER, and whether there is any."
   ("SB-IMPL" "GET-INFO-VALUE") (values nil nil))
 (define-internal forget-values (name numbers)
   "Remove the information about NAME of the kinds with NUMBERS." ("SB-INT" "CLEAR-INFO-VALUES"))
@@ -62,12 +62,12 @@
 (define-internal type-specifier (type)
   "Return the specifier of TYPE, an object of the compiler." ("SB-KERNEL" "TYPE-SPECIFIER"))
 
-;;; Where definitions are from
+;;; Source files of definitions
 
 (define-ability "definition sources" "a load does not tell which definitions the file no longer has")
 
 (define-internal function-code (function)
-  "Return the code of FUNCTION, a simple one." ("SB-KERNEL" "FUN-CODE-HEADER"))
+  "Return the code object of FUNCTION, a SIMPLE-FUNCTION." ("SB-KERNEL" "FUN-CODE-HEADER"))
 (define-internal code-information (code)
   "Return the debug information of CODE." ("SB-KERNEL" "%CODE-DEBUG-INFO"))
 (define-internal information-source (information)
@@ -75,21 +75,21 @@
 (define-internal source-name (source)
   "Return the name of the file of SOURCE, or NIL." ("SB-C" "DEBUG-SOURCE-NAMESTRING"))
 (define-internal source-date (source)
-  "Return the date of the file of SOURCE when it was compiled." ("SB-C" "DEBUG-SOURCE-CREATED"))
+  "Return the write date of the file of SOURCE when it was compiled." ("SB-C" "DEBUG-SOURCE-CREATED"))
 (define-internal-name +source-positions+
-  "Names the slot of a debug source with a vector of where each top-level form begins, NIL until its load has ended."
+  "Names the slot of a debug source for the offsets of the file's top-level forms: NIL until the load of the file ends."
   ("SB-C" "START-POSITIONS"))
 (define-internal location-form (location)
-  "Return the number of the top-level form of LOCATION."
+  "Return the number of the top-level form of LOCATION, or NIL."
   ("SB-C" "DEFINITION-SOURCE-LOCATION-TOPLEVEL-FORM-NUMBER"))
 (define-internal-name +declare-constructors+
-  "Names the function that DEFSTRUCT first calls with its description, also for a structure that is a list."
+  "Names the first function that a DEFSTRUCT calls with the structure's description, also for :TYPE LIST."
   ("SB-KERNEL" "%PROCLAIM-DEFSTRUCT-CTORS"))
 (define-internal-name +define-variable+ "Names the function behind DEFVAR." ("SB-IMPL" "%DEFVAR"))
 (define-internal-name +define-alien-type+ "Names the function behind DEFINE-ALIEN-TYPE." ("SB-ALIEN" "%DEFINE-ALIEN-TYPE"))
 (define-internal-name +define-global+ "Names the function behind DEFGLOBAL." ("SB-IMPL" "%DEFGLOBAL"))
 
-;;; Classes as the compiler has them
+;;; The compiler's objects for classes: cells, classoids and layouts
 
 (define-ability "compiled classes" "compile_form leaves the classes that a form defines")
 
@@ -104,7 +104,7 @@
   "Return the source location of CLASSOID." ("SB-KERNEL" "CLASSOID-SOURCE-LOCATION"))
 (define-internal class-location (class) "Return the source location of CLASS." ("SB-PCL" "DEFINITION-SOURCE"))
 (define-internal classoid-state (classoid)
-  "Return whether CLASSOID is sealed; it can be set." ("SB-KERNEL" "CLASSOID-STATE"))
+  "Return a symbol that says whether CLASSOID is sealed; it can be set." ("SB-KERNEL" "CLASSOID-STATE"))
 (define-internal classoid-layout (classoid)
   "Return the layout of CLASSOID; it can be set."
   ("SB-KERNEL" "CLASSOID-WRAPPER" "SB-KERNEL" "CLASSOID-LAYOUT"))
@@ -116,7 +116,7 @@
 (define-internal remove-subclassoid (classoid super)
   "Make SUPER no longer a superclass of CLASSOID." ("SB-KERNEL" "REMOVE-SUBCLASSOID"))
 
-;;; Structures and conditions: their accessors and documentation are elsewhere than those of other classes
+;;; Structures and conditions: SBCL keeps their accessors and documentation elsewhere than those of other classes
 
 (define-ability "class descriptions" "class_slots tells no accessors of structures and no documentation of conditions")
 
@@ -144,11 +144,11 @@
 (define-internal classoid (name)
   "Return the compiler's classoid of the class NAME." ("SB-KERNEL" "FIND-CLASSOID"))
 (define-internal classoid-slots (classoid)
-  "Return the slots of CLASSOID, of conditions." ("SB-KERNEL" "CONDITION-CLASSOID-SLOTS"))
+  "Return the slots of CLASSOID, that of a condition class." ("SB-KERNEL" "CONDITION-CLASSOID-SLOTS"))
 (define-internal condition-slot-name (slot)
-  "Return the name of SLOT, of conditions." ("SB-KERNEL" "CONDITION-SLOT-NAME"))
+  "Return the name of SLOT, from CLASSOID-SLOTS." ("SB-KERNEL" "CONDITION-SLOT-NAME"))
 (define-internal condition-slot-text (slot)
-  "Return the documentation of SLOT." ("SB-KERNEL" "CONDITION-SLOT-DOCUMENTATION"))
+  "Return the documentation of SLOT, from CLASSOID-SLOTS." ("SB-KERNEL" "CONDITION-SLOT-DOCUMENTATION"))
 (define-internal combination-name (combination)
   "Return the name of the method COMBINATION." ("SB-PCL" "METHOD-COMBINATION-TYPE-NAME"))
 (define-internal combination-options (combination)
@@ -156,12 +156,12 @@
 (define-internal-name +combination-options+
   "Names the function that returns the options of a method combination." ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
 
-;;; What a call of a generic function runs
+;;; Effective methods of generic functions
 
 (define-ability "effective methods" "describe_symbol tells no order of methods in a long form of DEFINE-METHOD-COMBINATION, and not which methods call no next one")
 
 (define-internal standard-precedence-list (class supers)
-  "Return the precedence list of CLASS with the direct superclasses SUPERS, as the standard has it."
+  "Return the precedence list that the standard prescribes for CLASS with the direct superclasses SUPERS."
   ("SB-PCL" "COMPUTE-STD-CPL") (list class))
 (define-internal-variable long-combinations
   "A table of the functions that long forms of DEFINE-METHOD-COMBINATION make, by name."
@@ -175,28 +175,28 @@
   "Method combinations of the standard, and those that DEFINE-METHOD-COMBINATION makes."
   ("SB-PCL" "STANDARD-METHOD-COMBINATION"))
 (define-internal-type short-combination
-  "Those that the short form of DEFINE-METHOD-COMBINATION makes." ("SB-PCL" "SHORT-METHOD-COMBINATION"))
+  "Method combinations from the short form of DEFINE-METHOD-COMBINATION." ("SB-PCL" "SHORT-METHOD-COMBINATION"))
 (define-internal-type long-combination
-  "Those that the long form of DEFINE-METHOD-COMBINATION makes." ("SB-PCL" "LONG-METHOD-COMBINATION"))
+  "Method combinations from the long form of DEFINE-METHOD-COMBINATION." ("SB-PCL" "LONG-METHOD-COMBINATION"))
 (define-internal combination-operator (combination)
-  "Return the operator of COMBINATION, a short one." ("SB-PCL" "SHORT-COMBINATION-OPERATOR"))
+  "Return the operator of COMBINATION, a SHORT-COMBINATION." ("SB-PCL" "SHORT-COMBINATION-OPERATOR"))
 (define-internal combination-plain-p (combination)
-  "True when COMBINATION, a short one, calls a single method without its operator."
+  "True when COMBINATION, a SHORT-COMBINATION, has :IDENTITY-WITH-ONE-ARGUMENT: it calls a single method directly."
   ("SB-PCL" "SHORT-COMBINATION-IDENTITY-WITH-ONE-ARGUMENT"))
 (define-internal-name +next-method-call+
-  "Names the macro that the code of each method with CALL-NEXT-METHOD in it expands."
+  "Names the macro that is expanded in the code of each method that contains CALL-NEXT-METHOD."
   ("SB-PCL" "FAST-CALL-NEXT-METHOD-BODY"))
 (define-internal debug-parameters (debug)
-  "Return the parameters of the function of DEBUG, from FUNCTION-DEBUG. One that its code does not use is :DELETED,
-unless it was compiled for debugging." ("SB-DI" "DEBUG-FUN-LAMBDA-LIST") '())
+  "Return the parameters of the function of DEBUG, from FUNCTION-DEBUG. A parameter that the code does not use is
+:DELETED, unless the function was compiled for debugging." ("SB-DI" "DEBUG-FUN-LAMBDA-LIST") '())
 (define-internal cell-name (cell) "Return the name of the function in CELL."
   ("SB-KERNEL" "FDEFN-NAME"))
 (define-internal function-attributes (info)
-  "Return bits that say what a function does, from INFO, the compiler's information about it."
+  "Return bits that say what a function does, from INFO, its (KNOWN :FUNCTION :INFO NAME)."
   ("SB-C" "FUN-INFO-ATTRIBUTES") 0)
 (define-internal attribute-names (attributes)
   "Return the names of ATTRIBUTES, from FUNCTION-ATTRIBUTES." ("SB-C" "DECODE-IR1-ATTRIBUTES"))
 (define-internal-name +coerce-callable+
-  "Names the function that finds the function of a symbol." ("SB-KERNEL" "%COERCE-CALLABLE-TO-FUN"))
+  "Names the function that turns a symbol into the function it names." ("SB-KERNEL" "%COERCE-CALLABLE-TO-FUN"))
 (define-internal-name +qualifier-check+
   "Names the function by which a long method combination sorts methods." ("SB-PCL" "QUALIFIER-CHECK-RUNTIME"))

@@ -1,4 +1,4 @@
-;;;; Internals of SBCL: who calls a function and when, and which parts of code ran.
+;;;; Internals of SBCL: callers of functions, clocks, and coverage.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -24,25 +24,25 @@
 (define-ability "coverage" "run_tests does not tell what its tests ran")
 
 (define-internal-variable coverage-info
-  "A list: a table of code that marks what of it runs, by the name of the file; then the entries for MARKING-CODE."
+  "A list: a hash table from a file's name to the file's entry for FILE-PARTS, then the entries for MARKING-CODE."
   ("SB-C" "*CODE-COVERAGE-INFO*"))
 (define-late-internal file-parts-reader
-  "Return the function that returns the parts in an entry of that table as a vector; older SBCLs have a list there, and no
-such function." ("SB-C" "COVERED-FILE-PATHS"))
+  "Return SBCL's function that returns, as a vector, the parts in an entry of the table in COVERAGE-INFO; NIL in older
+SBCLs, where the entry itself is the list of parts." ("SB-C" "COVERED-FILE-PATHS"))
 
 (defun file-parts (entry)
-  "Return the parts of a file that are marked when they run, each a list of the part and, when that is known, T if it
-ran. ENTRY is from the table in COVERAGE-INFO."
+  "Return the parts of a file that coverage marks, each as a list of the part and, in older SBCLs, T if it ran. ENTRY is
+the file's entry in the table in COVERAGE-INFO."
   (if (listp entry)
       entry
       (map 'list #'list (funcall (file-parts-reader) entry))))
 
 (defun marking-code (entry)
-  "Return a list of the code in ENTRY, of the rest of COVERAGE-INFO: a weak pointer or, since 2.6, a weak vector."
+  "Return a list of the code in ENTRY, a later element of COVERAGE-INFO: a weak pointer or, since 2.6, a weak vector."
   (remove nil (if (vectorp entry) (coerce entry 'list) (list (sb-ext:weak-pointer-value entry)))))
 (define-internal-name +coverage-quality+
-  "Names the quality of the compiler by which code marks what of it runs." ("SB-C" "STORE-COVERAGE-DATA"))
+  "Names the OPTIMIZE quality with which code marks its parts when they run." ("SB-C" "STORE-COVERAGE-DATA"))
 (define-internal-variable source-paths
-  "While a top-level form is compiled, a table of the places of its parts in it." ("SB-C" "*SOURCE-PATHS*"))
+  "While a top-level form is compiled, a table from its parts to their source paths." ("SB-C" "*SOURCE-PATHS*"))
 (define-late-internal marks-reader
-  "Return the function that returns which parts of a code object have run, or NIL." ("SB-COVER" "GET-COVERAGE"))
+  "Return SB-COVER's function that returns which parts of a code object have run, or NIL." ("SB-COVER" "GET-COVERAGE"))

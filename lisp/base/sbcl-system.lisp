@@ -1,4 +1,4 @@
-;;;; Internals of SBCL: strings, stacks, the heap, functions that are encapsulated, and the process.
+;;;; Internals of SBCL: strings, stacks, the heap, the encapsulation of functions, threads, and the process.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -22,25 +22,25 @@
 (define-internal stack-pointer ()
   "Return the address of the end of this thread's stack." ("SB-VM" "CURRENT-SP") (sb-sys:int-sap 0))
 (define-internal thread-slot (index)
-  "Return the word at INDEX of this thread's structure, as an address."
+  "Return the word in slot INDEX of this thread's structure, as an address."
   ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (sb-sys:int-sap 0))
 (define-internal-variable this-slot
-  "The index of the slot with the address of that structure." ("SB-VM" "THREAD-THIS-SLOT"))
+  "The index of the thread slot with the address of the thread's structure itself." ("SB-VM" "THREAD-THIS-SLOT"))
 (define-internal-variable stack-start-slot
-  "The index of the slot with the start of the stack." ("SB-VM" "THREAD-CONTROL-STACK-START-SLOT"))
+  "The index of the thread slot with the start of the stack." ("SB-VM" "THREAD-CONTROL-STACK-START-SLOT"))
 (define-internal-variable state-slot
-  "The index of the slot whose lowest octet is 0 while the guard page is open."
+  "The index of the thread slot whose lowest octet is 0 while the guard page is open."
   ("SB-VM" "THREAD-STATE-WORD-SLOT"))
 (define-internal-variable word-octets "How many octets a word has." ("SB-VM" "N-WORD-BYTES") 8)
 (define-internal-variable guard-octets
   "How many octets a guard page has." ("SB-C" "+BACKEND-PAGE-BYTES+") 32768)
 (define-runtime-variable stack-octets sb-alien:unsigned-long "How many octets a stack has." "thread_control_stack_size")
 (define-runtime-function protect-control-stack ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
-  "Protect the last page of the stack." "protect_control_stack_hard_guard_page")
+  "Protect the last page of THREAD's stack when PROTECT is 1." "protect_control_stack_hard_guard_page")
 (define-runtime-function protect-binding-stack ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
-  "Protect the last page of the stack of bindings." "protect_binding_stack_hard_guard_page")
+  "Protect the last page of THREAD's stack of bindings when PROTECT is 1." "protect_binding_stack_hard_guard_page")
 (define-runtime-function protect-alien-stack ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
-  "Protect the last page of the stack of foreign data." "protect_alien_stack_hard_guard_page")
+  "Protect the last page of THREAD's stack of foreign data when PROTECT is 1." "protect_alien_stack_hard_guard_page")
 (define-runtime-function reset-guard-page ((thread sb-sys:system-area-pointer))
   "Protect the guard page of THREAD's stack again." "reset_thread_control_stack_guard_page")
 
@@ -61,7 +61,8 @@
   "Names the number of used words in the table of pages; its lowest bit means something else." ("SB-VM" "WORDS-USED*"))
 
 (defmacro page-slot (page slot)
-  "Return the value of SLOT, the value of a constant, in the table of pages for the page number PAGE, or NIL."
+  "Expand into the value of a slot of the page number PAGE in the table of pages, or into NIL. SLOT is the name of a
+constant above, such as +PAGE-FLAGS+."
   (let ((slot (symbol-value slot)))
     (and +page-table+ +page-words+ slot
          `(sb-alien:slot (sb-alien:deref ,+page-table+ ,page) ',slot))))
@@ -78,20 +79,20 @@
   "Return the address of NAME in the runtime, or NIL."
   (sb-sys:find-foreign-symbol-address name))
 
-;;; The table of cards
+;;; The card table: it marks which parts of the heap were written to
 
 (define-ability "card table" "an image takes 2 MB more of memory for each GB of its heap")
 
 (define-runtime-variable card-marks sb-sys:system-area-pointer
-  "The address of the table that has an octet for each card, a small part of the heap." "gc_card_mark")
-(define-runtime-variable card-bits sb-alien:int "How many bits the index of such an octet has." "gc_card_table_nbits")
+  "The address of the card table, which has an octet for each card, a small part of the heap." "gc_card_mark")
+(define-runtime-variable card-bits sb-alien:int "How many bits an index into the card table has." "gc_card_table_nbits")
 
-;;; Functions of SBCL that do more in this image
+;;; Encapsulation of SBCL's functions
 
 (define-ability "encapsulation" "threads, garbage collections, exits and child processes of your code are not guarded")
 
 (define-internal encapsulate (name key function)
-  "Wrap the function NAME: its calls call FUNCTION with the original and the arguments. KEY names the wrapper."
+  "Wrap the function NAME: its calls call FUNCTION with the original function and the arguments. KEY names the wrapper."
   ("SB-INT" "ENCAPSULATE"))
 (define-internal unencapsulate (name key)
   "Remove the wrapper KEY of the function NAME." ("SB-INT" "UNENCAPSULATE"))
@@ -100,8 +101,8 @@
   ("SB-EXT" "UNENCAPSULATED-FUNCTION" "SB-IMPL" "STRIP-ENCAPSULATION") function)
 
 (defun plain-definition (name)
-  "Return the function that NAME defines, without wrappers such as that of TRACE. Since 2.6.6 FDEFINITION returns the
-outermost function."
+  "Return the function NAME without wrappers such as that of TRACE. Since 2.6.6 FDEFINITION returns the outermost
+wrapper."
   (inner-function (fdefinition name)))
 
 (define-internal-name +spawn+ "Names the function that starts a process." ("SB-IMPL" "SPAWN"))
@@ -112,8 +113,8 @@ outermost function."
 
 (define-here +link-core+
   (defconstant +link-core+ (internal-symbol "SB-VM" "STATICALLY-LINK-CORE")
-    "Names the function that makes all code call functions directly before a core is saved. Newer SBCLs do so when code
-is loaded, and have none."))
+    "Names the function that makes all code call functions directly before a core is saved. Newer SBCLs do that when
+code is loaded, and have no such function."))
 
 ;;; Threads and the process
 
@@ -122,7 +123,7 @@ is loaded, and have none."))
 (define-internal system-thread-p (thread)
   "True when THREAD is one of SBCL's own." ("SB-THREAD" "THREAD-EPHEMERAL-P"))
 (define-internal thread-number (thread)
-  "Return the system's number of THREAD; 0 before it runs." ("SB-THREAD" "THREAD-OS-TID") 0)
+  "Return the operating system's number of THREAD; 0 before it runs." ("SB-THREAD" "THREAD-OS-TID") 0)
 (define-internal-variable compiler-lock
   "The lock that is held while the compiler runs." ("SB-KERNEL" "**WORLD-LOCK**" "SB-C" "**WORLD-LOCK**"))
 (define-internal-variable exit-under-way
@@ -130,18 +131,18 @@ is loaded, and have none."))
 (define-internal allow-signals ()
   "Let signals to the process reach this thread again." ("SB-UNIX" "UNBLOCK-DEFERRABLE-SIGNALS"))
 (define-internal end-process (code &rest options)
-  "End the process with CODE; with :ABORT T at once." ("SB-SYS" "OS-EXIT") (sb-ext:exit :code code :abort t))
+  "End the process with exit code CODE; with :ABORT T at once." ("SB-SYS" "OS-EXIT") (sb-ext:exit :code code :abort t))
 (define-internal map-folder (function folder &rest options)
-  "Call FUNCTION with the pathname of each thing in FOLDER that OPTIONS select." ("SB-IMPL" "MAP-DIRECTORY"))
+  "Call FUNCTION with the pathname of each file and folder in FOLDER that OPTIONS select." ("SB-IMPL" "MAP-DIRECTORY"))
 (define-internal own-process () "Return the number of this process." ("SB-UNIX" "UNIX-GETPID")
   (parse-integer (first (last (pathname-directory (truename "/proc/self/"))))))
 (define-internal signal-process (process signal)
   "Send SIGNAL, a number, to PROCESS." ("SB-UNIX" "UNIX-KILL"))
 (define-internal control-device (descriptor request place)
-  "Do the REQUEST of ioctl, a number, with DESCRIPTOR; its result goes to PLACE. True when that worked."
+  "Call ioctl(2) on DESCRIPTOR with the number REQUEST; the result goes to the address PLACE. True when that worked."
   ("SB-UNIX" "UNIX-IOCTL"))
 (define-internal open-file (name flags mode)
-  "Return a descriptor of the file NAME, opened by FLAGS and MODE as open does, or NIL." ("SB-UNIX" "UNIX-OPEN"))
+  "Return a descriptor of the file NAME, opened with FLAGS and MODE as for open(2), or NIL." ("SB-UNIX" "UNIX-OPEN"))
 (define-internal read-file (descriptor place count)
-  "Read at most COUNT octets from DESCRIPTOR to PLACE." ("SB-UNIX" "UNIX-READ"))
+  "Read at most COUNT octets from DESCRIPTOR to the address PLACE." ("SB-UNIX" "UNIX-READ"))
 (define-internal close-file (descriptor) "Close DESCRIPTOR." ("SB-UNIX" "UNIX-CLOSE"))

@@ -10,9 +10,10 @@
   "Return the packed cross references of FUNCTION, a simple one." ("SB-KERNEL" "%SIMPLE-FUN-XREFS"))
 (define-internal map-packed-xrefs (function xrefs)
   "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references. From 2.6.1 to
-2.6.4 only the first number of a name is one; others are differences from the last." ("SB-C" "MAP-PACKED-XREF-DATA"))
+2.6.4 only the first number for a name is a form number: each further one is the difference from the number before."
+  ("SB-C" "MAP-PACKED-XREF-DATA"))
 (define-internal without-xrefs-p (name)
-  "True when SBCL keeps no cross references to NAME. Since 2.4 the second name belongs to another function."
+  "True when SBCL keeps no cross references to NAME. Since 2.4 INTERNAL-NAME-P is another function."
   ("SB-C" "XREF-INTERNAL-NAME-P" "SB-C" "INTERNAL-NAME-P"))
 
 (declaim (notinline probed))
@@ -25,7 +26,7 @@
   (list (list argument) (list argument) (list argument) (list argument) (list argument) (probed (probed argument))))
 
 (defparameter *differences*
-    ;; This runs before probes have shown that the internals are right.
+    ;; Errors are ignored: this runs before probes have shown that the internals are right.
     (ignore-errors
      (let ((numbers '()) (xrefs (and (compiled-function-p #'probe) (function-xrefs #'probe))))
        (when (and (simple-vector-p xrefs) (plusp (length xrefs)))
@@ -33,10 +34,10 @@
                              (when (and (eq kind :calls) (eq name 'probed)) (push number numbers)))
                            xrefs))
        (and (rest numbers) (< (first numbers) 4))))
-  "True when this SBCL gives differences instead of form numbers.")
+  "True when MAP-PACKED-XREFS of this SBCL passes differences instead of form numbers.")
 
 (defun map-xrefs (function xrefs)
-  "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references."
+  "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references, in every SBCL."
   (if *differences*
       (let ((last-kind nil) (last-name nil) (last 0))
         (map-packed-xrefs (lambda (kind name number)
@@ -47,7 +48,7 @@
                           xrefs))
       (map-packed-xrefs function xrefs)))
 
-;;; What sets slots of structures
+;;; Code that sets slots of structures
 
 (define-ability "slots that are set" "who_calls finds what sets the slots of a structure only in the sources")
 
@@ -56,22 +57,22 @@
 (define-internal-name +record-expansion+
   "Names the function that records that a macro was expanded." ("SB-C" "RECORD-MACROEXPANSION"))
 (define-internal record-callee (name block path)
-  "Record that BLOCK, of the code being compiled, calls the function NAME at PATH." ("SB-C" "RECORD-CALL"))
+  "Record that BLOCK, of the code being compiled, calls the function NAME at the source PATH." ("SB-C" "RECORD-CALL"))
 (define-internal-variable source-path
-  "The source path of the form being compiled, while one is." ("SB-C" "*CURRENT-PATH*"))
+  "The source path of the form that this thread is compiling, or NIL." ("SB-C" "*CURRENT-PATH*"))
 
 ;;; Functions by their names
 
 (define-ability "functions" "who_calls finds nobody")
 
 (define-internal simple-function (function)
-  "Return the simple function of FUNCTION, which can be a closure." ("SB-KERNEL" "%FUN-FUN") function)
+  "Return FUNCTION or, when it is a closure, the simple function that has its code." ("SB-KERNEL" "%FUN-FUN") function)
 (define-internal simple-function-name (function)
-  "Return the debug name of FUNCTION, a simple one." ("SB-KERNEL" "%SIMPLE-FUN-NAME"))
-(define-internal-type simple-function "Functions that are no closures or instances." ("SB-KERNEL" "SIMPLE-FUN"))
+  "Return the debug name of FUNCTION, a SIMPLE-FUNCTION." ("SB-KERNEL" "%SIMPLE-FUN-NAME"))
+(define-internal-type simple-function "Functions that are neither closures nor instances." ("SB-KERNEL" "SIMPLE-FUN"))
 (define-internal-type interpreted-function "Functions that are not compiled." ("SB-KERNEL" "INTERPRETED-FUNCTION"))
 (define-internal method-function (method)
-  "Return the function of METHOD that is usually called, or NIL." ("SB-PCL" "SAFE-METHOD-FAST-FUNCTION"))
+  "Return the function of METHOD that SBCL usually calls, or NIL." ("SB-PCL" "SAFE-METHOD-FAST-FUNCTION"))
 (define-internal map-global-names (function)
   "Call FUNCTION with each name about which SBCL has information." ("SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME"))
 (define-internal-type cell "Objects that hold the global function of a name." ("SB-KERNEL" "FDEFN"))
@@ -79,17 +80,17 @@
   "Return the function that a call of NAME, a global function, calls, with wrappers such as that of TRACE."
   ("SB-KERNEL" "%COERCE-NAME-TO-FUN") (fdefinition name))
 (define-internal-name +add-method+ "Names the function that adds the method of a DEFMETHOD." ("SB-PCL" "LOAD-DEFMETHOD"))
-(define-internal-type handled-class "What holds a class in the data of HANDLER-BIND." ("SB-KERNEL" "CLASSOID-CELL"))
+(define-internal-type handled-class "Cells for the class of a HANDLER-BIND clause." ("SB-KERNEL" "CLASSOID-CELL"))
 (define-internal-name +checks-list+
-  "Names the function that gets the lambda list of a DESTRUCTURING-BIND, to check arguments." ("SB-C" "CHECK-DS-LIST"))
+  "Names the function that checks arguments against the lambda list of a DESTRUCTURING-BIND." ("SB-C" "CHECK-DS-LIST"))
 (define-internal-name +checks-rest+
-  "Names the function that gets one with &REST or &BODY." ("SB-C" "CHECK-DS-LIST/&REST"))
+  "As +CHECKS-LIST+, for a lambda list with &REST or &BODY." ("SB-C" "CHECK-DS-LIST/&REST"))
 (define-internal-name +checks-keys+
-  "Names the function that gets one with &KEY." ("SB-C" "CHECK-DS-LIST/&KEY"))
+  "As +CHECKS-LIST+, for a lambda list with &KEY." ("SB-C" "CHECK-DS-LIST/&KEY"))
 (define-internal condition-report (classoid)
   "Return the function that reports conditions of CLASSOID, or NIL." ("SB-KERNEL" "CONDITION-CLASSOID-REPORT"))
 
-;;; Code
+;;; Code objects
 
 (defun global-function (name)
   "Return the function that a call of NAME calls, with wrappers such as that of TRACE. Return NIL when NAME is no global
@@ -109,32 +110,32 @@ function."
   "Return the index at which the constants of CODE end." ("SB-KERNEL" "CODE-HEADER-WORDS") 0)
 (define-internal code-word (code index) "Return the constant of CODE at INDEX." ("SB-KERNEL" "CODE-HEADER-REF"))
 (define-internal-variable words-before-functions
-  "The index at which the words of the functions of code begin." ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
+  "The index at which the words for functions begin in a code object." ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
 (define-internal-variable words-for-function
-  "How many words SBCL keeps for each function of code. Before 2.4.7 they precede the constants."
+  "How many words a code object has for each of its functions. Before 2.4.7 these precede the constants."
   ("SB-VM" "CODE-SLOTS-PER-SIMPLE-FUN") 0)
 (define-internal code-serial (code)
   "Return the unique number of CODE." ("SB-KERNEL" "%CODE-SERIALNO"))
 (define-internal-variable next-serial
-  "The number that the next new code gets." ("SB-FASL" "*CODE-SERIALNO*" "SB-C" "*CODE-SERIALNO*"))
+  "The unique number that the next new code object gets." ("SB-FASL" "*CODE-SERIALNO*" "SB-C" "*CODE-SERIALNO*"))
 (define-internal generation (object)
-  "Return the generation of OBJECT; a collection leaves those above its own." ("SB-KERNEL" "GENERATION-OF") 0)
+  "Return the generation of OBJECT; a collection of it leaves higher ones alone." ("SB-KERNEL" "GENERATION-OF") 0)
 (define-internal-variable +never-collected+
   "The generation of objects from the core." ("SB-VM" "+PSEUDO-STATIC-GENERATION+") 6)
 (define-internal function-debug (function)
   "Return the debugger's description of FUNCTION." ("SB-DI" "FUN-DEBUG-FUN"))
 (define-internal compiled-debug (debug)
-  "Return what the compiler left of a function, from FUNCTION-DEBUG." ("SB-DI" "COMPILED-DEBUG-FUN-COMPILER-DEBUG-FUN"))
+  "Return the compiler's record of the function of DEBUG." ("SB-DI" "COMPILED-DEBUG-FUN-COMPILER-DEBUG-FUN"))
 (define-internal form-number (compiled)
-  "Return the number of the top-level form of COMPILED, from COMPILED-DEBUG; NIL when it is of several."
+  "Return the number of the top-level form that has the function of COMPILED, from COMPILED-DEBUG; NIL if several do."
   ("SB-C" "COMPILED-DEBUG-FUN-TLF-NUMBER"))
 
 (define-internal source-offsets (source)
-  "Return a vector of the octets at which the top-level forms of the file of SOURCE begin, or NIL."
+  "Return a vector of the offsets, in octets, of the top-level forms in the file of SOURCE, or NIL."
   ("SB-C" "DEBUG-SOURCE-START-POSITIONS"))
 
 (define-internal code-fixups (code)
-  "Return a number that packs, among others, the places in CODE that depend on where functions are." ("SB-VM" "%CODE-FIXUPS") 0)
+  "Return an integer that packs lists; the first has the linkage cells by which CODE calls." ("SB-VM" "%CODE-FIXUPS") 0)
 (define-internal unpack-locations (packed)
   "Return the first list of numbers in PACKED, from CODE-FIXUPS." ("SB-C" "UNPACK-CODE-FIXUP-LOCS"))
 
@@ -144,20 +145,20 @@ function."
      (and code
           (> (or (code-words code) 0) words-before-functions)
           (eq 'probe (code-word code words-before-functions)))))
-  "True when this SBCL keeps the words of functions before the constants of code.")
+  "True when this SBCL keeps the words for functions before the constants of a code object.")
 
 (defun first-constant (code)
-  "Return the index of the first constant of CODE that its functions share."
+  "Return the index of the first constant that the functions of CODE share."
   (if *functions-first*
       (+ words-before-functions (* words-for-function (code-functions code)))
       words-before-functions))
 
 (defconstant +name-of-cell+ (internal-symbol "SB-VM" "LINKAGE-ADDR->NAME")
-  "Names the function that returns which function calls by a linkage cell, shared by all code, go to. SBCLs before 2.4.7
-have no such cells, and this is NIL: each function that code calls is a CELL among its constants.")
+  "Names the function that returns the name of the function in a linkage cell. All code calls a global function by one
+such cell. SBCLs before 2.4.7 have none, and this is NIL: each function that code calls is a CELL among its constants.")
 
 (defun linked-names (code)
-  "Return the names of the functions that CODE calls by linkage cells, where SBCL has these."
+  "Return the names of the functions that CODE calls by linkage cells; NIL where SBCL has no such cells."
   (when +name-of-cell+
     (loop for cell in (unpack-locations (code-fixups code)) collect (funcall +name-of-cell+ cell :index))))
 
@@ -186,7 +187,7 @@ have no such cells, and this is NIL: each function that code calls is a CELL amo
            (let ((found '()))
              (walk-code (lambda (code) (push code found)))
              found)))
-    ;; SBCL gives up when another thread allocates where it looks.
+    ;; SBCL signals an error when another thread allocates where it walks.
     (loop repeat 20
           do (handler-case (return (look)) (error () (sb-thread:thread-yield)))
           finally (return (look)))))
@@ -202,46 +203,46 @@ have no such cells, and this is NIL: each function that code calls is a CELL amo
                 (let ((function (code-function code index)))
                   (funcall visit (plain-function-name function) function))))))
 
-;;; Texts
+;;; Source texts
 
 (define-ability "walking code" "who_calls and who_references leave out what top-level forms use")
 
 (define-internal walk-form (form environment function)
-  "Call FUNCTION with each form in FORM, its context and its environment. Go on with its value, with macros expanded,
-unless its second value is true." ("SB-WALKER" "WALK-FORM"))
+  "Call FUNCTION with FORM and each form in it, the form's context and environment. Walk on into the value of FUNCTION,
+with macros expanded, unless the second value of FUNCTION is true." ("SB-WALKER" "WALK-FORM"))
 
 (define-internal file-kind (name)
-  "Return :FILE when NAME, a native name that is no link, names a regular file." ("SB-IMPL" "NATIVE-FILE-KIND") :file)
+  "Return :FILE when NAME, a native namestring and no link, names a regular file." ("SB-IMPL" "NATIVE-FILE-KIND") :file)
 
-;;; Where what the reader makes is in a file
+;;; Positions in a file of the objects that the reader makes
 
 (define-ability "places" "calls, frames and warnings are told with their top-level forms, not with lines of their own")
 
-(define-internal-type tracking-stream "Streams of files that are compiled or loaded, which report what is read where."
+(define-internal-type tracking-stream "Streams of files being compiled or loaded; their observer learns what is read."
   ("SB-INT" "FORM-TRACKING-STREAM"))
-(define-internal-name +tracking-stream+ "Names the class of such streams, for OPEN." ("SB-INT" "FORM-TRACKING-STREAM"))
+(define-internal-name +tracking-stream+ "Names the class TRACKING-STREAM, for OPEN." ("SB-INT" "FORM-TRACKING-STREAM"))
 (define-internal stream-observer (stream)
-  "Return the function that STREAM, a TRACKING-STREAM, calls with the start and the end, in characters, of each object
-that the reader makes, and the object; it can be set." ("SB-INT" "FORM-TRACKING-STREAM-OBSERVER"))
+  "Return the observer of STREAM, a TRACKING-STREAM: it is called with the start and the end, in characters, of each
+object that the reader makes, and the object. It can be set." ("SB-INT" "FORM-TRACKING-STREAM-OBSERVER"))
 (define-internal-name +make-observer+ "Names the function that makes the observer for a file that is compiled."
   ("SB-C" "MAKE-FORM-TRACKING-STREAM-OBSERVER"))
 (define-internal-name +load-source+ "Names the function that loads the source in a stream." ("SB-INT" "LOAD-AS-SOURCE"))
 (define-internal number-forms (form number)
-  "Give each list in FORM, the top-level form with NUMBER, its number in source places." ("SB-C" "FIND-SOURCE-PATHS"))
+  "Number each list in FORM, the top-level form with NUMBER, in FORM-PATHS." ("SB-C" "FIND-SOURCE-PATHS"))
 (define-internal-name +number-forms+ "Names the function of NUMBER-FORMS." ("SB-C" "FIND-SOURCE-PATHS"))
 (define-internal-name +form-paths+
-  "Names the variable with a table from each list of the form being compiled to a list: a word, the list's number, and
-its path in the form, from the inside out." ("SB-C" "*SOURCE-PATHS*"))
+  "Names the variable with a hash table from each list in the form being compiled to the list's source path: a symbol,
+the list's number, and positions in the form, from the inside out." ("SB-C" "*SOURCE-PATHS*"))
 (define-internal-variable form-paths "The table of +FORM-PATHS+." ("SB-C" "*SOURCE-PATHS*"))
-(define-internal-name +source-information+ "Names the variable with what the compiler knows of its file."
+(define-internal-name +source-information+ "Names the variable with the compiler's record of the file that it compiles."
   ("SB-C" "*SOURCE-INFO*"))
-(define-internal-variable source-information "What the compiler knows of its file, or NIL." ("SB-C" "*SOURCE-INFO*"))
+(define-internal-variable source-information "The value of +SOURCE-INFORMATION+, or NIL." ("SB-C" "*SOURCE-INFO*"))
 (define-internal information-stream (information)
   "Return the stream of INFORMATION, from SOURCE-INFORMATION, or NIL." ("SB-C" "SOURCE-INFO-STREAM"))
 (define-internal path-number (path)
-  "Return the number of the form that PATH, as SOURCE-PATH, is about." ("SB-C" "SOURCE-PATH-FORM-NUMBER"))
+  "Return the number of the form at the source path PATH." ("SB-C" "SOURCE-PATH-FORM-NUMBER"))
 (define-internal path-top-level-form (path)
-  "Return the number of the top-level form of PATH." ("SB-C" "SOURCE-PATH-TLF-NUMBER"))
+  "Return the number of the top-level form of the source path PATH." ("SB-C" "SOURCE-PATH-TLF-NUMBER"))
 
 ;;; How code gets into the image
 
@@ -253,7 +254,7 @@ its path in the form, from the inside out." ("SB-C" "*SOURCE-PATHS*"))
   "Names the function that evaluates a form, and each form in it that needs no compiler."
   ("SB-IMPL" "SIMPLE-EVAL-IN-LEXENV" "SB-INT" "SIMPLE-EVAL-IN-LEXENV"))
 (define-internal-name +evaluate-compiled+
-  "Names the function that compiles a form and runs that once." ("SB-IMPL" "%SIMPLE-EVAL"))
+  "Names the function that compiles a form and runs it once." ("SB-IMPL" "%SIMPLE-EVAL"))
 (define-internal-name +interpret+
   "Names the function that evaluates a form without the compiler." ("SB-EVAL" "EVAL-IN-NATIVE-ENVIRONMENT"))
 (define-internal-name +run-finalizers+
@@ -261,4 +262,4 @@ its path in the form, from the inside out." ("SB-C" "*SOURCE-PATHS*"))
 (define-internal-variable evaluated-form
   "The whole form that this thread evaluates." ("SB-IMPL" "*EVAL-SOURCE-CONTEXT*"))
 (define-internal-variable evaluated-index
-  "The number of that form in the file being loaded, or NIL when it is of none." ("SB-IMPL" "*EVAL-TLF-INDEX*"))
+  "The number of EVALUATED-FORM in the file being loaded, or NIL without a file." ("SB-IMPL" "*EVAL-TLF-INDEX*"))

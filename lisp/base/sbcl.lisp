@@ -9,9 +9,9 @@
 ;;; Abilities
 
 (defstruct (ability (:constructor make-ability (name instead state)))
-  "Something that the agent does with internals of SBCL. INSTEAD says what it does without them. STATE is :LEFT-OUT when
-the agent was compiled without it, :PROVEN when a probe has tried it. CHECK, or NIL, is a function that is true when it
-is there, as only the process knows. MISSING has texts: the internals not used, and why."
+  "Something that the agent does with internals of SBCL. INSTEAD says what the agent does without them. STATE is
+:LEFT-OUT when the agent was compiled without the ability, :PROVEN when a probe has tried it, else NIL. CHECK, or NIL,
+is a function that returns true when this process has the ability. MISSING has texts: the internals not used, and why."
   name instead state (check nil) (missing '()))
 
 (sb-ext:defglobal **abilities** '() "All abilities, the last declared first.")
@@ -130,7 +130,7 @@ after the first are the names in other versions of SBCL."
     (unless (why-left-out name) (first-internal place test)))
 
   (defun missing-form (name symbol place)
-    "Return a list of the form that records that PLACE, our NAME, is missing, or NIL when SYMBOL was found there."
+    "Unless SYMBOL was found at PLACE, add our NAME to *ABSENT*, and return a list of a form that notes it as missing."
     (unless symbol
       (push name *absent*)
       `((note-missing ,*ability* ,(format nil "~A:~A~@[ ~A~]" (first place) (second place) (why-left-out name)))))))
@@ -215,8 +215,8 @@ FALLBACK. WHAT says what the value is."
     (and (not (why-left-out name)) (sb-sys:find-foreign-symbol-address there) there)))
 
 (defmacro define-runtime-variable (name type what variable)
-  "Define NAME as a symbol macro for the VARIABLE of the runtime, of an alien TYPE. Where there is none it is NIL, and
-setting it does nothing. WHAT says what the value is."
+  "Define NAME as a symbol macro for the VARIABLE of the runtime, of an alien TYPE. Where the runtime has no such
+variable, NAME is NIL, and setting it does nothing. WHAT says what the value is."
   (let ((there (runtime-name name variable)))
     `(progn
        (define-here ,name
@@ -225,8 +225,9 @@ setting it does nothing. WHAT says what the value is."
        ,@(missing-form name there (list "runtime" variable)))))
 
 (defmacro define-runtime-function (name (&rest parameters) what function)
-  "Define NAME as a macro that calls the FUNCTION of the runtime, which returns nothing, or does nothing. PARAMETERS are
-lists of a name and an alien type. WHAT says what it does."
+  "Define NAME as a macro that calls FUNCTION, a function of the runtime that returns nothing. Where the runtime has no
+such function, the macro only evaluates its arguments. PARAMETERS are lists of a name and an alien type. WHAT says what
+the function does."
   (let ((there (runtime-name name function)) (names (mapcar #'first parameters)))
     `(progn
        (define-here ,name
