@@ -1,4 +1,4 @@
-// Replaces errors caused by malformed answers of the image by an ImageError with advice.
+// Turns errors caused by malformed answers of the image into an ImageError with advice.
 
 import { CallError, ImageError, SetupError } from '../errors.ts';
 import type { Tool } from '../kernel/tool.ts';
@@ -6,7 +6,7 @@ import type { Tool } from '../kernel/tool.ts';
 const UNUSABLE =
   'live-lisp cannot use what the image answered, so the call failed. Code in the image can have written to the channel of live-lisp. Call again; if that does not help, restart_image makes a new image. If it comes again then, it is a fault of live-lisp: please report it.';
 
-/** Returns TOOL, which calls the image, with errors from malformed answers replaced by an ImageError with advice. */
+/** Returns TOOL, which calls the image, with errors from malformed answers turned into an ImageError. */
 export function overImage(tool: Tool): Tool {
   const { handler, preview } = tool;
   return {

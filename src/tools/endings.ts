@@ -101,7 +101,7 @@ export function moreFrames({ moreFrames: more }: Pick<Condition, 'moreFrames'>):
   return moreText(more, 'frames; (sb-debug:print-backtrace) in a handler prints them');
 }
 
-/** Returns the same for restarts. */
+/** As moreFrames, for restarts. */
 export function moreRestarts({ moreRestarts: more }: Pick<Condition, 'moreRestarts'>): string {
   return moreText(more, 'restarts; (compute-restarts) in a handler gives them');
 }
@@ -110,7 +110,7 @@ function moreText(more: number | undefined, what: string): string {
   return more === undefined ? '' : `\n  ... ${more} more ${what}`;
 }
 
-/** What SBCL prints about errors in code: the warnings repeat it. */
+/** SBCL's reports of errors in code. They are cut from the output, since the warnings say the same. */
 const COMPILER_CHATTER = /(?:; file: .*\n)?(?:; in: .*\n)?(?:;.*\n)*?; caught ERROR:\n(?:;.*(?:\n|$))*\n?/g;
 
 /** Returns the section with the OUTPUT of a call, in at most LIMIT characters; undefined when it wrote nothing. */
@@ -120,7 +120,7 @@ export function outputSection(output: Output | undefined, limit?: number): strin
   return written === '' ? undefined : `Output:\n${boundText(withoutRuns(foldedLines(written)), limit)}`;
 }
 
-/** Of more than MOST consecutive equal, or wordless, lines only SHOWN are kept. */
+/** Of a run of more than MOST lines, equal or without letter or digit, only SHOWN are kept. */
 const ALIKE = { most: 3, shown: 1, what: 'like it' };
 const WORDLESS = { most: 20, shown: 3, what: 'without a letter or digit' };
 
@@ -170,7 +170,7 @@ export function secondsText(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-/** Returns a note that the call waited, for 100 ms or longer. */
+/** Returns a note that the call waited; none when it waited less than 100 ms. */
 export function waitedNote(
   waitedMs = 0,
   reason = 'as many evaluations ran as may run side by side',

@@ -1,4 +1,4 @@
-// Finds a text in another whatever the line ends, and renders the nearest place when there is none.
+// Finds a text in a file whatever the line ends, and renders the most similar place when the file lacks the text.
 
 import { lineEnds, linesOf } from '../files/text.ts';
 import { nearestPlace, occurrences, TOLD } from './match.ts';
@@ -6,8 +6,8 @@ import { nearestPlace, occurrences, TOLD } from './match.ts';
 /** At most this many lines of the nearest place are shown. */
 const NEAR_LINES = 40;
 
-/** Returns the places of WANTED in TEXT that overlap none before them, and how often it stands there, at which lines. A CRLF
- *  in TEXT is one line end. */
+/** Returns the occurrences of WANTED in TEXT: their COUNT, the LINES of the first, and the PLACES of those that overlap
+ *  none before. An LF in WANTED matches a CRLF too. */
 export function exactPlaces(
   text: string,
   wanted: string,
@@ -17,8 +17,8 @@ export function exactPlaces(
   return { count, lines, places: starts.map((at) => ({ from: real(at), to: real(at + wanted.length) })) };
 }
 
-/** Returns PUT, whose lines end with LF, with the line ends that TEXT has from FROM to TO, or else has at all, which are
- *  USUAL. */
+/** Returns PUT, which has LF line ends, with the line ends of TEXT from FROM to TO, or with USUAL when it has none
+ *  there. */
 export function withLineEndsOf(
   text: string,
   from: number,
@@ -30,8 +30,8 @@ export function withLineEndsOf(
   return ends === 'CRLF' ? put.replaceAll('\n', '\r\n') : put;
 }
 
-/** Returns what gives the index in TEXT of what is at an index when each CRLF in it is one character. That must not be below
- *  the one before. */
+/** Returns a function that maps indices of TEXT that count each CRLF as one character to its real indices. No argument
+ *  may be less than the one before. */
 function indexWithReturns(text: string): (index: number) => number {
   let [returns, next] = [0, text.indexOf('\r\n')];
   return (index) => {

@@ -30,7 +30,7 @@ export class LispTools implements ImageTools {
   readonly #debugging: (() => Debugging) | undefined;
   #registrations = 0;
 
-  /** Mirrors the tools of IMAGE in MIRROR, and offers it BUILT_INS as proxies. Without DEBUGGING, holds no error. */
+  /** Mirrors IMAGE's tools in MIRROR, and offers IMAGE the BUILT_INS as proxies. Without DEBUGGING, holds no error. */
   constructor(
     mirror: Mirror,
     image: () => Image,
@@ -101,7 +101,7 @@ function takesOnError({ parameters }: Definition): boolean {
   );
 }
 
-/** Returns the options for held errors that ARGS of a tool with on_error give. */
+/** Returns the Hold options for on_error and restarts, arguments of a call of a Lisp tool. */
 function errorArguments({ on_error, restarts }: { readonly [name: string]: unknown }, holds: Holds): Hold {
   const names = Array.isArray(restarts) ? restarts.filter((each) => typeof each === 'string') : [];
   return errorOptions(

@@ -23,7 +23,7 @@ export function packageOf(args: { readonly package?: string }): { package?: stri
 }
 
 /** Returns the contract's text for a missing package or symbol (S0.9, S3.4, S3.5, C9, C26). The text for a class
- *  follows its wording, with a note as in S3.16. */
+ *  follows the contract's wording, with a note as in S3.16. */
 function lookupText(failure: LookupFailure): string {
   switch (failure.failure) {
     case 'no-system':
@@ -69,7 +69,7 @@ export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value
   return data.value;
 }
 
-/** Returns what ANSWER makes of the value in REPLY, or the result for a missing name. */
+/** Returns the result of ANSWER for the value in REPLY, or the result for a missing name. */
 export function lookedUp<Value extends object>(
   reply: { ending: Ending; data: { value?: Value } },
   answer: (found: Exclude<Value, LookupFailure>) => Result,

@@ -10,9 +10,9 @@ const NEWLINE = 10;
 /** The occurrences of a text in another. */
 export interface Occurrences {
   count: number;
-  /** Where those begin that overlap none before them. */
+  /** The start of each occurrence that overlaps none before it. */
   starts: number[];
-  /** The numbers of the lines where the first of them begin, each once. */
+  /** The lines (from 1) where occurrences begin, each line once: the first TOLD. */
   lines: number[];
 }
 
@@ -39,7 +39,7 @@ export function occurrences(text: string, wanted: string): Occurrences {
   return found;
 }
 
-/** Returns the failure table: for each prefix length of WANTED, that of its longest proper prefix also a suffix. */
+/** Returns the failure table: by length of a prefix of WANTED, the length of its longest border (prefix and suffix). */
 function bordersOf(wanted: string): Int32Array {
   const borders = new Int32Array(wanted.length + 1);
   for (let length = 2; length <= wanted.length; length += 1) {

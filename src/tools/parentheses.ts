@@ -23,7 +23,7 @@ export function imbalanceText(name: string, text: string): string | undefined {
   return imbalance && joined([headText(name, imbalance), repairText(imbalance), swallowedText(imbalance)]);
 }
 
-/** Returns the same message with the repaired line, when one repair balances the text. */
+/** As imbalanceText, with the repaired line when one repair balances the text, and without the swallowed form. */
 export function imbalanceWithProposal(name: string, text: string): string | undefined {
   const imbalance = imbalanceOf(text);
   const told = imbalance && joined([headText(name, imbalance), repairText(imbalance)]);

@@ -85,13 +85,13 @@ export class Places {
     return path === '' || path.startsWith('..') ? file : path;
   }
 
-  /** Reads FILES ahead: the other methods are synchronous. Files named by an answer of the image are prepared. */
+  /** Reads FILES ahead: the other methods are synchronous. Files that an answer of the image names are prepared. */
   async prepare(files: readonly string[]): Promise<void> {
     await this.#sources.prepare(files);
   }
 
-  /** Records the present content of those of FILES that are in the workspace: they were just loaded. So their forms are
-   *  found again after an edit. */
+  /** Records the present content of those of FILES that are in the workspace, because they were just loaded: their
+   *  forms are then found again after an edit. */
   keepLoaded(files: readonly string[]): void {
     for (const file of files) if (this.fileName(file) !== file) this.#sources.keepLoaded(file);
   }
@@ -144,7 +144,7 @@ export class Places {
     return versions && usesNow(versions, uses, used, definition);
   }
 
-  /** Returns the sites of OTHERS (indices in FILE) that share a definition with one of INDICES and are none of them. */
+  /** Returns the sites of OTHERS (indices in FILE), without INDICES, that are in one definition with one of INDICES. */
   beside(file: string, indices: readonly number[], others: readonly number[]): Site[] {
     const now = this.#sources.read(file);
     if (now === undefined) return [];
@@ -188,8 +188,8 @@ export class Places {
       : this.#at(file, source, source.forms().start(number));
   }
 
-  /** Returns the top-level form of PLACE, in which NAME is defined, as its file has it now. Returns undefined when that is not
-   *  certain. */
+  /** Returns the top-level form of PLACE, which defines NAME, as its file has it now; undefined when that is
+   *  uncertain. */
   definingForm(place: Place, name: string): TopLevelForm | undefined {
     const versions = this.#versions(place);
     const start = versions && whereNow(versions, topOf(place), { name }).start;
@@ -325,7 +325,7 @@ function topOf({ start: _, end: _end, inside: _inside, ...top }: Place): Place {
   return top;
 }
 
-/** True when FILE is certainly not below ROOT. Spares a call of `relative`, slower than the rest of a place. */
+/** True when FILE is certainly not below ROOT. Saves a call of `relative`, which is slower than all else of a place. */
 function isOutside(file: string, root: string): boolean {
   return file.startsWith('/') && !file.startsWith(root) && !/\/\.|\/\//.test(file);
 }

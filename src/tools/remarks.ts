@@ -60,7 +60,7 @@ export function groupedWarnings(remarks: Remarks, places: Places): string | unde
 /** Returns equal warnings (GROUP) as one text with the place of each, and with the form when all have the same one. */
 function alikeText(group: Warning[], places: Places): string {
   const wheres = new Set(group.map((warning) => whereText(warning, placeOf(warning, places))));
-  // Of some nothing is known.
+  // Some warnings have neither a place nor a definition.
   wheres.delete('');
   const forms = new Set(group.map(({ form }) => form));
   const [first] = group;

@@ -12,8 +12,9 @@ export const NAMES = {
   description: 'Several names at once; the single one is left out or ""',
 } as const;
 
-/** Returns what LOOK finds for NAME, when that is given, and for each of NAMES, in one text. LOOK is told whether they are
- *  several, as each text then has to say of whom it is. PARAMETER is what the tool calls NAMES. When the texts are too long for one answer it tells which are left out. */
+/** Returns the results of LOOK for NAME, if given, and for each of NAMES, with their texts joined. With several names,
+ *  LOOK gets SEVERAL as true: its text must then name its subject. PARAMETER is the tool's parameter for NAMES. Lists
+ *  the names whose texts do not fit into one answer, unless WHOLE. */
 export async function lookedUpEach(
   name: string | undefined,
   names: readonly string[] = [],

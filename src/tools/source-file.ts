@@ -1,4 +1,4 @@
-// Resolves the path that a tool got to a Lisp source file on the disk.
+// Resolves a path, an argument of a tool, to a Lisp source file on the disk.
 
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';

@@ -73,7 +73,7 @@ export class Source {
     return this.#formsAsLoaded;
   }
 
-  /** Returns all of them with what they name. */
+  /** Returns the top-level forms with their operators and names. */
   list(): readonly TopLevelForm[] {
     const forms = this.forms();
     this.#list ??= topLevelForms(forms);
@@ -150,7 +150,7 @@ export class Sources {
 
   /** Returns FILE as it is now, decoded as UTF-8 or else Latin-1; undefined when it cannot be read. */
   read(file: string): Source | undefined {
-    // An answer asks for a file at each of its places, and is made synchronously. So one reading serves all of them.
+    // An answer is rendered synchronously and reads a file for each place in it, so one reading serves all places.
     if (this.#read.size === 0) queueMicrotask(() => this.#read.clear());
     if (!this.#read.has(file)) this.#read.set(file, this.#readNow(file));
     return this.#read.get(file);
@@ -254,7 +254,7 @@ export class Sources {
   }
 
   /** Returns FILE as loaded from the version written at WRITTEN (universal time); undefined when that was not kept.
-   *  Without WRITTEN the file has the date it had when loaded, in whole seconds. */
+   *  Without WRITTEN, the file still has the date, in whole seconds, of the version that was loaded. */
   loaded(file: string, written?: number): Source | undefined {
     const now = this.read(file);
     if (now === undefined || (written === undefined && now.loaded)) return now;

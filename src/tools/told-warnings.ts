@@ -5,10 +5,10 @@ import { groupBy } from './grouping.ts';
 
 /** The warnings already shown. An edit recompiles many definitions that it did not change, so their warnings recur. */
 export class ToldWarnings {
-  /** Keys of the warnings, by file, of its last load that had warnings. */
+  /** By file: the keys of the warnings in its last load that had any. */
   readonly #files = new Map<string, ReadonlySet<string>>();
 
-  /** Records the WARNINGS of a load. Returns all errors, and the others that the file's previous load did not have. */
+  /** Records a load's WARNINGS. Returns the errors, and the other warnings that the file's previous load lacked. */
   keep(warnings: readonly Warning[] = []): Warning[] {
     const fresh = warnings.filter(
       (warning) => warning.severity === 'error' || !this.#files.get(warning.file ?? '')?.has(keyOf(warning)),

@@ -40,7 +40,7 @@ function formNow({ now, loaded }: Versions, place: Place, definition: Definition
       return { now, start: there, changed: false, same: true };
     return { now, start: formDefining(definition, forms), changed: true, same: false };
   }
-  // The image has what the reader let through under the features of then.
+  // The image has the forms that the reader did not skip under the features at the time of the load.
   const before = loaded.formsUnder(loaded.loadedUnder);
   const forms = now.formsUnder(loaded.loadedUnder);
   const old = startIn(loaded, place);
@@ -49,8 +49,8 @@ function formNow({ now, loaded }: Versions, place: Place, definition: Definition
   return { now, start, changed: !(now.agreed && same), same };
 }
 
-/** Returns START, the start of the form in DEFINITION that has USES, as `whereNow` does, and the SPOTS in it that use
- *  USED. All of USES are in one form and one method. */
+/** Returns START, the start of the form with USES, which is in DEFINITION, and SPOTS, the places in it that use USED;
+ *  the rest as whereNow does. All of USES are in one form and one method. */
 export function usesNow(versions: Versions, uses: readonly Place[], used: Used, definition: Definition) {
   const { start, ...found } = formNow(versions, uses[0] ?? {}, definition);
   const forms = found.now.forms();

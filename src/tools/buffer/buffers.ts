@@ -24,7 +24,7 @@ export interface TextBuffer {
   read(first: number, signal?: AbortSignal): Promise<Excerpt | string>;
 }
 
-/** A source of buffers. The buffers of an attached editor would be another one beside the workspace. */
+/** A source of buffers, such as the workspace. An attached editor could be another source. */
 export interface BufferSource {
   /** Returns the buffer NAME. Throws a CallError with other names when no file has the name, or several have. */
   find(name: string): Promise<TextBuffer>;
@@ -38,8 +38,8 @@ export type PendingEdits = (name: string) => string[];
 /** At most this many lines of a pending edit are shown. */
 const PENDING_LINES = 200;
 
-/** Returns the section with the PENDING edits; TEXT names the place that does not contain them yet. Returns undefined
- *  when none are pending. */
+/** Returns the section with the PENDING edits; undefined when there are none. TEXT names what does not contain them
+ *  yet, such as 'the text above'. */
 export function pendingSection(pending: readonly string[], text: string): string | undefined {
   const [first, ...more] = pending;
   if (first === undefined) return undefined;

@@ -38,7 +38,7 @@ export function searchPattern(pattern: string, regex: boolean, caseSensitive: bo
   try {
     return new RegExp(source, `${flags}u`);
   } catch {
-    // Many write escapes that only the older syntax allows, such as \- and \".
+    // Many patterns have escapes that only the older syntax allows, such as \- and \".
   }
   try {
     return new RegExp(source, flags);
@@ -67,7 +67,7 @@ export class Searcher {
   #start(): Worker {
     const { source, flags } = this.#pattern;
     const thread = new Worker(THREAD, { eval: true, workerData: { source, flags } });
-    // It may fail when nobody listens any more, and an unhandled error would end the server.
+    // The thread may fail when nobody listens any more, and an unhandled error would end the server.
     return thread.on('error', () => {});
   }
 

@@ -10,7 +10,7 @@ import type { TextBuffer } from './buffers.ts';
 /** The text of a file, or why it is not shown. */
 type Shown = Result & { data: object };
 
-/** At most this many characters of text are kept: for one answer, and for code, which has no answer to fill. */
+/** At most this many characters of text are kept: for one answer, and for code, whose result need not fit into one. */
 const KEPT = 80_000;
 const KEPT_FOR_CODE = 8_000_000;
 

@@ -209,7 +209,7 @@ async function searchText(searcher: Finder, file: string, lines: string[], found
 }
 
 /** Returns PLACES, in the order of TEXT, as lines and columns (from 1) with the text of the line. CALL_AT returns the
- *  call at an index that spans lines; the text then has all of that call. */
+ *  call at an index when the call spans lines; the text then has the whole call. */
 function matchesIn(
   file: string,
   text: string,

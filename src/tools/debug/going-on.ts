@@ -27,7 +27,7 @@ export async function goOn(held: Held, name: string): Promise<Result> {
   return failed ?? go(held, { restart: name });
 }
 
-/** Returns the values of the form CODE from the frame of HELD. */
+/** Makes the frame of HELD return the values of the form CODE. */
 export async function returnFrom(held: Held, code: string): Promise<Result> {
   return (await prepare(held, [code])) ?? go(held, frameOf(held));
 }

@@ -33,7 +33,7 @@ export function optionsOf({ args, context }: Held) {
   return { ...callOptions(context), ...limitOption(args) };
 }
 
-/** Returns the same for a call that evaluates code in a frame of HELD: that code can leave the frame. */
+/** As optionsOf, for a call that evaluates code in a frame of HELD: that code can leave the frame. */
 export function lookOptions(held: Held) {
   const call = held.holds.call(held.error);
   return { ...optionsOf(held), ...(call && { continues: { ...call, ifLeft: true } }) };

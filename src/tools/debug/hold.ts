@@ -69,8 +69,8 @@ export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding)
   ].join('\n');
 }
 
-/** Returns the result of REPLY to the operation NAME with ARGS: that of the held error, or else of FINISH. The folder
- *  that KEEP keeps exists until the held call has ended. */
+/** Returns the result of REPLY to the operation NAME with ARGS: that of the held error, or else that of FINISH. KEEP
+ *  keeps a folder until the held call has ended. */
 export function heldOr<Name extends keyof Operations>(
   reply: Reply<Name>,
   {
@@ -133,8 +133,8 @@ function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
   return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${waits}`;
 }
 
-/** Returns the frames of CONDITION that are told of HELD, numbered as debug takes them, and how many more there are. With ALL it shows those of libraries too, else where
- *  they follow each other only how many they are. */
+/** Returns the frames of CONDITION, that of HELD, with the numbers that debug takes, and how many more there are. Runs
+ *  of library frames are only counted, unless ALL. */
 function framesText(
   { frames = [], moreFrames }: Condition,
   held: HeldError,
@@ -167,14 +167,14 @@ function framesText(
   return lines.length === 0 ? '' : `Frames:\n${lines.join('\n')}`;
 }
 
-/** Returns the line that tells of MORE frames, of which the first that can be asked for has the number NEXT. */
+/** Returns the line on MORE frames; debug can show those from number NEXT on. */
 function moreFramesText(more: number, next: number, { frames = 0 }: HeldError): string {
   const asked =
     frames > next ? `; debug with frame shows each, ${next} to ${frames - 1}` : ' of SBCL and its libraries';
   return `  ... ${more} more frames${asked}`;
 }
 
-/** Returns whether FRAME is of a file of the workspace, or of code that was evaluated. */
+/** True when FRAME is of a file of the workspace, or of code that was evaluated. */
 function isOwn(frame: Frame, places: Places): boolean {
   if ('folded' in frame || frame.system) return false;
   return frame.file === undefined || places.fileName(frame.file) !== frame.file;

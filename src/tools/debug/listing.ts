@@ -56,7 +56,7 @@ function lockText(waitsFor: ThreadData['waitsFor']): string {
   return ` waits for the lock "${name}"${owner === undefined ? '' : `, which the thread ${owner} has`}`;
 }
 
-/** Starts to record errors in WHERE, of TYPE; with HOLD it also holds them. */
+/** Starts to record errors of TYPE in WHERE: all, a thread or a package. With HOLD it also holds them. */
 export async function watch(
   { image, context, holds }: Grounds,
   where: string,

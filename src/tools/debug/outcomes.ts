@@ -46,7 +46,7 @@ export function outcome(held: Held, reply: Reply<DebugOperation>, how: { end?: b
   return { data: { values: data.values, ending, output }, text, failed: ending.kind !== 'done' };
 }
 
-/** Returns the sentence for a thread of the program that outlasted the limit of the call; nobody ends such threads. */
+/** Returns the sentence on a thread of the program that outlasted the limit of the call: such a thread goes on. */
 function stillRuns(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&

@@ -47,8 +47,8 @@ export function readText({ name, at, note, text, methods = [] }: ReadRow): strin
 /** Returns the text of a definition that an evaluation made, or undefined. */
 export type TextOfEvaluated = (definition: EvaluatedDefinition) => string | undefined;
 
-/** Returns the definitions of what DESCRIBED tells of that ASKED names and are WANTED. Those without sources are left out,
- *  unless an evaluation made them and EVALUATED, which returns their texts, is given. */
+/** Returns rows for those definitions in the image's description of a name that ASKED and WANTED select. One without
+ *  sources is left out, unless an evaluation made it and EVALUATED, which returns its text, is given. */
 export function definitionsOf(
   { symbol, things = [] }: DescribeData,
   places: Places,
@@ -62,7 +62,7 @@ export function definitionsOf(
       own: (thing.sources ?? []).length > 0 || thing.evaluated !== undefined,
       rows: thingRows(thing, definedName(symbol, thing.nature), { places, asked, wanted, evaluated }),
     }));
-  // When a form defines the name itself, slots that it only is an accessor of get their places without text.
+  // When a form defines the name itself, slots of which the name is only an accessor get a place without text.
   const named = asked.methods === undefined && told.some(({ own, rows }) => own && rows.length > 0);
   const [own, others] = [told.filter((each) => each.own), told.filter((each) => !each.own)];
   return [...own, ...others].flatMap((each) =>
@@ -70,7 +70,7 @@ export function definitionsOf(
   );
 }
 
-/** Returns whether NATURE, what the image calls something or an operator that defines it, is of KIND. */
+/** True when NATURE, the image's word for something or the operator that defines it, is of KIND, if any. */
 export function isOfKind(nature: string, kind: string | undefined): boolean {
   const plain = (text: string) =>
     text
@@ -117,7 +117,7 @@ function thingRows(thing: Thing, name: string, reading: Reading): ReadRow[] {
   const made =
     sources.length === 0 ? evaluatedRow(thing.evaluated, name, nature, { name }, reading) : undefined;
   const rows = made ? [made] : sources.map((source) => rowOf(source, name, nature, { name }, reading));
-  // Those of a class's accessors have no form of their own.
+  // The generic function of a slot accessor has no form of its own, so its methods are shown.
   if (wantsMethods(wanted) || rows.length === 0) return [...rows, ...methods.map(methodRow)];
   const told = methods.map((method) => ({
     name: method.description ?? '',
@@ -144,7 +144,7 @@ export function withoutRepeats(rows: readonly ReadRow[]): ReadRow[] {
   return [...kept.values()];
 }
 
-/** Returns the row of what EVALUATED made, the definition that is KNOWN as these; undefined where that does not count. */
+/** Returns the row for the evaluation EVALUATED, which made a definition; undefined if none did, or none is wanted. */
 function evaluatedRow(
   evaluated: Evaluated | undefined,
   name: string,

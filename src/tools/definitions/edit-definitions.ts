@@ -134,8 +134,8 @@ async function nextSecond(files: Plan): Promise<void> {
   }
 }
 
-/** Throws a CallError when a form that PLAN changes is in a package that the image has not, or cannot be read without another
- *  form of its file. */
+/** Throws a CallError when a form that PLAN changes is in a package that the image lacks, or is read under settings of
+ *  a form that is not loaded with it. */
 function checkLoadable(files: Plan): void {
   for (const file of files) {
     const { name, missing } = file;
@@ -162,7 +162,7 @@ async function isStill(files: Plan, { workspace }: Origins, { signal }: CallCont
   return true;
 }
 
-/** Returns what a human is shown of PLAN. */
+/** Returns the preview of PLAN for a human; with LOAD it says that the changed forms are run then. */
 function previewOf(plan: Plan, load = false) {
   const changes = plan.map(({ present, before, after }) => {
     const become = { ...before, text: after };

@@ -22,8 +22,8 @@ export interface EvaluatedDefinition {
   evaluated: Evaluated;
 }
 
-/** Returns the text of DEFINITION, read under FEATURES, or undefined when HISTORY has not the form that made it. That is the
- *  newest one which begins so and was not begun later. A rebuild evaluates forms again without a line in the history. */
+/** Returns the text of DEFINITION, read under FEATURES, from the newest form in HISTORY that begins as DEFINITION says
+ *  and was not begun later; undefined without one. A rebuild evaluates forms without a record in the history. */
 export function evaluatedText(
   history: ReplHistory,
   definition: EvaluatedDefinition,
@@ -47,8 +47,8 @@ function beganAt({ time, milliseconds }: Evaluation): number {
   return Date.parse(time) - milliseconds;
 }
 
-/** Returns the text of DEFINITION in the last top-level form of FORM that begins with BEGINNING, or all of that form, which
- *  makes it under another name. Returns undefined when no form begins so, or only its beginning was kept. */
+/** Returns the text of DEFINITION in the last top-level form of FORM that begins with BEGINNING; all of that form when
+ *  it has no such name. Returns undefined when no form begins so, or only its beginning was kept. */
 function textIn(
   form: string,
   beginning: string,
@@ -70,7 +70,7 @@ function textIn(
   return found ? form.slice(found.start, found.end) : form.slice(top, forms.end(top));
 }
 
-/** Returns TEXT with each run of white space as one space, as the image tells how a form begins. */
+/** Returns TEXT with each run of white space as one space, as in the beginning of a form that the image reports. */
 function collapsed(text: string): string {
   return text.replace(/[ \n\t]+/g, ' ').trim();
 }

@@ -19,7 +19,7 @@ interface Looking {
   places: Places;
   /** The package of names without prefix, when the caller gave one. */
   home: string | undefined;
-  /** Whether what an operator defines is meant. */
+  /** True when a definition by OPERATOR, such as DEFUN, can be the one asked for. */
   isMeant: (operator: string) => boolean;
 }
 

@@ -1,4 +1,4 @@
-// Compiles and loads only the edited forms of files, at the places and with the numbers that they have there.
+// Compiles and loads only the edited forms of files, with their positions and form numbers in the files.
 
 import { basename, join } from 'node:path';
 import type { Reply } from '../../image/wire/call.ts';

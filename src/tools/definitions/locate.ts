@@ -107,7 +107,7 @@ export class Locator {
     return { paths: found.length > 0 || outside !== undefined ? found : naming, outside };
   }
 
-  /** Returns those of FOUND that define the symbol of the edit: KNOWN, when it says of which package. */
+  /** Returns those of FOUND that define the symbol of the edit, which KNOWN describes if the image has it. */
   async #ofSymbol(found: Located[], { asked }: Edit, known: DescribeData | undefined): Promise<Located[]> {
     const prefix = prefixOf(asked) ?? this.#home;
     const defined = known !== undefined && (known.things ?? []).length > 0;
@@ -115,7 +115,7 @@ export class Locator {
     const same: Located[] = [];
     for (const each of found) {
       const { written, home } = each.target;
-      // A string is of no package.
+      // A string has no package.
       if (written.startsWith('"')) {
         same.push(each);
         continue;
@@ -139,7 +139,7 @@ export class Locator {
     return same.length > 0 ? same : found;
   }
 
-  /** Returns the one of FOUND that the image has loaded, when that is certain and its file has no other; else all. */
+  /** Returns only the one of FOUND that the image has loaded, if certain and alone in its file; else all of FOUND. */
   #loaded(found: Located[], known: DescribeData | undefined): Located[] {
     const { places } = this.#origins;
     const sources = (known?.things ?? []).flatMap(({ sources = [] }) => sources);
@@ -186,7 +186,7 @@ export class Locator {
       line === undefined ? looked.filter((file) => this.#inFile(file, { asked }).length === 0) : [];
     const all = (wanted: Wanted) =>
       others.flatMap((file) => targetsNamed(file.forms, wanted).map((target) => ({ file, target })));
-    // Who asks for a method is told the other methods.
+    // When a method was asked for, the answer lists the other methods.
     const alike = all({ name: asked.symbol, ...(asked.operator && { operator: asked.operator }) });
     const named = alike.length > 0 ? alike : all({ name: asked.symbol });
     if (named.length > 0)

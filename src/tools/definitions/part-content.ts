@@ -6,7 +6,7 @@ import { canHave } from '../../source/mentioning.ts';
 import { lineAt } from '../../source/splice.ts';
 import type { PlannedFile } from './edited-files.ts';
 
-/** Operators of forms that only say how those after them are read and compiled, and to which suite of tests they go. */
+/** Operators of forms that only set how later forms are read and compiled, and which test suite they belong to. */
 const SETTING: readonly string[] = [
   'IN-PACKAGE',
   'IN-READTABLE',
@@ -19,7 +19,7 @@ const SETTING: readonly string[] = [
   'MAKE-DISPATCH-MACRO-CHARACTER',
   'SET-SYNTAX-FROM-CHAR',
 ];
-/** What says how the reader takes what follows, when it is assigned. */
+/** Variables and places that control the reader: assigning one changes how later forms are read. */
 const READING: readonly string[] = [
   '*READTABLE*',
   'READTABLE-CASE',
@@ -27,15 +27,15 @@ const READING: readonly string[] = [
   '*READ-BASE*',
   '*READ-DEFAULT-FLOAT-FORMAT*',
 ];
-/** Operators of forms in which code stands that does not run with them, besides those that define something. */
+/** Operators of forms with code that does not run along with them, besides those that begin with DEF. */
 const NOT_RUN: readonly string[] = ['QUOTE', 'FUNCTION', 'LAMBDA', 'FLET', 'LABELS', 'MACROLET'];
-/** How deep in a form it is looked for what it assigns. */
+/** How deep in a form assignments are searched for. */
 const DEPTH = 8;
 
 const [BLANK, LINE_FEED, RETURN, ATOM, QUOTE, ASCII] = [0x20, 0x0a, 0x0d, 0x30, 0x22, 0x7f];
 
-/** Returns the bytes of FILE as Latin-1 text, with each form not loaded replaced by an atom and blanks. So the others
- *  keep their numbers, and their places in octets and in characters. */
+/** Returns the bytes of FILE as Latin-1 text, with each form not loaded replaced by an atom and blanks, so that the
+ *  others keep their numbers, and their places in octets and in characters. */
 export function contentOf({ bytes, before, after, now, numbers }: PlannedFile): string {
   const content = Buffer.from(bytes);
   const octets = (text: string) => (before.encoding === 'Latin-1' ? text.length : Buffer.byteLength(text));
@@ -84,7 +84,7 @@ function sets(form: Form): boolean {
   return isSetting(form) || (SPREADING.includes(operatorOf(form)) && elementsOf(form).some(sets));
 }
 
-/** Whether FORM does nothing but say how what follows is read and compiled. */
+/** True when FORM only sets how later forms are read and compiled. */
 function isSetting(form: Form): boolean {
   const places = placesSet(form);
   return SETTING.includes(operatorOf(form)) || (places.length > 0 && places.every(isOfReading));
@@ -101,8 +101,8 @@ function isOfReading(place: string): boolean {
   return READING.includes(place);
 }
 
-/** Returns the line of a form of FILE that says how a changed one below it is read, and does more, so that it is not loaded
- *  with that. Returns undefined when there is none. */
+/** Returns the line of a form of FILE that sets how a changed form below it is read but does more, so that it is not
+ *  loaded with the changed form. Returns undefined when there is none. */
 export function lineOfReading({ after, now, numbers, changed }: PlannedFile): number | undefined {
   const last = changed.at(-1)?.start ?? 0;
   const found = now.starts().find((start, number) => {
@@ -114,13 +114,13 @@ export function lineOfReading({ after, now, numbers, changed }: PlannedFile): nu
   return found === undefined ? undefined : lineAt(now.source, found);
 }
 
-/** Whether FORM, at top level, says how what follows is read and does more. */
+/** True when FORM, at top level, sets how later forms are read and does more. */
 function alsoSets(form: Form): boolean {
   if (isSetting(form)) return false;
   return SPREADING.includes(operatorOf(form)) ? elementsOf(form).some(alsoSets) : assigns(form, DEPTH);
 }
 
-/** Whether FORM, of which the parts are looked at down to DEPTH, assigns what says how the reader takes what follows. */
+/** True when FORM, searched down to DEPTH, assigns one of READING. */
 function assigns(form: Form, depth: number): boolean {
   const operator = operatorOf(form);
   if (depth === 0 || operator.startsWith('DEF') || NOT_RUN.includes(operator)) return false;

@@ -32,7 +32,7 @@ export async function planned(
   const locator = new Locator(origins, files, home, context);
   for (const edit of edits) {
     const { file, splices } = await changesOf(edit, files, locator);
-    // They can be more than a call takes arguments.
+    // There can be more splices than a function call can take as arguments.
     for (const splice of splices) file.splices.push({ ...splice, which: edit.which });
   }
   const plans = files.changed

@@ -150,15 +150,15 @@ async function readOne(
   return { ...none, absent: true, text: joinSections([none.text, remark]) };
 }
 
-/** Returns whether ROW can be the form that is ASKED for: one with that operator, or of which the text is not known. */
+/** True when ROW can be the form that ASKED describes: its text has a form with that operator, or is unknown. */
 function isWrittenSo({ text }: ReadRow, { symbol, operator, methods }: Asked, { features }: Places): boolean {
   if (operator === undefined || methods !== undefined || text === undefined) return true;
   const forms = new TopLevelForms(new SourceText(text), features);
   return allNamed(forms, { name: symbol, operator }).length > 0;
 }
 
-/** Returns the sentence that no definition was found of what is DESCRIBED, or not the method that is ASKED for. In files only
- *  the operators tell the KIND. */
+/** Returns the sentence that the symbol has no definition, not the method asked for, or none of KIND. In files only the
+ *  operator of a form shows its kind. */
 function noneText(
   { symbol, things = [] }: DescribeData,
   { operator }: Asked,

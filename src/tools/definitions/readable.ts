@@ -10,8 +10,8 @@ import { callOptions } from '../calling.ts';
 import { foundValue } from '../lookup.ts';
 import type { PlannedFile } from './edited-files.ts';
 
-/** Returns notes on what the reader of IMAGE cannot read yet in the changed forms of FILE, and the packages that those
- *  lack. Throws a CallError when it can never read them, or splits the text into other forms than the standard
+/** Returns notes on what the reader of IMAGE cannot read yet in the changed forms of FILE, and the packages missing for
+ *  them. Throws a CallError when it can never read them, or splits the text into other forms than the standard
  *  syntax. */
 export async function checkReadable(
   image: Image,

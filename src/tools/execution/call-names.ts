@@ -23,7 +23,7 @@ const TOOLS: Record<string, string> = {
   'system-sources': 'the list of sources',
 };
 
-/** Returns the name of the tool that starts jobs of this operation. */
+/** Returns the name of the tool whose calls perform OPERATION, or a phrase such as 'the start file'. */
 export function toolOf({ operation }: { operation: string }): string {
   return TOOLS[operation] ?? operation.replaceAll('-', '_');
 }

@@ -13,7 +13,7 @@ import { callText, stackLines } from '../stack.ts';
 import { ageText, timeText } from '../times.ts';
 import { watchedResult } from './watched-errors.ts';
 
-/** Limits for one frame among others: characters per value, and number of locals. */
+/** Limits for a frame in a list of frames: characters per value, and number of locals. */
 const SHORT = { value: 120, locals: 8 };
 
 const GET_LAST_ERROR = {

@@ -288,8 +288,8 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
 /** The sentence that no library manager is set up, and which ones are supported. */
 export const NO_MANAGER = 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.';
 
-/** Returns the sentences for MISSING, a system that ASDF does not find and another may need: where ASDF looks, and what
- *  can install it. DONE names the aim. */
+/** Returns sentences on MISSING, a system that ASDF does not find: asked for, or needed by another system. They say
+ *  where ASDF looks and what can install it. DONE is what the system was to be. */
 export function missingText(
   {
     missing,
@@ -324,7 +324,7 @@ export function missingText(
   return `${headline} ${hint} ${where} ${managed}${unloaded}`;
 }
 
-/** Says that the .asd file in which ASDF looks for a system does not define it, and which it defines. */
+/** Returns the sentence that the .asd file where ASDF looks for a system does not define that system, but others. */
 function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>, places: Places): string {
   const name = places.fileName(file);
   return systems.length === 0
@@ -332,10 +332,10 @@ function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>
     : `${name} does not define it, only ${systems.join(', ')}. Ask for ${systems.length === 1 ? 'that' : 'one of these'}, or add it.`;
 }
 
-/** Files that are told of as gone. */
+/** At most this many gone files are named. */
 const GONE = 5;
 
-/** Returns what is told of source files of a loaded system that are not there any more; empty without any. */
+/** Returns the sentence on source files of a loaded system that do not exist any more; '' without any. */
 export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemData, places: Places): string {
   if (gone.length === 0) return '';
   const names = gone.slice(0, GONE).map((file) => places.fileName(file));
@@ -344,7 +344,7 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
   return `The ${files} ${names.join(', ')} of system ${system} ${are} gone, so a new image could not load that. Write ${them} again, or take ${them} out of its definition.`;
 }
 
-/** Systems that are told of which there is another. */
+/** At most this many systems with a twin get a note of their own. */
 const TWINS = 5;
 
 /** Returns notes on loaded systems that have a twin: another system of the same name; '' when there are none. */

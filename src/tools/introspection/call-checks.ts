@@ -33,7 +33,7 @@ export interface CheckedCalls {
 /** The function whose calls are checked, and the files that define it. */
 export interface Checked extends Callee {
   files: readonly string[];
-  /** Functions whose code names it; the descriptions are their names. */
+  /** The places of functions whose code names it; each description is a function's name. */
   naming?: readonly Place[];
 }
 
@@ -150,7 +150,7 @@ class Checks {
       this.#tell(this.#result.unknown, { caller: description, ...site, why: 'not at a place of its own' });
   }
 
-  /** Checks further calls in forms with one caller: of an inlined function SBCL records only a form's first call. */
+  /** Checks further calls in forms with one caller: for an inlined function SBCL records only a form's first call. */
   #furtherCalls(): void {
     for (const [file, mentions] of this.#files) {
       for (const mention of eachOf(mentions)) {
@@ -184,7 +184,7 @@ class Checks {
     }
   }
 
-  /** Checks MENTION by CALLER. AMONG: it is one of so many candidates, and SBCL recorded fewer uses. */
+  /** Checks MENTION by CALLER. AMONG: MENTION is one of this many candidates for fewer recorded uses. */
   #check(caller: string, file: string, mention: Mention, among?: number): void {
     this.#claimed.add(mention);
     const form = `${file} ${mention.top}`;
@@ -240,8 +240,8 @@ class Checks {
   }
 }
 
-/** Sorts ROWS: callers by first appearance, and the places of each as in the file. SBCL does not record them in that
- *  order for a call inlined into another. */
+/** Sorts ROWS: callers by first appearance, and the places of each as in the file. SBCL records them in another order
+ *  when one call is inlined into another. */
 function inOrder(rows: CheckedCall[]): void {
   const firsts = new Map<string | undefined, number>();
   for (const [index, { caller }] of rows.entries()) if (!firsts.has(caller)) firsts.set(caller, index);

@@ -42,7 +42,7 @@ export async function changedFunctions(
     const list = below ? without(arglist, goneSlots) : constructors?.get(bare);
     const checked = await check(name, gone ? NOTHING : list);
     if (checked === undefined || (!gone && checked.unfit.length === 0)) continue;
-    // A setf function, or an accessor of a structure below, follows from the rest: it is listed only when used.
+    // A setf function, or an accessor of an including structure, follows from the rest: it is listed only when used.
     if ((slot !== undefined || bare.startsWith('(SETF ')) && usesOf(checked).length === 0) continue;
     found.push({ name, gone, ...(kept && { kept }), ...checked });
   }
@@ -55,7 +55,7 @@ function without(arglist: string | undefined, gone: readonly string[]): LambdaLi
   return list?.keys && { ...list, keys: missing(list.keys, gone) };
 }
 
-/** Returns whether DEFINITION names other superclasses than FACTS tell of the class. */
+/** True when DEFINITION names other superclasses than the class of FACTS has. */
 export function hasOtherSuperclasses(
   { superclasses: old = [] }: ImpactData,
   { superclasses: now }: Definition,
@@ -68,7 +68,7 @@ export function hasOtherSuperclasses(
   return now !== undefined && sorted(old) !== sorted(now);
 }
 
-/** Returns whether DEFINITION gives the structure of FACTS another layout: its slots, their order, or what it includes. */
+/** True when DEFINITION gives the structure of FACTS another layout: slots, slot order, or included structure. */
 export function hasOtherLayout(
   { slots = [], include = '' }: ImpactData,
   definition: Definition | undefined,
@@ -87,7 +87,7 @@ export interface BrokenInstances {
   unknown: CheckedCall[];
 }
 
-/** Returns code in the files of FACTS that gives initargs DEFINITION no longer takes, or names slots that it lacks. */
+/** Returns code in the files of FACTS that uses initargs or names slots which DEFINITION does not have any more. */
 export function brokenInstances(
   { name: own, initargs = [], slots = [], inheritedSlots = [], files = [] }: ImpactData,
   definition: Definition | undefined,

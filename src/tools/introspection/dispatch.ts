@@ -155,7 +155,7 @@ function perhapsText({ perhaps, perhapsCount = 0 }: Dispatch): string | false {
   return `Applicable besides on a condition (${perhapsCount}):\n${listText(lines, more)}`;
 }
 
-/** Returns the methods, those of PAGE, that a call of the generic function in ARGS with its arguments runs. */
+/** Returns the methods, those on PAGE, that the generic function in ARGS runs for the arguments in ARGS. */
 export async function describeCall(
   image: Image,
   places: Places,

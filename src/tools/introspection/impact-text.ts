@@ -61,7 +61,7 @@ const NO_EXPANDER_USES =
 const OTHER_LAYOUT =
   'With another layout SBCL signals an error when this is loaded: give load_file restarts: ["CONTINUE"]. Then instances that were made before are of no use, and what was compiled with it must be loaded again.';
 
-/** Tests that are told unless more are asked for. */
+/** At most this many tests are listed by default. */
 const TESTS = 5;
 
 /** A list in an answer. Its header ends with OF in parentheses, or with the number of rows. */
@@ -71,7 +71,7 @@ interface Section {
   of?: string | number;
 }
 
-/** Renders IMPACT with at most LIMIT rows of each kind. ASKED, the limit that the caller gave, holds for tests too. */
+/** Renders IMPACT with at most LIMIT rows of each kind, and at most ASKED tests, the limit that the caller gave. */
 export function impactText(impact: Impact, limit: number, asked = TESTS): string {
   const { name, kind, lambdaList, recompile } = impact;
   return laidOut(
@@ -222,7 +222,7 @@ function typeSections({ typeUses }: Impact): (Section | string)[] {
   ];
 }
 
-/** Returns what is told of the superclasses that go or come. */
+/** Returns the sentences on superclasses that the class would lose or gain. */
 function superclassText({
   superclassesGone: gone = [],
   superclassesCome: come = [],

@@ -68,10 +68,10 @@ const IMPACT_OF_CHANGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Rows of each kind that are told unless another limit is asked for. */
+/** At most this many rows of each kind are listed by default. */
 const LIMIT = 30;
 
-/** Sites of callers that are looked at, more than a program has of one function. */
+/** At most this many callers are considered, more than any function has. */
 const MOST_CALLERS = 20_000;
 
 export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
@@ -185,7 +185,7 @@ class Investigation {
     return isLookupFailure(found) ? this.#facts : found;
   }
 
-  /** Returns how the calls fit LIST, what is known of them. */
+  /** Checks the known calls of the function against LIST; undefined when the image does not know the function. */
   async calls(list: LambdaList): Promise<CheckedCalls | undefined> {
     return this.#checkedCalls(this.#facts.name, this.#called(list));
   }
@@ -259,7 +259,8 @@ class Investigation {
     return list;
   }
 
-  /** Returns the lambda list of calls when the definition has LIST; a generic function's has its methods' keywords. */
+  /** Returns the lambda list that calls must fit if the definition has LIST. For a generic function with &key it
+   *  includes the keywords of its methods. */
   #called(list: LambdaList | undefined): LambdaList | undefined {
     if (list?.keys === undefined || this.#facts.kind !== 'GENERIC-FUNCTION') return list;
     const lists = (this.#facts.methods ?? []).map(({ arglist }) => parsedLambdaList(arglist));
@@ -285,7 +286,7 @@ class Investigation {
   #checked(name: string, callers: WhoCallsData, list: LambdaList | undefined): CheckedCalls {
     const files = this.#facts.files ?? [];
     const { homes = [], naming = [] } = this.#facts;
-    // Only for the function itself are the functions known that name it, not for accessors of the class.
+    // The functions that name it are known only for the function itself, not for accessors of the class.
     const own = name === this.#facts.name ? naming : [];
     return checkedCalls(callers, { ...calleeOf(name, homes, files), naming: own }, list, this.#places);
   }

@@ -57,8 +57,8 @@ const SAYING: ReadonlySet<string> = new Set([
   ...['SHADOWING-IMPORT', 'INTERN', 'UNINTERN'],
 ]);
 
-/** Returns the description of CALLER, a row for code outside functions, or undefined when it does not use the name.
- *  Rows that only have the name as data are left out when TOLD, the names of other rows, has them. */
+/** Returns the description of CALLER, a row for code outside functions, or undefined when it does not use the name. A
+ *  row that only has the name as data is left out when TOLD, the names of other rows, has the row's. */
 export function outside(
   caller: Caller,
   asked: Asked,
@@ -85,7 +85,7 @@ export function outside(
   return { name: `top-level form of ${shown}`, ...(possible && { possible }) };
 }
 
-/** True when FORM may contain the use that CALLER stands for. A form with the name only as data must not define it. */
+/** True when FORM may contain the use that CALLER stands for. A form that defines the name does not use it as data. */
 function isUse(
   form: TopLevelForm,
   { possible, changed }: Caller,
@@ -132,8 +132,8 @@ function describedForm(
   };
 }
 
-/** Returns where FORM uses USED. The name of what it defines, such as a test that is called as what it tests, is no use
- *  where there is a call. */
+/** Returns the uses of USED in FORM. When FORM also calls it, the name that FORM defines is none: in (test area (is
+ *  (area 2))) only the second is a use. */
 function usesIn(form: TopLevelForm, used: string, { names }: Forms): Mention[] {
   const { uses } = names.in(form, used);
   const [first, ...others] = uses;

@@ -82,7 +82,6 @@ export async function referencesOf(
   });
 }
 
-/** The data of the answer. */
 type Told = Omit<ReferencesData, 'rows'> & { rows: User[] };
 
 /** Kinds of use of a variable by a function. */

@@ -57,9 +57,9 @@ export function usedOf({ name, variable = false, accessibleIn }: Asked): Used {
   };
 }
 
-/** Returns a function from the uses of USED in a form, and their RECORDED sites, to all sites in it. SBCL makes one
- *  function of code that it inlines, and records only its first call, or in place of that the list that has it as an
- *  argument. */
+/** Returns a function that maps the uses of USED in a form, and their RECORDED sites, to all sites in the form. SBCL
+ *  makes one function of the code that it inlines, and records only the first call, or instead the list of which that
+ *  call is an argument. */
 function withFurtherCalls(
   { name, packages = new Set() }: Used,
   places: Places,

@@ -40,8 +40,8 @@ export interface Users {
   repeated: number;
 }
 
-/** Returns the users in DATA on PAGE, the NAMED first, then top-level forms; SITES adds their places (S3.18). Forms
- *  that use a VARIABLE have it as data. */
+/** Returns the users in DATA on PAGE: rows by name, NAMED in all, then top-level forms; SITES adds their places
+ *  (S3.18). Forms that use a VARIABLE have it as data. */
 export function usersOf(
   data: Uses,
   places: Places,

@@ -151,7 +151,6 @@ function withinOf({ within }: { readonly within?: string }): { within?: string }
   return within ? { within } : {};
 }
 
-/** The data of the answer. */
 type Told = Omit<WhoCallsData, 'rows'> & { rows: User[] };
 
 function callersText(data: Told, offset: number, several: boolean, places: Places): string {

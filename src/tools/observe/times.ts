@@ -45,7 +45,7 @@ function takenText({ median, low, high, octets }: TakenTime): string {
   return `${timeText(median)} (${timeText(low)} to ${timeText(high)}), ${sizeText(octets)}`;
 }
 
-/** Returns which form took less; it counts only when their interquartile ranges do not overlap. */
+/** Returns which form took less; a difference counts only when their interquartile ranges do not overlap. */
 function verdict(one: TakenTime, other: TakenTime): string {
   if (one.low <= other.high && other.low <= one.high) return 'No difference that counts.';
   if (other.median === 0) return 'against took no time that could be measured.';

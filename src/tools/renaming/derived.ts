@@ -5,7 +5,7 @@ import { noTakers, type Takers } from '../../source/keywords.ts';
 import { bareOf } from '../../source/qualified.ts';
 import type { Part } from '../../source/tree.ts';
 
-/** Names that follow, and what takes a keyword for the symbol. */
+/** The derived names, old to new; and the functions, classes and structures that take the symbol's keyword. */
 export interface Following {
   names: Map<string, string>;
   takers: Takers;

@@ -18,11 +18,12 @@ import { problemText } from './problem-text.ts';
 export interface Followed {
   /** Files that were loaded again, relative to the workspace. */
   loaded: string[];
-  /** Texts on the problems of the loads; FAILED when the last one failed. */
+  /** Texts on the problems of the loads. FAILED: one did not end well, so the rest was not done. */
   problems: string[];
   failed: boolean;
   /** Users of an old name, which is therefore kept. */
   users: string[];
+  /** Definitions of old names: those removed, how many these are, and those that could not be removed. */
   gone: Item[];
   goneTotal: number;
   left: NonNullable<RenameFinished['left']>;
@@ -148,7 +149,7 @@ class Following {
       if (isLookupFailure(found)) continue;
       for (const { name: user, sites = [], possible } of found.rows ?? []) {
         const file = sites.find((site) => site.file !== undefined)?.file;
-        // Code that evaluations left has no file, and is only what the files replace.
+        // A possible user is code that evaluations left: it has no file, and the files' definitions replace it.
         if (user !== undefined && !possible) users.push({ user, ...(file !== undefined && { file }) });
       }
     }

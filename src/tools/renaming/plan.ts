@@ -86,7 +86,7 @@ export function definingForms(facts: RenameFacts, ground: Ground): Part[] {
   });
 }
 
-/** Returns the top-level forms that define the symbol of FACTS, as their files have them now: those that are found again. */
+/** Returns the top-level forms that define the symbol of FACTS, in the present files; without those not found again. */
 function formsNow(
   { name, places = [] }: RenameFacts,
   ground: Ground,
@@ -180,7 +180,7 @@ class Planning {
     return [...found].sort();
   }
 
-  /** Notes what FILE says of packages, and returns whether it has one of the names. */
+  /** Records the packages that FILE defines. Returns whether FILE has one of the names. */
   #looksAt(file: string): boolean {
     const text = this.#ground.places.sourceText(file)?.text;
     if (text === undefined) return false;
@@ -195,7 +195,7 @@ class Planning {
     return named;
   }
 
-  /** Notes what takes keywords of the symbol, in FILES. What a class takes, those below it take. */
+  /** Records the definitions in FILES that take the keyword of the symbol. Subclasses take a class's initargs. */
   async #noteKeywords(files: readonly string[]): Promise<void> {
     const [first] = this.#renamings;
     if (first === undefined) return;

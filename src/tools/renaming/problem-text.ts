@@ -1,4 +1,4 @@
-// Renders the problems of the image in following a rename.
+// Renders the problems that the image had when it followed a rename.
 
 import type { Reply } from '../../image/wire/call.ts';
 import { joinSections } from '../../kernel/reply.ts';

@@ -58,7 +58,7 @@ const KEPT = [
   ['unknown package', 'in packages that are not loaded'],
 ] as const satisfies readonly [why: KeptPlace['why'], text: string][];
 
-/** How it reads what is kept of keywords when they were to follow. */
+/** The text for keywords that stay although keywords of parameters are renamed. */
 const KEYWORDS_LEFT = 'keywords of that name: look whether they name its parameters or initargs';
 
 function keptLines({ kept, wanted }: RenamePlan): QuestionLine[] {

@@ -153,7 +153,7 @@ function isWithin(place: Place | undefined, definition: Place | undefined): bool
   return place?.form !== undefined && place.file === definition?.file && place.form === definition?.form;
 }
 
-/** Returns the place of a failure AT a line, without the part that its test, shown at HEAD, has in common. */
+/** Returns the place AT of a failure, without the part that it shares with HEAD, the place of its test. */
 function placeText(at: Line | undefined, head: Line | undefined, files: ToldFiles): string {
   if (at === undefined || (at.file === head?.file && at.line === head.line)) return '';
   return at.line !== undefined && at.file === head?.file ? `line ${at.line}` : `at ${files.at(at)}`;
@@ -168,7 +168,6 @@ function outputText(output = ''): string {
   return `\n    wrote: ${text.length > OUTPUT ? `... ${text.slice(-OUTPUT)}` : text}`;
 }
 
-/** Renders FAILURE. */
 function failureText({ form, check, expected, got, text, type, condition }: TestFailure): string {
   const name = type?.replace(/^(?:COMMON-LISP|SB-\w+)::/, '');
   const signalled = name && (condition ? `${name}: ${condition}` : name);

@@ -35,7 +35,7 @@ export class TestMemory {
   }
 
   /** Records the results of TESTS, a whole run of SYSTEMS unless that is empty, and returns what changed. Forgets tests
-   *  of such a run that did not run again. */
+   *  that the last whole run of SYSTEMS had and this one has not. */
   keep(tests: readonly TestResult[], systems: readonly string[]): Difference {
     const difference: Difference = { broken: [], fixed: [], fresh: [], missing: [] };
     const comparable = systems.length > 0 && systems.every((system) => this.#tested.has(system));

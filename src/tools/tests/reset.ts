@@ -13,10 +13,11 @@ import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { NamedText, Places } from '../places.ts';
 import type { Grounds } from './grounds.ts';
 
-/** Operators of definitions, without packages, with the value after the name. */
+/** Operators, without packages, of definitions with the value after the name. */
 const DEFINERS: readonly string[] = ['DEFVAR', 'DEFPARAMETER', 'DEFGLOBAL'];
 
-/** Operators of other definitions. Any further operator that begins with DEF may be a macro that makes a DEFVAR. */
+/** Standard operators that define no such variable. Any other that begins with DEF may be a macro that makes a
+ *  DEFVAR. */
 const OTHERS =
   /^DEF(?:UN|MACRO|GENERIC|METHOD|CLASS|STRUCT|TYPE|SETF|PACKAGE|CONSTANT|INE-(?:COMPILER-MACRO|CONDITION|METHOD-COMBINATION|MODIFY-MACRO|SETF-EXPANDER|SYMBOL-MACRO))$/;
 
@@ -119,8 +120,8 @@ interface Variable {
   files: string[];
 }
 
-/** Returns the variable ASKED. Without a package it may be in any, unless the current one has it; files below ROOT are
- *  searched first. Throws a CallError when there is none, or several. */
+/** Returns the variable that ASKED names: without a package, that of the current package, else of any package, those in
+ *  files below ROOT first. Throws a CallError when there is none, or several. */
 async function variableNamed(
   image: Image,
   root: string,

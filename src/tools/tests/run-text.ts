@@ -27,7 +27,7 @@ export interface Counts {
 export function countsOf(tests: readonly Outcome[]): Counts {
   const sum = (name: 'checks' | 'failed' | 'errors' | 'skipped' | 'expected') =>
     tests.reduce((total, test) => total + (test[name] ?? 0), 0);
-  // A test called with several arguments, or by several others, is one test.
+  // A test called with several arguments, or by several other tests, is one test.
   const named = (some: readonly Outcome[]) =>
     new Set(some.map(({ framework, test }) => `${framework} ${test}`)).size;
   return {
@@ -113,7 +113,7 @@ export interface Told {
   unrecorded: readonly string[];
   /** Sentences on images that were lost between tests. */
   losses: readonly string[];
-  /** The sentence on tests that one which did not finish may have kept from running. */
+  /** The sentence on tests that may not have run because an earlier one did not finish. */
   behind: string;
 }
 

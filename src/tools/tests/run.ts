@@ -22,7 +22,7 @@ export interface Asked {
   systems?: string[];
   name?: string;
   again?: string[];
-  /** Tests to run AGAIN reached the definition NAME, except CHANGED: tests that reached other code that changed. */
+  /** The tests in AGAIN reached the definition NAME, except CHANGED, which reached other code that has changed. */
   touching?: { name: string; changed: string[] };
   package?: string;
   seed?: number;
@@ -118,7 +118,7 @@ export class Run {
     reached.keep(recordedOf(coverage, places), tests);
   }
 
-  /** Records that the image was lost, as DATA and ENDING say, when it was lost between two tests. */
+  /** Records the loss of the image, described by DATA and ENDING, if it was lost between two tests. */
   #noteLoss(data: Reply<'test-run'>['data'], ending: Extract<Ending, { kind: 'lost' }>): void {
     const tests = outcomesOf(data, ending);
     const behind = tests.at(-1)?.test;
@@ -129,7 +129,7 @@ export class Run {
     });
   }
 
-  /** True when another round follows REPLY: with `isolate`, it was cut off in a test, or between two. */
+  /** True when another round follows: with `isolate`, if the round with REPLY was cut off in a test, or between two. */
   #goesOn({ data, ending }: Reply<'test-run'>, { signal }: CallContext): boolean {
     if (!this.#how.isolate || ending.kind === 'done' || signal?.aborted || data.held) return false;
     const known = new Set(this.#outcomes.map(({ test }) => test));

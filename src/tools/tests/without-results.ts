@@ -52,7 +52,7 @@ export function nothingReached(name: string, gone: readonly string[], unrecorded
   };
 }
 
-/** Returns the sentences that tell what systems of a run NEED and ASDF does not find. */
+/** Returns the sentences on NEEDS, systems that a run needs and that ASDF does not find. */
 export function needsText(needs: NonNullable<TestRunData['needs']>, places: Places): string {
   return needs.map((each) => missingText(each, places, 'tested')).join(' ');
 }
