@@ -1,10 +1,10 @@
 ;;;; Loads ASDF and the library manager on demand: with the first system that needs them, or when a form or file to be
-;;;; read names them.
+;;;; read names one of their packages.
 
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **load-lock** (sb-thread:make-mutex :name "live-lisp load")
-  "Held while a system is loaded: ASDF is not made for two threads.")
+  "Held while a system is loaded: ASDF is not thread-safe.")
 
 (defun call-with-load-lock (function)
   "Call FUNCTION with **LOAD-LOCK** held, also where this thread holds it already."
@@ -13,7 +13,7 @@
       (sb-thread:with-mutex (**load-lock**) (funcall function))))
 
 (defun load-asdf ()
-  "Load ASDF, which comes with SBCL, unless it is there."
+  "Load ASDF, which comes with SBCL, unless it is loaded."
   (call-with-load-lock
    (lambda ()
      (let ((*load-verbose* nil) (*compile-verbose* nil))
@@ -21,20 +21,20 @@
          (require "ASDF"))))))
 
 (defun asdf-package-p (name)
-  "True when NAME is that of a package that comes with ASDF."
+  "True when NAME is the name of a package that comes with ASDF, such as UIOP/OS."
   (and (member (subseq name 0 (position #\/ name)) '("ASDF" "ASDF-USER" "UIOP") :test #'string=) t))
 
 ;;; Library managers. Quicklisp, qlot or ocicl is loaded when something first needs it, so a start takes no longer.
 
 (sb-ext:defglobal **library-manager** nil
   "A list of the name of the user's library manager and the file that sets it up, a native name; NIL without one.")
-(sb-ext:defglobal **library-manager-failure** nil "A text that says why it could not be loaded, or NIL.")
+(sb-ext:defglobal **library-manager-failure** nil "A text that says why the manager could not be loaded, or NIL.")
 (sb-ext:defglobal **library-manager-due** nil "True while there is a library manager that is not loaded yet.")
 
-(sb-ext:defglobal **init-file** nil "The name in answers of the user's init file, which was not loaded, or NIL.")
+(sb-ext:defglobal **init-file** nil "The user's init file as answers name it, when it was not loaded; else NIL.")
 
 (defun load-library-manager ()
-  "Load the library manager of the user, if it is due. Return true when systems can be found that were not before. A
+  "Load the library manager of the user, if it is due. Return true if it was loaded: more systems can be found then. A
 failure is written to *ERROR-OUTPUT*, and kept."
   (call-with-load-lock
    (lambda ()
@@ -53,8 +53,8 @@ failure is written to *ERROR-OUTPUT*, and kept."
              nil)))))))
 
 (defun library-manager-data ()
-  "Return as a JSON object the name of the library manager, its file, and whether it is loaded or why that failed. Return NIL
-without one."
+  "Return as a JSON object the name and the file of the library manager, and whether it is loaded or why loading failed.
+Return NIL when there is no library manager."
   (and **library-manager**
        (destructuring-bind (name file) **library-manager**
          (object "name" name "file" file
@@ -62,7 +62,7 @@ without one."
 
 (defparameter *manager-packages*
   '("QL" "QL-DIST" "QL-SETUP" "QUICKLISP" "QUICKLISP-CLIENT" "QLOT" "OCICL-RUNTIME")
-  "Names of packages that library managers bring.")
+  "Names of packages that library managers define.")
 
 (defun missing-package (condition)
   "Return the name of the missing package that CONDITION, of the reader, is about, or NIL."
@@ -72,22 +72,22 @@ without one."
     (and (stringp package) package)))
 
 (defun lacks-manager-p (condition)
-  "True when CONDITION, of the reader, misses a package of library managers, and none is set up."
+  "True when CONDITION, of the reader, says that a package of a library manager is missing, and no manager is set up."
   (and (null **library-manager**)
        (member (missing-package condition) *manager-packages* :test #'equal)
        t))
 
 (defun package-loader (condition)
-  "Return the function that loads the package which CONDITION, of the reader, misses. Return NIL when it misses none, or
-one that nothing can load."
+  "Return the function that loads the missing package that CONDITION, of the reader, is about. Return NIL when it is
+about no missing package, or about one that nothing can load."
   (let ((package (missing-package condition)))
     (cond ((null package) nil)
           ((and (asdf-package-p package) (not (find-package "ASDF"))) #'load-asdf)
           ((and **library-manager-due** (member package *manager-packages* :test #'string=)) #'load-library-manager))))
 
 (defun call-reading (function)
-  "Call FUNCTION, which reads, and return its values. If it names a missing package of ASDF or of the library manager,
-load that and call FUNCTION again."
+  "Call FUNCTION, which reads, and return its values. If a package of ASDF or of the library manager is missing, load
+ASDF or the manager and call FUNCTION again."
   (funcall (block unread
              (return-from call-reading
                (handler-bind ((package-error (lambda (condition)
@@ -105,7 +105,7 @@ load that and call FUNCTION again."
 
 (defun load-manager-for-file (condition)
   "Load the library manager if CONDITION says that LOAD or COMPILE-FILE could not read a file that names a package of
-it. Tell the user to load the file again: what it did until then is not undone."
+it. Ask the user to load the file again: what it did until then is not undone."
   (let ((unread (or (ignore-errors (encapsulated-condition condition)) condition)))
     (when (and (eq (package-loader unread) #'load-library-manager) (load-library-manager))
       (format *error-output* "~&~A is loaded now, which the file needs: load the file again.~%" (first **library-manager**)))))
@@ -113,9 +113,9 @@ it. Tell the user to load the file again: what it did until then is not undone."
 ;;; Other images that compile the same library. ASDF deletes the old fasl, and then renames the new one. An image that
 ;;; wants the fasl in between does not find it.
 
-(defparameter *replacing-seconds* 10 "Seconds to wait for the new fasl, should its image stand still.")
+(defparameter *replacing-seconds* 10 "Seconds to wait at most for the new fasl: the image that writes it can hang.")
 
-(defvar *replaced* '() "The fasls for which this call has tried again.")
+(defvar *replaced* '() "The fasls for which this call has invoked ASDF's restart RETRY; NIL for an unknown fasl.")
 
 (defun new-file-beside-p (fasl)
   "True when an image has compiled FASL anew: ASDF writes it beside FASL first, with TMP behind the name."
@@ -142,7 +142,7 @@ it. Tell the user to load the file again: what it did until then is not undone."
          file)))
 
 (defun looks-at-file-p (function)
-  "True when FUNCTION, from FRAME-FUNCTION, is SBCL's function that makes a pathname from the system's name of a file."
+  "True when FUNCTION, from FRAME-FUNCTION, is SBCL's function that makes a pathname from a native file name."
   (tree-equal (given-name function) '("LABELS" "PARSE" "IN" "%QUERY-FILE-SYSTEM")
               :test (lambda (part name) (and (symbolp part) (string= part name)))))
 
@@ -156,7 +156,7 @@ without the name of the file."
                thereis (looks-at-file-p (frame-function frame)))))
 
 (defun retry-replaced (condition)
-  "Have ASDF try again if CONDITION says that it did not find a fasl which another image replaced."
+  "Have ASDF retry, three times at most, if CONDITION says that it did not find a fasl that another image replaced."
   (let* ((name (and (typep condition '(or file-error type-error)) (contrib-symbol "ASDF" "RETRY")))
          (retry (and name (find-restart name condition)))
          (file (and retry (fasl-not-found condition))))
@@ -175,7 +175,7 @@ without the name of the file."
     (and class (find-class class nil) (typep condition class))))
 
 (defun stamp-warning-p (condition)
-  "True when CONDITION is ASDF's warning about its plan that follows from such names, and says nothing else."
+  "True when CONDITION is ASDF's warning \"Computing just-done stamp ...\", which follows from such names alone."
   (and (typep condition 'simple-warning)
        (let ((control (simple-condition-format-control condition)))
          (and (stringp control)

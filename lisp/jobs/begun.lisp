@@ -1,9 +1,9 @@
-;;;; Records in shared memory which requests have begun to run. The server reads it once this process has ended, and
-;;;; sends the others again. Recording one is a write of one word.
+;;;; Records in shared memory which requests have begun to run. When this process has ended, the server reads that
+;;;; memory, and sends the requests that had not begun again. To record a request is one write of a word.
 
 (in-package "LIVE-LISP.JOBS")
 
-(defconstant +begun-words+ 512 "How many requests the memory has a word for; more never run at once.")
+(defconstant +begun-words+ 512 "The number of words in the memory, one for a request; more requests never run at once.")
 
 (sb-ext:defglobal **begun-place** nil "The address of the shared memory, or NIL.")
 

@@ -18,9 +18,9 @@
             collect restart)))
 
 (defun told-restarts (restarts)
-  "Return at most *RESTART-LIMIT* of RESTARTS to show, each a list of it, its name and its report. Of several with one
-name and report only the newest is shown: INVOKE-RESTART takes that. The second value is how many were not looked at, or
-NIL."
+  "Return the first *RESTART-LIMIT* of RESTARTS as lists of a restart, its name and its report. Of restarts with the
+same name and report only the newest is returned: INVOKE-RESTART invokes that. The second value is the number of
+restarts after these, or NIL."
   (loop with seen = '()
         for (restart . more) on restarts
         for name = (let ((name (restart-name restart))) (if name (symbol-name name) "(no name)"))
@@ -33,16 +33,16 @@ NIL."
         finally (return (values told (and more (length more))))))
 
 (defun restarts-data (condition)
-  "Return the first restarts for CONDITION as JSON objects, and the number of restarts that were not looked at, or NIL. Return
-no restarts when the test function of one signals an error."
+  "Return the first restarts for CONDITION as JSON objects, and the number of restarts after these, or NIL. Return no
+restarts when the test function of a restart signals an error."
   (handler-case
       (multiple-value-bind (told more) (told-restarts (active-restarts condition))
         (values (loop for (nil name report) in told collect (object "name" name "report" report)) more))
     (error () (values '() nil))))
 
 (defun unbound-name (condition)
-  "Return the name of the variable that CONDITION says is unbound, with its package, as text. Return NIL for other conditions.
-The report has no package for a symbol of the session's package."
+  "Return as text the name, with its package, of the variable that CONDITION says is unbound; NIL for other conditions.
+The report omits the package of a symbol of the session's package."
   ;; The program can make such a condition without a name.
   (let ((name (and (typep condition 'unbound-variable) (ignore-errors (cell-error-name condition)))))
     (and name (symbolp name) (symbol-text name))))
@@ -61,17 +61,17 @@ The report has no package for a symbol of the session's package."
               "frames" (handler-case (frames-data calls) (error () '()))
               "moreFrames" more))))
 
-;;; Keeping it
+;;; Keeping conditions
 
 (defvar *error-keeper* nil
   "A function that keeps the errors of this call, or NIL. Its arguments are a condition, and whether its frames are on
 the stack. It returns a function to call with the CONDITION-DATA of the condition.")
 
 (sb-ext:defglobal **thread-error-keeper** nil
-  "What *ERROR-KEEPER* is for a call, for errors that end threads which are no jobs.")
+  "A function as in *ERROR-KEEPER*, for errors that end threads without a job.")
 
 (defun described (condition keeper on-stack calls &optional more)
-  "Return CONDITION-DATA of CONDITION, CALLS and MORE. KEEPER, a value of *ERROR-KEEPER*, keeps it."
+  "Return CONDITION-DATA of CONDITION, CALLS and MORE. Call KEEPER, a value of *ERROR-KEEPER*, with ON-STACK."
   (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
          (data (condition-data condition calls more)))
     (when keep (funcall keep data))

@@ -9,7 +9,7 @@
 
 (defun current-features ()
   "Return a fresh list of the symbols in *FEATURES*."
-  ;; A program can set it to anything: it can be unbound, no list, dotted or circular.
+  ;; A program can set *FEATURES* to anything: it can be unbound, no list, dotted or circular.
   (loop for rest = (ignore-errors (sb-ext:symbol-global-value '*features*)) then (cdr rest)
         repeat 10000 while (consp rest)
         when (symbolp (car rest)) collect (car rest)))
@@ -21,7 +21,7 @@ its name alone."
     (sb-thread:with-mutex (**features-lock**)
       (let ((features (current-features)))
         (when (or again (not (equal features **sent-features**)))
-          ;; A vector: no member can be an empty list.
+          ;; A vector: OBJECT leaves out a member that is an empty list.
           (send (object "features" (map 'vector
                                         (lambda (feature)
                                           (if (keywordp feature) (symbol-name feature) (symbol-text feature)))

@@ -9,7 +9,7 @@
   (debug-name (frame-function frame)))
 
 (defun sbcl-arguments (frame)
-  "Return the arguments of FRAME as SBCL has them."
+  "Return the arguments of FRAME as SBCL returns them."
   (cond ((null +frame-arguments+) '())
         ;; Newer SBCLs take the number of arguments to return.
         ((rest (plain-lambda-list (plain-definition +frame-arguments+))) (funcall +frame-arguments+ frame 20))
@@ -22,12 +22,12 @@
        (member (symbol-name (first name)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=)))
 
 (defun methods-own (name arguments)
-  "Return those of ARGUMENTS, of a frame of the method NAME, that its callers gave, without SBCL's own."
+  "Return ARGUMENTS, of a frame of the method with the debug name NAME, without those that SBCL adds."
   (cond ((string= (first name) "FAST-METHOD") (cddr arguments))
         ((listp (first arguments)) (first arguments))))
 
 (defun kept-arguments (frame)
-  "Return the arguments of FRAME. An argument that was not kept becomes an object that prints as such."
+  "Return the arguments of FRAME. An argument that SBCL has not kept becomes an object that prints as not kept."
   (let ((name (frame-name frame)) (arguments (sbcl-arguments frame)))
     (loop for argument in (if (method-name-p name) (methods-own name arguments) arguments)
           collect (if (or (typep argument 'unprintable) (eq argument :invalid-value-for-unescaped-register-storage))
@@ -42,7 +42,7 @@
          (if (method-name-p name) (methods-own name parameters) parameters))))
 
 (defun frame-keywords (frame)
-  "Return the parameters behind &KEY of FRAME's function, and the number of those before. Return NIL if it has a &REST."
+  "Return the parameters after &KEY of FRAME's function, and the number of those before &KEY. Return NIL with a &REST."
   (let* ((parameters (frame-lambda-list frame))
          (keywords (and (listp parameters) (not (member '&rest parameters)) (member '&key parameters))))
     (when keywords
@@ -51,7 +51,7 @@
                             (ldiff parameters keywords))))))
 
 (defun initialized-p (name parameters)
-  "True when the one of PARAMETERS called NAME has a default form."
+  "True when the parameter NAME, a string, has a default form in PARAMETERS, a part of a lambda list."
   (loop for parameter in parameters
           thereis (and (consp parameter)
                        (symbolp (first parameter))
@@ -71,8 +71,8 @@
           return (list (variable-value variable frame))))
 
 (defun frame-arguments (frame)
-  "Return the arguments of FRAME, as far as they are known. For a keyword argument SBCL has only what was given; the
-variable has the value that counts."
+  "Return the arguments of FRAME, as far as they are known. For a keyword argument SBCL has only the value that was
+passed; the variable also has the value of a default form."
   (let ((arguments (kept-arguments frame)))
     (multiple-value-bind (parameters start) (frame-keywords frame)
       (if (and parameters (< start (length arguments)))
@@ -91,11 +91,11 @@ variable has the value that counts."
   '("ERROR" "CERROR" "SIGNAL" "BREAK" "%BREAK" "WARN" "INVOKE-DEBUGGER" "RUN-HOOK" "EVAL"
     "SIMPLE-EVAL-IN-LEXENV" "%SIMPLE-EVAL" "SIMPLE-EVAL-PROGN-BODY"
     "WITH-SIMPLE-CONDITION-RESTARTS" "MAYBE-BREAK-ON-SIGNAL" "%SIGNAL")
-  "Functions of the system between user code and the agent.")
+  "Functions of SBCL between user code and the agent.")
 
 (defun name-symbols (name)
   "Return the symbols in the debug name NAME, which may be a list such as (FLET X :IN Y). A program can make long or
-circular ones; of those return the first symbols."
+circular names; of these return the first symbols."
   (let ((symbols '()) (left 200))
     (labels ((note (part depth)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -109,7 +109,7 @@ circular ones; of those return the first symbols."
   (name-symbols (if (method-name-p name) (second name) name)))
 
 (defun named-p (name names)
-  "True when a symbol of the system in NAME has one of NAMES."
+  "True when the debug name NAME contains a symbol of SBCL or Common Lisp that has one of NAMES."
   (loop for symbol in (function-symbols name)
         for package = (symbol-package symbol)
           thereis (and package
@@ -132,12 +132,12 @@ program."
   "Functions through which a signal, a trap or the collector enters Lisp.")
 
 (defun entry-p (name)
-  "True when the frames above one with NAME belong to the system or the agent."
+  "True when the frames above a frame with the debug name NAME belong to the system or the agent."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 
 (defun top-level-form-p (name)
-  "True when NAME is SBCL's debug name of the code of top-level forms: of a file, or since 2.4.3 also of what is
+  "True when NAME is SBCL's debug name of the code of top-level forms: of a file, or since 2.4.3 also of forms that are
 evaluated."
   (and (consp name) (named-p (first name) '("TOP-LEVEL-FORM"))))
 
@@ -170,7 +170,7 @@ top-level form of a file."
 
 (defun below-entry (frames)
   "Return FRAMES without those above the oldest entry of a signal, a trap or the collector. Leave out, too, the foreign
-frames through which that came, which can be a few down."
+frames through which it came: they are among the next six."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry
@@ -207,7 +207,7 @@ both ends."
 ;;; Frames of the system
 
 (defun dispatch-p (name)
-  "True when NAME belongs to what SBCL makes to find the methods of a generic function."
+  "True when NAME is the debug name of a function that SBCL makes to find the methods of a generic function."
   (and (consp name)
        (symbolp (first name))
        (eq (symbol-package (first name)) (find-package "SB-PCL"))
@@ -219,8 +219,8 @@ both ends."
     (and package (or (eq package (find-package "COMMON-LISP")) (asdf-package-p (package-name package))))))
 
 (defun asdf-function-p (name)
-  "True when ASDF or UIOP defines the function with the debug name NAME. A method of theirs that is for a class of
-others, or for one object, is not theirs."
+  "True when ASDF or UIOP defines the function with the debug name NAME. A method of theirs counts only if all its
+specializers are classes of ASDF, UIOP or Common Lisp."
   (let ((root (and (not (top-level-form-p name)) (root-name name))))
     (and root
          (symbol-package root)
@@ -230,7 +230,7 @@ others, or for one object, is not theirs."
 
 (defun system-frame-p (frame)
   "True when the function of FRAME came with SBCL (its compiler, its loader, and the like), or is ASDF's or the agent's.
-The files of ASDF tell nothing: it can be another than SBCL's."
+The file does not show ASDF's functions: another version than SBCL's can be loaded."
   (let ((name (frame-name frame)) (file (frame-file frame)))
     (or (stringp name)
         (ours-p name)
@@ -244,7 +244,7 @@ The files of ASDF tell nothing: it can be another than SBCL's."
   count)
 
 (defun without-inner (run newest oldest)
-  "Return RUN, frames of the system, with all folded between the first NEWEST and the last OLDEST, two numbers."
+  "Return RUN, frames of the system, newest first, with all but its first NEWEST and its last OLDEST folded."
   (let ((inner (- (length run) newest oldest)))
     (if (> inner 1)
         (append (subseq run 0 newest) (list (make-folded inner)) (last run oldest))
@@ -270,11 +270,11 @@ the program called. When all are of the system, the newest stay."
 (defvar *sparing* nil "True while memory may not suffice for what the debugger allocates to find the places of frames.")
 
 (defun told-frames ()
-  "Return the frames of USER-FRAMES that can be told of, newest first, each a frame or a FOLDED."
+  "Return USER-FRAMES, newest first, with system frames folded: each is a frame or a FOLDED."
   (if *sparing* (user-frames) (folded-frames (user-frames))))
 
 (defun first-frames (frames)
-  "Return the first *FRAME-LIMIT* of FRAMES, from TOLD-FRAMES. The second value tells how many more there are, or is NIL."
+  "Return the first *FRAME-LIMIT* of FRAMES, from TOLD-FRAMES. The second value is how many more there are, or NIL."
   (let ((more (nthcdr *frame-limit* frames)))
     (values (loop for frame in frames repeat *frame-limit* collect frame)
             (and more (loop for each in more sum (if (folded-p each) (folded-count each) 1))))))
@@ -284,8 +284,7 @@ the program called. When all are of the system, the newest stay."
   (first-frames (told-frames)))
 
 (defun frame-calls (frames)
-  "Return for each of FRAMES, from SHOWN-FRAMES, a cons of the call, a list, and its place, from CALL-PLACE. A FOLDED
-stays."
+  "Return for each of FRAMES, from SHOWN-FRAMES, a cons of its FRAME-CALL and its CALL-PLACE; a FOLDED stays."
   (loop for frame in frames
         collect (if (folded-p frame)
                     frame
@@ -301,7 +300,7 @@ of SHOWN-FRAMES."
     (error () '())))
 
 (defun frame-object (text place)
-  "Return TEXT, a call, at PLACE as a JSON object."
+  "Return as a JSON object TEXT, a printed call, and the members PLACE, from CALL-PLACE."
   (make-json-object (list* "call" text place)))
 
 (defparameter *call-level* 4 "The *PRINT-LEVEL* of calls: one more than that of values, for names such as those of
@@ -317,7 +316,7 @@ methods.")
                         (frame-object (print-safely 240 (car call)) (cdr call)))))))
 
 (defun names-data ()
-  "Return FRAMES-DATA without arguments, whose print methods can never end, and without reading a file again."
+  "Return FRAMES-DATA without arguments, as a print method might never end, and without reading a file again."
   (frames-data (loop with *may-read-spans* = nil
                      for call in (calls-on-stack)
                      collect (if (folded-p call) call (cons (list (caar call)) (cdr call))))))

@@ -3,17 +3,17 @@
 
 (in-package "LIVE-LISP.JOBS")
 
-(defvar *hold* nil "For how many seconds an error of this call is held before it ends that, or NIL.")
+(defvar *hold* nil "For how many seconds an error of this call is held before it ends the call; NIL: not at all.")
 
 (sb-ext:defglobal **held-above** 0 "The number of the last error that an earlier image has held.")
 
 (sb-ext:defglobal **holder** (constantly nil)
-  "A function of a condition and a job that holds the condition in its thread. It returns why it does not.")
+  "A function of a condition and a job that holds the condition in its thread. It returns, if at all, why it does not.")
 
 (sb-ext:defglobal **on-break** nil
   "A function that is called with each condition that reaches the debugger, before all else, or NIL.")
 
-(defvar *so-far* '() "Functions that return members of this call's answer, for an answer that is given before its end.")
+(defvar *so-far* '() "Functions that return members of this call's answer so far, for an answer before the call ends.")
 
 (defvar *debug-level* nil "The DEBUG quality with which this call compiles, or NIL for that of the session.")
 
@@ -22,18 +22,18 @@
 (defvar *chosen-restarts* '() "The names of the restarts that this call takes when they are offered, best first.")
 
 (defun names-among (value)
-  "Return the names in VALUE, which a message has as those of restarts: a journal can be damaged."
+  "Return the strings in VALUE, the names of restarts from a message. A damaged journal can have other values there."
   (and (listp value) (remove-if-not #'stringp value)))
 
 (defvar *taken* nil
-  "The restarts that this call has invoked because they were chosen: a table by lists of the restart's name, the condition's
-type and the condition's text. In it are pairs of the number in order, and whether the condition is one of
-REDEFINES-COMPILED-P.")
+  "The chosen restarts that this call has invoked: a table from lists of the restart's name, the condition's type and
+the condition's report to conses. Each cons has the number of the restart in order, from 0, and REDEFINES-COMPILED-P of
+the condition.")
 
 (defvar *went-on-by* '() "The names of the restarts by which this call went on from errors, the newest first.")
 
 (defun note-restart (restart)
-  "Note that this call goes on by RESTART, when it is one that a later call can name."
+  "Note that this call goes on by RESTART, if it has a name, which a later call can choose."
   (when (and *taken* (restart-name restart))
     (push (string (restart-name restart)) *went-on-by*)))
 
@@ -42,7 +42,7 @@ REDEFINES-COMPILED-P.")
 first."
   (remove-duplicates (reverse (ldiff *went-on-by* before)) :test #'string= :from-end t))
 
-(defparameter *taken-told* 20 "An answer lists at most this many of these restarts.")
+(defparameter *taken-told* 20 "An answer lists at most this many restarts of *TAKEN*.")
 
 (defvar *program-breaks* nil "The value of *BREAK-ON-SIGNALS* when the program entered the debugger.")
 (defvar *program-hook* nil "The value of *INVOKE-DEBUGGER-HOOK* when the program entered the debugger.")
@@ -53,42 +53,42 @@ first."
     (funcall function)))
 
 (defun restart-required-count (restart)
-  "Return how many arguments the function of RESTART requires, as far as that is known."
+  "Return how many arguments the function of RESTART requires; 0 when that is unknown."
   (let ((parameters (ignore-errors (plain-lambda-list (restart-function restart)))))
     (if (listp parameters)
         (length (ldiff parameters (member-if (lambda (parameter) (member parameter lambda-list-keywords)) parameters)))
         0)))
 
 (defun redefines-compiled-p (condition)
-  "True when CONDITION asks whether a structure or a constant may change. Code that was compiled before has the old one in it."
+  "True when CONDITION asks whether to redefine a structure or a constant. Code compiled before has the old one in it."
   (or (typep condition 'sb-ext:defconstant-uneql)
-      ;; SBCL has no type of its own for that of structures.
+      ;; SBCL has no condition type for the redefinition of a structure.
       (and (typep condition 'simple-error)
            (eq 'structure-object (first (simple-condition-format-arguments condition)))
            (search "redefine" (simple-condition-format-control condition))
            t)))
 
 (defun taken-redefined-count ()
-  "Return how many of the restarts that this call has invoked are for conditions of REDEFINES-COMPILED-P."
+  "Return how many restarts in *TAKEN* were for conditions of which REDEFINES-COMPILED-P is true."
   (loop for (nil . redefines) being the hash-values of *taken* count redefines))
 
 (defun note-taken (key redefines)
-  "Note that this call invokes the restart of KEY, as in *TAKEN*, where it is not noted. REDEFINES is what REDEFINES-COMPILED-P
-says of the condition."
+  "Note in *TAKEN* that this call invokes the restart of KEY, a key of that table, if it is not noted yet. REDEFINES is
+REDEFINES-COMPILED-P of the condition."
   (unless (gethash key *taken*)
     (setf (gethash key *taken*) (cons (hash-table-count *taken*) redefines))))
 
 (defun call-taking-again (function)
-  "Call FUNCTION, which does something once more, and return what it returns. In it the restarts that were chosen are taken for
-conditions for which they were taken before."
+  "Call FUNCTION, which repeats what this call has done, and return its value. Meanwhile the chosen restarts are invoked
+also for conditions for which they were invoked before."
   (let* ((before *taken*) (*taken* (make-hash-table :test 'equal)) (again *taken*))
     (unwind-protect (funcall function)
       (let ((*taken* before))
         (maphash (lambda (key taken) (note-taken key (cdr taken))) again)))))
 
 (defun take-chosen-restart (condition)
-  "Invoke the first chosen restart that CONDITION offers. It is invoked once for equal conditions, since one that only
-tries again could do so for ever."
+  "Invoke the first chosen restart that is offered for CONDITION and needs no argument. It is invoked once for equal
+conditions, since a restart that only tries again could do so for ever."
   (loop for name in *chosen-restarts*
         for restart = (find name (active-restarts condition)
                             :key (lambda (each) (string (restart-name each))) :test #'string-equal)
@@ -103,8 +103,8 @@ tries again could do so for ever."
                (call-as-program (lambda () (invoke-restart restart)))))))
 
 (defun taken-members ()
-  "Return the members with the first restarts that this call has invoked, their number when these are not all, and the
-names of all by which it went on."
+  "Return the members with the first restarts in *TAKEN*, their number when these are not all, and the names of all
+restarts by which this call went on."
   (let ((count (hash-table-count *taken*)))
     (list "taken" (loop with rows = (make-array (min count *taken-told*))
                         for key being the hash-keys of *taken* using (hash-value taken)

@@ -1,5 +1,5 @@
-;;;; A thread for every request that can run user code. It can be interrupted at
-;;;; any time by a throw, which no handler can swallow.
+;;;; Runs every request that can run user code in a thread of its own. The thread can be interrupted at any time by a
+;;;; throw, which no handler can swallow.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -10,7 +10,7 @@
 
 (defstruct (job (:constructor make-job (id operation)))
   "A request that runs in a thread of its own. LEAVING, or NIL, is called with the job in place of an answer when a
-throw passes its end. NOTES are further members of its answer."
+throw passes the end of the job. NOTES are further members of the answer."
   id
   operation
   thread
@@ -36,10 +36,10 @@ throw passes its end. NOTES are further members of its answer."
   "True once the program asked for an exit; SBCL's own flag is local to the exiting thread.")
 
 (sb-ext:defglobal **crowded** '()
-  "The threads without a job that ended because of the heap: their garbage is collected before the next job.")
+  "The threads without a job that ended by heap exhaustion: their garbage is collected before the next job.")
 
 (sb-ext:defglobal **collect-much** (constantly nil)
-  "A function that a job calls which ended because of the heap (:CROWDED): the next job needs the room.")
+  "A function that collects garbage. A job that exhausted the heap (CROWDED) calls it: the next job needs the room.")
 
 (sb-ext:defglobal **heap-size** (sb-ext:dynamic-space-size)
   "How many octets live objects in the heap can take.")
@@ -61,7 +61,8 @@ throw passes its end. NOTES are further members of its answer."
   "The stream that writes to **BACKGROUND**.")
 
 (defun answer-frame (id members)
-  "Return the wire frame with MEMBERS as the answer to the request ID, or with an error when they are too long for one."
+  "Return the wire frame with MEMBERS as the answer to the request ID, or with an error when they are too long for a
+frame."
   (let* ((frame (frame-octets (make-json-object (list* "id" id members))))
          (length (buffer-fill frame)))
     (if (> length +frame-limit+)
@@ -73,14 +74,14 @@ throw passes its end. NOTES are further members of its answer."
         frame)))
 
 (defun answer (job members)
-  "Send the answer of JOB, once: MEMBERS is a property list. What its threads write later goes into the next answer."
+  "Send the answer of JOB, once: MEMBERS is a property list. Later output of its threads goes into the next answer."
   (unless (job-answered job)
     (send-features)
     (let ((frame (answer-frame (job-id job)
                                (list* "output" (captured (job-output job))
                                       "background" (captured **background** :reset t)
                                       (append (job-notes job) members)))))
-      ;; Up to here this can fail, or the thread can be ended; then something else is the answer.
+      ;; Until here an error, or the end of the thread, can intervene; then another answer is sent.
       (sb-sys:without-interrupts
         (unless (shiftf (job-answered job) t) (send-frame frame))))
     (setf (capture-successor (job-output job)) **background**)))
@@ -107,7 +108,7 @@ short. If these ran because of an exit, the exit goes on."
                                   "frames" (job-frames job)))))
 
 (defun call-user-code (function)
-  "Call FUNCTION. The frames of user code end here, so this must stay a real call."
+  "Call FUNCTION, user code. Its frames are those above this function's, so this must not become a tail call."
   (values-list (multiple-value-list (funcall function))))
 
 (note-frame 'call-user-code :user-code)
@@ -121,7 +122,7 @@ short. If these ran because of an exit, the exit goes on."
 
 (defun leave-job (job reason)
   "Runs in the thread of JOB: record its frames and throw to its end. Rendering the frames can run user code that never
-ends, so a second interrupt records only names. A job that is not interruptible yet is left as soon as it is."
+ends, so a second interrupt records only names. A job that is not interruptible yet is left as soon as it becomes so."
   (cond ((job-interruptible job)
          (cond ((job-frames job))
                ((job-looking job) (setf (job-frames job) (names-data)))
@@ -136,7 +137,7 @@ ends, so a second interrupt records only names. A job that is not interruptible 
   (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
 
 (defun end-if-dead (job)
-  "End JOB if its thread has ended without doing so: a thread can be ended before it has begun."
+  "End JOB if its thread has ended and END-JOB was not called: a thread can be ended before it has begun."
   (let ((thread (job-thread job)))
     (when (and thread (not (sb-thread:thread-alive-p thread)))
       (end-job job))))
@@ -161,16 +162,16 @@ goes on."
       (ignore-errors (sb-thread:terminate-thread (job-thread job))))))
 
 (defun condition-members (condition &rest calls)
-  "Return the members of an answer about CONDITION, which is kept first. CALLS are the values of CALLS-ON-STACK when the
-frames are no longer on the stack."
+  "Return the members of an answer about CONDITION, which is kept first. CALLS are earlier values of CALLS-ON-STACK when
+the frames are no longer on the stack."
   (list "condition" (if calls
                         (apply #'described condition *error-keeper* nil calls)
                         (multiple-value-call #'described condition *error-keeper* t (calls-on-stack)))
         "notHeld" (and *job* (job-unheld *job*))))
 
 (defun leave-by-condition (job condition)
-  "Throw the members about CONDITION to the end of JOB. With an exhausted stack there is no room here to describe
-anything: a function that does so later is thrown."
+  "Throw the members about CONDITION to the end of JOB. An exhausted stack has no room to describe CONDITION: then throw
+a function that does so later."
   (throw job
     (cond ((job-looking job)
            (list "condition" (object "type" (class-text (class-of condition))
@@ -183,7 +184,7 @@ anything: a function that does so later is thrown."
                  (*sparing* (typep condition 'heap-exhausted)))
              (looking (job) (condition-members condition)))))))
 
-(defvar *thread-end* nil "A tag to throw to in order to end this thread, or NIL.")
+(defvar *thread-end* nil "The CATCH tag to which a throw ends this thread, or NIL.")
 
 (defun leave-thread ()
   "End this thread, which runs no job."
@@ -201,7 +202,7 @@ anything: a function that does so later is thrown."
         (error () value)))))
 
 (defun end-thread (condition)
-  "Keep and print CONDITION, which was not handled in a thread that is no job, and end the thread."
+  "Keep and print CONDITION, which a thread without a job did not handle, and end the thread."
   (let ((name (current-thread-name)))
     (unless-broken nil (lambda ()
                          (unless (typep condition 'storage-condition)
@@ -230,12 +231,12 @@ the server replaces the image."
   (concatenate 'string "live-lisp " operation))
 
 (defun job-to-begin ()
-  "Return the job for which this thread was made, if it has not begun, or NIL. A failure before that is the agent's."
+  "Return the job for which this thread was made if the job has not begun, else NIL. An earlier failure is the agent's."
   (let* ((thread sb-thread:*current-thread*) (name (sb-thread:thread-name thread)))
     (sb-ext:with-locked-hash-table (**jobs**)
       (loop for job being the hash-values of **jobs**
             when (and (not (job-begun job))
-                      ;; The thread can be here before the reader has stored it.
+                      ;; The thread can run this before the reader thread has stored it in the job.
                       (member (job-thread job) (list thread nil))
                       (equal name (thread-name-for (job-operation job))))
               return job))))
@@ -247,9 +248,9 @@ the server replaces the image."
         (t (fail-job *job* condition))))
 
 (defun call-as-debugger (condition hook function)
-  "Call FUNCTION, the agent's part of the debugger hook, for CONDITION. HOOK is the hook that SBCL called. SBCL binds its hook
-to NIL meanwhile, so an unhandled error in FUNCTION would wait in SBCL's debugger for a person; it ends the job or the thread
-instead. The agent's own signals do not break, whatever *BREAK-ON-SIGNALS* is in the program."
+  "Call FUNCTION, the agent's part of the debugger hook, for CONDITION. HOOK is the hook that SBCL called and bound to
+NIL: an unhandled error in FUNCTION would wait in SBCL's debugger for a person. Such an error ends the job or the thread
+instead. Signals of the agent do not break, whatever *BREAK-ON-SIGNALS* the program has."
   (let ((*program-breaks* *break-on-signals*)
         (*program-hook* (or hook #'debugger-hook))
         (*break-on-signals* nil)
@@ -259,8 +260,8 @@ instead. The agent's own signals do not break, whatever *BREAK-ON-SIGNALS* is in
     (funcall function)))
 
 (defun go-on-otherwise (condition)
-  "Try to go on from CONDITION, which nobody handled in a job: retry, load the library manager, invoke a restart that the call
-has chosen, or hold the error. Return when none of these is possible."
+  "Try to go on from CONDITION, which nobody handled in a job: retry, load the library manager, invoke a chosen restart,
+or hold the error. Return when none of these is possible."
   (retry-replaced condition)
   (retry-with-libraries condition)
   (load-manager-for-file condition)
@@ -268,8 +269,7 @@ has chosen, or hold the error. Return when none of these is possible."
   (when *hold* (setf (job-unheld *job*) (funcall **holder** condition *job*))))
 
 (defun answer-condition (condition)
-  "End the job or the thread in which nobody handled CONDITION. In a job CONDITION becomes the answer; another thread prints
-it."
+  "End the job or the thread in which nobody handled CONDITION. A job answers with CONDITION; another thread prints it."
   ;; FORMAT prints even strings by the session's pretty printers.
   (let ((*print-pprint-dispatch* **pretty-printers**))
     (cond ((null *job*)
@@ -301,8 +301,8 @@ it."
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output going to CAPTURE, and every input stream at its end."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
-    ;; The input has characters, so the terminal has, too. The functions are SBCL's own, even if a program has redefined
-    ;; them: no limit holds yet.
+    ;; The input has the element type CHARACTER, so the terminal has it, too. LOAD-TIME-VALUE keeps SBCL's functions: no
+    ;; limit holds yet for functions with which a program has replaced them.
     `(let* ((,input (funcall (load-time-value #'make-string-input-stream) ""))
             (,output (capturing ,capture))
             (,terminal (funcall (load-time-value #'make-two-way-stream) ,input ,output))
@@ -312,7 +312,7 @@ it."
        ,@body)))
 
 (defun job-result (job function)
-  "Call FUNCTION, which returns the members of the answer. Return them, or those that say why it was left."
+  "Call FUNCTION, which returns the members of the answer. Return them, or members that say why FUNCTION was left."
   (let ((members
           (catch job
             (unwind-protect
@@ -329,7 +329,7 @@ it."
     (if (functionp members) (job-result job members) members)))
 
 (defun end-job (job)
-  "Runs when the thread of JOB ends, however that comes: JOB is answered in any case."
+  "Runs when the thread of JOB ends, for whatever reason: answer JOB, or call its LEAVING, and remove it from **JOBS**."
   (if (and (job-leaving job) (not (job-answered job)) (not (job-terminating job)) (not (exiting-p)))
       (funcall (job-leaving job) job)
       (answer job (interruption job (if (job-terminating job) "terminated" "ended"))))
@@ -337,11 +337,11 @@ it."
   (when (eq job (gethash (job-id job) **jobs**)) (remhash (job-id job) **jobs**)))
 
 (defun run-job (job function)
-  "The life of the thread of JOB, which is answered also if the thread is ended before it calls FUNCTION. What is done
-before a job, such as collecting garbage, can take long."
+  "The function of the thread of JOB: call **BEFORE-JOBS** and FUNCTION, and answer JOB. JOB is answered also if the
+thread is ended before it calls FUNCTION: **BEFORE-JOBS**, such as collecting garbage, can take long."
   (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
-        ;; A call of a generic function can compile, also in a lookup. A value that an evaluation sets does not last: no
-        ;; later one could reset it.
+        ;; Any call of a generic function can compile. A value that an evaluation sets does not last: with a broken hook
+        ;; no later evaluation could reset it.
         (*macroexpand-hook* 'funcall)
         (*replaced* '()))
     (unwind-protect

@@ -8,7 +8,7 @@
 (defparameter *locals-milliseconds* 50 "CPU time for printing locals, in milliseconds; later locals are left out.")
 
 (defun standard-slots (object)
-  "Return the bound slots of OBJECT, of a STANDARD-CLASS and up to date, as pairs of name and value."
+  "Return the bound slots of OBJECT, of a STANDARD-CLASS, as pairs of name and value; none if OBJECT is obsolete."
   (unless (outdated-layout-p (layout-of object))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for location = (sb-mop:slot-definition-location slot)
@@ -25,8 +25,8 @@
         collect (cons name (slot-value object name))))
 
 (defun condition-slots (condition)
-  "Return the slots of CONDITION that were given or set, as pairs of name and value. An initform would be code of the
-user."
+  "Return the slots of CONDITION with a value from an initarg or SETF, as pairs of name and value. Others need an
+initform, which is code of the user."
   (let* ((start (first-condition-word))
          (given (loop for index from start below (1- (instance-length condition)) by 2
                       append (list (instance-word condition index)
@@ -54,19 +54,19 @@ user."
   (let* ((name (class-name (class-of object))) (package (and (symbolp name) (symbol-package name))))
     (and package (sb-ext:package-locked-p package) t)))
 
-;;; Objects on a stack that are gone when their function returns. Nothing may look at them then: their memory can hold
-;;; anything, also what only looks like an object.
+;;; Objects on a stack (DYNAMIC-EXTENT) are gone when their function returns. Nothing may read them then: their memory
+;;; can hold anything, also words that only look like an object.
 
 (defvar *gone-stacks* '() "The start addresses of stacks whose objects can be gone.")
 
 (defun left-stack-p (object)
-  "True when OBJECT was on one of *GONE-STACKS*. Only its address is looked at."
+  "True when OBJECT was on one of *GONE-STACKS*. Only its address is read."
   (let ((address (object-address object)) (octets (or stack-octets 0)))
     (and (not (typep object '(or fixnum character single-float)))
          (loop for start in *gone-stacks* thereis (< -1 (- address start) octets)))))
 
 (defun list-without-gone (list depth)
-  "Return LIST, a cons, or a list of its first elements with texts in place of what is gone. DEPTH is that of
+  "Return LIST, a cons, or a list of its first elements with texts in place of gone objects. DEPTH is as in
 WITHOUT-GONE."
   (let ((elements '()) (rest list) (changed nil))
     (loop repeat 9
@@ -80,8 +80,8 @@ WITHOUT-GONE."
           (t list))))
 
 (defun without-gone (object &optional (depth 4))
-  "Return OBJECT, or a copy with texts in place of what is gone in it, as far as it would be printed. Looks into lists
-up to DEPTH deep."
+  "Return OBJECT, or a copy with texts in place of gone objects, as far as it would be printed. Looks into lists and
+vectors, up to DEPTH deep."
   (cond ((null *gone-stacks*) object)
         ((left-stack-p object) (make-unprintable "gone from the stack"))
         ((zerop depth) object)
@@ -109,7 +109,7 @@ up to DEPTH deep."
              (prin1 (without-gone value) stream))))
 
 (defun print-long (stream object)
-  "Print OBJECT, which *PRINT-LENGTH* does not bound, on STREAM; of a large one only the beginning, or its size."
+  "Print OBJECT, which *PRINT-LENGTH* does not bound, on STREAM: a number, string or bit vector; a large one in part."
   (let ((size (etypecase object
                 (rational (+ (integer-length (numerator object)) (integer-length (denominator object))))
                 (vector (length object))))
@@ -130,7 +130,7 @@ up to DEPTH deep."
         (setf **local-printers** table))))
 
 (defmacro printing-locals (&body body)
-  "Evaluate BODY with printer settings for values on one line."
+  "Evaluate BODY with printer settings for values on one line, without code of the user."
   `(let ((printers (local-printers)))
      (printing-plainly
        (let ((*print-pprint-dispatch* printers) (*print-pretty* t)
@@ -179,15 +179,15 @@ up to DEPTH deep."
   (on-one-line (printing-locals (let ((*print-level* *call-level*)) (print-safely 240 call)))))
 
 (defun run-milliseconds ()
-  "Return the CPU time of this thread in milliseconds, from any start; without such a clock, the elapsed time."
+  "Return the CPU time of this thread in milliseconds, since an arbitrary time; without such a clock, the elapsed time."
   (if thread-clock
       (multiple-value-bind (seconds nanoseconds) (clock-time thread-clock)
         (+ (* 1000 seconds) (floor nanoseconds 1000000)))
       (floor (* 1000 (get-internal-real-time)) internal-time-units-per-second)))
 
 (defun frames-with-locals (frames)
-  "Return FRAMES, from SHOWN-FRAMES, as JSON objects with the call, the place and the locals. Frames for which the time
-did not suffice have only the name, and are late."
+  "Return FRAMES, from SHOWN-FRAMES, as JSON objects with the call, the place and the locals. Frames after
+*LOCALS-MILLISECONDS* have only the function's name, and the member \"late\"."
   (let ((end (+ (run-milliseconds) *locals-milliseconds*)))
     (loop for frame in frames
           for timely = (< (run-milliseconds) end)
@@ -220,8 +220,8 @@ did not suffice have only the name, and are late."
 
 (defun keep-error (condition on-stack)
   "Begin to keep CONDITION, with the locals of its frames when those are ON-STACK. Return a function to call with the
-CONDITION-DATA of CONDITION: making that can take for ever."
-  (let* (;; It can be signalled while a value is printed, by a printer that looks for circles.
+CONDITION-DATA of CONDITION: making these data can take for ever."
+  (let* (;; CONDITION can be signalled while a value is printed with *PRINT-CIRCLE*.
          (*print-circle* nil)
          (frames (and on-stack (frames-with-locals (shown-frames))))
          (kept (list "time" (unix-time)

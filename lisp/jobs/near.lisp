@@ -1,12 +1,12 @@
-;;;; Suggests names like one that does not exist: at most three, by edit distance. It is used when something has failed,
-;;;; and passes once through the symbols of one package.
+;;;; Suggests existing names, at most three, for one that does not exist, by edit distance. This is done when something
+;;;; has failed, and takes one pass through the symbols of one package.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defparameter *looked-at* 250000 "At most this many symbols of a package are compared.")
 
 (defun nearness (name)
-  "Return the greatest edit distance from NAME of a name that is near; NIL when NAME is too short."
+  "Return the greatest edit distance at which another name is near NAME; NIL when NAME is too short for suggestions."
   (let ((length (length name)))
     (cond ((< length 4) nil)
           ((< length 8) 1)
@@ -14,8 +14,9 @@
           (t 3))))
 
 (defun next-row (i one other width most before above row)
-  "Fill ROW of the table of edit distances from the rows before it, BEFORE and ABOVE: from I characters of ONE to each
-prefix of the WIDTH characters of OTHER. Return the least. What is further than MOST from the diagonal cannot count."
+  "Fill ROW of the table of edit distances, from I characters of ONE to each prefix of the WIDTH characters of OTHER.
+Return the least distance in ROW. ABOVE is the row before ROW, BEFORE the row before ABOVE. Cells further than MOST from
+the diagonal do not count."
   (declare (type (simple-array character (*)) one other)
            (type (integer 1 10000) i) (type (integer 0 10000) width) (type (integer 0 10) most)
            (type (simple-array fixnum (*)) before above row) (optimize speed))
@@ -132,8 +133,8 @@ without duplicates. Leave out what is further than the nearest, unless its dista
   "The packages of SBCL that are searched for a name that is missing elsewhere.")
 
 (defun namesakes (name)
-  "Return two lists of the symbols with the name NAME in all packages: the exported and the internal ones. Internal packages of
-SBCL are left out."
+  "Return two lists of the symbols named NAME in all packages: the exported and the internal ones. SBCL's internal
+packages and symbols are left out."
   (let ((exported '()) (internal '()))
     (dolist (package (list-all-packages) (values exported (set-difference internal exported)))
       (let* ((called (package-name package))
@@ -147,8 +148,8 @@ SBCL are left out."
                   ((and (eq status :internal) (not documented)) (pushnew symbol internal)))))))))
 
 (defun nearer-p (symbol far beside entry)
-  "True when SYMBOL ranks before ENTRY, a list of a text, the same two numbers, and a symbol. FAR is SYMBOL's distance.
-BESIDE is 0 when its home is the package asked for, 1 when it is exported or accessible there, else 2."
+  "True when SYMBOL ranks before ENTRY, a list of a text, its FAR, its BESIDE, and a symbol. FAR is the edit distance.
+BESIDE is 0 when the symbol's home is the package asked for, 1 when it is exported or accessible there, else 2."
   (destructuring-bind (text other-far other-beside other) entry
     (cond ((/= far other-far) (< far other-far))
           ((/= beside other-beside) (< beside other-beside))
@@ -157,14 +158,13 @@ BESIDE is 0 when its home is the package asked for, 1 when it is exported or acc
           (t (string< (symbol-text symbol) text)))))
 
 (defun near-symbols (name package wanted &optional hidden)
-  "Return at most three symbols near the string NAME, as texts, the nearest first. They are accessible in PACKAGE, or
-another package exports them under that very name; with HIDDEN it need not export them. WANTED is a predicate of
-symbols."
+  "Return at most three symbols near the string NAME of which the predicate WANTED is true, as texts, the nearest first.
+They are accessible in PACKAGE, or are named exactly NAME and exported by another package; with HIDDEN also internal."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most))) (found '()) (bound 10))
     (declare (type (integer 0 10) bound))
     (flet ((note (symbol far &optional (away 1))
              (let ((beside (if (eq package (symbol-package symbol)) 0 away)))
-               ;; WANTED costs more than all else, so it is called only for what would be shown.
+               ;; WANTED costs more than all else, so it is called only for symbols that would be shown.
                (when (and (symbol-package symbol)
                           (or (null (cddr found)) (nearer-p symbol far beside (third found)))
                           (not (find symbol found :key #'fourth))
@@ -204,8 +204,8 @@ symbols."
   (and (find-class symbol nil) t))
 
 (defun near-name (name wanted)
-  "Return suggestions for the symbol NAME, or the one in (SETF NAME), for which WANTED is false. Return NIL if it is
-true by now: warnings come when all is loaded, and a definition can stand behind the use."
+  "Return suggestions for NAME, a symbol or (SETF symbol), of which WANTED is false. Return NIL if WANTED is true by
+now: warnings come when all is loaded, and the definition can stand behind the use."
   (let* ((symbol (if (consp name) (second name) name))
          (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol)))
          (wanted (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))
@@ -213,7 +213,7 @@ true by now: warnings come when all is loaded, and a definition can stand behind
       (near-symbols (symbol-name symbol) package wanted t))))
 
 (defun near-package-error (condition)
-  "Return suggestions for the package that CONDITION, a package error, misses, or the symbol that the package lacks."
+  "Return suggestions for the missing package, or the symbol missing in a package, of CONDITION, a package error."
   (let ((package (package-error-package condition)))
     (typecase package
       ((or string symbol character) (unless (find-package package) (near-packages (string package))))

@@ -13,15 +13,15 @@
 
 (defstruct (operation (:constructor make-operation (name function parameters inline starter)))
   "NAME is its name in messages, PARAMETERS are pairs of a JSON key and a keyword. INLINE means that the reader thread
-runs it: it is short and runs no user code. STARTER, or NIL, begins it in place of START-JOB, with the same arguments
-and those of the message."
+runs it: it is short and runs no user code. STARTER, or NIL, is a function called in place of START-JOB, with the same
+arguments and those of the message."
   name function parameters inline starter)
 
 (defvar *operations* (make-hash-table :test 'equal) "Operations by name.")
 
 (defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
-  "Define the operation NAME as a function of the same name, with PARAMETERS as keyword parameters. The value of BODY
-is the value of the answer. With the option :MEMBERS it is a property list of the answer's own members."
+  "Define the operation NAME as a function of the same name, with PARAMETERS as keyword parameters. The value of BODY is
+the value of the answer. With the option :MEMBERS, BODY returns a property list of the members of the answer."
   (destructuring-bind (name &key inline members starter) (if (consp name-and-options) name-and-options (list name-and-options))
     (let ((function (intern (format nil "OPERATION/~:@(~A~)" name))))
       `(progn
@@ -50,14 +50,14 @@ is the value of the answer. With the option :MEMBERS it is a property list of th
   (handler-case
       (apply (operation-function operation)
              (loop for (key . keyword) in (operation-parameters operation)
-                   ;; The data of a tool is not converted.
+                   ;; The argument "value" is data of a tool, which is not converted.
                    for value = (if (eq keyword :value) (gethash key arguments) (whole (gethash key arguments)))
                    when value collect keyword and collect value))
     (lookup-failure (failure)
       (list "value" (make-json-object (lookup-failure-members failure))))))
 
 (defun perform (message)
-  "Do what MESSAGE asks for: at once when it is inline, else in a job. A failure to start is its answer."
+  "Call the operation that MESSAGE names: at once when it is inline, else in a job. Answer a failure to start it."
   (let* ((id (gethash "id" message))
          (operation (gethash (gethash "op" message) *operations*))
          (arguments (or (gethash "args" message) (make-hash-table))))

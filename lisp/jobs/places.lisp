@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defun translated (namestring)
-  "Return NAMESTRING, of a source file, as a native one; a logical one whose file does not exist here stays as it is."
+  "Return NAMESTRING, of a source file, as a native name. The logical name of a file of SBCL that is not here stays."
   (let ((path (ignore-errors (probe-file (translate-logical-pathname (parse-namestring namestring))))))
     (cond (path (sb-ext:native-namestring path))
           ((search "SYS:" namestring) namestring)
@@ -19,10 +19,10 @@
     (and source (source-name source))))
 
 (defun root-name (name)
-  "Return the symbol by which a top-level form defines the function with the debug name NAME, or NIL."
+  "Return the symbol of the definition around the function with the debug name NAME, or NIL: FOO for (FLET X :IN FOO)."
   (let ((outer (and (consp name) (second (member :in name)))))
     (cond ((symbolp name) name)
-          ;; The name of code evaluated during a load contains that of the file.
+          ;; The name of code evaluated during a load has the name of the file after :IN.
           ((and outer (not (stringp outer))) (root-name outer))
           ((typep name '(cons t (cons symbol))) (second name)))))
 
@@ -43,8 +43,8 @@
   (and form (< -1 form (length offsets)) (aref offsets form)))
 
 (defun form-of-file (place source)
-  "Return the number of the top-level form of the file of SOURCE in which the code of PLACE is, or NIL."
-  ;; Of another source it would signal an error, which a watch of errors sees.
+  "Return the number of the top-level form in which the code at PLACE stands in the file of SOURCE, or NIL."
+  ;; For a source without a file SBCL would signal an error, which a watch of errors sees.
   (unless (and (typep source 'core-source) (source-form source))
     (ignore-errors (place-top-level-form place))))
 

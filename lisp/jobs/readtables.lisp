@@ -4,12 +4,12 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defun reads-p (text)
-  "True when TEXT, a list of the symbols QUOTE and T of CL, is read as that."
+  "True when TEXT is read as (QUOTE T), with the symbols of Common Lisp."
   (equal (ignore-errors (let ((*read-base* 10) (*read-eval* nil)) (read-from-string text))) '(quote t)))
 
 (defun readable-p (readtable)
-  "True when forms can be read with READTABLE, so that an evaluation can repair a wrong one. No code of the user runs
-here: no character of the test has another macro than in a fresh readtable."
+  "True when forms can be read with READTABLE, so that an evaluation can repair it. No code of the user runs here: the
+test reads only characters that have the same macros as in a fresh readtable."
   (and (loop for char across "() "
              always (eq (get-macro-character char readtable) (get-macro-character char nil)))
        (loop for code from (char-code #\A) to (char-code #\Z)
@@ -20,7 +20,7 @@ here: no character of the test has another macro than in a fresh readtable."
          (or (reads-p "(CL:QUOTE CL:T)") (reads-p "(cl:quote cl:t)")))))
 
 (defun dispatch-vector (macros)
-  "Return the vector of the dispatch macros of #, from MACROS, of a readtable, or NIL where SBCL does not show it."
+  "Return the vector of the dispatch macros of #, from MACROS, a readtable's, or NIL where SBCL does not show it."
   (let ((function (and (= 128 (length macros)) (svref macros (char-code #\#)))))
     (when (and function (closure-p function))
       (let ((table (dispatch-table function)))
@@ -59,7 +59,7 @@ the syntax of these characters, the number of other special characters, and the 
 READABLE-P."
   readtable parts text readable)
 
-(sb-ext:defglobal **mark** nil "The mark that was made last, or NIL.")
+(sb-ext:defglobal **mark** nil "The MARK that was made last, or NIL.")
 
 (defmacro same-elements-p (type access one other)
   "True when the vectors ONE and OTHER of TYPE have the same elements, which ACCESS reads."
@@ -76,8 +76,8 @@ READABLE-P."
         (t (eql one other))))
 
 (defun true-mark (readtable parts)
-  "Return the last mark if READTABLE, which has PARTS, is still as it says, else NIL. Every evaluated form needs this,
-so it is fast."
+  "Return **MARK** if it is of READTABLE and has the same parts as PARTS, READTABLE's; else NIL. Every evaluated form
+needs this, so it is fast."
   (let ((mark **mark**))
     (and mark
          (eq readtable (mark-readtable mark))
@@ -85,7 +85,7 @@ so it is fast."
          mark)))
 
 (defun readtable-mark (readtable)
-  "Return a mark of READTABLE as it is: the last one if that is still true, else a new one."
+  "Return a mark of READTABLE as it is: **MARK** if that is still true, else a new one."
   (let ((parts (readtable-parts readtable)))
     (or (true-mark readtable parts)
         (setf **mark** (make-mark readtable
@@ -94,12 +94,12 @@ so it is fast."
                                   (readable-p readtable))))))
 
 (defun still-readable-p (readtable)
-  "Return READABLE-P, from the last mark if that is still true. The mark stays: later it shows what a form changed."
+  "Return READABLE-P of READTABLE, from **MARK** if that is still true. **MARK** stays, to show what a form changed."
   (let* ((parts (readtable-parts readtable)) (mark (and (simple-vector-p (first parts)) (true-mark readtable parts))))
     (if mark (mark-readable mark) (readable-p readtable))))
 
 (defun mark-before (readtable)
-  "Return the last mark if it is of READTABLE, else a new one. It is not compared: it shows READTABLE before a form that
+  "Return **MARK** if it is of READTABLE, else a new mark. It is not compared: it shows READTABLE before a form that
 could change it."
   (let ((mark **mark**))
     (if (and mark (eq readtable (mark-readtable mark))) mark (readtable-mark readtable))))

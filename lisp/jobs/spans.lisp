@@ -1,5 +1,6 @@
 ;;;; Records where each list of a source file begins and ends. SBCL identifies a list by its top-level form and its
-;;;; number in that; these tables give its place, as the reader saw it when the file was compiled, loaded or read again.
+;;;; number in that form: (defun f (x) (g x)) has number 0, (x) 1 and (g x) 2. Tables give the place of each number, as
+;;;; the reader saw it when the file was compiled, loaded or read again.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -10,7 +11,7 @@ N, in characters of the file. Both are 0 when unknown."
 
 (defstruct (file-spans (:constructor make-file-spans (date)))
   "The SPANS of a file that had DATE, by number of the top-level form. OFFSETS is NIL, or for a file that was read again
-the octets at which reading each form began: they must be those that SBCL recorded."
+the octet offsets at which reading each form began: they must equal those that SBCL recorded."
   date (forms #() :type simple-vector) (offsets nil))
 
 (sb-ext:defglobal **spans** (make-hash-table :test 'equal :synchronized t)
@@ -47,8 +48,8 @@ the octets at which reading each form began: they must be those that SBCL record
 ;;; Recording what the reader makes
 
 (defstruct (recorder (:constructor make-recorder (file)))
-  "The lists read for one form of FILE, a FILE-SPANS: READ has their starts, ends and the lists, in turn. DOUBTFUL is a
-list that another reader would make in another way."
+  "The lists read for one form of FILE, a FILE-SPANS. READ has three elements for each: its start, its end and the list.
+DOUBTFUL is NIL, or the first list in whose place the reader may have made another object when the file was loaded."
   file (read (make-array 384 :adjustable t :fill-pointer 0)) (doubtful nil))
 
 (sb-ext:defglobal **recorders** (make-hash-table :test 'eq :weakness :key :synchronized t)
@@ -76,12 +77,12 @@ list that another reader would make in another way."
           thereis (eq cell list)))
 
 (defun tail-read-p (list read)
-  "True when LIST is a tail of another list in READ, as when it stands behind a dot."
+  "True when LIST is a tail of another list in READ, of a RECORDER, as (c) is in (a b . (c))."
   (loop for index from 2 below (length read) by 3 thereis (tail-of-p list (aref read index))))
 
 (defun fill-gaps (spans depths)
-  "Give each list in SPANS that the reader did not make the place of the nearest list around it that it made. DEPTHS has
-the depth of each number in the form."
+  "Give each list without a place in SPANS, which the reader did not make, the place of the nearest list around it that
+has one. DEPTHS is a vector of the depth of each list in the form, by number."
   (declare (type spans spans) (type simple-vector depths))
   (let ((around (make-array (1+ (reduce #'max depths)) :initial-element 0)))
     (loop for number from 0 below (length depths)
@@ -94,7 +95,7 @@ the depth of each number in the form."
     spans))
 
 (defun read-spans (read paths)
-  "Return the SPANS of the form that consists of the lists in READ, of a RECORDER. PATHS is a table as FORM-PATHS is."
+  "Return the SPANS of the form of the lists in READ, of a RECORDER. PATHS, as FORM-PATHS, has the lists' numbers."
   (let ((last 0))
     (maphash (lambda (form path) (declare (ignore form)) (setf last (max last (second path)))) paths)
     (let ((spans (make-array (* 2 (1+ last)) :element-type '(unsigned-byte 32) :initial-element 0))
@@ -109,7 +110,7 @@ the depth of each number in the form."
       (loop for index from 0 below (length read) by 3
             for list = (aref read (+ index 2))
             for number = (second (gethash list paths))
-            ;; A list that is reported twice, such as one behind #+, comes first without what precedes it.
+            ;; A list can be reported twice. The first place counts: one behind #+ comes again with the #+.
             do (when (and number
                           (not (eq list (svref lists number)))
                           (or (null (svref lists number)) (tail-read-p (svref lists number) read)))
@@ -119,12 +120,12 @@ the depth of each number in the form."
       (fill-gaps spans depths))))
 
 (defun without-doubtful (spans doubtful paths)
-  "Return SPANS up to the list DOUBTFUL: later numbers can differ. PATHS is a table as FORM-PATHS is."
+  "Return SPANS up to the list DOUBTFUL: later numbers can differ. PATHS is as for READ-SPANS."
   (let ((number (and doubtful (second (gethash doubtful paths)))))
     (if number (subseq spans 0 (* 2 number)) spans)))
 
 (defun take-form (recorder form number paths)
-  "Store the places of the lists in FORM, the top-level form with NUMBER, from RECORDER. PATHS is as FORM-PATHS."
+  "Store the places of the lists in FORM, the top-level form with NUMBER, from RECORDER. PATHS is as for READ-SPANS."
   (when (consp form)
     (keep-spans (recorder-file recorder) number
                 (without-doubtful (read-spans (recorder-read recorder) paths) (recorder-doubtful recorder) paths)))
@@ -182,8 +183,8 @@ the depth of each number in the form."
 
 (defun call-reading-again (function file &key (path (sb-ext:native-namestring file)) (date (file-write-date file)))
   "Call FUNCTION with a stream of FILE, a pathname, and a function to call with each form, its number, and the octet at
-which reading it began. That records where lists are, unless it is known. FILE can be a copy of what PATH, a native
-truename, was when it had DATE."
+which reading it began. That function records where lists are, unless this is known. FILE can be a copy of the file
+PATH, a native truename, as it was when it had DATE."
   (let* ((spans (make-file-spans date))
          (new (and +form-paths+ +source-information+ (null (spans-known path date))))
          (offsets (make-array 64 :adjustable t :fill-pointer 0)) (*recorder* (make-recorder spans)))
@@ -201,8 +202,8 @@ truename, was when it had DATE."
               (push spans (gethash path **spans**)))))))))
 
 (sb-ext:defglobal **reads-spans** nil
-  "A function that reads a file, a native name, again to record its spans. The file can be a copy of another at a date,
-as for CALL-READING-AGAIN.")
+  "A function that reads the file with a native name again to record its spans. It has the keyword parameters of
+CALL-READING-AGAIN.")
 
 (sb-ext:defglobal **text-as-loaded** nil
   "A function of a native truename and a date. It returns the file's text as loaded with that date, a character for each
@@ -217,7 +218,7 @@ octet, or NIL when that is not kept.")
                 (funcall function name))
       (ignore-errors (delete-file copy)))))
 
-(defvar *may-read-spans* t "False where no file may be read again: that runs code of the user, as reader macros are.")
+(defvar *may-read-spans* t "False where no file may be read again: that runs reader macros of the user.")
 
 (defun find-spans (path date)
   "Return the FILE-SPANS of the file PATH, a native truename, with DATE, or NIL. If they are unknown, read the file
@@ -234,7 +235,7 @@ again, or its kept text if it has changed."
 
 (defun span-of (file form number offsets)
   "Return the start and the end of the list with NUMBER in the top-level FORM, a number too, of FILE, a FILE-SPANS; or
-NIL. OFFSETS are those that SBCL recorded of the file; forms must have the same in FILE."
+NIL. OFFSETS are those of the forms that SBCL recorded; FILE must have the same for FORM and the next form."
   (let* ((forms (and file (file-spans-forms file)))
          (spans (and forms (< -1 form (length forms)) (svref forms form)))
          (read (and file (file-spans-offsets file)))
@@ -246,7 +247,7 @@ NIL. OFFSETS are those that SBCL recorded of the file; forms must have the same 
 
 (defun span-members (path date form number offsets)
   "Return the members with the place of the list with NUMBER in the top-level FORM, a number too, of the file PATH that
-had DATE when it was compiled. None mean the whole form. OFFSETS are those that SBCL recorded of the file."
+had DATE when it was compiled. No members mean the whole form. OFFSETS are those that SBCL recorded of the file."
   (when (and form number (plusp number))
     (multiple-value-bind (start end) (span-of (find-spans path date) form number offsets)
       (if start (list "start" start "end" end) (list "inside" t)))))

@@ -1,4 +1,4 @@
-;;;; Measures how long a thread ran and waited. One that was starved of CPU has not shown that it stands still.
+;;;; Measures how long a thread ran and waited. A thread that was starved of CPU need not be stuck.
 
 (in-package "LIVE-LISP.JOBS")
 

@@ -54,8 +54,7 @@ again before it is unwound."
     (or (null left) (> left *glance-stack*))))
 
 (defun glance-data ()
-  "Return the newest calls of user code on the stack of this thread as strings, printed without
-code of the user."
+  "Return the newest calls of user code on the stack of this thread as strings, printed without code of the user."
   (loop with *may-read-spans* = nil
         for call in (page (remove-if #'folded-p (calls-on-stack)) 0 *glance-frames*)
         collect (on-one-line (printing-locals (print-safely 200 (car call))))))
@@ -70,8 +69,8 @@ code of the user."
       (sb-thread:signal-semaphore done))))
 
 (defun glance-at (jobs)
-  "Have each of JOBS record its frames, and wait a moment for that. One that has not reacted is not asked again before
-it has."
+  "Have each of JOBS record its frames, and wait a moment for that. A job that has not reacted is not interrupted again
+before it has."
   (let ((done (sb-thread:make-semaphore :name "live-lisp glance")) (asked 0))
     (dolist (job jobs)
       (when (and (job-interruptible job) (not (eq (job-glance job) :asked)))

@@ -26,7 +26,7 @@ have modified."
     (funcall function)))
 
 (define-operation ("renew-session" :inline t) ()
-  "Reset the session's settings for reading and printing to those of a fresh SBCL. The rest of it stays."
+  "Reset the session's settings for reading and printing to those of a fresh SBCL. The rest of the session stays."
   (sb-thread:with-mutex (**session-lock**)
     (loop for symbol in *session-variables*
           for firsts on **first-session**
@@ -42,7 +42,7 @@ have modified."
 
 ;;; What answers show
 
-(sb-ext:defglobal **told-styles** '() "What STYLES returned when an answer last showed it.")
+(sb-ext:defglobal **told-styles** '() "The value of STYLES at the last answer.")
 
 (defun styles ()
   "Return the session's settings for reading and printing that differ from a fresh SBCL, as lists of a variable and its
@@ -66,8 +66,8 @@ value. The value of the readtable is a text. Every call needs this, so it is fas
             "value" (if (eq symbol '*readtable*) value (printing-plainly (print-safely 100 value))))))
 
 (defun style-members ()
-  "Return the member with the session's settings for reading and printing that differ from a fresh SBCL, once after each
-change of them."
+  "Return the member \"styles\" of an answer: those STYLES that were not there at the last answer. Return NIL when there
+are none."
   (let* ((*print-pprint-dispatch* **pretty-printers**) (styles (styles)) (told **told-styles**))
     (unless (equal styles told)
       (setf **told-styles** styles)

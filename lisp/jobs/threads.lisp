@@ -1,5 +1,5 @@
-;;;; Threads of jobs. Creating one costs more than all that a short job does, so a spare thread stands ready. It too
-;;;; serves one job only: nothing of an evaluation reaches another.
+;;;; Threads of jobs. Creating a thread costs more than the rest of a short job, so a spare thread is kept. It too
+;;;; serves one job only: no state of an evaluation reaches another.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -15,7 +15,7 @@
     (error (condition)
       (remhash (job-id job) **jobs**)
       (let ((why (report-text 500 condition)))
-        ;; Anything else is a failure of the agent, which costs the image.
+        ;; Any other error is a failure of the agent, for which the server replaces the image.
         (unless (search "OS thread" why) (error condition))
         (send (object "id" (job-id job)
                       "condition" (object "type" (class-text (class-of condition))
@@ -34,8 +34,8 @@ job is handed over, and :GONE when the thread must run none."
 (sb-ext:defglobal **keeps-spare** nil "True in our own image once its guards are installed.")
 
 (sb-ext:defglobal **making-spare** (sb-thread:make-mutex :name "live-lisp making")
-  "Held while a spare is made. An exit must wait for that: it ends all threads, and one that is making another does not
-notice.")
+  "Held while a spare is made. An exit must wait for it: an exit ends all threads, and a thread that is making another
+does not notice.")
 
 (defun spare-thread-p (thread)
   "True when THREAD is the spare thread."
@@ -43,7 +43,7 @@ notice.")
     (and spare (eq thread (spare-thread spare)))))
 
 (defun run-spare (spare)
-  "The life of the thread of SPARE. If it is ended before its job has begun, another thread runs the job."
+  "The function of the thread of SPARE. If the thread is ended before its job has begun, another thread runs the job."
   (sb-sys:without-interrupts
     (unwind-protect
          (sb-sys:with-local-interrupts
@@ -112,19 +112,19 @@ notice.")
   (concatenate 'string "/proc/self/task/" (decimal-digits (thread-number thread)) "/"))
 
 (defun there-p (path)
-  "True when the file PATH exists. This needs no descriptor."
+  "True when the file PATH exists. The check opens no file."
   (zerop (sb-alien:alien-funcall
           (sb-alien:extern-alien "access" (function sb-alien:int sb-alien:c-string sb-alien:int)) path 0)))
 
 (defun gone-p (thread)
-  "True when THREAD has left the process without being unwound. Lisp still counts it."
+  "True when THREAD has left the process without being unwound. Lisp still takes it for alive."
   (and (plusp (thread-number thread))
        (not (there-p (thread-folder thread)))
-       ;; Only where this exists does the system list threads.
+       ;; Only where this folder exists does the system list threads.
        (there-p "/proc/self/task")))
 
 (defun end-dead-jobs ()
-  "End the jobs whose threads have ended without doing so. Signal an error for a thread that was not even unwound: the
+  "End the jobs whose threads have ended without END-JOB. Signal an error for a thread that was not even unwound: the
 collector can never stop all threads then, so the image has failed."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs**

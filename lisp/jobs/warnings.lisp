@@ -23,8 +23,7 @@ style-warning or note."
     (t "note")))
 
 (defun compiling-file ()
-  "Return the native name of the file that COMPILE-FILE compiles now, else of the file that LOAD loads now. Return NIL outside
-of both."
+  "Return the native name of the file that COMPILE-FILE compiles now, else of the file that LOAD loads now, else NIL."
   (let ((path (or *compile-file-truename* *load-truename*)))
     (and path (ignore-errors (sb-ext:native-namestring path)))))
 
@@ -47,7 +46,7 @@ offset of the top-level form, the file, and the character of the file at which t
     (values (span-of (spans-known file nil) (path-top-level-form path) (path-number path) '()))))
 
 (defun definition-text (context)
-  "Return as text the innermost of the definitions in the compiler's CONTEXT, or NIL; PROGN is none."
+  "Return as text the innermost of the definitions in the compiler's CONTEXT, or NIL; PROGN is no definition."
   (let ((form (first (last context))))
     (when (and (consp form) (not (string= "PROGN" (princ-to-string (first form)))))
       (printing-plainly (print-safely 120 form "~{~A~^ ~}")))))
@@ -72,7 +71,7 @@ offset of the top-level form, the file, and the character of the file at which t
                   (string= (symbol-name operator) (princ-to-string (first definition))))))))
 
 (defun unreadable-place (condition)
-  "Return where the form of a file begins that cannot be read, by CONDITION. Else return where reading stopped, or NIL
+  "Return as text where the form begins that could not be read by CONDITION. Else return where reading stopped, or NIL
 when SBCL knows neither."
   (destructuring-bind (&optional line . column)
       (unreadable-line condition)
@@ -90,18 +89,18 @@ when SBCL knows neither."
               (unreadable-place condition))
       (report-text 1000 condition)))
 
-;;; Files are compiled one after the other, so a call in the first is checked against a function that the second
-;;; replaces.
+;;; Files are compiled one after the other, so a call in the first file is checked against the old version of a function
+;;; that the second file replaces.
 
 (defun function-called (form)
-  "Return the global function that FORM calls, or NIL. With a compiler macro, the call can be another: return NIL."
+  "Return the global function that FORM calls, or NIL. Return NIL with a compiler macro, which can change the call."
   (let ((name (and (consp form) (ignore-errors (list-length form)) (first form))))
     (and name (symbolp name) (fboundp name)
          (not (macro-function name)) (not (special-operator-p name)) (not (compiler-macro-function name))
          (plain-definition name))))
 
 (defun about-call-p (condition form)
-  "True when CONDITION is only about how FORM, a list, calls its function: it names numbers and parts of FORM alone."
+  "True when CONDITION is only about how FORM, a list, calls its function: it names only numbers and parts of FORM."
   (and (typep condition '(and style-warning simple-condition))
        (let ((named (simple-condition-format-arguments condition)))
          (and named
@@ -109,7 +108,7 @@ when SBCL knows neither."
                     always (or (integerp each) (and (symbolp each) (or (null each) (member each form)))))))))
 
 (defun call-text (form)
-  "Return what the compiler says now about the call FORM, with anything for its arguments, or NIL when it fits."
+  "Return the compiler's warning as of now about the call FORM, with unknown arguments, or NIL when the call fits."
   (let* ((text nil)
          (parameters '())
          (arguments (loop for each in (rest form)
@@ -167,8 +166,8 @@ once."
             (push (list (first (remarks-warnings *remarks*)) call called) (remarks-calls *remarks*))))))))
 
 (defun uninteresting-p (redefinition)
-  "True when the warning REDEFINITION is about a definition that comes from where the
-new one comes from, as when a file is loaded again."
+  "True when the warning REDEFINITION is about a definition from the same place as the new one, as when a file is loaded
+again."
   (ignore-errors (typep redefinition 'uninteresting-redefinition)))
 
 (defun note-warning (condition)
@@ -193,10 +192,10 @@ is what a redefining form is for."
                  (compiler-error #'note-compiler-error))
     (let ((output *error-output*)
           (*error-output* (make-broadcast-stream))
-          ;; Each use of an undefined variable is reported, with its place; none is only counted. A file has one report
-          ;; of a function.
+          ;; Each use of an undefined variable is reported with its place; without a limit none is only counted. An
+          ;; undefined function is reported once for a file.
           (sb-ext:*undefined-warning-limit* nil))
-      ;; A held error can be within another unit, which ends much later.
+      ;; This call can run while an error is held in another compilation unit, which ends much later.
       (with-compilation-unit (:override t :policy (and *debug-level* `(optimize (debug ,*debug-level*))))
         (let ((*error-output* output))
           (funcall function))))))
