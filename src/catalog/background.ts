@@ -1,13 +1,13 @@
-// Rates how common a word is in any catalog, by a table of tools that others have published (the public tools).
+// Estimates how common a word is in tools, from a table of published tools (the public tools).
 
 import TABLE from './background.json' with { type: 'json' };
 
-/** By field: the average number of words in a public tool. */
+/** The average number of words in each field of a public tool. */
 export const USUAL_LENGTHS: Readonly<Record<string, number>> = TABLE.lengths;
 
 let counts: ReadonlyMap<string, number> | undefined;
 
-/** Returns how many public tools have TERM, a stem; undefined when hardly any has it. */
+/** Returns how many public tools have TERM, a stem; undefined when it is too rare for the table. */
 function publicCount(term: string): number | undefined {
   // The table is parsed by the first search, not at start.
   counts ??= new Map(

@@ -4,7 +4,7 @@ import { CallError } from '../errors.ts';
 import { inputSchema, readArguments } from '../kernel/schema.ts';
 import type { McpTool } from './mcp-tool.ts';
 
-/** The signature of call_tool, which no registry has: the called tool is validated, gated and answered as itself. */
+/** The signature of call_tool, which no registry has: the named tool is validated, gated and answered as itself. */
 export const CALL_TOOL = {
   name: 'call_tool',
   parameters: [

@@ -47,7 +47,7 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
   /** The past searches, when they are remembered. */
   memory: PastSearches | undefined;
 
-  /** Derives from REGISTRY, read again when its revision changes. SPELLING returns the names that clients see. */
+  /** Reads REGISTRY again when its revision changes. SPELLING maps a registered name to the name that clients see. */
   constructor(registry: ToolSource, spelling: Spelling = (name) => name) {
     this.#registry = registry;
     this.#spelling = spelling;
@@ -70,7 +70,7 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
     return kept;
   }
 
-  /** The ranking of the current tools, updated by those that changed. */
+  /** The ranking of the current tools, updated for the tools that changed. */
   get ranking(): Ranking {
     const current = this.#current;
     for (const name of this.#ranked.keys()) {

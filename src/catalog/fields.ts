@@ -21,8 +21,8 @@ export const FIELDS = {
 } as const satisfies Record<string, Weight>;
 export type Field = keyof typeof FIELDS;
 
-/** Weight of a word in past requests that the tool served. It counts once however many had it, so nobody can promote a
- *  tool by many requests. */
+/** Weight of a word in past requests that the tool served. A word counts once, however many requests have it, so that
+ *  nobody can promote a tool by many requests. */
 export const MEMORY_WEIGHT = 0.25;
 
 const FIRST_SENTENCE = /^[\s\S]*?[.!?](?=\s|$)/;
@@ -45,7 +45,7 @@ export function fieldsOf(tool: ToolMetadata): Record<Field, string> {
   };
 }
 
-/** Returns the description in SCHEMA, of a parameter. In a foreign catalog SCHEMA can be anything. */
+/** Returns the description in a parameter's SCHEMA; '' when absent. In a foreign catalog SCHEMA can be anything. */
 function textOf(schema: unknown): string {
   const { description } = (schema ?? {}) as { description?: unknown };
   return typeof description === 'string' ? description : '';

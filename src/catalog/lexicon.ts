@@ -1,4 +1,4 @@
-// Numbers the terms (stems) in the texts of some tools, and keeps the words of each.
+// Numbers the terms (stems) in the texts of tools, and maps each word to its term.
 
 import { usualShare } from './background.ts';
 import { Spelling } from './spelling.ts';
@@ -19,7 +19,7 @@ export class Lexicon {
   /** By term, the share of public tools that have it. */
   #shares: number[] = [];
   #spelling = new Spelling();
-  /** All words in one string, built when first needed: searching one string is as fast as searching many is slow. */
+  /** All words in one string, built when first needed: searching it is far faster than searching many short strings. */
   #joined: string | undefined;
 
   /** Returns the terms of the words of TEXT, one for each word that is no stop word. Adds new words. */
@@ -35,7 +35,7 @@ export class Lexicon {
     if (text !== undefined) {
       this.#terms.set(text, term);
       this.#shares[term] ??= usualShare(text);
-      // A number is no typo of another.
+      // A number is never a typo of another number.
       if (!/\d/.test(word)) this.#spelling.add(word);
     }
     this.#words.set(word, term);
@@ -48,13 +48,13 @@ export class Lexicon {
     return this.#words.get(word) ?? this.#terms.get(stem(word)) ?? this.#terms.get(word) ?? NO_TERM;
   }
 
-  /** Returns the term of WORD if a text has exactly this form. */
+  /** Returns the term of WORD if a text has exactly this form, else NO_TERM. */
   termOfWritten(word: string): number {
     return this.#words.get(word) ?? NO_TERM;
   }
 
-  /** Returns the term of FIRST and SECOND as one word. Only SECOND is stemmed: stemming all joined pairs, which hardly
-   *  ever are words, is slow. */
+  /** Returns the term of FIRST and SECOND joined to one word, else NO_TERM. Only SECOND is stemmed: stemming all joined
+   *  pairs, which hardly ever are words, is slow. */
   termOfJoined(first: string, second: string): number {
     const written = this.#words.get(first + second);
     if (written !== undefined) return written;
@@ -62,8 +62,8 @@ export class Lexicon {
     return this.#words.get(stemmed) ?? this.#terms.get(stemmed) ?? NO_TERM;
   }
 
-  /** Returns the terms of the words that contain TEXT, a run of a query. When it is only the FIRST run, the words must
-   *  end with it; when only the LAST, begin with it. */
+  /** Returns the terms of the words that contain TEXT, a run of letters and numbers in a query. The word must end with
+   *  TEXT if that is the FIRST run of several, and must begin with it if it is the LAST of several. */
   termsWith(text: string, { first, last }: { first: boolean; last: boolean }): Set<number> {
     const pattern = `${last && !first ? BETWEEN : ''}${text}${first && !last ? BETWEEN : ''}`;
     const all = this.#allWords();
@@ -78,7 +78,7 @@ export class Lexicon {
     return terms;
   }
 
-  /** Returns all words, each between two BETWEEN. */
+  /** Returns all words in one string, with BETWEEN before and after each word. */
   #allWords(): string {
     this.#joined ??= `${BETWEEN}${[...this.#words.keys()].join(BETWEEN)}${BETWEEN}`;
     return this.#joined;
@@ -94,7 +94,7 @@ export class Lexicon {
     return this.#spelling.mended(word);
   }
 
-  /** Renumbers each term to its value in PLACES, and forgets terms with a negative one. */
+  /** Renumbers each term to its value in PLACES. Forgets terms whose value there is negative. */
   renumber(places: Int32Array): void {
     this.#shares = this.#shares.filter((_, term) => (places[term] ?? NO_TERM) >= 0);
     this.#spelling = new Spelling();

@@ -22,8 +22,8 @@ export function getToolListForMCP(
   { mode = 'lightweight' }: { mode?: ListMode },
   catalog: Tools,
 ): { tools: McpTool[] } {
-  // A client with the full list that loads only some of it searches the rest itself. With any other list, its model
-  // needs search_tools.
+  // In mode full, clients that load only part of the list search the rest themselves. In all other modes the model
+  // needs search_tools, so clients must always load it.
   return { tools: [getSearchToolsDefinition(mode !== 'full'), ...otherTools(mode, catalog)] };
 }
 

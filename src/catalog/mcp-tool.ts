@@ -21,7 +21,7 @@ export interface McpTool {
   _meta?: { [key: string]: unknown };
 }
 
-/** The assumed effects of a tool by its level, unless it declares others. A cautious one can run any code. */
+/** The assumed effects of a tool by its level, unless it declares others. A cautious tool can run any code. */
 const EFFECTS: Record<SafetyLevel, Effects> = {
   safe: { destructive: false, idempotent: true, openWorld: false },
   cautious: { destructive: true, idempotent: false, openWorld: true },

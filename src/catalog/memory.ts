@@ -18,10 +18,10 @@ export interface ServedStore {
   add(served: Served): void;
 }
 
-/** At most this many requests are remembered for a tool, and characters of each. */
+/** Most requests that are remembered for a tool, and most characters of each. */
 const MOST_REQUESTS = 40;
 const REQUEST_LIMIT = 300;
-/** Searches that wait for a call: a model that does not find its tool at once searches again. */
+/** Most searches that wait for a call: a model that does not find its tool at once searches again. */
 const MOST_OPEN = 5;
 
 const NONE: readonly string[] = [];
@@ -82,7 +82,7 @@ export class SearchMemory implements PastSearches {
   }
 }
 
-/** True when QUERY should be added to those KNOWN. */
+/** True when QUERY should be added to KNOWN, the remembered requests of a tool. */
 function isNew(query: string, known: readonly string[]): boolean {
   return known.length < MOST_REQUESTS && !known.includes(query);
 }

@@ -48,7 +48,7 @@ const CATALOG_CATEGORY: ReadonlyMap<string, ToolCategory> = new Map<string, Tool
   ['settings', 'utility'],
 ]);
 
-/** Tokens of a tool's definition plus its smallest, and its largest typical answer. */
+/** Tokens of a tool's definition plus an answer: MIN with its smallest answer, MAX with its largest typical answer. */
 export interface TokenCost {
   min: number;
   max: number;
@@ -67,16 +67,16 @@ export interface ToolMetadata {
   readonly tokenCost: Readonly<TokenCost>;
   /** Whether code in the image can call it as a function (C7). */
   readonly hasCEMCPDirective: boolean;
-  /** The keywords that it declares, the best first. */
+  /** The keywords that the tool declares, the best first. */
   readonly keywords: readonly string[];
   /** Further words, read by the ranking only. */
   readonly words: readonly string[];
   /** The name of the MCP server that offers the tool, when the catalog covers several servers. */
   readonly server?: string;
-  /** The unique key of the tool, in such a catalog. */
+  /** The tool's unique key in such a catalog, when that is not its name. */
   readonly id?: string;
   readonly safetyLevel: SafetyLevel;
-  /** The level that its author declared, when it is treated as a higher one. */
+  /** The level that the tool's author declared, when the server treats the tool as of a higher level. */
   readonly declaredLevel?: SafetyLevel;
   readonly effects?: Partial<Effects>;
   readonly alwaysLoad: boolean;

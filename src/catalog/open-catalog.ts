@@ -20,7 +20,7 @@ export interface ForeignTool {
   category?: string;
   /** The server that has the tool. */
   server?: string;
-  /** Its unique key; the server and the name when absent. */
+  /** Its unique key. When absent it is SERVER/NAME, or the name alone without a server. */
   id?: string;
 }
 
@@ -42,8 +42,8 @@ export class OpenCatalog extends Map<string, ToolMetadata> {
     for (const id of [...this.keys()]) this.delete(id);
   }
 
-  /** Adds TOOL, or replaces the tool with its id, and returns its entry. PAST are requests that led to a call of it.
-   *  Throws a CallError when it is no tool. */
+  /** Adds TOOL, or replaces the tool with its id, and returns its entry. PAST are requests that led to a call of TOOL.
+   *  Throws a CallError when TOOL is invalid. */
   add(tool: ForeignTool, past: readonly string[] = []): ToolMetadata {
     const metadata = foreignMetadata(tool);
     super.set(keyOf(metadata), metadata);
@@ -52,8 +52,8 @@ export class OpenCatalog extends Map<string, ToolMetadata> {
   }
 }
 
-/** Returns the catalog in TEXT, which has one tool in JSON a line. Of two with one id the later counts. Throws a
- *  CallError that names the invalid line. */
+/** Parses TEXT, which has one tool in JSON on each line, as a catalog. Of two tools with the same id the later one
+ *  counts. Throws a CallError that names the first invalid line. */
 export function readCatalog(text: string): OpenCatalog {
   const catalog = new OpenCatalog();
   // Some editors begin a file with a byte order mark.
@@ -72,10 +72,10 @@ export function readCatalog(text: string): OpenCatalog {
   return catalog;
 }
 
-/** Shared by all tools without words, as there can be many. */
+/** One empty list for all tools, as there can be many. */
 const NONE: readonly string[] = [];
 
-/** Returns the catalog entry of TOOL. Throws a CallError when it is no tool. */
+/** Returns the catalog entry of TOOL. Throws a CallError when TOOL is invalid. */
 function foreignMetadata(tool: ForeignTool): ToolMetadata {
   const {
     name,
@@ -114,7 +114,7 @@ function foreignMetadata(tool: ForeignTool): ToolMetadata {
 
 const PARTS = ['name', 'description', 'inputSchema', 'keywords', 'category', 'server', 'id'] as const;
 
-/** Returns the parts of TOOL that a search reads; null is absent. Throws a CallError that names an invalid part. */
+/** Returns the properties of TOOL that a search reads; null counts as absent. Throws a CallError for an invalid one. */
 function checked(tool: ForeignTool): ForeignTool {
   if (!isObject(tool)) throw new CallError('It must be an object.');
   const parts = Object.fromEntries(
@@ -141,7 +141,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the token cost of the definition of a tool. Throws a CallError when SCHEMA is no JSON. */
+/** Returns the token cost of the definition of a tool. Throws a CallError when SCHEMA cannot be written as JSON. */
 function costOf(description: string, schema: object): TokenCost {
   try {
     return schemaCost(description, schema);

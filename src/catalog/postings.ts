@@ -53,7 +53,7 @@ export class Postings {
     return holders;
   }
 
-  /** Returns those of IDS, which ascend, that have TERM. Calls TELL with each and the weight of TERM in it. */
+  /** Returns those of IDS (ascending) whose documents have TERM. Calls TELL with each, and the weight of TERM in it. */
   among(term: number, ids: readonly number[], tell?: (id: number, value: number) => void): number[] {
     const all = this.#ids;
     const found: number[] = [];
@@ -89,8 +89,8 @@ export class Postings {
     tally.count = count;
   }
 
-  /** Returns a copy in which TERMS and IDS map terms and documents to new numbers. Those mapped to a negative number
-   *  are left out. */
+  /** Returns a copy with new numbers: TERMS and IDS map old term and document numbers to new ones. Postings with a
+   *  negative new number are left out. */
   renumbered(terms: Int32Array, ids: Int32Array): Postings {
     const others = new Postings();
     terms.forEach((to, term) => {
@@ -137,7 +137,7 @@ function grown<Kind extends Numbers>(numbers: Numbers, larger: Kind): Kind {
   return larger;
 }
 
-/** Returns the index from AT to END of the first of NUMBERS, which ascend, not below LEAST. The last never is below. */
+/** Returns the index, from AT to END, of the first of NUMBERS not below LEAST. They ascend, the last not below it. */
 function firstFrom(numbers: Int32Array, least: number, at: number, end: number): number {
   let [low, high] = [at, end - 1];
   while (low < high) {

@@ -21,7 +21,7 @@ const SATURATION = 1.2;
 const IN_FULL = 1.6;
 /** The public tools count as this many tools in the IDF. */
 const PUBLIC_WEIGHT = 100;
-/** The index is compacted when deleted tools outnumber the others by this many: small catalogs change often. */
+/** The index is compacted when deleted tools outnumber the others by this many, because small catalogs change often. */
 const LEAST_GONE = 1000;
 
 /** A tool that the ranking found. */
@@ -40,7 +40,7 @@ interface Document {
   texts: LiteralTexts | undefined;
 }
 
-/** A term of a request. Both with the IDF: WEIGHT counts in the score, ABOUT in the request's subject (coverage). */
+/** A term of a request. WEIGHT counts in the score, ABOUT in the subject (for coverage); both include the IDF. */
 interface Wanted {
   term: number;
   weight: number;
@@ -99,7 +99,7 @@ export class Ranking {
     for (const document of documents) this.#number(document);
   }
 
-  /** Gives DOCUMENT the next document number, and returns it. */
+  /** Assigns DOCUMENT the next document number, and returns the number. */
   #number(document: Document): number {
     const id = this.#documents.push(document) - 1;
     this.#ids.set(document.key, id);
@@ -139,7 +139,7 @@ export class Ranking {
     return this.#holders[term] ?? 0;
   }
 
-  /** How requests look up words. */
+  /** Looks up words of requests. Terms that only deleted tools have count as unknown. */
   readonly #vocabulary: Vocabulary = {
     termOf: (word) => this.#held(this.#lexicon.termOf(word)),
     termOfJoined: (first, second) => this.#held(this.#lexicon.termOfJoined(first, second)),
@@ -174,7 +174,7 @@ export class Ranking {
     return { tools, categories };
   }
 
-  /** Returns how much of the subject of the WANTED terms each tool of IDS covers. */
+  /** Maps each of the document numbers IDS to the sum of ABOUT over the WANTED terms that the tool has. */
   #sharesOf(ids: readonly number[], wanted: readonly Wanted[]): Map<number, number> {
     const shares = new Map<number, number>();
     const ascending = ids.toSorted((one, other) => one - other);
@@ -194,7 +194,7 @@ export class Ranking {
     return (id: number) => !left.has(id) && accepts?.((this.#documents[id] as Document).tool) !== false;
   }
 
-  /** Returns the terms of ASKED that tools have, each once. ALL is the whole subject: the sum over all of ASKED. */
+  /** Returns the terms of ASKED that tools have, each once. ALL is the whole subject: the sum of ABOUT over ASKED. */
   #wanted(asked: readonly Asked[]): { wanted: Wanted[]; all: number } {
     const wanted = new Map<number, Wanted>();
     let all = 0;
@@ -220,7 +220,7 @@ export class Ranking {
     return Math.log((this.#ids.size + PUBLIC_WEIGHT) / (holders + PUBLIC_WEIGHT * share));
   }
 
-  /** Returns the tools with exactly that NAME, ignoring case and with - as _, and the one with that id. */
+  /** Returns the tools with the name NAME (in any case, with - as _), and the tool with the id NAME. */
   named(name: string): ToolMetadata[] {
     const ids = this.#idsOf(spelled(name));
     const id = this.#ids.get(name);
@@ -247,8 +247,8 @@ export class Ranking {
     return hits;
   }
 
-  /** Returns the document numbers that may contain TEXT: by the words within it, else by the runs at its ends.
-   *  Undefined when these are only stop words. */
+  /** Returns the numbers of the documents that may contain TEXT: those with all runs inside TEXT as words, else those
+   *  with words that fit the runs at its ends. Undefined when TEXT has only stop words. */
   #idsHolding(text: string): Iterable<number> | undefined {
     const within: number[] = [];
     const ends: { run: string; first: boolean; last: boolean }[] = [];
@@ -265,7 +265,7 @@ export class Ranking {
     return ends.length === 0 ? undefined : this.#idsWithEnds(ends);
   }
 
-  /** Returns the numbers of the documents that have a word for each of ENDS. */
+  /** Returns the numbers of the documents that have, for each of ENDS, a word that fits it. */
   #idsWithEnds(ends: readonly { run: string; first: boolean; last: boolean }[]): number[] {
     const met = new Uint8Array(this.#documents.length);
     let ids: number[] = [];
@@ -292,7 +292,7 @@ export class Ranking {
   }
 }
 
-/** Maps each of LIST that STAYS to its index among those that do, others to -1. */
+/** Maps each item of LIST to its index among the items for which STAYS is true, or to -1 when STAYS is false. */
 function placesOf<Item>(list: readonly Item[], stays: (item: Item) => boolean): Int32Array {
   let next = 0;
   return Int32Array.from(list, (item) => (stays(item) ? next++ : -1));

@@ -5,14 +5,14 @@ import { NO_TERM } from './lexicon.ts';
 import { SHORTEST_SLIP } from './spelling.ts';
 import { isTelling, stem, words } from './terms.ts';
 
-/** Characters of a request that are read. */
+/** Most characters of a request that are read. */
 export const QUERY_LIMIT = 1000;
 
-/** What a catalog knows about words. */
+/** The words of a catalog. */
 export interface Vocabulary {
   /** Returns the term of WORD, in any inflected form, if a tool has it; else NO_TERM. */
   termOf(word: string): number;
-  /** Returns the term of FIRST and SECOND as one word, likewise. */
+  /** Returns the term of FIRST and SECOND joined to one word, if a tool has it; else NO_TERM. */
   termOfJoined(first: string, second: string): number;
   /** Returns the known word that WORD is most likely a typo of, else WORD. */
   mended(word: string): string;
@@ -21,11 +21,11 @@ export interface Vocabulary {
 /** A word of a request. */
 export interface Asked {
   word: string;
-  /** NO_TERM when no tool has it. */
+  /** The word's term; NO_TERM when no tool has it. */
   term: number;
   /** Its weight, where 1 is that of a plain word that occurs once. */
   weight: number;
-  /** Its part in the subject of the request, for coverage. */
+  /** Its share in the subject of the request, for coverage. */
   about: number;
 }
 
@@ -34,8 +34,8 @@ const NAME_PART = 0.25;
 const JOINED = 0.3;
 const MENDED = 0.5;
 const LOOK = 0.4;
-/** Parts in the subject of the request: of a word that neither the catalog nor public tools have (it may be a name), of
- *  one that only public tools have, and of a word from LOOKS. */
+/** Shares in the subject of the request: of a word that neither the catalog nor public tools have (it may be a name),
+ *  of a word that only public tools have, and of a word from LOOKS. */
 const UNKNOWN = 0.5;
 const ELSEWHERE = 1.5;
 const LOOK_SUBJECT = 2;
@@ -89,7 +89,7 @@ export function readRequest(query: string, vocabulary: Vocabulary): Asked[] {
   return [...asked, ...added.filter(({ word, term }) => term !== NO_TERM && !times.has(word))];
 }
 
-/** Returns WORD as asked for, with WEIGHT if VOCABULARY has it. A typo is corrected if CAN is true. */
+/** Returns WORD as asked for, with WEIGHT if VOCABULARY has it. If CAN is true, corrects a typo, with less weight. */
 function plainWord(word: string, weight: number, vocabulary: Vocabulary, can: boolean): Asked {
   const term = vocabulary.termOf(word);
   if (term !== NO_TERM) return { word, term, weight, about: 1 };
@@ -100,7 +100,7 @@ function plainWord(word: string, weight: number, vocabulary: Vocabulary, can: bo
   return { word: mended, term: vocabulary.termOf(mended), weight: weight * MENDED, about: 1 };
 }
 
-/** Returns each pair of adjacent words in ALL that is one word of VOCABULARY, such as stack and trace. */
+/** Returns each pair of adjacent words in ALL that VOCABULARY has as one word: stack trace as stacktrace. */
 function joined(all: readonly string[], vocabulary: Vocabulary): Asked[] {
   const found: Asked[] = [];
   for (let at = 1; at < all.length; at++) {

@@ -38,11 +38,11 @@ export interface ToolSearchResult {
   query?: string;
 }
 
-/** Tools by name. A Catalog keeps its ranking; for any other map, each search builds one. */
+/** Tools by name or id. A map without a ranking gets a new one for each search. */
 export type Searchable = ReadonlyMap<string, ToolMetadata> & { readonly ranking?: Ranking };
 
 const HIGH_TOKEN_COST = 5000;
-/** Defaults: most literal hits, and the number up to which ranked tools are added. */
+/** Without a limit, at most this many literal hits are returned, and ranked tools fill up to MOST_RANKED. */
 const MOST = 20;
 const MOST_RANKED = 5;
 /** At most this many further tools are named. */
@@ -56,7 +56,7 @@ interface Hit {
   why?: { searchScore: number } | { match: 'ranked' | 'weak' };
 }
 
-/** The result of a search: the best hits, the names of further ones, and counts of all. */
+/** The result of a search: the best hits, the names or ids of further hits, and the counts of all. */
 interface Found {
   hits: Hit[];
   more: string[];
@@ -94,8 +94,8 @@ function listTools(options: ToolSearchOptions, catalog: Searchable): Found {
   return { hits, more: [], total: all.length, categories: countCategories(all) };
 }
 
-/** Returns the tools that QUERY names, then literal hits, then ranked tools. They are found in all of CATALOG; the
- *  filters of OPTIONS only select among them (C27, C32). */
+/** Returns the tools that QUERY names, then literal hits, then ranked tools. All of CATALOG is searched; the filters of
+ *  OPTIONS only select from what was found (C27, C32). */
 function findTools(query: string, options: ToolSearchOptions, catalog: Searchable): Found {
   const ranking = catalog.ranking ?? rankingOf(catalog);
   const literal = ranking.literal(query);
@@ -127,7 +127,7 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
   };
 }
 
-/** Returns how many tools to return for LIMIT. SURE were named or are literal hits; NAMED of these were named. */
+/** Returns how many tools to return; LIMIT 0 means all. SURE are named by the query or contain it; NAMED are named. */
 function mostOf(limit: number | undefined, sure: number, named: number): number {
   if (limit !== undefined) return limit > 0 ? limit : Number.MAX_SAFE_INTEGER;
   return Math.max(MOST_RANKED, named, Math.min(MOST, sure));
@@ -151,10 +151,10 @@ function rankingOf(catalog: Searchable): Ranking {
 
 /** A word that can only be a name: with a punctuation mark or digit in it, or in camelCase. */
 const LOOKS_LIKE_NAME = /[\w-][-_.:/\d][\w-]|\p{Ll}\p{Lu}/u;
-/** Separators of names, tried in turn: none, list punctuation, and any character that programs' names lack. */
+/** Separators of names, tried in turn: none, list punctuation, and any character that names in programs lack. */
 const BETWEEN_NAMES = [/(?!)/, /[,;\n]/, /[^\p{L}\p{M}\p{N}_.:/-]+/u];
 
-/** Returns the tools that QUERY names (C27). In a query of more than names, only words that look like names count. */
+/** Returns the tools that QUERY names (C27). In a query with other words too, only words that look like names count. */
 function namedTools(query: string, ranking: Ranking): Set<ToolMetadata> {
   const named = new Set<ToolMetadata>();
   for (const between of BETWEEN_NAMES) {
@@ -167,7 +167,7 @@ function namedTools(query: string, ranking: Ranking): Set<ToolMetadata> {
   return named;
 }
 
-/** Returns the tools of NAME, ignoring punctuation at its ends. */
+/** Returns the tools with the name NAME; if there are none, those with NAME without the punctuation at its ends. */
 function toolsOf(name: string, ranking: Ranking): readonly ToolMetadata[] {
   const tools = ranking.named(name.trim());
   const inner = tools.length > 0 ? name : name.replace(/^[\s.:/-]+|[\s.:/-]+$/g, '');

@@ -2,7 +2,7 @@
 
 import { distance } from 'fastest-levenshtein';
 
-/** Shorter words are not corrected: too many others are as near. */
+/** Words shorter than this are not corrected: too many known words are equally close to them. */
 export const SHORTEST_SLIP = 4;
 
 /** Known words, among which corrections are looked up. */

@@ -3,18 +3,18 @@
 /** The kind of a deleted document. */
 const GONE = 255;
 
-/** The kind of each document and its score, which is zero between searches. A search touches only documents that it
- *  meets. */
+/** Keeps the kind (a number for its category) and the score of each document. All scores are zero between searches, and
+ *  a search touches only the documents that it meets. */
 export class Tally {
   /** The score of each document. */
   sums = new Float32Array(64);
-  /** The documents with a score, and their number. */
+  /** The ids of the documents with a score: the first COUNT elements. */
   met = new Int32Array(64);
   count = 0;
   /** The kind of each document. */
   #kinds = new Uint8Array(64);
 
-  /** Adds the document ID of KIND, which is below 255. All scores must be zero. */
+  /** Adds the document ID of KIND, which is below 255. All scores must be zero: growing the arrays loses them. */
   add(id: number, kind: number): void {
     if (id >= this.sums.length) {
       this.sums = new Float32Array(Math.ceil(id * 1.5));
@@ -59,7 +59,7 @@ export class Tally {
   }
 }
 
-/** True when ONE scores below OTHER, or the same and ONE is the larger number. */
+/** True when ONE scores below OTHER, or the same and has the higher id. */
 function isWorse(one: number, other: number, sums: Float32Array): boolean {
   const [sum, than] = [sums[one] as number, sums[other] as number];
   return sum < than || (sum === than && one > other);

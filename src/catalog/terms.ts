@@ -1,4 +1,4 @@
-// Splits a text into terms: the stems of its words, and names both in parts and whole.
+// Splits a text into words, names both in parts and whole, and reduces words to terms (stems).
 
 import { stemmer } from 'stemmer';
 import STOP from './stop-words.json' with { type: 'json' };
@@ -6,7 +6,7 @@ import STOP from './stop-words.json' with { type: 'json' };
 /** Stop words: grammar, and words that every request has. */
 const STOP_WORDS: ReadonlySet<string> = new Set(STOP.words.split(' '));
 
-/** A run that is one word as it stands, as nearly all are. */
+/** Matches a run that is a single word, as nearly all runs are. */
 const PLAIN = /^(?:[A-Za-z]?[a-z\d]*|[A-Z]+)$/;
 // Unicode properties in a pattern are resolved when it is created. Patterns are therefore created by the first search,
 // not at start.
@@ -59,7 +59,7 @@ export function words(text: string): string[] {
   return found;
 }
 
-/** Returns the words of the run WRITTEN: as written, normalized (NFKC), and its parts. */
+/** Returns the words of WRITTEN, a run, in lower case: as written, normalized, its parts, and characters in pairs. */
 function wordsOfRun(written: string): string[] {
   const run = written.replace(/^\p{M}+/u, '').normalize('NFKC');
   if (run === '') return [];
@@ -84,7 +84,7 @@ export function isTelling(word: string): boolean {
 const STEMS = new Map<string, string>();
 const KEPT_STEMS = 10_000;
 
-/** Returns the stem of WORD, in lower case, which its inflected forms share. */
+/** Returns the stem that WORD (in lower case) shares with its inflected forms. */
 export function stem(word: string): string {
   const kept = STEMS.get(word);
   if (kept !== undefined) return kept;

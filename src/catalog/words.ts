@@ -1,4 +1,4 @@
-// Gives built-in tools further words for the search. They are data in words.json: one line for each tool.
+// Reads further search words of the built-in tools from words.json, which has one line for each tool.
 
 import WORDS from './words.json' with { type: 'json' };
 
