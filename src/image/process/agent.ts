@@ -17,7 +17,7 @@ export interface AgentOptions {
   root: string;
   /** Heap size in megabytes. */
   heapMb: number;
-  /** Folders that ASDF searches for systems, with all below them. When empty, ASDF searches the root alone. */
+  /** Folders that ASDF searches for systems, with all folders below. When empty, ASDF searches the root alone. */
   trees: string[];
   /** Names of abilities and internals of SBCL that the agent must not use, as in define-ability and define-internal in
    *  the Lisp source. */
@@ -39,7 +39,7 @@ export function cacheUsable(folder: string): boolean {
   }
 }
 
-/** True when the cache has a compiled agent, for whichever version of SBCL: only SBCL knows its own. Removes agents
+/** True when the cache has a compiled agent, for any version of SBCL: only SBCL knows its own version. Removes agents
  *  that another user can have written. */
 export function isCompiled(options: AgentOptions): boolean {
   const start = `${basename(compiledAgent(options))}-`;
@@ -54,8 +54,8 @@ export function isCompiled(options: AgentOptions): boolean {
 /** The value of sourceDigest when the program was bundled; undefined when the sources run unbundled. */
 declare const BUNDLED_AGENT: string | undefined;
 
-/** Returns the digest of the agent's source in FOLDER. A bundled program contains it: to read all files would be a
- *  tenth of its start. */
+/** Returns the digest of the agent's source in FOLDER. A bundled program contains the digest: reading all files would
+ *  take a tenth of its start. */
 export function agentDigest(folder: string): string {
   return typeof BUNDLED_AGENT === 'string' ? BUNDLED_AGENT : sourceDigest(folder);
 }
@@ -75,8 +75,8 @@ const LOAD_CACHED =
   '(load (sb-ext:parse-native-namestring (concatenate (quote string) (sb-ext:posix-getenv "LIVE_LISP_FASL") ' +
   '"-" (lisp-implementation-version) ".fasl")))';
 const LOAD_SOURCE = '(load (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_BOOT")))';
-/** Has Linux kill this process when the server ends, even while it still loads. In a core the agent does this first.
- *  Later, the agent itself notices the end of the server. */
+/** A form that has Linux kill SBCL when the server ends, even while SBCL still loads the agent. An agent in a core does
+ *  this itself, first of all. Later, the agent itself notices the end of the server. */
 const END_WITH_SERVER =
   '(progn #+linux (sb-alien:alien-funcall (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long)) 1 9))';
 const RUN = '(funcall (find-symbol "MAIN" "LIVE-LISP.AGENT"))';
@@ -95,7 +95,7 @@ export function coreCommand(sbcl: string, options: AgentOptions, core: string, f
   return command(sbcl, options, { core, forms: [form], env: {} });
 }
 
-/** The image gets at least this much memory besides its heap. */
+/** Least memory of the image besides its heap. */
 const LEAST_MEMORY_MB = 4096;
 
 /** Returns how many megabytes of address space the image may use besides its heap: half of the machine's memory, or of
@@ -105,7 +105,7 @@ export function besidesHeapMb(): number {
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
 }
 
-/** Limits the processes that compile the agent. Each takes 100 MB, and the longest file bounds what more would gain. */
+/** Most processes that compile the agent at once. Each takes 100 MB; the longest file limits what more of them gain. */
 const WORKERS = 8;
 
 /** Returns the command that compiles the agent into the cache on all CPUs, and exits. */
@@ -120,15 +120,15 @@ export function compilingCommand(sbcl: string, options: AgentOptions): Command {
 /** Exit code of savingCommand when this SBCL can never save a core. */
 export const CANNOT_SAVE = 3;
 
-/** Returns the command that saves SBCL with the compiled agent as the file CORE, and exits. It saves none and exits
- *  with CANNOT_SAVE when the program SBCL only launches the real one, which would have to be given the core. */
+/** Returns the command that saves SBCL with the compiled agent as the file CORE, and exits. When the program SBCL only
+ *  launches the real one, which would have to be given the core, it saves nothing and exits with CANNOT_SAVE. */
 export function savingCommand(sbcl: string, options: AgentOptions, core: string): Command {
   const env = { ...agentFiles(options), LIVE_LISP_CORE: core, LIVE_LISP_PROGRAM: realpathSync(sbcl) };
   return command(sbcl, options, { forms: [LOAD_CACHED, SAVE], env });
 }
 
-/** Address space per heap. SBCL's collector copies live data, so it needs room for the heap and a copy. A third part is
- *  for data allocated while the collecting thread waits for a CPU. The agent keeps live data within the heap. */
+/** Address space as a multiple of the heap. SBCL's collector copies live data, so it needs the heap and a copy. A third
+ *  is for data allocated while the collecting thread waits for a CPU. The agent keeps live data within the heap. */
 export const SPACE_PER_HEAP = 3;
 
 function command(

@@ -30,13 +30,13 @@ export class Child implements Peer {
   #readable = false;
   /** Process id of SBCL itself. In the sandbox this is not the process that we spawned. */
   #lisp: number | undefined;
-  /** True while SBCL is a descendant of our process whose id is not known yet. */
+  /** True while SBCL's process id is unknown, because SBCL is a descendant of the process that we spawned. */
   #wraps: boolean;
   readonly #raw = new RawOutput();
   #complaint = '';
   #exited = false;
   #endedFromOutside = false;
-  /** True when the process was told to exit, and when its agent failed. */
+  /** Whether the process was told to exit, and whether its agent failed. */
   #exits = false;
   #failed = false;
   #endedByCall = false;
@@ -119,17 +119,17 @@ export class Child implements Peer {
     return (this.#complaint === '' || this.#failed) && !this.#endedFromOutside && !this.#exits;
   }
 
-  /** Whether a call asked for its end, or was the reason for it. */
+  /** True when a call asked for the end of the process, or was the reason for it. */
   get endedByCall(): boolean {
     return this.#endedByCall;
   }
 
-  /** The operations that had no answer when it ended. */
+  /** The operations that had no answer when the process ended. */
   get unanswered(): readonly string[] {
     return this.#unanswered;
   }
 
-  /** The agent's greeting, with the abilities that it lacks and their stand-ins; undefined before it. */
+  /** The agent's greeting, which says what this SBCL lacks; undefined until the agent greets. */
   get hello(): Hello | undefined {
     return this.#hello;
   }
@@ -179,7 +179,7 @@ export class Child implements Peer {
     return this.#readable ? () => look() ?? false : look;
   }
 
-  /** Returns a function: for how many milliseconds SBCL was denied the CPU since the function's first call. */
+  /** Returns a function that returns the milliseconds without CPU of SBCL since the function's first call. */
   denied(): () => number {
     return deniedTo(this.#lisp);
   }

@@ -14,7 +14,7 @@ export interface Beating {
   kill(): void;
 }
 
-/** Returns how many milliseconds an image with HEAP_MB of heap may be silent, by TIMES. */
+/** Returns how many milliseconds an image with HEAP_MB megabytes of heap may be silent before it counts as frozen. */
 export function frozenAfter(heapMb: number, times: Times = TIMES): number {
   return times.frozen + times.frozenPerGb * (heapMb / 1024);
 }
@@ -24,7 +24,7 @@ const SILENT_BEATS = 5;
 
 /** Pings HEART every BEAT_MS milliseconds while calls wait. Kills it when a ping has no answer for SILENT_BEATS beats
  *  without garbage collection, or for FROZEN_MS. FROZEN_MS is long, because collecting a large heap stops everything.
- *  Time without CPU counts for neither, up to another FROZEN_MS. Returns the function that stops the pings. */
+ *  Time without CPU, up to another FROZEN_MS, counts towards neither limit. Returns a function that stops the pings. */
 export function listenToHeart(heart: Beating, frozenMs: number, beatMs: number = TIMES.beat): () => void {
   let silentSince: number | undefined;
   let silentBeats = 0;

@@ -18,8 +18,8 @@ import {
 } from './agent.ts';
 import { type Cell, type Command, run } from './command.ts';
 
-/** Smallest heap that a core is made for: the default, so that smaller heaps share the core. For a larger heap than it
- *  was made for, SBCL patches all code of the core at each start, which takes 40 ms and 17 MB. */
+/** Smallest heap, in megabytes, that a core is made for: the default, so that smaller heaps share the core. For a
+ *  larger heap than its own, SBCL patches all code of the core at each start, which takes 40 ms and 17 MB. */
 const LEAST_HEAP_MB = 4096;
 /** At most this many cores are kept, of 40 MB each: for several versions of SBCL and live-lisp side by side. */
 const KEPT = 3;
@@ -50,9 +50,9 @@ export class KeptCore {
     return file !== undefined && isCore(file) ? coreCommand(sbcl, this.#options, file) : undefined;
   }
 
-  /** Makes the core for SBCL from the compiled agent, from which an image has already started. An existing core is
-   *  replaced only when FAILED says that no image starts from it. Nothing waits for this. Never throws: without a core,
-   *  a start only takes longer. */
+  /** Makes the core for SBCL in the background, from the compiled agent, from which an image has already started.
+   *  Replaces an existing core only when FAILED: no image starts from it. Never throws: without a core, a start only
+   *  takes longer. */
   async make(sbcl: string, failed: boolean): Promise<void> {
     const file = coreFile(sbcl, this.#options);
     if (this.#closed || this.#partial !== undefined || file === undefined) return;

@@ -1,4 +1,4 @@
-// Decides when an image is started plain: with an agent that uses no internals of SBCL, one of which may have ended it.
+// Decides when an image is started plain: with an agent that uses no internals of SBCL, which may have ended the last.
 
 import { EVERYTHING } from './agent.ts';
 

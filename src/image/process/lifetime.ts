@@ -31,21 +31,21 @@ export interface LifetimeOptions extends AgentOptions {
   sandbox?: Cell | undefined;
 }
 
-/** Callbacks to the user of the image, at the events of its life. */
+/** Callbacks at the events of an image's life. */
 export interface Turns {
-  /** Returns the requests that CHILD, which is being started, may send to the server. */
+  /** Returns the handlers of the requests that CHILD, which is being started, sends to the server. */
   upcalls(child: Child): Upcalls;
-  /** Makes CHILD, which has greeted, ready for calls. Returns true when CHILD was ended by this and another process
-   *  must be started. */
+  /** Makes CHILD, which has greeted, ready for calls. Resolves to true when CHILD must be replaced, because the rebuild
+   *  in it failed. */
   prepare(child: Child): Promise<boolean>;
-  /** The image was lost; HOW is part of a sentence. BY_CALL says that a call asked for that, or was the reason. */
+  /** The image was lost; HOW is part of a sentence. BY_CALL: a call asked for the end, or was the reason for it. */
   lost(how: string, byCall: boolean): void;
 }
 
 /** A process was started, but ended before it greeted. */
 class FailedStart extends SetupError {}
 
-/** Rethrows ERROR unless a process was started and ended before greeting. Other errors do not blame a core or fasl. */
+/** Rethrows ERROR unless a process was started and ended before it greeted: no other error blames the core or fasl. */
 function unlessNotBegun(error: unknown): undefined {
   if (!(error instanceof FailedStart)) throw error;
 }
@@ -96,7 +96,7 @@ export class Lifetime {
     return this.#failure;
   }
 
-  /** The greeting of the last process's agent; undefined before it. */
+  /** The greeting of the last process's agent; undefined until the agent greets. */
   get hello(): Hello | undefined {
     return this.#child?.hello;
   }
@@ -131,7 +131,7 @@ export class Lifetime {
     return peer === this.#prepared;
   }
 
-  /** Whether the process that was started last was made ready for calls, and lives. */
+  /** True when the process that was started last is ready for calls and has not ended. */
   get prepared(): boolean {
     return this.#child !== undefined && this.#child === this.#prepared && !this.#child.dead;
   }
@@ -143,7 +143,7 @@ export class Lifetime {
     return { pid: child.pid, uptimeMs: performance.now() - child.startedAt, ...seenFromOutside(child.pid) };
   }
 
-  /** Returns a function: for how many milliseconds the process was denied the CPU since the function's first call. */
+  /** Returns a function that returns the milliseconds without CPU of the process since the function's first call. */
   denied(): () => number {
     return this.#child?.denied() ?? (() => 0);
   }
@@ -203,7 +203,7 @@ export class Lifetime {
     }
   }
 
-  /** Starts and watches a process. One that must prove that it works is replaced until one does. */
+  /** Starts and watches a process. When it must prove that it works and fails, starts another. */
   async #begin(): Promise<Child> {
     const child = await this.#watched();
     if (!this.#ladder.doubtful || (await this.#works(child))) return child;
@@ -253,7 +253,7 @@ export class Lifetime {
     return child;
   }
 
-  /** Starts a plain process if the last one, which failed with ERROR, ended by itself. Else rethrows ERROR. */
+  /** Starts a plain process if the last process, which failed with ERROR, ended by itself. Else rethrows ERROR. */
   async #spawnPlain(sbcl: string, error: unknown): Promise<Child> {
     const { heapMb } = this.#options;
     unlessNotBegun(error);
@@ -329,8 +329,8 @@ export class Lifetime {
     return succeeds && isCompiled(options);
   }
 
-  /** Starts a process by COMMAND. When it is killed from outside before it greets, its core or fasl is not at fault. So
-   *  the FIRST try is repeated once. */
+  /** Starts a process by COMMAND and waits for its greeting. A process that is killed from outside before it greets
+   *  proves no fault of its core or fasl, so the FIRST try is repeated once. */
   async #spawn(command: Command, first = true): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
     const { root, sandbox } = this.#options;

@@ -2,7 +2,7 @@
 
 export type RawStream = 'stdout' | 'stderr';
 
-/** At most this many characters are kept until they are taken, and of an unfinished line. */
+/** Most characters that are kept of the output until it is taken, and of an unfinished line. */
 const LIMIT = 8000;
 /** Length limit of the reason for which the runtime gave up. */
 const REASON_LIMIT = 100;
@@ -50,7 +50,7 @@ export class RawOutput {
     this.#kept = '';
     const partial = (['stdout', 'stderr'] as const).map((stream) => {
       const text = this.#partial[stream];
-      // The rest of such a line would not be recognized any more.
+      // Such a line stays until it is complete: its rest alone would not be recognized.
       if (canBeChatter(text)) return '';
       this.#partial[stream] = '';
       return text;

@@ -1,4 +1,4 @@
-// Decides which SBCLs live-lisp supports, and words what people are told about theirs.
+// Decides which SBCLs live-lisp supports, and describes to people how well theirs is supported.
 
 import VERSIONS from './sbcl-versions.json' with { type: 'json' };
 
@@ -45,8 +45,8 @@ export function standingOf(version: string): string {
   return `between those that live-lisp is tested with (${TESTED}). It should work; report it if it does not`;
 }
 
-/** Compares the first three numbers of versions ONE and OTHER. Returns a number below 0 when ONE is older, 0 when they
- *  are equal, and NaN when one has no numbers. */
+/** Compares the first three numbers of versions ONE and OTHER. Returns a negative number when ONE is older, a positive
+ *  number when it is newer, 0 when they are equal, and NaN when either is no version. */
 function compare(one: string, other: string): number {
   const others = numbersOf(other);
   const differences = numbersOf(one).map((number, index) => number - Number(others[index]));

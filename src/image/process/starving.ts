@@ -1,4 +1,4 @@
-// Measures for how long a process was denied the CPU: what it did not do meanwhile proves nothing against it.
+// Measures for how long a process was denied the CPU. Its silence in that time proves nothing against it.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
