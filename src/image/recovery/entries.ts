@@ -12,7 +12,7 @@ export interface FormEntry {
   policy?: unknown[];
   /** Names that the form defined and that its text does not show. */
   defines?: string[];
-  /** Names of the restarts by which it went on from errors. */
+  /** Names of the restarts by which the evaluation went on after errors. */
   restarts?: string[];
 }
 
@@ -29,13 +29,13 @@ export interface FileEntry {
   kind: 'file';
   path: string;
   digest?: string;
-  /** It was not loaded to its end. */
+  /** The file was not loaded to its end. */
   partial?: boolean;
   /** The load was interrupted or took too long: it may do so again. */
   cut?: boolean;
-  /** It was loaded to its end, and then the image had nothing that only an earlier load of the file had made. */
+  /** The file was loaded to its end, and then the image had nothing that only an earlier load of the file had made. */
   complete?: boolean;
-  /** Definitions that it no longer had were removed from the image. */
+  /** Definitions that the file no longer had were removed from the image. */
   forget?: boolean;
   /** As of a form. */
   restarts?: string[];
@@ -63,7 +63,7 @@ export interface SystemEntry {
   files?: Digests;
 }
 
-/** Stores entries and the content of loaded files. Its methods throw when they cannot. */
+/** Stores entries, and the content of loaded files by digest. Its methods throw when they cannot. */
 export interface JournalStore {
   append(entry: Entry): void;
   /** Removes all entries. */

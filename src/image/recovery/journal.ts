@@ -22,7 +22,7 @@ import { addForm, addName, type Held, type JournalNote, nothingHeld } from './re
 const ENTRY_LIMIT = 20_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
 
-/** Evaluations of which forms are counted, and what is open: far more than can run at once. */
+/** Most evaluations whose forms are counted, and most open forms and loads: far more than can run at once. */
 const JOBS = 1000;
 
 /** Callback for the answer of an operation, with the id of its job. */
@@ -35,7 +35,7 @@ export class Journal {
   #held: Held = nothingHeld();
   /** For each running evaluation (by job id), how many of its forms the agent has reported. */
   readonly #told = new Map<number, number>();
-  /** What has begun to build and not ended, by the number of the form, or by the name of what is loaded. */
+  /** Labels of what has begun to build and not ended: of forms, by number, and of loads, by the label itself. */
   readonly #open = new Map<number | string, string>();
   readonly #notes: JournalNote[] = [];
   #full = false;
@@ -62,7 +62,7 @@ export class Journal {
     return this.#entries;
   }
 
-  /** What the image holds now, besides what the entries rebuild. */
+  /** What the image holds now, for the report of its loss. */
   get held(): Readonly<Held> {
     return this.#held;
   }
@@ -114,15 +114,15 @@ export class Journal {
     return previous.damaged;
   }
 
-  /** True when NOW, the content of the file PATH, is what was loaded last, or what the last edit of its definitions
-   *  made. A rebuild repeats both. */
+  /** True when NOW, the content of the file PATH, is what was loaded last, or what the last edit of definitions made of
+   *  the file. A rebuild repeats both loads and edits. */
   hasAsLoaded(path: string, now: Buffer | undefined): boolean {
     const last = this.#entries.findLast((each) => 'path' in each && each.path === path);
     const digest = last?.kind === 'forms' ? last.whole : last?.kind === 'file' ? last.digest : undefined;
     return digest !== undefined && now !== undefined && digest === digestOf(now);
   }
 
-  /** Removes ENTRY. */
+  /** Removes ENTRY, also from the store, which is written anew. */
   drop(entry: Entry): void {
     const others = this.#entries.filter((each) => each !== entry);
     this.#empty();
@@ -168,7 +168,7 @@ export class Journal {
     return (job, answer) => {
       const { ending, data } = answer;
       if (load !== undefined) this.#open.delete(load);
-      // What is held has not ended.
+      // An operation with a held error has not ended.
       if ('held' in data) {
         if (load !== undefined) keepNewest(this.#open, load, load);
       } else if (ending.kind !== 'lost') ended(job, answer);
@@ -176,7 +176,7 @@ export class Journal {
     };
   }
 
-  /** Returns what to call with the answer of the operation NAME once that has ended in an image that lives. */
+  /** Returns the callback for the answer of the operation NAME, for when it has ended without a loss of the image. */
   async #watchEnd(
     name: string,
     args: object,
@@ -194,7 +194,7 @@ export class Journal {
       const contents = new Map<string, Buffer | undefined>();
       for (const file of files) contents.set(file, await this.#contentOf(file));
       return (_, { data }) => {
-        // Definitions that these files no longer have are gone, or will be.
+        // FORGET is true: definitions that these files no longer have are gone, or will be.
         for (const value of (data as LoadFilesData).value ?? [])
           this.#loadedFile(value.file, { value }, 'done', true, contents.get(value.file));
       };
@@ -223,7 +223,7 @@ export class Journal {
     return () => {};
   }
 
-  /** Returns the content of FILE if a lost image is to be rebuilt. */
+  /** Returns the content of FILE if lost images are rebuilt; else undefined. */
   async #contentOf(file: string): Promise<Buffer | undefined> {
     return this.on ? this.files.read(file) : undefined;
   }
@@ -233,7 +233,7 @@ export class Journal {
     addName(this.#held.tools, name);
   }
 
-  /** Appends ENTRY. It replaces the last entries, as far as it repeats or supersedes them. */
+  /** Appends ENTRY. Removes the last entries before it, as far as ENTRY repeats or supersedes them. */
   add(entry: Entry): void {
     if (!this.on || this.#full) return;
     for (let last = this.#entries.at(-1); last && replaces(entry, last); last = this.#entries.at(-1)) {
@@ -250,7 +250,7 @@ export class Journal {
     this.#write((store) => store.append(entry));
   }
 
-  /** Stores CONTENT, with this DIGEST, of a loaded file. */
+  /** Stores CONTENT, that of a loaded file, under DIGEST. */
   keep(digest: string, content: Buffer): void {
     this.#write((store) => store.keep(digest, content));
   }
@@ -327,7 +327,7 @@ export class Journal {
   }
 }
 
-/** Returns how the load is named that the operation NAME with ARGS is, or undefined for another operation. */
+/** Returns the label of the load that the operation NAME with ARGS is; undefined for other operations. */
 function loadOf(name: string, args: object): string | undefined {
   const { file: path = '', name: system = '' } = args as { file?: string; name?: string };
   if (name === 'load-file') return labelOf({ kind: 'file', path });
@@ -335,14 +335,14 @@ function loadOf(name: string, args: object): string | undefined {
   return name === 'load-system' ? labelOf({ kind: 'system', name: system }) : undefined;
 }
 
-/** Makes VALUE that of KEY in MAP. When that is full, what came first is forgotten. */
+/** Sets KEY to VALUE in MAP. When MAP has JOBS keys, removes the oldest key first. */
 function keepNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
   const [oldest] = map.keys();
   if (oldest !== undefined && map.size >= JOBS) map.delete(oldest);
   map.set(key, value);
 }
 
-/** Returns what the entry of a load says that ended in another way than at its end. */
+/** Returns the properties of an entry for a load that did not reach its end. HOW is the kind of its ending. */
 function partly(how: Ending['kind']): { partial: true; cut?: true } {
   return { partial: true, ...(how === 'interrupted' && { cut: true }) };
 }
@@ -352,7 +352,7 @@ function leavesNothing({ old, unset, left }: Agreement = {}): boolean {
   return old === undefined && unset === undefined && left === undefined;
 }
 
-/** Returns the entry of the form TEXT, with what the agent told besides. */
+/** Returns the entry of the form TEXT, with the other facts that the agent sent; these are unchecked values. */
 function formEntry(
   text: string,
   { package: home, without, readtable, policy, defines, restarts }: Built,
@@ -369,13 +369,13 @@ function formEntry(
   };
 }
 
-/** Returns the RESTARTS, which can be anything, as a member of an entry, when there are any. */
+/** Returns the names in RESTARTS, an unchecked value, as a property of an entry; {} when there are none. */
 function restartsIn(restarts: unknown): { restarts?: string[] } {
   const names = namesIn(restarts);
   return names.length > 0 ? { restarts: names } : {};
 }
 
-/** Returns the names in MEMBER, which can be anything. */
+/** Returns the strings in MEMBER, an unchecked value; [] when it is no array. */
 function namesIn(member: unknown): string[] {
   return Array.isArray(member) ? member.filter((each) => typeof each === 'string') : [];
 }

@@ -5,7 +5,7 @@ import type { Ending } from '../wire/endings.ts';
 import type { Entry } from './entries.ts';
 import type { Cause } from './report.ts';
 
-/** At most this many probes per rebuild. Each costs a collection: together less than a second in most images. */
+/** At most this many probes per rebuild. Each collects garbage: together less than a second in most images. */
 const TRIES = 30;
 
 export class Narrowing {
@@ -23,7 +23,7 @@ export class Narrowing {
     this.#suspectsThreads = suspectsThreads;
   }
 
-  /** Returns the places to probe: after how many of ENTRIES, which are about to be rebuilt. */
+  /** Returns after how many of ENTRIES, which are about to be rebuilt, to probe the image. */
   places(entries: readonly Entry[]): number[] {
     this.#entries = entries;
     this.#good = 0;

@@ -28,7 +28,7 @@ export class Rebuild {
   readonly #journal: Journal;
   readonly #times: Times;
   readonly #began = performance.now();
-  /** Whether what runs was begun when the time for all was over. */
+  /** True when the running job began after the time for the whole rebuild was over. */
   #late = false;
   #mark: { job: number; reached: (index: number, probing: boolean) => void } | undefined;
   #abandoned = false;
@@ -77,8 +77,8 @@ export class Rebuild {
     this.#abandoned = true;
   }
 
-  /** Rebuilds the image in PEER. Returns 'broken' when PEER is unusable; an entry to blame was dropped from the
-   *  journal. Returns 'narrowed' when the next rebuild must search more closely for it. */
+  /** Rebuilds the image in PEER. Returns 'broken' when PEER is unusable; the entry to blame is then dropped from the
+   *  journal. Returns 'narrowed' when the next rebuild must probe more closely to find the entry to blame. */
   async run(peer: Peer): Promise<'built' | 'broken' | 'narrowed'> {
     this.#result = nothingBuilt();
     this.#done = 0;
@@ -118,19 +118,19 @@ export class Rebuild {
       if (entry.kind === 'system') return await this.#loadSystem(peer, entry);
       return await this.#replay(peer, nextBatch(entries, this.#done, end));
     } catch (error) {
-      // There is no disk space for a file, or the message is too long.
+      // Causes: no disk space for a file, or a message that is too long.
       this.#fail(labelOf(entry), { kind: 'told', text: messageOf(error) });
       this.#done++;
       return !peer.dead;
     }
   }
 
-  /** Whether the time for all is over. */
+  /** True when the time for the whole rebuild is over. */
   get #over(): boolean {
     return performance.now() - this.#began >= this.#times.rebuild;
   }
 
-  /** Returns how many milliseconds the load of ENTRY may take. One that was cut off will often not end either. */
+  /** Returns the milliseconds that the load of ENTRY may take. If it was cut off before, it often will be again. */
   #loadLimit({ cut }: { cut?: boolean }): number {
     return cut ? this.#times.rebuiltForm : this.#times.rebuiltLoad;
   }
@@ -206,7 +206,7 @@ export class Rebuild {
   /** Records how loading the file of ENTRY ended. Returns whether the image is usable. */
   #loaded(entry: Entry & { path: string; partial?: boolean }, ending: Ending, notLoaded: boolean): boolean {
     const whole = ending.kind === 'done' && !notLoaded;
-    // As much of one as was loaded then is there again.
+    // A file that was only partly loaded counts too: the same part is loaded again.
     if (whole || (entry.partial && ending.kind !== 'lost')) addName(this.#result.files, entry.path);
     if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
     this.#done++;
@@ -214,8 +214,8 @@ export class Rebuild {
     return true;
   }
 
-  /** Returns the file of ENTRY, with its old content if it has changed since. The content itself is sent, because an
-   *  image in the sandbox would not see a copy. */
+  /** Returns the file of ENTRY, with its old content if it has changed since; undefined when it is gone and its content
+   *  was not kept. The content itself is sent, because an image in the sandbox would not see a copy. */
   async #sourceOf({
     path,
     digest,
@@ -236,7 +236,7 @@ export class Rebuild {
     const unknown: string[] = [];
     for (const file of changed)
       if (!this.#journal.hasAsLoaded(file, await this.#journal.files.read(file))) unknown.push(file);
-    // ASDF compares times in seconds, so it can take what was compiled from a file for what that is now.
+    // ASDF compares times in whole seconds, so it can take the fasl of an older version of a file for current.
     const args = {
       name: entry.name,
       ...(changed.length > 0 && { force: true }),
@@ -258,7 +258,7 @@ export class Rebuild {
   }
 
   /** Performs the operation NAME with ARGS in a job that is interrupted after LIMIT_MS milliseconds. The time starts
-   *  again whenever the agent reports the next form, or a probe after it, which REACHED receives. */
+   *  anew whenever the agent reports the next form, or a probe after it. REACHED receives these reports. */
   async #job<Name extends 'replay' | 'load-file' | 'load-forms' | 'load-system' | 'probe'>(
     peer: Peer,
     name: Name,
@@ -287,8 +287,8 @@ export class Rebuild {
     return { data, ending: endingAfter(ending, performance.now() - began) };
   }
 
-  /** ENTRY did not end in its time, or left the image BROKEN: it is left out from now on. So it is not when it had no
-   *  time, because that for all was over. Returns whether the image can be used. */
+  /** Drops ENTRY, which did not end in its time or left the image BROKEN, from this and all further rebuilds. Keeps it
+   *  if it had no time, because the time for the whole rebuild was over. Returns whether the image is usable. */
   #stopped(entry: Entry | undefined, ending: Ending, broken = false): boolean {
     const usable = ending.kind !== 'lost' && !broken;
     if (this.#abandoned) return usable;
@@ -310,7 +310,7 @@ export class Rebuild {
     this.#result.failed.push({ what, cause });
   }
 
-  /** Tells, once for each file, when the file PATH is NOW another than was loaded last. AGAIN says what is loaded. */
+  /** Records, once per file, that NOW, the content of PATH, is not what was loaded last. AGAIN says what is loaded. */
   #compare(path: string, now: Buffer | undefined, again: 'kept' | 'as it is now'): void {
     if (this.#journal.hasAsLoaded(path, now) || this.#result.changed.some(({ what }) => what === path))
       return;

@@ -13,9 +13,9 @@ import { addHeld, type LossReport, nothingHeld } from './report.ts';
 
 /** At most this many rebuilds may end the new image, and this many images in a row may be lost unused. */
 const ATTEMPTS = 3;
-/** After this many images in a row that were lost soon, the rebuild is suspected. */
+/** After this many rebuilt images in a row that were lost soon, the rebuild is suspected. */
 const SUSPICIOUS = 2;
-/** Of losses that could not be reported in between, at most this many are reported. */
+/** A report contains at most this many losses, the latest. */
 const LOSSES_TOLD = 5;
 
 export class Recovery {
@@ -33,12 +33,12 @@ export class Recovery {
   /** When the image was rebuilt (performance.now), and whether a call has ended in it. */
   #builtAt = 0;
   #worked = false;
-  /** How many in a row were built again and lost soon after, and how many of these no call has ended. */
+  /** How many images in a row were rebuilt and lost soon after, and how many of these no call had ended. */
   #barren = 0;
   #unasked = 0;
-  /** Lines of the journal of a server before that could not be read. */
+  /** Number of lines in the previous server's journal that could not be read. */
   #damaged = 0;
-  /** Entries that somebody asked not to rebuild. */
+  /** Number of entries that were not rebuilt, on request. */
   #forgotten = 0;
   /** The last report of a loss. */
   #last: LossReport | undefined;
@@ -54,7 +54,7 @@ export class Recovery {
     return this.#last;
   }
 
-  /** How images were lost, in losses not reported yet. */
+  /** How images were lost, for the losses that are not reported yet. */
   get untold(): readonly string[] {
     return this.#losses;
   }
@@ -79,8 +79,8 @@ export class Recovery {
     this.#worked = true;
   }
 
-  /** Takes that the image was lost; HOW is part of a sentence. BY_CALL says that a call asked for that, or was the reason.
-   *  Returns whether it is to be built again at once: one that nobody used waits for a call. */
+  /** Records that the image was lost; HOW is part of a sentence. BY_CALL: a call asked for the end, or was its reason.
+   *  Returns true when the image must be rebuilt at once; one that nobody used is rebuilt for the next call. */
   lost(how: string, byCall = false): boolean {
     this.#losses = [...this.#losses, how].slice(-LOSSES_TOLD);
     addHeld(this.#held, this.journal.lose());
@@ -108,9 +108,9 @@ export class Recovery {
     this.#unasked = 0;
   }
 
-  /** Makes REBUILD what the next image is built from. Throws a CallError when that is not there. */
+  /** Selects what the next image is built from. Throws a CallError when there is no such journal. */
   choose(rebuild: 'session' | 'none' | 'previous'): void {
-    // What is ended on request proves nothing against what it was built with.
+    // An image that is ended on request proves nothing against its rebuild.
     this.#suspectNothing();
     this.#builtAt = Number.NEGATIVE_INFINITY;
     this.#worked = true;
@@ -133,10 +133,10 @@ export class Recovery {
     this.#damaged = damaged;
   }
 
-  /** Rebuilds a lost image in PEER, which nobody has used yet, if one was lost. Returns true when PEER died or broke,
-   *  so another process must be started. */
+  /** Rebuilds the lost image, if any, in PEER, which nobody has used yet. Returns true when another process must be
+   *  started, because PEER is unusable or the rebuild must probe more closely. */
   async prepare(peer: Peer): Promise<boolean> {
-    // Its start files ended it, not a rebuild.
+    // Start files ended PEER, not a rebuild.
     if (peer.dead) return false;
     if (!this.wanted) {
       this.#suspectNothing();
@@ -157,8 +157,8 @@ export class Recovery {
     return !this.#built;
   }
 
-  /** Returns how it is found out what ends the images that are built again, when something seems to. A hook can run in the
-   *  thread of a call, and seem to be asked for. What has a thread of its own does not. */
+  /** Returns a search for the entry that ends rebuilt images, if enough were lost soon; else undefined. Threads are
+   *  suspected if no call seems the cause: a hook can run in the thread of a call, the program's threads cannot. */
   #suspected(): Narrowing | undefined {
     return this.#barren < SUSPICIOUS ? undefined : new Narrowing(this.#unasked > SUSPICIOUS);
   }

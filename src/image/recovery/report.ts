@@ -50,7 +50,7 @@ export type Cause =
   /** These names are not defined. */
   | { kind: 'names missing'; names: string[] };
 
-/** What differs, and why. LEFT_OUT: it will not be rebuilt any more. */
+/** What differs, and why. LEFT_OUT: the entry will not be rebuilt any more. */
 export interface Remark {
   what: string;
   cause: Cause;
@@ -67,7 +67,7 @@ export interface Rebuilt {
   changed: Remark[];
   /** Forms that ended well, but did not define these names as they had before. */
   missing: Remark[];
-  /** Entries that the time limit did not allow to rebuild. */
+  /** Number of entries that were not rebuilt, for lack of time. */
   unreached: number;
   /** Nothing was rebuilt, because the image had been lost too often. */
   gaveUp: boolean;
