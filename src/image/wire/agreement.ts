@@ -1,6 +1,6 @@
 // Types of the differences that the agent reports between the image and the loaded files.
 
-/** A definition: a word for its kind, and its name with packages. */
+/** A definition: a word for its kind, and its name with package prefixes. */
 export interface Item {
   kind: string;
   name: string;
@@ -58,8 +58,8 @@ export interface Agreement {
   leftTotal?: number;
 }
 
-/** A definition in FILE, at the top-level form AT, that the image does not have like this: it is MISSING, or from the
- *  file OTHER, or was evaluated at TIME; BY is the beginning of the form. */
+/** A definition in FILE, at the top-level form AT, that differs in the image. The image lacks it (MISSING), has it from
+ *  the file OTHER, or has it from an evaluation at TIME, whose form begins with BY. */
 export interface Difference extends Item {
   file: string;
   at?: number;

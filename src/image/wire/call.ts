@@ -32,6 +32,6 @@ export interface CallOptions {
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
   /** The call that this one continues: this reply counts as the answer of that call. With IF_LEFT, only when the reply
-   *  says that its code left the error. */
+   *  says that the evaluated code left the held error (`left`). */
   continues?: { name: keyof Operations; args: object; ifLeft?: boolean };
 }

@@ -1,4 +1,4 @@
-// Sends requests and matches answers on one connection to an agent; answers all open requests when it is lost.
+// Sends requests and matches answers on one connection to an agent. When it is lost, answers all open requests.
 
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../../errors.ts';
@@ -30,7 +30,7 @@ const PARTS_CHARACTERS = FRAME_LIMIT;
 /** After a chunk with more messages than this, all other work gets a turn. */
 const MANY = 32;
 
-/** With more octets than this unread by the agent, we read from it slowly: each of its messages can need an answer. */
+/** With more octets than this that the agent has not read, we read from it slowly: its messages can need answers. */
 const UNREAD = 1024 * 1024;
 /** Length of these pauses. They end in any case: an agent may have to write before it can read. */
 const UNREAD_MS = 20;
@@ -51,7 +51,7 @@ export class Channel {
   #nextId: number;
   #lost: string | undefined;
 
-  /** Serves STREAM, the connection to the agent of PEER. UPCALLS serves requests of its code. Ids begin at FIRST_ID. */
+  /** Serves STREAM, the connection to PEER. UPCALLS serves requests of its code. Request ids begin at FIRST_ID. */
   constructor(stream: Duplex, peer: Peer, upcalls: Upcalls, turns: Turns, firstId = 1) {
     this.#nextId = firstId;
     this.#stream = stream;

@@ -3,7 +3,7 @@
 import type { OldItem } from './agreement.ts';
 import type { Holding } from './holding.ts';
 
-/** A missing package or symbol, with NEAR (similar names), or a symbol that names no class. */
+/** A missing package or symbol, with NEAR (similar names); a symbol that names no class; or a missing system. */
 export type LookupFailure =
   | { failure: 'no-package'; package: string; near?: string[] }
   /** CURRENT is the session's package, if the symbol is there and no package was named; then NEAR is absent. */
@@ -23,9 +23,9 @@ export interface Place {
   inside?: boolean;
   /** The file was written after it was compiled. */
   changed?: boolean;
-  /** Date of the compiled file, if the file has changed since, in seconds of Lisp's universal time. */
+  /** Write date (universal time) of the source file as it was compiled, if the file has changed since. */
   written?: number;
-  /** The date of the compiled file is not known. */
+  /** The write date of the source file at its compilation is not known. */
   undated?: boolean;
   method?: string;
   description?: string;
@@ -36,9 +36,9 @@ export interface Caller {
   name?: string;
   /** Kind of caller other than a function (S3.17); absent for a function. */
   kind?: string;
-  /** The function of which this is another name. */
+  /** The function of which this caller is another name. */
   same?: string;
-  /** True when its data merely contain the name. */
+  /** True when the caller's data merely contain the name. */
   possible?: boolean;
   /** Operator of a form that is in no file. */
   operator?: string;
@@ -56,7 +56,7 @@ export interface Caller {
 export interface Warning {
   severity: 'error' | 'warning' | 'undefined' | 'style-warning' | 'note';
   text: string;
-  /** Names similar to an undefined one. */
+  /** Names similar to an undefined name. */
   near?: string[];
   form?: string;
   definition?: string;
@@ -118,7 +118,7 @@ export interface Doing {
   characters?: number;
   lastLine?: string;
   file?: string;
-  /** Milliseconds of garbage collection meanwhile. */
+  /** Milliseconds of garbage collection while the job ran. */
   collectedMilliseconds?: number;
 }
 

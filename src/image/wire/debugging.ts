@@ -11,7 +11,7 @@ export interface HeldRow {
   type: string;
 }
 
-/** Why a request about a held error, or one of its frames, was not performed. */
+/** Facts about a held error and its frames, or why a request about them was not performed. */
 export interface DebugValue {
   /** The error is not held (GONE; WHY is the reason), or another call uses it (BUSY). HELD: numbers of held errors. */
   gone?: boolean;
@@ -34,17 +34,17 @@ export interface DebugValue {
   call?: Frame;
   locals?: Local[];
   package?: string;
-  /** A restart that needs other values; TAKES are its parameters. */
+  /** A restart that needs more values than were given; TAKES are its parameters. */
   restart?: string;
   takes?: string;
-  /** A restart that returned instead of leaving. */
+  /** A restart that returned, instead of transferring control. */
   returned?: string;
   /** True when the thread of the program goes on. */
   goesOn?: boolean;
 }
 
 export interface DebugData extends Remarks {
-  /** The evaluated code left the error, so the held call went on. The other members are the answer of that call. */
+  /** The evaluated code made a non-local exit, so the held call went on. The other members are that call's answer. */
   left?: boolean;
   value?: DebugValue | LookupFailure;
   /** The printed values of each evaluated form, and the number of the last form. */

@@ -122,7 +122,7 @@ class Steps {
     });
   }
 
-  /** Kills the image once it was found hanging, or when it has reacted and does not end the call. */
+  /** Asks the image to react. Kills it if polls then find it hanging, or if it reacts but the call does not end. */
   async #ask(): Promise<void> {
     this.#standing = -1; // The current poll does not count.
     await this.#job.reacts();

@@ -21,7 +21,7 @@ export interface Condition {
   text: string;
   /** The unbound variable, as PACKAGE::NAME. */
   variable?: string;
-  /** Names similar to one that does not exist. */
+  /** Names similar to a name that does not exist. */
   near?: string[];
   /** True when the condition says that a name does not exist. */
   missing?: true;
@@ -85,7 +85,7 @@ export interface Interrupted {
   frames: Frame[];
   /** True when its cleanup forms did not run to their end. */
   cutShort?: boolean;
-  /** Milliseconds of garbage collection meanwhile. */
+  /** Milliseconds of garbage collection while the call ran. */
   collectedMilliseconds?: number;
   /** The thread that ended the call's thread. */
   endedBy?: string;
@@ -98,7 +98,7 @@ export interface Interruption extends Interrupted {
   afterMs: number;
 }
 
-/** Endings that have no time. */
+/** Endings without a duration. */
 type Plain =
   | { kind: 'done' }
   | { kind: 'condition'; condition: Condition }
@@ -117,7 +117,7 @@ export function endingAfter(told: ToldEnding, afterMs: number): Ending {
   return told.kind === 'interrupted' ? { ...told, afterMs } : told;
 }
 
-/** The reason of an aborted signal, where it is more than the client's wish. */
+/** The reason of a signal that something other than the client's cancellation aborted. */
 export class Stop {
   readonly why: Reason;
 
@@ -126,7 +126,7 @@ export class Stop {
   }
 }
 
-/** Returns why SIGNAL aborted: the client cancelled, unless something else was said, as by a limit. */
+/** Returns why SIGNAL aborted: by a Stop, by a timeout, or else because the client cancelled. */
 export function reasonOf(signal: EndSignal | undefined): Reason {
   const reason: unknown = signal?.reason;
   if (reason instanceof Stop) return reason.why;

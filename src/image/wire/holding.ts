@@ -25,14 +25,14 @@ export interface Holding {
   taken?: { restart: string; text: string }[];
   /** Total of these restarts, when the list is not complete. */
   takenTotal?: number;
-  /** The names of all restarts by which it went on, also of those that were invoked for errors that were held. */
+  /** Names of all restarts by which the operation went on, including those that were invoked for held errors. */
   wentOnBy?: string[];
 }
 
 /** Options of an operation that runs code. Errors are held for HOLD seconds; without HOLD they end the operation. */
 export interface Hold {
   hold?: number;
-  /** Number of the last error that earlier images have held; the next gets a higher one. */
+  /** Number of the last error that earlier images have held; the next error gets a higher number. */
   heldAbove?: number;
   /** Names of restarts to invoke where they are offered. */
   restarts?: readonly string[];

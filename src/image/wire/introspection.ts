@@ -22,7 +22,7 @@ export interface ReferencesData {
   outside?: Caller[];
   outsideCount?: number;
   accessibleIn?: string[];
-  /** The kind is how each uses the variable: read, set or bind. */
+  /** The kind of a row says how it uses the variable: read, set or bind. */
   rows?: Caller[];
 }
 
@@ -72,7 +72,7 @@ export interface EffectiveMethodData {
   /** The form of an unusual method combination, with the number of a row in the place of each call. */
   form?: string;
   total?: number;
-  /** FROM is the number of the row whose method calls this one next. ENTERED is false when that certainly fails. */
+  /** FROM is the number of the row whose method calls this one next. ENTERED is false when that call surely fails. */
   rows?: { method: Place; from?: number; entered: boolean }[];
   /** Methods that are applicable under a condition. */
   perhapsCount?: number;
@@ -91,9 +91,9 @@ export interface ImpactData {
   in: string;
   /** Names of the packages in which it is accessible. */
   homes?: string[];
-  /** Functions whose code names it; their names are the descriptions. */
+  /** Functions whose code calls it, also within inlined code; their names are the descriptions. */
   naming?: Place[];
-  /** Functions in these packages that look up symbols by name (their names are the descriptions), and their number. */
+  /** Functions in HOMES that look up symbols by name (their names are the descriptions), and their number. */
   finding?: Place[];
   findingCount?: number;
   /** Source files of the loaded code. */
@@ -103,7 +103,7 @@ export interface ImpactData {
   arglist?: string;
   methodCount?: number;
   methods?: { place: Place; arglist: string }[];
-  /** How many systems ASDF knows that test others. MORE: not all callers were followed. */
+  /** How many systems ASDF knows that test other systems. TESTS_MORE: not all callers were followed. */
   testSystems?: number;
   testsMore?: boolean;
   testCount?: number;
@@ -113,13 +113,13 @@ export interface ImpactData {
   /** Kind of the class that it names. */
   class?: string;
   slots?: string[];
-  /** Of a structure: the one that it includes, and which functions call what it made. */
+  /** Of a structure: the structure that it includes, and the functions that call a function made by its definition. */
   include?: string;
   structureUsers?: string[];
-  /** Its direct superclasses, PACKAGE::NAME, but those of every class. */
+  /** Its direct superclasses as PACKAGE::NAME, without the default superclass. */
   superclasses?: string[];
-  /** Classes that are above it no more, or anew, with the superclasses that were asked about, and the slots that it had from
-   *  the former. Of some the image UNKNOWN has no class; then what it loses is not known. */
+  /** With the requested superclasses: classes no longer above it (GONE) or newly above it (COME), and the slots from
+   *  the former. UNKNOWN: requested superclasses without a class in the image; then GONE is not known. */
   superclassesGone?: string[];
   superclassesCome?: string[];
   superclassesUnknown?: string[];
@@ -128,7 +128,7 @@ export interface ImpactData {
   initargs?: ClassInitargs[];
   subclassCount?: number;
   subclasses?: Place[];
-  /** Absent when they were not counted. */
+  /** Absent when the instances were not counted. */
   instances?: number;
 }
 
@@ -249,8 +249,8 @@ export interface UnusedData {
   rows?: UnusedRow[];
 }
 
-/** A function that nothing uses. SELF: it calls itself. MENTIONED: a function with the name among its data, as TEMPLATE
- *  of a macro. HOMES: the names of the packages in which the name of a MACRO is accessible. */
+/** A function that nothing uses. SELF: it calls itself. MENTIONED: a function whose data contain the name; TEMPLATE: it
+ *  is a macro. HOMES: the names of the packages in which the name of a MACRO is accessible. */
 export interface UnusedRow {
   name: string;
   macro?: boolean;

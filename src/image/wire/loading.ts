@@ -26,7 +26,7 @@ export interface LoadSystemData extends Remarks {
     loaded?: string[];
     /** Source files of the system that are not there any more. */
     gone?: string[];
-    /** Those that were loaded from FILE while ASDF can also find an OTHER of the name; each is told once. */
+    /** Systems that were loaded from FILE while ASDF can also find OTHER, of the same name. Each is reported once. */
     twins?: { name: string; file: string; other: string }[];
     agreement?: Agreement;
   } & Partial<MissingSystem>;
@@ -40,9 +40,9 @@ export interface MissingSystem {
   neededBy?: string;
   /** Systems that ASDF has. */
   known?: string[];
-  /** The .asd file in which ASDF looks for it, and which systems that defines instead. */
+  /** The .asd file in which ASDF looks for it, and which systems that file defines instead. */
   asd?: { file: string; systems?: string[] };
-  /** The library manager that the image uses, and the form by which that installs what is missing, where it can. */
+  /** The library manager that the image uses. INSTALLING: the form by which it installs the system, where it can. */
   manager?: string;
   /** Why the library manager could not be loaded. */
   managerFailure?: string;

@@ -69,7 +69,7 @@ export type AgentMessage =
   | { kind: 'part'; id: number; part: unknown }
   | { kind: 'answer'; id: number; answer: Answer };
 
-/** Returns MESSAGE, parsed. */
+/** Parses MESSAGE. Members of a wrong type are converted or left out. */
 export function readMessage(message: Message): AgentMessage {
   const id = numberOf(message['id']);
   if ('hello' in message) return readHello(message);

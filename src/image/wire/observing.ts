@@ -122,7 +122,7 @@ export interface Spot {
 }
 
 export interface Profile {
-  /** Absent without a form: how often it ran, and the cost of a run. */
+  /** How often the form ran, and the cost of a run; absent without a form. */
   runs?: number;
   milliseconds?: number;
   cpu?: number;

@@ -36,7 +36,7 @@ export interface WhoCallsData {
   name: string;
   callers: number;
   others: number;
-  /** How many merely contain the name in their data. */
+  /** How many functions merely contain the name in their data. */
   possible: number;
   /** How many callers are outside of the requested system. */
   leftOut?: number;
@@ -49,7 +49,7 @@ export interface WhoCallsData {
   unheard?: boolean;
   /** Files whose top-level forms are not all known. */
   unread?: UnreadFile[];
-  /** Why SBCL records no uses of it in top-level forms, when there are other forms. */
+  /** Why SBCL records no uses of the function in top-level forms; absent when no other uses were found. */
   unrecorded?: 'macro' | 'inline' | 'slot';
   /** Other names of packages, mapped to their proper names. */
   packages?: Record<string, string>;
@@ -66,7 +66,7 @@ export interface WhoCallsData {
 /** One meaning of a symbol, such as its function. */
 export interface Thing {
   nature: string;
-  /** Absent when SBCL keeps none. */
+  /** Absent when SBCL keeps no lambda list. */
   arglist?: string;
   /** Lambda list that the methods of a generic function accept together, when it differs. */
   accepted?: string;
@@ -124,7 +124,7 @@ export interface CompileData extends Omit<EvaluateData, 'values'> {
 export interface CheckedText {
   /** End offsets of its forms. */
   ends?: number[];
-  /** Why it cannot be read after the last of these. */
+  /** Why the text cannot be read after the last of these ends. */
   stopped?: string;
   /** Problems of some forms; NAME: the problem is a package or a symbol. */
   problems?: { start: number; text: string; name?: boolean }[];
@@ -139,7 +139,7 @@ interface ToolValue {
 
 export interface RunToolData extends Remarks {
   /** The handler's return value, or why it failed. MISSING: the image has no such tool. REPLACED: it has a newer one.
-   *  DATA is absent when it cannot be sent, TEXT when it is the data. RESULT is what it returned besides a failure. */
+   *  DATA is absent when it cannot be sent, TEXT when it is the data. RESULT is the value of a failed handler. */
   value?: ToolValue & { failed?: boolean; result?: ToolValue; missing?: string; replaced?: boolean };
 }
 
@@ -288,8 +288,8 @@ export interface AgentStatus {
   jobs?: AgentJob[];
 }
 
-/** Result of a tool that code called: its data with the TEXT for a model, or the text of its failure. RESULT is what it
- *  returned in spite of that. NEEDS_APPROVAL: a human could allow the call. */
+/** Result of a tool that code called: its data with the TEXT for a model, or the text of its failure. RESULT is what
+ *  the tool returned in spite of the failure. NEEDS_APPROVAL: a human could allow the call. */
 export type ToolAnswer =
   | { value: unknown; text?: string }
   | { failure: string; result?: string; needsApproval?: boolean };

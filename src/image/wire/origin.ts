@@ -9,7 +9,7 @@ import type { Peer } from './peer.ts';
 interface Origin {
   peer: Peer;
   operations: readonly string[];
-  /** Id of the innermost operation's job; undefined for a thread that works for none. */
+  /** Id of the innermost operation's job; undefined for a thread that works for no operation. */
   job: number | undefined;
 }
 
@@ -35,7 +35,7 @@ export function operationsAround(): readonly string[] | undefined {
   return origin.getStore()?.operations;
 }
 
-/** Operations that compile and then undo what that defined: one at a time. */
+/** Operations that compile code and then undo its definitions. Only one runs at a time. */
 export const COMPILATIONS: readonly string[] = ['compile-forms', 'check-file'];
 
 /** True when a compilation waits for the current work, which therefore must not wait for that compilation. */

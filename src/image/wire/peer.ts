@@ -1,5 +1,5 @@
-// The rest of the program's view of whatever speaks our wire protocol: our own SBCL, or the agent in an image that
-// somebody else runs.
+// Defines how the rest of the program sees whatever speaks our wire protocol: our own SBCL, or the agent in an image
+// that somebody else runs.
 
 import type { AgentOperations } from './agent-operations.ts';
 import type { Endable } from './ending-steps.ts';
@@ -7,7 +7,7 @@ import type { Answer } from './messages.ts';
 
 /** The agent at the other end of a connection. */
 export interface Peer {
-  /** True when it has gone, and answers no more. */
+  /** True when the peer has gone, and answers no more. */
   readonly dead: boolean;
   /** The features of the image, as in Image. */
   readonly features: ReadonlySet<string>;

@@ -25,7 +25,7 @@ export class Pulse {
     return this.#ask('ping', async () => void (await this.#peer.request('ping', {}).answer));
   }
 
-  /** Requests the agent's status. Returns the one that arrives within MS milliseconds, else the last one, if any.
+  /** Requests the agent's status. Returns the status that arrives within MS milliseconds, else the last one, if any.
    *  silentMs is how long the image has not reacted. */
   async status(ms: number): Promise<{ said?: Said; silentMs: number }> {
     let timer: NodeJS.Timeout | undefined;

@@ -23,13 +23,13 @@ export interface RenamingData {
   conflicts?: NameConflict[];
 }
 
-/** A structure named by the symbol, or with a slot of that name. Functions are without their package. */
+/** A structure named by the symbol, or with a slot of that name. Names of functions are without their package. */
 export interface StructureData {
   name: string;
   /** Each slot and its accessor. */
   slots?: [string, string][];
   constructors?: string[];
-  /** Those of the constructors that take each slot by its keyword: they have no lambda list of their own. */
+  /** Constructors that take each slot by its keyword: they have no lambda list of their own. */
   takingSlots?: string[];
   predicate?: string;
   copier?: string;
@@ -41,10 +41,10 @@ export interface RenameFacts {
   natures?: string[];
   /** Files and numbers of the top-level forms that define it. */
   places?: [string, number][];
-  /** Other names, containing its name, that these forms define. */
+  /** Further names that these forms define and that contain the symbol's name. */
   made?: string[];
   structures?: StructureData[];
-  /** Each class that takes an initarg of its name, with the classes below that, by bare names. */
+  /** For each class that takes an initarg of the symbol's name: the names of it and its subclasses, without package. */
   heirs?: string[][];
   renamings: RenamingData[];
   /** Each name of a package, with its proper name. */

@@ -9,8 +9,8 @@ export interface Times {
   ask: number;
   /** Time for a call to end once the image has reacted, or for the image to react. */
   kill: number;
-  /** At most this much later, while the image collects garbage or is denied the CPU. A larger heap gets more time: to
-   *  copy a GB takes 2 s, and several collections can follow. */
+  /** The steps come at most this much later, while the image collects garbage or is denied the CPU. A larger heap gets
+   *  more time: to copy a GB takes 2 s, and several collections can follow. */
   collecting: number;
   collectingPerGb: number;
   /** Interval between polls of an image in which a call is being ended. */
@@ -39,16 +39,16 @@ export interface Times {
   load: number;
   /** Time for cleanup forms of calls when the server ends. */
   cleanup: number;
-  /** For a lost image to be built again: what comes later is not begun any more. It is longer than what one load may take,
-   *  so that one that hangs does not keep the rest from being built. */
+  /** Time for a whole rebuild; no entry is begun later. It is longer than the time for one load, so that a load that
+   *  hangs does not keep the rest from being rebuilt. */
   rebuild: number;
-  /** For one form of that, and for a file that was not loaded to its end. */
+  /** Time for one form of a rebuild, and for a file whose load was cut off. */
   rebuiltForm: number;
   /** Time for a probe after such a form. */
   probe: number;
   /** Time for an image to prove that it works, after calls that failed in a way that can be its own fault. */
   alive: number;
-  /** For any other file or system of it. */
+  /** Time for any other file or system of a rebuild. */
   rebuiltLoad: number;
   /** A rebuilt image that lives longer than this was not lost because of the rebuild. */
   soon: number;

@@ -34,7 +34,7 @@ const CALLS = 1000;
 const CHARACTERS = 64 * 1024 * 1024;
 /** With more octets of answers than this unread by the image, no further answer is sent. */
 const UNREAD = 128 * 1024 * 1024;
-/** Stands for the operation of a thread that works for none. */
+/** Stands for the operation of a thread that works for no call. */
 const THREAD = ['thread'];
 
 /** The tool calls of one peer. */
