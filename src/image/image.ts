@@ -13,7 +13,7 @@ export type Notice =
   | CallNotice
   /** The image was lost, and another has taken its place. */
   | { kind: 'loss'; report: LossReport }
-  /** New images ended, as HOW says, so this one is plain: LACKING abilities that need internals of SBCL. */
+  /** New images ended, as HOW says, so this one is plain: without LACKING, abilities that need internals of SBCL. */
   | { kind: 'plain'; how: readonly string[]; lacking: Lacking }
   /** The connection to an image that somebody else runs was lost, as HOW says, and made again. */
   | { kind: 'connected again'; how: string }
@@ -35,7 +35,7 @@ export interface Image {
   status(): Promise<ImageStatus>;
   /** Returns the notices since the last answer, oldest first, and forgets them. */
   takeNotices(): Notice[];
-  /** True when there is an image, or one is being started. */
+  /** True when an image is there or is being started. */
   readonly running: boolean;
   /** Starts the image in the background if it does not run. A failure is reported by the next call. */
   start(): void;
@@ -47,8 +47,8 @@ export interface Image {
   close(): void;
 }
 
-/** What ending the image would cost: its journal entries, whether they would be rebuilt (REPLAY), the variables that
- *  were set (VALUES), and the running calls. */
+/** What ending the image would cost: the number of its journal entries, whether they would be rebuilt (REPLAY), the
+ *  variables that were set (VALUES), and the number of running calls. */
 export interface Stake {
   entries: number;
   replay: boolean;

@@ -33,13 +33,13 @@ export class AttachedImage implements Image {
   readonly call: Calls['call'];
   readonly #notices = new Notices<Notice>();
   #connecting: Promise<AttachedPeer> | undefined;
-  /** The last connection, and the one that calls can use. */
+  /** The last connection, and the connection that calls can use, if any. */
   #last: AttachedPeer | undefined;
   #peer: AttachedPeer | undefined;
   #pulse: Pulse | undefined;
   #failure: string | undefined;
   #closed = false;
-  /** How connections ended since the last one that calls could use. */
+  /** How connections ended that no notice has reported yet. */
   readonly #losses: string[] = [];
 
   constructor(options: AttachedOptions) {

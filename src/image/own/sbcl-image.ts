@@ -49,7 +49,7 @@ export class SbclImage implements Image, Replaceable {
   readonly #calls: Calls;
   /** Performs the operation NAME with ARGS, as in Image. */
   readonly call: Calls['call'];
-  /** One restart at a time, so that each reports on its own image. */
+  /** Runs one restart at a time, so that each reports on its own image. */
   readonly #restarts = new Queue(1);
   readonly #recovery: Recovery;
   readonly #notices = new Notices<Notice>();
@@ -90,7 +90,7 @@ export class SbclImage implements Image, Replaceable {
   #host(): Host {
     return {
       limitMs: this.#options.limitMs,
-      // A running probe decides whether the next call gets another image.
+      // A running probe decides whether the next call gets a new image.
       current: () => (this.#probing.looking ? undefined : this.#lifetime.current),
       ready: async () => {
         await this.#probing.looking;
@@ -99,7 +99,7 @@ export class SbclImage implements Image, Replaceable {
       building: () => this.#recovery.progress,
       compiling: () => this.#lifetime.compiling,
       begins: (peer) => {
-        // A start file ended this image. The report waits for the next.
+        // A start file ended this image. The report waits for the next image.
         if (peer.dead) return;
         this.#tellLoss();
         this.#tellPlain();
@@ -135,7 +135,7 @@ export class SbclImage implements Image, Replaceable {
   }
 
   started(): Promise<void> {
-    // The tools of a lost image come back with the next image.
+    // The image was lost: start the next one now, because its rebuild registers the tools of the lost one again.
     if (this.#recovery.wanted) this.start();
     return this.#lifetime.settled();
   }

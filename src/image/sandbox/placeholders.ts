@@ -16,7 +16,7 @@ const PAUSE_MS = 2;
 const REMOVING_MS = 1000;
 
 /** Empty folders in workspaces. Git does not show them or take them for repositories. Several servers can need the same
- *  one, so each leaves a note (a file named by its process id) in a folder of ours. */
+ *  folder, so each leaves a note (a file named by its process id) in a folder of ours. */
 export class Placeholders {
   readonly #notes: string;
   readonly #held = new Set<string>();
@@ -26,8 +26,8 @@ export class Placeholders {
     this.#notes = folder;
   }
 
-  /** Creates those of PATHS that do not exist, and keeps them until this process ends. Where this process cannot create
-   *  one, sandboxed code cannot either. Throws an UnansweredError when a file system does not answer. */
+  /** Creates an empty folder at each of PATHS that does not exist, and keeps it until this process ends. Where this
+   *  process cannot, neither can sandboxed code. Throws an UnansweredError when a file system does not answer. */
   async hold(paths: readonly string[]): Promise<void> {
     const wanted: string[] = [];
     for (const path of paths) {
@@ -57,7 +57,7 @@ export class Placeholders {
     this.#alone(() => removeEmpty([...this.#held].filter((path) => this.#leave(path))));
   }
 
-  /** Removes this server's note for PATH. True when no other running server has one. */
+  /** Removes this server's note for PATH. Returns true when no other running server has a note for it. */
   #leave(path: string): boolean {
     const note = this.#noteOf(path);
     try {

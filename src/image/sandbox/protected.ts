@@ -1,4 +1,4 @@
-// Finds what stays read-only in a folder that sandboxed code can write: files that programs outside obey unasked.
+// Finds what stays read-only in a folder that sandboxed code can write: files that programs outside the sandbox obey.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -9,8 +9,8 @@ import { readRegularAside } from '../../files/regular.ts';
 /** Folders of version control. Their hooks and settings run at the next command, or when a shell prints its prompt. */
 const REPOSITORIES = ['.git', '.hg', '.svn', '.jj'];
 
-/** Folders that sandboxed code must not create in a workspace. An empty folder in their place hinders nobody: a program
- *  that creates one finds it there, empty. For names of files it would. */
+/** Folders that sandboxed code must not create in a workspace. The server puts an empty folder in the place of a
+ *  missing one. It disturbs no program that would create that folder; it would if the name were that of a file. */
 export const NEVER_MADE = [
   '.git',
   '.hg',

@@ -47,7 +47,7 @@ export interface SandboxOptions {
   libraries: readonly string[];
   /** Paths that stay visible wherever they are, besides the cache. */
   needed: readonly string[];
-  /** Paths that run or are kept outside the sandbox: read-only wherever they are. */
+  /** Paths of programs that run, and of records that are kept, outside the sandbox: read-only wherever they are. */
   trusted: readonly string[];
   /** The folder for compiled files, and the folder for what is kept between runs. */
   cacheFolder: string;
@@ -84,7 +84,7 @@ export class Sandbox implements Cell {
   readonly #libraries: readonly string[];
   readonly #temporary: readonly string[];
   readonly #areas: readonly string[];
-  /** Folders that an image does not see, besides secrets; and the paths that are visible in spite of them. */
+  /** Folders that an image does not see, besides secrets, and paths that are visible even inside these folders. */
   readonly #hidden: readonly string[];
   readonly #shown: readonly string[];
   readonly #placeholders: Placeholders;
@@ -192,7 +192,7 @@ export class Sandbox implements Cell {
     return this.#lockIn({ ...command, env }, mounts, [...folder, ...(strict ? ['--unshare-net'] : [])]);
   }
 
-  /** All paths given from outside. Once their file systems have answered, the code uses them without further checks. */
+  /** All paths in the options. Once their file systems have answered, the code uses them without further checks. */
   get #named(): string[] {
     const { root, roots, write, libraries, needed, trusted, cacheFolder, stateFolder, home } = this.#options;
     return [root, ...roots, ...write, ...libraries, ...needed, ...trusted, cacheFolder, stateFolder, home];
@@ -246,7 +246,7 @@ export class Sandbox implements Cell {
   }
 
   /** Returns the folder of compiled files for images with the same abilities, or undefined where there can be none.
-   *  Nobody else may load from it: sandboxed code can put anything there. */
+   *  Only these images may load from it: sandboxed code can put anything there. */
   #ownCache(): string | undefined {
     const { cacheFolder, strict } = this.#options;
     const abilities = JSON.stringify([this.#workspace, strict]);

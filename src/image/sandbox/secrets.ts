@@ -229,8 +229,8 @@ export async function secretPaths(
   return found.filter((path) => !isInside('/dev', path) && !isInside(path, realPath(home)));
 }
 
-/** Joins FOLDER and each of WAYS, and drops paths of which a folder on the way lacks the next name. To list a few
- *  folders is faster than to check each path. */
+/** Joins FOLDER with each of the relative paths WAYS. Leaves out a path whose next name is missing in a folder on the
+ *  way: listing a few folders is faster than checking each path. */
 async function pathsBelow(folder: string, ways: readonly string[]): Promise<string[]> {
   const names = await namesIn(folder);
   const rests = new Map<string, string[]>();

@@ -24,7 +24,7 @@ const PROCESSORS: { readonly [name: string]: readonly Processor[] } = {
   ],
 };
 
-/** The same number on each of these processors. It can make sockets without the filtered socket call. */
+/** This system call has the same number on each processor. It can make sockets without the filtered socket call. */
 const IO_URING_SETUP = 425;
 
 /** Address families that reach only the network: INET, NETLINK (which lists addresses), INET6. */

@@ -28,8 +28,8 @@ export interface Host {
   compiling(): boolean;
   /** Called when a call from outside the image is about to use PEER. */
   begins(peer: Peer): void;
-  /** Returns what is to be told the answer of the operation NAME, which PEER is about to perform with ARGS, also when it is
-   *  held or lost. */
+  /** Returns a callback for the answer of the operation NAME, which PEER is about to perform with ARGS. It also gets
+   *  the answer of an operation that is held or lost. */
   watch(
     peer: Peer,
     name: keyof Operations,
@@ -59,7 +59,7 @@ export class Calls {
   readonly #times: Times;
   readonly #queue = new Queue(PLACES);
   readonly #lookers = new Queue(LOOKING_PLACES);
-  /** One compilation at a time: it undoes its definitions, which must not undo those that another has just made. */
+  /** Runs one compilation at a time: each undoes its own definitions, and must not undo those of another. */
   readonly #compilations = new Queue(1);
 
   constructor(host: Host, times: Times = TIMES) {
@@ -97,7 +97,7 @@ export class Calls {
   ): Promise<Reply<Name>> {
     const job = this.jobs.begin(name, args);
     if (options.signal?.aborted) job.signal.abort(options.signal.reason);
-    // Sent first: the rest is done while the image works.
+    // Sent first, so that the image works while the rest is done.
     const performed = perform(job);
     const stopFollowing = options.signal && job.follow(options.signal);
     const stopTelling = options.onProgress && tellProgress(job, options.onProgress, this.#times.progress);
@@ -135,7 +135,7 @@ export class Calls {
     }
   }
 
-  /** Performs a call from outside the image. Sends it once more if nothing of it ran through no fault of its own. */
+  /** Performs a call from outside the image. Retries it once if none of it ran, for a reason outside the call. */
   async #fromOutside<Name extends keyof Operations>(
     job: Job,
     name: Name,
@@ -172,9 +172,9 @@ export class Calls {
   }
 
   #queueOf(name: string, byCode: boolean): Queue | undefined {
-    // A compilation takes a turn, but no place: others that wait for their turn could fill the places that it needs.
+    // A compilation waits for its turn, but takes no place: compilations that wait could fill all places that it needs.
     if (COMPILATIONS.includes(name)) return withinCompilation() ? undefined : this.#compilations;
-    // Code's calls run within a call that has a place, or for a thread, which is bounded elsewhere.
+    // Calls by code run within a call that has a place. Calls by threads of the program are limited elsewhere.
     if (byCode) return undefined;
     return RUNS_CODE.has(name) ? this.#queue : this.#lookers;
   }

@@ -37,7 +37,7 @@ export class HeldCalls<Told> {
     release = () => {},
   ): void {
     this.seen(held.error);
-    // The reply that comes later is of this operation.
+    // The cast is safe: the later reply is of the operation NAME.
     this.#calls.set(held.error, { name, args, finish: (reply) => finish(reply as Reply<Name>), release });
     const [oldest] = this.#calls;
     if (this.#calls.size <= LIMIT || oldest === undefined) return;

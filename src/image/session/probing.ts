@@ -95,7 +95,7 @@ export class Probing {
     this.#remedies.notify({ kind: 'session renewed' });
   }
 
-  /** Runs a probe in PEER, within a time limit. */
+  /** Runs a probe in PEER, within a time limit. HOLDER keeps all other threads from compiling. GONE: PEER was lost. */
   async #ask(
     peer: Peer,
     args: { session?: boolean },

@@ -19,15 +19,15 @@ export class Queue {
     this.#free = places;
   }
 
-  /** Takes a place if one is free. Returns whether it did. */
+  /** Takes a place if one is free, and returns whether one was. */
   take(): boolean {
     if (this.#free === 0) return false;
     this.#free--;
     return true;
   }
 
-  /** Resolves when a place is taken. Rejects with SIGNAL's reason when SIGNAL aborts first, and with a CallError when
-   *  too many calls wait already. */
+  /** Resolves when a place is taken. Calls ON_WAIT if none is free at once. Rejects with SIGNAL's reason when SIGNAL
+   *  aborts first, and with a CallError when too many calls wait already. */
   async enter(signal: EndSignal | undefined, onWait: (ahead: Ahead) => void): Promise<void> {
     if (signal?.aborted) throw signal.reason;
     if (this.take()) return;

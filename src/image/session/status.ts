@@ -1,4 +1,4 @@
-// Collects the current state of an image, even of one that hangs. It waits only for the agent's reader, and not long.
+// Collects the current state of an image, also while it hangs: it waits only for the agent's reader, and not long.
 
 import type { Outside } from '../wire/data.ts';
 import type { Reason } from '../wire/endings.ts';
@@ -62,14 +62,14 @@ export interface ImageStatus {
 
 /** The current facts on the life of an image. */
 export interface Life {
-  /** True when the image is there or being started, and when it is ready for calls. */
+  /** Whether the image is there or being started, and whether it is ready for calls. */
   readonly running: boolean;
   readonly prepared: boolean;
   /** Asks the agent for its status; undefined before it has greeted. */
   readonly pulse: Pulse | undefined;
   /** What the operating system knows of the process, when it is ours. */
   readonly outside?: Outside | undefined;
-  /** Returns a function: for how many milliseconds the process was denied the CPU since the function's first call. */
+  /** Returns a function that returns the milliseconds without CPU of the process since the function's first call. */
   denied?(): () => number;
   /** After this many milliseconds, an image that does not react is replaced; absent when it cannot be. */
   readonly frozenMs?: number;
@@ -84,7 +84,7 @@ export interface Life {
 
 /** The images that were lost. */
 export interface Losses {
-  /** How images were lost that no new one has replaced yet. */
+  /** How images were lost, for the losses that are not reported yet. */
   readonly untold: readonly string[];
   /** Progress of the running rebuild, as a phrase. */
   readonly progress?: string | undefined;
