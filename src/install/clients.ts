@@ -14,7 +14,7 @@ export interface Place {
   state: string;
   environment: NodeJS.ProcessEnv;
   platform: string;
-  /** When true, clients run all tools without a question of their own; else only the read-only ones, SAFE. */
+  /** When true, clients run all tools without a question of their own; else only the read-only tools, named in SAFE. */
   trust: boolean;
   safe: readonly string[];
 }
@@ -41,12 +41,12 @@ export interface Client {
   removes?: (scope: Scope) => string[] | undefined;
 }
 
-/** Returns the client NAMED. */
+/** Returns the client with the name NAMED, if there is one. */
 export function clientNamed(named: ClientName): Client | undefined {
   return CLIENTS.find(({ name }) => name === named);
 }
 
-/** Name of the entry. */
+/** Name of our entry in a client's configuration. */
 export const NAME = 'live-lisp';
 
 const BOTH = ['user', 'project'] as const;

@@ -1,4 +1,4 @@
-// Recognizes an entry that install wrote, and computes what it should be.
+// Recognizes an entry that install wrote, and computes what the entry should be.
 
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -29,7 +29,7 @@ export function saysSandbox(line: readonly string[]): boolean {
   return line.some((word) => /^--(?:no-)?sandbox(?:=|$)/.test(word));
 }
 
-/** Returns LAUNCH for a client that asks nobody: it starts no image without a sandbox. */
+/** Returns LAUNCH for a client that asks nobody, with the flag by which no image starts without a sandbox. */
 export function trustedLaunch({ node, args: [script = ''] }: Launch): Launch {
   return { node, args: [script, '--sandbox', 'on'] };
 }

@@ -7,7 +7,7 @@ import { type Data, isData } from './settings.ts';
 /** Time for the answers of a server, and for its exit after its stdin is closed. */
 const ANSWER_MS = 30_000;
 const END_MS = 5000;
-/** At most this many characters of its stderr are shown. */
+/** At most this many characters of the server's stderr are shown. */
 const SHOWN = 500;
 
 /** A phrase on the server's identity and tools, or the reason of its failure. */

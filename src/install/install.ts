@@ -30,7 +30,7 @@ function boundsOf({ scope, place }: Request): Bounds {
   return { state: place.state, ...(scope === 'project' && { project: place.project }) };
 }
 
-/** Returns the texts of the files of SETTINGS. Throws a SetupError when one cannot be read, or violates BOUNDS. */
+/** Returns the texts of the files of SETTINGS. Throws a SetupError when a file cannot be read or violates BOUNDS. */
 function textsOf(settings: readonly Setting[], bounds: Bounds): (string | undefined)[] {
   for (const { file } of settings) checkLinks(file, bounds);
   return settings.map(({ file }) => readText(file));
@@ -164,7 +164,7 @@ function checkTrust([setting]: readonly Setting[], [entry]: readonly Applied[], 
   );
 }
 
-/** Returns notes for a person before REQUEST is done: that the project begins in a folder further up. */
+/** Returns notes for a person before REQUEST is performed: one if the project begins in a folder further up. */
 function remarksBefore({ scope, place }: Request): string[] {
   const root = scope === 'project' ? rootAbove(place) : undefined;
   if (root === undefined) return [];

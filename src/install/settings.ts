@@ -14,7 +14,7 @@ export interface Launch {
 export type Setting = {
   file: string;
   format: 'jsonc' | 'toml';
-  /** Keys that lead to it. */
+  /** Keys that lead to the setting. */
   path: readonly string[];
 } & (
   | { kind: 'entry'; entry: (launch: Launch) => Data }

@@ -35,8 +35,8 @@ function withoutTable(text: string, path: readonly string[]): string {
   return kept.join('\n').replace(/(?<=\S)$/, '\n');
 }
 
-/** Returns the lines to keep of LINES, a removed table: comments, and the empty lines around those at its end. FIRST:
- *  nothing comes before. AT_END: nothing follows. */
+/** Returns the lines to keep of LINES, a removed table: comments, and the empty lines around comments at its end.
+ *  FIRST: no kept line precedes the table. AT_END: no line follows it. */
 function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): string[] {
   const isRemark = (line: string) => /^\s*#/.test(line);
   const end = lines.findLastIndex((line) => line.trim() !== '' && !isRemark(line)) + 1;
@@ -48,7 +48,7 @@ function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): st
   return [...within, ...gap];
 }
 
-/** Returns VALUE with plain objects in place of objects without a prototype, which are never deeply equal to others. */
+/** Returns VALUE with objects that have a prototype in place of those without, which are never deeply equal to them. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (!isData(value) || value instanceof Date) return value;
