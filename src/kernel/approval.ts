@@ -50,7 +50,7 @@ export function refusalText(question: About, code: boolean): string {
   return `${needs}, and here nobody can be asked. Nothing was done. ${allowanceText(question)}`;
 }
 
-/** Returns the refusal of a call when a human was asked, but no answer came (C29). */
+/** Returns the refusal of a call when a human was asked, but did not answer (C29). LATE: the time is over. */
 export function unansweredText(question: About, late = false): string {
   const { name, safetyLevel } = question.tool;
   const nobody = late ? 'Nobody answered in time' : 'Nobody answered the question';

@@ -49,7 +49,7 @@ export async function callFromCode(
   }
 }
 
-/** Characters of the text beside the data: as much as one answer has room for, within that of an evaluation. */
+/** Most characters of the text beside the data: the room of one answer, less what an evaluation adds around it. */
 const TEXT_LIMIT = 38_900;
 
 /** Returns ARGS under the names of TOOL's parameters, with HOME as package where they give none. Unknown names stay,

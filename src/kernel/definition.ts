@@ -17,7 +17,7 @@ export type Definition = Pick<
   'name' | 'description' | 'parameters' | 'required' | 'safetyLevel' | 'categories'
 >;
 
-/** Most characters of a definition as JSON, and of a name, which clients prefix with that of the server. */
+/** Most characters of a definition as JSON, and of a name, which clients prefix with the server's name. */
 const DEFINITION_LIMIT = 10_000;
 const NAME_LIMIT = 50;
 
@@ -83,7 +83,7 @@ const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean
   maximum: [isNumber, 'a number'],
 };
 
-/** Names of parameters that model providers accept. For any other, they refuse all tools of a client. */
+/** Names of parameters that model providers accept. One other name, and they refuse all tools of the client. */
 const PARAMETER_NAME = /^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$/;
 
 /** Returns DATA as a parameter. checkTool checks its type, and that it has a name. */

@@ -104,7 +104,7 @@ export class Executor {
       const call = { tool, registered, args: valid, ...how };
       const level = tool.onlyLooks?.(call.args) ? 'safe' : tool.safetyLevel;
       const decision = decide(level, this.#options.ask ?? 'dangerous');
-      // A verdict always counts, even if the tool has become one that runs unasked.
+      // A human's decision on the call counts even if its tool needs no approval any more.
       const free = decision === 'run' && how.verdict === undefined;
       return free ? await this.#perform(call, 'level') : await this.#performApproved(call);
     } catch (error) {
@@ -112,7 +112,7 @@ export class Executor {
     }
   }
 
-  /** Runs CALL if a human allows it. They may have changed its arguments (S2.12). */
+  /** Runs CALL if a human allows it. The human may have changed its arguments (S2.12). */
   async #performApproved(call: Call): Promise<Settled> {
     const { tool, verdict } = call;
     const { standing } = this.#options;
@@ -138,7 +138,7 @@ export class Executor {
     return this.#perform(withFingerprint(call, preview), 'human');
   }
 
-  /** Returns the tools that a human must allow for CALL. A raised call also needs its registered tool, if that asks. */
+  /** Returns the tools that a human must allow for CALL: if it is raised, also its registered tool, where that asks. */
   #needed({ tool, registered }: Call): Tool[] {
     const own =
       tool === registered || decide(registered.safetyLevel, this.#options.ask ?? 'dangerous') === 'run';

@@ -24,8 +24,8 @@ export class Mirror {
   }
 
   /** Adds TOOL and returns it as clients see it; it replaces the image's tool of that name (C19). When another tool has
-   *  the name, lisp_ is put before it, so that it cannot pose as that one. Throws a CallError when it is invalid or one
-   *  too many. */
+   *  the name, TOOL gets the prefix lisp_, so that it cannot pose as the other. Throws a CallError when TOOL is
+   *  invalid, or the image has too many tools. */
   add(tool: Tool): Tool {
     checkTool(tool);
     if (this.#tools.size >= LIMIT && !this.#tools.has(tool.name)) {

@@ -78,7 +78,7 @@ async function verdictOf(
   }
 }
 
-/** Throws a CallError unless CALL, which can come from anywhere, is a call. */
+/** Throws a CallError unless CALL, an unchecked value, is a call. */
 function checkCall(call: unknown): asserts call is ToolCall {
   if (typeof call !== 'object' || call === null) {
     throw new CallError(
@@ -108,7 +108,7 @@ function checkOptions(options: unknown): asserts options is ToolCallOptions {
 
 const VERDICTS: readonly unknown[] = ['approved', 'modified', 'denied', 'unanswered'];
 
-/** Throws a CallError unless VERDICT, from a program on behalf of a human, is valid: nothing runs then. */
+/** Throws a CallError unless VERDICT, which a program returned for a human, is valid. Nothing runs then. */
 function checkVerdict(verdict: unknown): asserts verdict is Verdict {
   const kind =
     typeof verdict === 'object' && verdict !== null && 'kind' in verdict ? verdict.kind : undefined;

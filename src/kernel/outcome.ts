@@ -11,11 +11,11 @@ export type Settled = { changed?: string[]; hint?: string; note?: string } & (
   | { success: false; error: string; data?: unknown; result?: string; question?: OpenQuestion }
 );
 
-/** The outcome of a call. NOTICES are what its reader must know besides, each reported once. */
+/** The outcome of a call. NOTICES are further facts for its reader, each reported once. */
 export type Outcome = { notices: string[] } & Settled;
 
-/** True when SETTLED carries notices. They wait while a question is open, which is no answer yet. They wait when the
- *  result is structured too, because some clients show their model only the structure. */
+/** True when the answer SETTLED can carry notices. An open question cannot, because it is no final answer; nor can a
+ *  structured result, because some clients show their model only the structure. */
 export function carriesNotices(settled: Settled): boolean {
   return settled.success ? !settled.structured : settled.question === undefined;
 }

@@ -21,7 +21,7 @@ export interface Parameter {
   items?: { type: ParameterType; properties?: readonly Parameter[]; required?: readonly string[] };
   minimum?: number;
   maximum?: number;
-  /** It is the package in which names are read; calls from code default it to their own. */
+  /** The argument is the package in which names are read; in calls from code it defaults to the code's package. */
   readsNames?: true;
 }
 

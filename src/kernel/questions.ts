@@ -33,7 +33,7 @@ const GIVEN_LIMIT = 2000;
 
 interface Open {
   question: AskedQuestion;
-  /** What the question was asked for: the answer must be for the same. */
+  /** Digest of the call that the question is about: the answer must be about the same call. */
   subject: string;
   until: number;
   timer: NodeJS.Timeout;
@@ -59,7 +59,7 @@ export class OpenQuestions {
     this.seconds = seconds;
   }
 
-  /** Opens QUESTION, asked for SUBJECT, under the unguessable ID. A question that was taken can be opened again. */
+  /** Opens QUESTION, about the call SUBJECT, under the unguessable ID. A question that was taken can be added again. */
   add(id: string, question: AskedQuestion, subject: string): void {
     const [oldest] = this.#open.keys();
     if (oldest !== undefined && this.#open.size >= LIMIT) this.#end(oldest, MADE_ROOM);
@@ -97,7 +97,7 @@ export class OpenQuestions {
     question?.ended('nobody', why);
   }
 
-  /** Closes the question of ID and returns it. Throws a CallError unless it was open and asked for SUBJECT. */
+  /** Closes the question of ID and returns it. Throws a CallError unless it was open and about SUBJECT. */
   take(id: string, subject: string): AskedQuestion {
     const open = this.waits(id) ? this.#close(id) : undefined;
     if (open === undefined) {

@@ -27,7 +27,7 @@ export class ToolRegistry {
     this.mirror = new Mirror(taken, () => this.#changed());
   }
 
-  /** The number of changes so far: whatever was derived from the tools is stale when it differs. */
+  /** The number of changes so far. Data derived from the tools are stale once it has changed. */
   get revision(): number {
     return this.#revision;
   }

@@ -12,7 +12,7 @@ export interface Shown extends Omit<Preview, 'summary' | 'text'> {
   text: string;
   /** What to show first, as far as the client has room. */
   lines: readonly QuestionLine[];
-  /** Returns all of it, up to a limit that few previews reach. */
+  /** Returns the whole text, up to a limit that few previews reach. */
   whole: () => string;
 }
 

@@ -9,7 +9,7 @@ export interface StandingApproval {
   glob?: string;
 }
 
-/** The files that a call concerns, if any: the first, and others. */
+/** The files that a call concerns, if any: the first file, and further ones. */
 export type PlacesOf = Pick<Preview, 'place' | 'otherPlaces'>;
 
 /** Returns the files that a call concerns; [undefined] when there are none. */
@@ -28,7 +28,7 @@ export class StandingApprovals {
     for (const rule of rules) this.allow(rule);
   }
 
-  /** Allows a tool from now on. */
+  /** Allows TOOL from now on, for places that match GLOB; without GLOB for all its calls. */
   allow({ tool, glob }: StandingApproval): void {
     const matches = glob === undefined ? () => true : picomatch(glob, { dot: true, strictSlashes: true });
     this.#rules.push({ tool, matches });

@@ -9,9 +9,9 @@ const GRACE_MS = 2000;
 /** For a longer delay in milliseconds, Node's timers fire at once. */
 const LONGEST_MS = 0x7fffffff;
 
-/** Returns what WORK of TOOL gives. Its signal tells it when the call is cancelled or its limit is over; then its
- *  reason is a TimeoutError, as of AbortSignal.timeout. When
- *  it does not end even then, this throws a CallError and nobody waits for it any more. */
+/** Returns the value of WORK, done for TOOL. Its signal aborts when the call is cancelled or TOOL's limit is over; for
+ *  the limit the reason is a TimeoutError, as of AbortSignal.timeout. When WORK does not end even then, throws a
+ *  CallError, and nobody waits for WORK any more. */
 export async function withinLimit<Value>(
   tool: Tool,
   context: CallContext,

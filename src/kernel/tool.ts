@@ -56,7 +56,7 @@ export interface Preview {
   lines?: readonly QuestionLine[];
   /** The file that the call concerns, as people name it. Standing approvals refer to such places. */
   place?: string;
-  /** Further such files. */
+  /** Further files that the call concerns. */
   otherPlaces?: readonly string[];
   /** No question is needed: what the call would cost is lost already. */
   free?: boolean;
@@ -89,12 +89,12 @@ export interface Tool {
   readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly required: readonly string[];
-  /** By required parameter: others that may be given instead of it, so that the handler may lack it. */
+  /** By required parameter: parameters that may be given instead of it. The handler may then get no value for it. */
   readonly instead?: { readonly [name: string]: readonly string[] };
   readonly safetyLevel: SafetyLevel;
-  /** The level that its author declared, when it is treated as a higher one. */
+  /** The level that its author declared, when the server treats the tool as of a higher level. */
   readonly declaredLevel?: SafetyLevel;
-  /** Its name in standing approvals, when not its own: an approval of its own name does not hold for it. */
+  /** Its name in standing approvals, when not its own: an approval of its own name does not cover it. */
   readonly approvedAs?: string;
   readonly categories: readonly string[];
   /** Its effects, where they differ from what its level suggests. */
