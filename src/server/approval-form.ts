@@ -12,7 +12,7 @@ export const DENY = 'deny';
 /** Shows the next page. */
 export const MORE = 'show more';
 
-/** Returns the form that asks QUESTION with MESSAGE. If APPROVES, the human need only confirm: approval is preset. */
+/** Returns the form that asks QUESTION with MESSAGE. Preset is the next page, else approval if APPROVES, else none. */
 export function decisionForm(
   question: AskedQuestion,
   message: string,

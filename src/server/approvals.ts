@@ -155,7 +155,7 @@ export class Approvals {
     return { kind: 'next', form, id };
   }
 
-  /** Returns what RESULT answers to QUESTION about SUBJECT. */
+  /** Returns the human's decision on QUESTION about SUBJECT, as in the client's answer, or the next form to show. */
   #read(question: AskedQuestion, subject: string, { action, content = {} }: Given): Answer {
     const offered: unknown[] = choices(question);
     const { decision, arguments: changed } = content;

@@ -23,8 +23,8 @@ export function identity(version: string, homepage?: string) {
   };
 }
 
-/** Adds the short identity to RESULT, where the era of CONTEXT puts an identity into each result. The full one would be
- *  longer than most answers. */
+/** Adds the short identity to RESULT if CONTEXT is of the modern era, which has an identity in each result. The full
+ *  one would be longer than most answers. */
 export function signed(result: CallToolResult, context: ServerContext, version: string): CallToolResult {
   if (!isModern(context)) return result;
   return { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: shortIdentity(version) } };

@@ -1,4 +1,4 @@
-// Words the server's instructions for a model.
+// The server's instructions for a model.
 
 import type { ListMode } from '../catalog/list.ts';
 

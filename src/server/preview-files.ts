@@ -23,7 +23,7 @@ export class PreviewFiles {
   /** FOLDER holds the files and is created when needed. A file is kept for SECONDS at most. */
   constructor(folder: string, seconds: number) {
     this.#folder = folder;
-    // Another server may end its question a little later.
+    // Twice as long, because another server may end its question a little later.
     this.#keptMs = 2000 * seconds;
     process.on('exit', () => this.#open.forEach(remove));
   }

@@ -1,4 +1,4 @@
-// Words the question for an approval, and splits it into pages that the client shows whole.
+// Writes the question for an approval, and splits it into pages that the client shows whole.
 
 import type { OpenQuestion } from '../kernel/approval.ts';
 import { homeFolder } from '../paths.ts';
@@ -23,7 +23,7 @@ export interface Pages {
 export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room): Pages {
   const head = headOf(question);
   const { length } = question.preview.lines;
-  // Pages cannot show more lines than they have columns, and a preview can have a million lines.
+  // All pages together cannot show more lines than they have columns. A preview can have a million lines.
   const lines = question.preview.lines.slice(0, MOST_PAGES * room.rows * room.columns).map(String);
   const last = `All of it: ${placeOf(file)}`;
   const alone = { lines: [`${head}`, ...lines] };
@@ -56,8 +56,8 @@ function furtherPages(name: string, lines: readonly string[], inAll: number, roo
   return pages;
 }
 
-/** Returns as much of MESSAGE as fits into ROOM, below a headline: HEAD words it for a number of lines. At least the
- *  beginning of the first line is included. */
+/** Returns as much of MESSAGE as fits into ROOM, below a headline, and how many of its lines that is. HEAD returns the
+ *  headline for a number of lines. At least the beginning of the first line is included. */
 function page(
   head: (count: number) => QuestionLine,
   { lines, ...rest }: Message,

@@ -1,6 +1,6 @@
-// Turns lines on stdin and stdout into messages, and limits how much of both is held. The SDK's own transport silently
-// drops lines that are no JSON and ends the connection at 10 MB. This one reports such lines and accepts longer ones.
-// It reads null as the arguments of a call, which the SDK refuses, as none (S2.21).
+// Turns lines on stdin and stdout into messages, and limits how much of both is buffered. The SDK's own transport
+// silently drops lines that are no JSON and ends the connection at 10 MB. This one reports such lines and accepts
+// longer ones. It reads null in place of a call's arguments, which the SDK refuses, as no arguments (S2.21).
 
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -23,7 +23,7 @@ const UNASKED_LIMIT = 1024 * 1024;
  *  times. */
 const LAST_ANSWERS_MS = 600;
 const STARTING_ROUNDS = 8;
-/** Time to write the answers of calls that were then ended. */
+/** Time to write the answers of calls that are ended after that. */
 const WRITTEN_MS = 100;
 
 export interface StdioOptions {
@@ -206,7 +206,7 @@ export class StdioTransport implements Transport {
 }
 
 /** True when MESSAGE is a bare tool call, as nearly all are. The SDK's check takes longer, finds nothing more in these,
- *  and is repeated behind us. */
+ *  and is done again by the SDK. */
 function isPlainCall(message: unknown): message is JSONRPCRequest {
   const { jsonrpc, id, method, params, ...more } = Object(message) as { [member: string]: unknown };
   return (
