@@ -68,14 +68,14 @@ export class AuditLog implements AuditTrail {
   readonly #root: string;
   readonly #rootText: string;
   readonly #texts: boolean;
-  /** Together the id of a call: a random part for this log, and a number in it. */
+  /** The id of a call consists of a random part for this log, and the call's number in it. */
   readonly #series = randomUUID();
   #count = 0;
   /** Ends that are not written yet: their lines are made later, so that answers do not wait. */
   #ends: { id: string; at: number; end: AuditedEnd }[] = [];
   readonly #later = new Later(() => this.#write());
 
-  /** The log at PATH, to which a server of the workspace ROOT adds. Without TEXTS, it has digests in their place. */
+  /** The log at PATH, to which a server of the workspace ROOT adds. Without TEXTS, strings are logged as digests. */
   constructor(path: string, root: string, texts = true) {
     this.#texts = texts;
     this.#lines = new LineFile(path, FILES);

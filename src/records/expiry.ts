@@ -16,8 +16,8 @@ export interface RecordPlaces {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Removes records at PLACES that are older than DAYS days; files have the oldest first. Never throws: a record that
- *  cannot be removed now is tried again at the next start. */
+/** Removes records at PLACES that are older than DAYS days; files have the oldest record first. Never throws: a record
+ *  that cannot be removed now is tried again at the next start. */
 export function expireRecords(places: RecordPlaces, days: number): void {
   const before = Date.now() - days * DAY_MS;
   const oldest = new Date(before).toISOString();
@@ -42,8 +42,8 @@ export function expireRecords(places: RecordPlaces, days: number): void {
   }
 }
 
-/** Removes the records at PLACES of the workspace ROOT, and returns a phrase for each kind of them. Throws when one
- *  cannot be removed. */
+/** Removes the records at PLACES of the workspace ROOT, and returns a phrase for each kind of them. Throws when a
+ *  record cannot be removed. */
 export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   const workspace = workspaceDigest(root);
   const own = (file: string) => basename(file).startsWith(`${workspace}.`);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 /** At most this many files stay in such a folder; the least recently written are removed. */
 const FOLDER_LIMIT = 200;
 
-/** Returns the key of the workspace ROOT in the names of its records: 24 hexadecimal digits. */
+/** Returns a digest (24 hexadecimal digits) of the real path of ROOT, for the names of that workspace's records. */
 export function workspaceDigest(root: string): string {
   return createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 24);
 }

@@ -13,7 +13,7 @@ import { Later } from './later.ts';
 import { LineFile } from './lines.ts';
 import { parseLine, shapeOf } from './shorten.ts';
 
-/** Limits of the journals of ended servers per workspace, and of workspaces. */
+/** Most journals of ended servers that are kept per workspace, and most workspaces with journals. */
 const KEPT = 5;
 const WORKSPACES = 100;
 /** Limits in bytes of the written entries, and of the compressed file contents. */
@@ -103,7 +103,7 @@ export class JournalFiles implements JournalStore {
     const [name] = this.#ended().reverse();
     if (name === undefined) return undefined;
     const folder = join(this.#workspace, name);
-    // Its content will be run.
+    // The entries will be run, so nobody else may have written the file.
     if (!isOwnFile(join(folder, 'journal.jsonl'))) return undefined;
     const all = [
       ...new LineFile(join(folder, 'journal.jsonl'), { limit: 0, kept: 0 }).newestFirst(),
@@ -140,7 +140,7 @@ export class JournalFiles implements JournalStore {
   }
 }
 
-/** Returns what PACKED holds, when that is of DIGEST. */
+/** Returns the decompressed content of PACKED if its digest is DIGEST; else undefined. */
 function unpacked(packed: Buffer | undefined, digest: string): Buffer | undefined {
   try {
     const content = packed && gunzipSync(packed, { maxOutputLength: CONTENT_LIMIT });

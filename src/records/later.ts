@@ -1,4 +1,4 @@
-// Delays the writing of records, so that answers do not wait for it: until soon, the next read, or the exit.
+// Delays the writing of records, so that answers do not wait for it: until a short timer, the next read, or the exit.
 
 /** Delay before records are written. Timers come late, so it is half of the 100 ms that a kill may lose. */
 const SOON_MS = 50;

@@ -95,7 +95,7 @@ export class LineFile {
 
   /** Returns all kept lines, newest first, including lines that a crash has cut. READING counts the octets read. */
   *newestFirst(reading: Reading = { octets: 0 }): Generator<string> {
-    // Opened before the full files are listed: if it becomes full meanwhile, it is in the list, known by its inode.
+    // Opened before the full files are listed: if it becomes full meanwhile, it is in the list too, with this inode.
     const current = openToRead(this.path);
     const inode = current === undefined ? undefined : fstatSync(current).ino;
     const full = this.#full().reverse();

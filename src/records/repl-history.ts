@@ -21,11 +21,11 @@ const MEMORY_LIMIT = 200;
 
 /** A recorded evaluation. */
 export interface Evaluation {
-  /** When it ended. */
+  /** When the evaluation ended. */
   time: string;
   /** Id of the server that requested it; absent in records of older servers. */
   server?: string;
-  /** The session's package after it, or the requested package. */
+  /** The session's package after the evaluation, or the requested package. */
   package?: string;
   form: string;
   /** Printed values, a line for each form. */
@@ -88,7 +88,7 @@ export class ReplHistory {
     this.#waiting.push({ at: Date.now(), evaluation });
     const { form, values = '', output = '', error } = evaluation;
     this.#waitingLength += form.length + values.length + output.length;
-    // The first answer reports if nothing can be written. And the cause of a failure could end the server next.
+    // At once: the first, so that its answer reports if none can be written, and failures, which can end the server.
     const now = !this.#tried || error !== undefined;
     if (now || this.#waitingLength > WAITING_LIMIT) this.flush();
     else this.#later.soon();
