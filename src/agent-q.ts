@@ -28,7 +28,7 @@ export const TOOL_CATALOG = new Catalog({
 
 /** Returns the built-in tools that are not in AGENT_Q_REGISTRY yet. */
 function announcedTools(): Tool[] {
-  // None of them runs, so their root does not matter. But it must exist, and the current directory may not.
+  // These tools never run, so any root will do that exists. The current directory may have been deleted.
   announced ??= assemble(readConfig(['--root', HOME], process.env)).registry.tools();
   return announced.filter(({ name }) => AGENT_Q_REGISTRY.getTool(name) === null);
 }
@@ -39,10 +39,10 @@ function assembled(flags: readonly string[]): Assembly {
   return assembly;
 }
 
-/** Adds the eighteen tools to AGENT_Q_REGISTRY and returns how many tools it has: 18, or more with tools of others
- *  (S4.9). The other built-in tools, such as search_tools, become callable and are not counted. FLAGS are command line
- *  flags, such as ['--root', 'src']. The image starts with the first call that needs it. Throws a UsageError for wrong
- *  FLAGS, and a CallError for FLAGS in a later call, as the tools stay with the first image. */
+/** Adds the contract's eighteen tools to AGENT_Q_REGISTRY. Returns how many tools it then has: 18, and more if the
+ *  program registered its own (S4.9). The other built-in tools, such as search_tools, become callable but do not count.
+ *  FLAGS are command line flags, such as ['--root', 'src']. The image starts with the first call that needs it. Throws
+ *  a UsageError for wrong FLAGS, and a CallError for FLAGS when the options of the image are already fixed. */
 export function registerAgentQTools(flags: readonly string[] = []): number {
   if (assembly !== undefined && flags.length > 0) {
     throw new CallError(
@@ -84,7 +84,7 @@ export function executeToolCall(
   return calls.executeToolCall(() => assembled([]).executor, call, options);
 }
 
-/** Ends the image, so that the process can end. The tools stay registered; those that need the image fail. */
+/** Ends the image, so that the process can exit. The tools stay registered, but calls that need the image fail. */
 export function closeImage(): void {
   assembly?.image.close();
 }

@@ -41,7 +41,7 @@ import { noticeText } from './tools/notice-text.ts';
 import { Places } from './tools/places.ts';
 import { newcomerText, refusedBySandbox } from './tools/sandbox-text.ts';
 
-/** Returns the image options for CONFIG, with SANDBOX if there is to be one. */
+/** Returns the image's options for CONFIG. A caller that has already made CONFIG's sandbox passes it as SANDBOX. */
 export function imageOptions(
   config: Config,
   sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config),
@@ -64,8 +64,8 @@ function startFiles({ init }: Config): string[] {
   return init === undefined ? [] : [init];
 }
 
-/** Returns the store of the journal, unless CONFIG turns it off. Code that was defined in the sandbox must not be
- *  rebuilt outside of it. */
+/** Returns the option with the journal's store; {} when CONFIG turns the journal off. Sandboxed images have stores of
+ *  their own: code that was defined in a sandbox must not be rebuilt outside of it. */
 function journalOf({ journals, sandbox, replay, command, root }: Config): Pick<SbclOptions, 'journal'> {
   // A single call from the command line has no image to lose, and must not displace the journals of servers.
   if (!replay || command === 'call') return {};
@@ -113,7 +113,7 @@ export function assemble(config: Config, surroundings: Surroundings = {}): Assem
   return assembly;
 }
 
-/** Adds the contract's eighteen tools to the registry of ASSEMBLY, and the other built-in ones apart (C5, S4.9). */
+/** Registers the contract's eighteen tools with ASSEMBLY, and the other built-in tools apart from these (C5, S4.9). */
 export function registerBuiltIns({ registry, catalog, grounds }: Assembly): void {
   for (const tool of agentQTools(grounds)) registry.register(tool);
   for (const tool of [...furtherTools(grounds), searchToolsTool(catalog)]) registry.registerApart(tool);
@@ -137,7 +137,7 @@ export function assembleParts(
       ...(without && { without }),
     },
     loadedFiles: new LoadedFiles(forbids),
-    // An answer is rendered without waiting, so its files are read now.
+    // Rendering an answer is synchronous, so the files that REPLY names are read before.
     replies: (reply) => grounds.places.prepare(namedFiles(reply)),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => grounds),
@@ -179,7 +179,7 @@ export function assembleParts(
   return { image, registry, catalog, executor, grounds, questions };
 }
 
-/** Returns a function that says when SANDBOX refused something to code that runs in ROOT, for a model. */
+/** Returns a function that explains to a model what SANDBOX refused, by TEXT, an answer of code that runs in ROOT. */
 function refusals(
   root: string,
   { writable, strict }: Sandbox,
@@ -188,7 +188,7 @@ function refusals(
   return (text) => refusedBySandbox(text, limits);
 }
 
-/** Returns the records of CONFIG on the disk: calls, evaluations, and edits of several files in progress. */
+/** Returns CONFIG's records on the disk: of calls, evaluations, and edits to several files in progress (INTENTS). */
 function recordsOf(config: Config): Pick<Grounds, 'log' | 'history' | 'intents'> {
   const { root, histories } = config;
   return {
@@ -243,7 +243,7 @@ function workspaceOf(
   return new Workspace({ roots, start: root, readRoots, sources, hides });
 }
 
-/** Returns the approvals in advance by CONFIG. No approval for a session covers its start file in WORKSPACE. */
+/** Returns the approvals in advance of --allow. No approval for a session covers the start file, in WORKSPACE. */
 function standingApprovals({ allow, init }: Config, workspace: Workspace): StandingApprovals {
   return new StandingApprovals(
     allow.map(allowed),
@@ -251,7 +251,7 @@ function standingApprovals({ allow, init }: Config, workspace: Workspace): Stand
   );
 }
 
-/** Returns the approval of --allow TEXT. Throws a UsageError when TEXT is malformed. */
+/** Parses TEXT, a value of --allow. Throws a UsageError when it is malformed. */
 function allowed(text: string): StandingApproval {
   const rule = readStandingApproval(text);
   if (rule === undefined) throw new UsageError(`--allow must be TOOL or TOOL:GLOB, not ${text}.`);

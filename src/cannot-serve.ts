@@ -12,8 +12,8 @@ const SERVER_ERROR = -32000;
 const OTHERS = ['call', 'tools', 'search', 'doctor', 'install', 'uninstall', 'forget', '--help', '--version'];
 
 /** Answers the first request on stdin with the error WHY, if WORDS, the command line, start a server for a client.
- *  Clients show such an error, but not a server's standard error. Returns whether it waits for a request; if so, the
- *  process exits after it. */
+ *  Clients show such an error, but not a server's standard error. Returns true when it waits for a request; the process
+ *  then exits after answering. */
 export function answerWhy(why: string, words: readonly string[]): boolean {
   if (process.stdin.isTTY || words.some((word) => OTHERS.indexOf(word) !== -1)) return false;
   let text = '';
@@ -35,7 +35,7 @@ export function answerWhy(why: string, words: readonly string[]): boolean {
   return true;
 }
 
-/** Returns the id of the request in LINE; undefined when it is none. */
+/** Returns the id of the request in LINE; undefined when LINE is no request with an id. */
 function idOf(line: string): unknown {
   try {
     const message = JSON.parse(line) as { id?: unknown; method?: unknown };

@@ -17,19 +17,19 @@ export interface Config {
   /** Directories that file tools may read and write. Empty when none was named and the current directory is too
    *  wide. */
   roots: string[];
-  /** Further directories that they may read. */
+  /** Further directories that file tools may read. */
   readRoots: string[];
   sbcl: string | undefined;
   heapMb: number;
-  /** Whether images are locked in: `auto` where that works, `on` always, `strict` always and without network. */
+  /** Whether images run in a sandbox: `auto` where one works, `on` always, `strict` always and without network. */
   sandbox: (typeof SANDBOXES)[number] | 'off';
-  /** Why no image is locked in, as sentences, if `auto` found that none can be. */
+  /** Why images run without a sandbox, as sentences, if `auto` found that none works. */
   unboxed?: string;
   /** Directories besides the workspace that sandboxed code can change. */
   write: string[];
   /** Time limit of an evaluation in milliseconds. */
   evalTimeoutMs: number;
-  /** Seconds for which a held error waits after each use. */
+  /** Seconds that a held error waits after each use. */
   holdSeconds: number;
   init: string | undefined;
   /** The library manager for images. */
@@ -43,10 +43,10 @@ export interface Config {
   answerSeconds: number;
   /** Folder of everything kept between runs: histories, searches, journals, and the audit log unless it was named. */
   state: string;
-  /** Folder for compiled files, and whether it was named. */
+  /** Folder for compiled files, and whether XDG_CACHE_HOME named its place. */
   cache: string;
   cacheNamed: boolean;
-  /** File of the audit log, and whether it was named. */
+  /** File of the audit log, and whether --audit named it. */
   audit: string;
   auditNamed: boolean;
   /** Folder of the REPL histories of all workspaces. */
@@ -129,7 +129,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   });
 }
 
-/** Returns the folders and files that the configuration of ARGV and ENVIRONMENT names. Reading it accesses them, so
+/** Returns the folders and files that the configuration of ARGV and ENVIRONMENT names. readConfig accesses them, so
  *  their file systems must answer first. */
 export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessEnv): string[] {
   const { flags } = splitArguments(argv);
@@ -166,7 +166,7 @@ export function inState(
   };
 }
 
-/** Returns the user's folder for state between runs, by ENVIRONMENT. */
+/** Returns the folder of the user for state that is kept between runs, from ENVIRONMENT. */
 function stateFolder(environment: NodeJS.ProcessEnv): string {
   const base = environment['XDG_STATE_HOME'];
   if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
@@ -174,7 +174,7 @@ function stateFolder(environment: NodeJS.ProcessEnv): string {
   return home === undefined ? join(tmpdir(), 'live-lisp') : join(home, '.local', 'state', 'live-lisp');
 }
 
-/** Returns the values of the flag NAME as absolute paths, without duplicates. */
+/** Returns the values of the flag NAME as absolute paths, each once. Throws a UsageError unless all are folders. */
 function readDirectories(name: string, flags: ReadonlyMap<string, string[]>): string[] {
   const paths = (flags.get(name) ?? []).map((value) => resolve(value));
   for (const path of paths) {

@@ -1,5 +1,4 @@
-// Exports the search for tools as functions, for programs. They search the catalog of AGENT_Q_REGISTRY unless another
-// is given.
+// Exports the search for tools as functions for programs. Their default catalog is that of AGENT_Q_REGISTRY.
 
 import { TOOL_CATALOG } from './agent-q.ts';
 import * as catalogs from './catalog/catalog.ts';

@@ -143,7 +143,7 @@ export function splitArguments(argv: readonly string[]): {
   return { flags, operands };
 }
 
-/** The commands that take a flag. A flag that is not listed is for the commands that start an image. */
+/** The commands that take a flag. A flag that is not listed goes with all commands but install and uninstall. */
 const FLAG_COMMANDS: { readonly [flag: string]: readonly Command[] } = {
   catalog: ['search'],
   client: ['install', 'uninstall', 'doctor'],

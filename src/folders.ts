@@ -40,8 +40,8 @@ export interface UsableFolders {
   remarks: string[];
 }
 
-/** Returns CONFIG with folders in TEMPORARY in place of unwritable folders of the user. A file or cache that was named
- *  for this program stays, as does a folder for which there is no substitute. */
+/** Returns CONFIG with folders in TEMPORARY in place of unwritable folders of the user. An audit log or cache folder
+ *  that the user named stays, as does a folder for which there is no substitute. */
 export function withUsableFolders(config: Readonly<Config>, temporary = tmpdir()): UsableFolders {
   const notices: string[] = [];
   const remarks: string[] = [];

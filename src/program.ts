@@ -115,7 +115,7 @@ function place(config: Config): Place {
 }
 
 /** Asks a person at the terminal whether the client of CONFIG may run code without asking. Returns false without a
- *  question where no sandbox works. */
+ *  question where nobody can answer, or no sandbox works. */
 async function isTrusted(config: Config): Promise<boolean> {
   const { clientNamed } = await import('./install/clients.ts');
   const client = config.client && clientNamed(config.client);
@@ -244,7 +244,7 @@ function watchOutput(): void {
       process.exitCode = 1;
     });
   });
-  // A reader that has gone learns nothing, and nobody else can be told.
+  // When the reader of stderr has gone, there is nobody to report to.
   process.stderr.on('error', () => {});
 }
 

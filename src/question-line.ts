@@ -39,7 +39,7 @@ export function ownWords<Text extends string>(text: string extends Text ? never 
 /** Length limits in characters of a name, and of a quoted text. They leave room for our own words. */
 const NAME = 80;
 const SAID = 500;
-/** At most this many times the limit is examined: a much longer text is cut before it takes time. */
+/** A text is first cut to this many times its limit, so that examining a very long text takes no time. */
 const WORST = 4;
 
 /** Returns NAME for use among our words: quoted if its end could be missed, without its middle if it is long. */

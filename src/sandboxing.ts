@@ -1,4 +1,4 @@
-// Decides whether images are locked in, creates their sandbox, and describes it.
+// Decides whether images run in a sandbox, creates the sandbox, and describes it.
 
 import { dirname, join } from 'node:path';
 import type { Config } from './config.ts';
@@ -15,7 +15,7 @@ export const HOME = join(import.meta.dirname, '..');
 /** One sandbox per configuration, so that all parts of a server share its state. */
 const sandboxes = new WeakMap<Config, Sandbox>();
 
-/** Returns the sandbox that CONFIG asks for, or would have. */
+/** Returns the sandbox for images of CONFIG, even if CONFIG turns it off. */
 export function sandboxOf(config: Config): Sandbox {
   const sandbox = sandboxes.get(config) ?? newSandbox(config);
   sandboxes.set(config, sandbox);
@@ -45,7 +45,7 @@ function newSandbox(config: Config): Sandbox {
   });
 }
 
-/** Returns the SBCL of CONFIG and its folder, if there is one. */
+/** Returns the path of CONFIG's SBCL and of the lib/sbcl folder that belongs to it; [] when no SBCL is found. */
 function programOf({ sbcl }: Config): string[] {
   try {
     const program = findSbcl(sbcl);
@@ -55,8 +55,8 @@ function programOf({ sbcl }: Config): string[] {
   }
 }
 
-/** Returns CONFIG with `auto` resolved: images are locked in where that works. Where it does not, `unboxed` says why,
- *  in sentences. */
+/** Returns CONFIG with `auto` resolved to `on` where the sandbox works, else to `off`; `unboxed` then says why, in
+ *  sentences. */
 export function withSandbox(config: Readonly<Config>): Readonly<Config> {
   return decided(config, config.sandbox === 'auto' ? sandboxOf(config).obstacle() : undefined);
 }
@@ -96,7 +96,7 @@ export function sandboxText(config: Config): string {
 }
 
 /** Throws a UsageError when sandboxed code of CONFIG could replace the audit log. The log is renamed when full, so its
- *  whole folder is read-only in the sandbox. A folder that sandboxed code must write cannot be. */
+ *  whole folder must be read-only in the sandbox, unlike a folder that sandboxed code writes. */
 function checkAudit(config: Config): void {
   const { sandbox, auditNamed, audit } = config;
   if (sandbox === 'off' || !auditNamed) return;

@@ -1,10 +1,10 @@
-// Makes characters visible that would hide, reorder or imitate others.
+// Makes visible the characters that hide, reorder text, or imitate other characters.
 
 // A regular expression literal with Unicode properties takes a tenth of a millisecond to evaluate. These literals stand
 // inside functions, so that no start waits for them.
 
-/** Returns TEXT with SHOW applied to characters that control, are invisible or blank, or are no characters; the plain
- *  space excepted. */
+/** Returns TEXT with SHOW applied to control characters, invisible and blank ones except the plain space, and code
+ *  points that are no characters. */
 function withHidden(text: string, show: (char: string) => string): string {
   // Replaces whole runs: to find the next match costs more than to show it, and a text can consist of such characters.
   return text.replace(
@@ -79,7 +79,7 @@ function isDistinct(letter: string): boolean {
   );
 }
 
-/** True when LETTER is not mistaken for Latin beside Latin letters either, as all but single strokes are. */
+/** True when LETTER is not mistaken for Latin even beside Latin letters. Characters of a single stroke can be. */
 function isDistinctBeside(letter: string): boolean {
   return /(?![\u4e00\u4e28\u4e36\u4e3f-\u4e41\u4e85\u53e3\u30ce\u30fc])[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(
     letter,

@@ -1,4 +1,4 @@
-// Finds the parts of the agent without which an image works.
+// Finds the parts of the agent that must be left out for an image to work.
 
 /** A list that leaves out no part, but makes the image start without its saved core. */
 export const ONLY_CORE: readonly string[] = ['nothing'];
@@ -6,8 +6,8 @@ export const ONLY_CORE: readonly string[] = ['nothing'];
 /** What an image must do without to work: its saved core, or PARTS of the agent. */
 export type Culprit = { kind: 'core' } | { kind: 'parts'; parts: readonly string[] };
 
-/** Returns what an image must do without to work. WORKS tests a list of parts to leave out; it must be true for ALL.
- *  The binary search tests about log2 of the number of parts, for each part at fault. */
+/** Returns what an image must do without to work. WORKS is true for a list of parts if an image works without them; it
+ *  must be true for ALL. Each part at fault takes about log2(ALL.length) tests, by binary search. */
 export async function findCulprit(
   all: readonly string[],
   works: (without: readonly string[]) => Promise<boolean>,
@@ -17,7 +17,7 @@ export async function findCulprit(
   let rest = all;
   do {
     const count = await leastCount(rest.length, (count) => works([...parts, ...rest.slice(0, count)]));
-    // An image works without all parts up to this one, and not when this one stays.
+    // The image works without the first COUNT parts, and fails with the last of these.
     parts.push(...rest.slice(count - 1, count));
     rest = rest.slice(0, count - 1);
   } while (rest.length > 0 && !(await works(parts)));

@@ -23,11 +23,11 @@ export interface Surroundings {
   /** The version of live-lisp, and the page where issues are filed. */
   version: string;
   issues: string;
-  /** Sentences on which folders replace others. */
+  /** Sentences on folders that the server uses in place of unwritable ones. */
   remarks: readonly string[];
 }
 
-/** Checks the set-up of CONFIG, prints a line for each check, and how to set up clients. Returns the exit code: 0, or 1
+/** Checks the set-up of CONFIG. Prints a line for each check, and how to set up clients. Returns the exit code: 0, or 1
  *  when something that is needed fails. */
 export async function diagnose(
   config: Config,

@@ -1,4 +1,4 @@
-// Words a report that a person can paste into an issue when an image does not work.
+// Writes a report that a person can paste into an issue when an image does not work.
 
 import { arch, release, type } from 'node:os';
 import type { SbclFacts } from '../image/process/sbcl-versions.ts';

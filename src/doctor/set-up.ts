@@ -25,7 +25,7 @@ export function checkSandbox(config: Config): Finding {
 /** Consequence when the records of calls cannot be written. */
 const NOTHING_RUNS = 'so no call runs that can change something';
 
-/** Returns findings on whether the server's folders are writable. The cache is not needed. */
+/** Returns findings on whether the server's folders are writable. An unusable cache is no failure: none is needed. */
 export function checkFolders({ state, audit, auditNamed, cache }: Config): Finding[] {
   const file = auditNamed ? obstacleToRecording(audit) : undefined;
   return [
@@ -52,7 +52,7 @@ function checkPlace(what: string, path: string, obstacle: string | undefined, co
   return { ok: false, text: `${what}: ${path} cannot be written (${obstacle}), ${consequence}` };
 }
 
-/** Returns why no line can be added to FILE; undefined when one can. */
+/** Returns why no line can be appended to FILE; undefined when lines can be. */
 function obstacleToRecording(file: string): string | undefined {
   if (!existsSync(file)) return obstacleToWriting(dirname(file));
   try {

@@ -103,7 +103,7 @@ export interface Result extends Pick<Step, 'name' | 'shows'> {
 export interface Trial {
   /** Ends with the first step in which the image was lost. */
   results: Result[];
-  /** What the agent lacks, and its stand-ins; undefined when no image started. */
+  /** What this SBCL lacks, and what the agent does instead; undefined when no image started. */
   greeting?: Hello;
 }
 
@@ -149,7 +149,7 @@ export function tryImage(config: Config, without: readonly string[]): Promise<Tr
   });
 }
 
-/** Returns CONFIG with its records in FOLDER, which the image can read, and without the user's own additions. */
+/** Returns CONFIG with records in FOLDER, which the image can read, and without start file, libraries and approvals. */
 function trialConfig(config: Config, folder: string): Config {
   return {
     ...config,
