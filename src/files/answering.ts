@@ -13,7 +13,7 @@ import { UnreadableFile } from './unreadable.ts';
 const LOOK_MS = 100;
 const LOOKS = 30;
 
-/** With this many operations given up but pending none is begun: each blocks one of Node's four threads for files. */
+/** While this many given-up operations are pending, none begins: each blocks one of Node's four threads for files. */
 const SILENT = 2;
 
 /** The folders of operations that were given up and are still pending, once for each operation. */

@@ -16,7 +16,7 @@ const REASONS: { readonly [code: string]: string } = {
   ENFILE: 'too many files are open',
 };
 
-/** After the checks, these codes mean that a path leads elsewhere by now. */
+/** Codes of errors that occur after the checks because the path leads elsewhere by now. */
 const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EISDIR'];
 
 /** Returns what to throw for ERROR, which occurred while the file at PATH was to be DONE: read or written. */

@@ -5,7 +5,7 @@ import { CallError } from '../errors.ts';
 import type { OpenFile } from './folder.ts';
 import { binaryKind, decode, type FileText, type LineEnds, lineEnds, linesOf } from './text.ts';
 
-/** Bytes up to which a file is read whole; of a larger one, only the range is. */
+/** A file of up to this many bytes is read whole; of a larger file, only the range is read. */
 export const WHOLE = 16 * 1024 * 1024;
 /** Bytes that are read of a larger file, from the range's first line on. */
 const WINDOW = 256 * 1024;

@@ -158,7 +158,7 @@ async function renameAll(prepared: readonly Prepared[]): Promise<void> {
   }
 }
 
-/** Restores the file BASE of FOLDER from OLD. Removes it when OLD is '', since it is new. */
+/** Restores the file BASE of FOLDER from OLD. Removes BASE when OLD is '', because the file is new. */
 async function putBack(folder: Folder, base: string, old: string): Promise<void> {
   if (old === '') await unlink(folder.at(base));
   else await rename(folder.at(old), folder.at(base));

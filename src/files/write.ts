@@ -106,7 +106,7 @@ export function checkGoesOn(signal: AbortSignal | undefined): void {
   }
 }
 
-/** Returns what is at NAMES in FOLDER of WORKSPACE, where PATH leads. */
+/** Returns the present state of the file at NAMES in FOLDER of WORKSPACE, where PATH leads. */
 export async function presentIn(
   workspace: Workspace,
   folder: Folder,

@@ -39,9 +39,9 @@ interface Region {
 /** A possible repair of a region. */
 interface Candidate extends Repair {
   line: number;
-  /** The cost added to that of the resulting indentation. */
+  /** The cost of the edit itself, added to that of the resulting indentation. */
   unlikely: number;
-  /** Elements that replace those from index FROM up to index TO. */
+  /** Elements that replace those from index FROM up to, but without, index TO. */
   put: Element[];
   from: number;
   to: number;
@@ -162,7 +162,7 @@ class RegionSearch {
   #depth = 0;
   /** Whether more lists were closed than opened. */
   #closed = false;
-  /** The region in case the lists never close: it ends at the first form at the left margin within it. */
+  /** The region to report if the lists never close: it ends at the first form at the left margin within it. */
   #open: Region | undefined;
   #found: Region | undefined;
 
@@ -212,7 +212,7 @@ function bestRepair({ parts, excess }: Region): Candidate | undefined {
   const from = parts.findIndex(({ line }) => line >= contradicted - LINES_BACK);
   const before = readBefore(parts, from, last);
   let best: { candidate: Candidate; cost: number } | undefined;
-  // How many closing parentheses follow in a row, from this element on in its line.
+  // Number of closing parentheses in a row, from this element on, in its line.
   let closes = 0;
   for (let index = last, looks = 0; index >= from && looks < LOOKS; index--) {
     const [part, next] = [parts[index], parts[index + 1]];

@@ -85,7 +85,7 @@ function isWhole({ kind, name }: Token): boolean {
   return name.includes(MARK) || (kind === 'atom' && name === '');
 }
 
-/** Begins a number with a radix prefix, such as #x1F. */
+/** The beginning of a number with a radix prefix, such as #x1F. */
 const RADIX = /^#\d*[brox]/i;
 
 /** Returns a key that equal tokens share. That of a symbol has its package, unless IS_BARE. Strings, characters and the

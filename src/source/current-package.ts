@@ -8,7 +8,7 @@ export const USUAL_PACKAGE = 'COMMON-LISP-USER';
 /** Operators whose subforms are top-level forms too. */
 export const SPREADING: readonly string[] = ['EVAL-WHEN', 'LOCALLY', 'PROGN'];
 
-/** Returns the package at the start of FILE; undefined when unsure. ASDF reads .asd files in a package of its own. */
+/** Returns the current package at FILE's start; undefined when unsure. ASDF reads .asd files in its own package. */
 export function packageAtStart(file: string | undefined): string | undefined {
   return file?.endsWith('.asd') ? 'ASDF-USER' : undefined;
 }

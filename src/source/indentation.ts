@@ -9,7 +9,7 @@ export interface Element {
   /** The line of its end: a string can span lines. */
   endLine: number;
   column: number;
-  /** The column of its parenthesis, which follows any prefix such as #. */
+  /** The column of its parenthesis, behind a prefix such as the # of #(1). */
   paren: number;
   /** Whether it is the first in its line. */
   leads: boolean;

@@ -14,7 +14,7 @@ export function noTakers(): Takers {
   return { functions: new Set(), classes: new Set(), structures: new Set() };
 }
 
-/** Generic functions of Common Lisp: a keyword parameter of their methods is an initarg of the specializing class. */
+/** Common Lisp functions: a keyword parameter of a method of theirs is an initarg of the class it specializes on. */
 const INITIALIZING = new Set(['INITIALIZE-INSTANCE', 'REINITIALIZE-INSTANCE', 'SHARED-INITIALIZE']);
 
 /** True when PART is the variable of a keyword parameter with a keyword of the same name, as X in (&key (x 1)). */
@@ -105,7 +105,7 @@ function isInCall(part: Part, list: Part, text: string, takers: Takers): boolean
   return called.includes('CALL-NEXT-METHOD') && takesInDefinition(definitionAround(list), takers);
 }
 
-/** Whether DEFINITION is of one of TAKERS: of a function, or of a method that initializes a class. */
+/** True when DEFINITION defines one of the functions in TAKERS, or a method that initializes one of the classes. */
 function takesInDefinition(definition: Definition | undefined, { functions, classes }: Takers): boolean {
   if (definition === undefined) return false;
   const ofClass = classInitialized(definition);
@@ -122,7 +122,7 @@ interface Definition {
   form: Part;
 }
 
-/** Returns the class of whose initialization DEFINITION is a method, as of INITIALIZE-INSTANCE; else undefined. */
+/** Returns the class that DEFINITION initializes, if it is a method of INITIALIZE-INSTANCE or the like. */
 function classInitialized({ name, form }: Definition): string | undefined {
   if (!INITIALIZING.has(name)) return undefined;
   const lambdaList = form.items.slice(2).find(({ kind }) => kind === 'list');

@@ -69,7 +69,7 @@ function dispatchToken(source: string, start: number, suppressed: boolean): Toke
     return { kind: 'atom', start, end: symbol.end, name: symbol.name && MARK + MARK + symbol.name };
   }
   if (char === '*' || /[brox]/.test(char)) {
-    // SBCL 2.2.9 also reads a number behind white space, and the value of a form.
+    // Behind such a prefix SBCL 2.2.9 also reads a number after white space, and the value of a form.
     const number = char === '*' || suppressed ? at + 1 : skipBlank(source, at + 1);
     const { end } = scanSymbol(source, number);
     const isForm = end === number || source.charAt(number) === '#';

@@ -70,7 +70,7 @@ export function scanFor(text: string, task: Task, tree = treeOf(text)): Scan {
   return scan;
 }
 
-/** Adds to SCAN the edit of PART, or why it stays. PART is a symbol or string with the old name of RENAMING. */
+/** Adds to SCAN the edit of PART, or why PART stays. PART is a symbol or string with the old name of RENAMING. */
 function atName(text: string, part: Part, renaming: Renaming, task: Task, scan: Scan, current: string): void {
   const { start, end } = part;
   const token = text.slice(start, end);

@@ -60,7 +60,7 @@ function endAbove(forms: TopLevelForms, { start, lead }: Extent): number {
   return end;
 }
 
-/** A comment line about the form below. A line of four semicolons is a title; one with |# can end a block comment. */
+/** A comment line about the form below. A line with four semicolons is a title; one with |# can end a block comment. */
 const COMMENT_LINE = /^[ \t]*;(?!;;;)(?!.*\|#)/;
 
 /** Returns the start of the comment lines that end at LINE_START of TEXT. It is at least FLOOR: above that, lines of a
@@ -106,7 +106,7 @@ export function splicedOut(text: string, { lead, end }: Extent): Splice {
   const withBelow = { ...alone, end: end + behind.length };
   if (end + behind.length === text.length) return before.length === lead ? alone : withAbove;
   if (before.length === lead) return withBelow;
-  // The last form of a list takes its line with it.
+  // The last form of a list is removed with the white space above, so that its line goes too.
   if (below === 0) return above > 0 && text[end + behind.length] === ')' ? withAbove : alone;
   if (above === 0) return alone;
   const headed = above === 1 && endsInComment(text.slice(0, lead - before.length));

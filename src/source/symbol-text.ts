@@ -46,7 +46,7 @@ export function symbolIn(text: string): { name: string; prefix?: string } | unde
     return undefined;
   const { prefix, base } = writtenSymbol(token);
   const written = token.slice(base);
-  // It is a number, or dots alone.
+  // TEXT is a number, or dots alone.
   if (!/[\\|]/.test(written) && NOT_PLAIN.test(written)) return undefined;
   return { name: name.slice(name.lastIndexOf(MARK) + 1), ...(prefix !== undefined && { prefix }) };
 }

@@ -63,7 +63,7 @@ function from(index: number, forms: (part: Form) => Form[]): Syntax {
   return (elements) => parts(elements.slice(index), forms);
 }
 
-/** Maps those of LISTS that are lists to the FORMS in each. */
+/** Maps each list among LISTS to the forms in it, as FORMS extracts them. */
 function parts(lists: readonly Form[], forms: (part: Form) => Form[]): Parts {
   return new Map(lists.filter((list) => resolve(list)?.kind === 'cons').map((list) => [list, forms(list)]));
 }
@@ -95,8 +95,8 @@ function defaultsIn(list: Form | undefined): Form[] {
   });
 }
 
-/** Returns the lambda list of a method of ELEMENTS as no form, with the evaluated forms in it: objects of EQL
- *  specializers, and defaults. It is the first list from index FIRST on, behind name and qualifiers. */
+/** Returns the lambda list of a method, which is no form, with the evaluated forms in it: objects of EQL specializers,
+ *  and defaults. It is the first list of ELEMENTS from index FIRST on, behind name and qualifiers. */
 function methodList(elements: readonly Form[], first = 2): Parts {
   const list = elements.slice(first).find((element) => resolve(element)?.kind === 'cons');
   if (list === undefined) return new Map();

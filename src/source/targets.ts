@@ -35,7 +35,7 @@ export interface Target {
 /** How deep definitions are searched for in forms that name nothing, as in (eval-when (...) (defun name ...)). */
 const DEPTH = 3;
 
-/** Returns the forms that define WANTED, only those that `preferred` selects. */
+/** Returns the forms that WANTED most likely means; see `preferred`. */
 export function targetsNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
   return preferred(allNamed(forms, wanted), wanted);
 }

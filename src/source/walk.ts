@@ -9,9 +9,9 @@ import type { SourceText } from './text.ts';
 
 /** Callbacks for the forms of one top-level form. */
 export interface Visitor {
-  /** Is called with a FORM of ELEMENTS; DATA is true when it is quoted or in a backquote. */
+  /** Is called with a FORM and its ELEMENTS; DATA is true when it is quoted or in a backquote. */
   visit: (form: Form, elements: readonly Form[], data: boolean) => void;
-  /** Returns the parts of a form of ELEMENTS to walk; all elements when absent. */
+  /** Returns the parts to walk of a form with ELEMENTS. When absent, all elements are walked. */
   within?: (elements: readonly Form[], data: boolean) => readonly Form[];
 }
 

@@ -95,7 +95,7 @@ function reslottedLines(classes: readonly ReslottedClass[], total?: number): str
   return [`Classes with other slots: ${each.join(', ')}${moreText(classes.length, total)}.`];
 }
 
-/** Returns lines on code compiled with an older version of what has changed since, such as a macro. */
+/** Returns lines on code that was compiled with an older version of a definition, such as a macro. */
 export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number): string[] {
   const lines = outdated.map(
     ({ name, kind, users, total: all }) =>

@@ -7,7 +7,7 @@ import { nearestPlace, occurrences, TOLD } from './match.ts';
 const NEAR_LINES = 40;
 
 /** Returns the occurrences of WANTED in TEXT: their COUNT, the LINES of the first, and the PLACES of those that overlap
- *  none before. An LF in WANTED matches a CRLF too. */
+ *  no earlier one. An LF in WANTED matches a CRLF too. */
 export function exactPlaces(
   text: string,
   wanted: string,
@@ -30,8 +30,8 @@ export function withLineEndsOf(
   return ends === 'CRLF' ? put.replaceAll('\n', '\r\n') : put;
 }
 
-/** Returns a function that maps indices of TEXT that count each CRLF as one character to its real indices. No argument
- *  may be less than the one before. */
+/** Returns a function that maps an index that counts each CRLF of TEXT as one character to the real index in TEXT. Call
+ *  it with ascending indices only. */
 function indexWithReturns(text: string): (index: number) => number {
   let [returns, next] = [0, text.indexOf('\r\n')];
   return (index) => {

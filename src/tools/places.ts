@@ -41,7 +41,7 @@ export interface Site {
   index?: number;
 }
 
-/** The source text of a definition of a name, with what distinguishes it from others. */
+/** The source text of a definition of a name, with what distinguishes it from other definitions of that name. */
 export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'text'> &
   Pick<Target, 'operator' | 'method' | 'head' | 'home'> & {
     /** True when it is inside another form. */

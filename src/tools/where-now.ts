@@ -22,7 +22,7 @@ export function whereNow(versions: Versions, place: Place, definition: Definitio
   return { ...found, start: at ?? start, inside: at === undefined };
 }
 
-/** Returns the index of PLACE now, or undefined when it is not known. Its form is unchanged and begins at TOP. */
+/** Returns the index of PLACE now, undefined when unknown. The form of PLACE is unchanged and begins at TOP. */
 function partNow({ now, loaded = now }: Versions, place: Place, top: number) {
   if (place.start === undefined) return undefined;
   const index = loaded.text.indexOfCharacter(place.start);

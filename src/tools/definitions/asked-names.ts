@@ -15,7 +15,7 @@ export interface Asked {
   methods?: readonly string[];
   /** The operator, such as DEFUN, when a form was given. */
   operator?: string;
-  /** A form that was given, on one line. */
+  /** The form, on one line, when a form was given. */
   head?: string;
 }
 

@@ -37,7 +37,7 @@ export function evaluatedText(
     if (looked++ >= LOOKED_AT) return undefined;
     const { form } = evaluation;
     if (beganAt(evaluation) > time * 1000 + CLOCK_MS || !collapsed(form).includes(beginning)) continue;
-    // Without a text the definition is in the rest of a long form, of which the history keeps only the beginning.
+    // When no text is found, the definition is in the part of a long form that the history does not keep.
     return textIn(form, beginning, definition, features);
   }
   return undefined;

@@ -1,5 +1,5 @@
-// Finds the definition that an edit means. The text of a file has its place; the image says which symbol is meant, and
-// which file when the edit names none.
+// Finds the definition that an edit means. The text of a file shows the place; the image knows which symbol is meant,
+// and which file when the edit names none.
 
 import { CallError } from '../../errors.ts';
 import type { DescribeData } from '../../image/wire/operations.ts';
@@ -84,8 +84,8 @@ export class Locator {
     );
   }
 
-  /** Returns the workspace files that may have the definition: those that the image knows, else all. OUTSIDE is a file
-   *  that the image knows outside of the workspace. */
+  /** Returns the files that may have the definition: workspace files that the image knows, else those that a search
+   *  finds. OUTSIDE is a file outside of the workspace that the image knows. */
   async #pathsOf({ asked }: Edit, known: DescribeData | undefined) {
     const { places, workspace } = this.#origins;
     const things = known?.things ?? [];

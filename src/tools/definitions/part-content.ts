@@ -27,7 +27,7 @@ const READING: readonly string[] = [
   '*READ-BASE*',
   '*READ-DEFAULT-FLOAT-FORMAT*',
 ];
-/** Operators of forms with code that does not run along with them, besides those that begin with DEF. */
+/** Operators of forms whose inner code does not run with them, besides operators that begin with DEF. */
 const NOT_RUN: readonly string[] = ['QUOTE', 'FUNCTION', 'LAMBDA', 'FLET', 'LABELS', 'MACROLET'];
 /** How deep in a form assignments are searched for. */
 const DEPTH = 8;

@@ -128,7 +128,7 @@ async function readOne(
   const rows = told.filter((row) => isWrittenSo(row, asked, places));
   const untold = rows.every(({ text }) => text === undefined);
   const note = rows.length === 0 ? 'found by its name in the file' : 'not known to be what the image has';
-  // What the image has under the name can be something else.
+  // The image can have something else under the name.
   const isMeant = (operator: string) =>
     absent || (isOfKind(operator, args.kind) && (told.length === rows.length || operator === asked.operator));
   const found = untold

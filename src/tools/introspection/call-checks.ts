@@ -54,7 +54,7 @@ export function checkedCalls(
   return new Checks({ ...callee, macro }, list, places, found).of(found);
 }
 
-/** The mentions in a file, by the index of their start and of the function's name. One SETF can have several. */
+/** The mentions in a file, by the index of their start and of the function's name; a SETF can have several at one. */
 type Mentions = ReadonlyMap<number, readonly Mention[]>;
 
 /** Returns each of MENTIONS once. */
@@ -142,7 +142,7 @@ class Checks {
     }
   }
 
-  /** Records the function at PLACE as unknown unless it is KNOWN: its call comes from code inlined into it. */
+  /** Records the function at PLACE as unknown unless it is KNOWN: the call in it comes from code inlined into it. */
   #inlined(place: Place, known: ReadonlySet<string>): void {
     const { description = '' } = place;
     const site = known.has(description) ? undefined : this.#places.site(place);

@@ -1,4 +1,4 @@
-// Collects what an agent that changes a definition needs besides the calls: its text, and files that are not loaded.
+// Collects what an agent needs, besides the calls, to change a definition: its text, and files that are not loaded.
 
 import type { ImpactData } from '../../image/wire/introspection.ts';
 import type { CallContext } from '../../kernel/tool.ts';

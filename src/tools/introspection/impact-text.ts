@@ -22,7 +22,7 @@ export interface Impact extends Partial<CheckedCalls> {
   /** True when the new definition is a method. */
   ofMethod: boolean;
   recompile: { why: string; names: string[] };
-  /** Functions that look up symbols by computed names, so they may call it; and how many there are. */
+  /** Functions that look up symbols by computed names, so they may call the definition; and how many there are. */
   finding: Located[];
   findingCount: number;
   methods: Located[];
@@ -30,7 +30,7 @@ export interface Impact extends Partial<CheckedCalls> {
   /** Whether the new definition gives a structure another layout. */
   otherLayout: boolean;
   made: BrokenInstances;
-  /** Places where sources name it, when it is a type. */
+  /** Places where sources name the definition, when it is a type. */
   typeUses?: Located[] | undefined;
   slots?: string[];
   superclassesGone?: string[];
@@ -43,12 +43,12 @@ export interface Impact extends Partial<CheckedCalls> {
   testsMore?: boolean;
   tests: Located[];
   testCount: number;
-  /** Names of the tests that reached it in a run with coverage; undefined when it was not measured. */
+  /** Names of tests that reached the definition in a run with coverage; undefined when it was not measured. */
   recorded?: string[] | undefined;
   /** The texts of its definitions, each with its place. */
   texts: string[];
   unloaded: NamingFile[];
-  /** Test files that name it, when no test is known to reach it. */
+  /** Test files that name the definition, when no test is known to reach it. */
   testsNaming: NamingFile[];
 }
 

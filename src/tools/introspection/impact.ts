@@ -142,7 +142,7 @@ class Investigation {
       this.#facts = await this.#redefined(args, definition);
     const ofType = definition?.operator === 'DEFTYPE';
     if (ofType && kind !== undefined) {
-      // A function of that name stays as it is.
+      // A DEFTYPE leaves the function of that name as it is.
       const { kind: _, ...facts } = this.#facts;
       return new Investigation(this.#image, this.#places, facts, this.#context).of(args);
     }
@@ -169,7 +169,7 @@ class Investigation {
     };
   }
 
-  /** Returns the facts with what the class loses by the superclasses of DEFINITION. */
+  /** Returns the facts, with what the class loses when it gets the superclasses of DEFINITION. */
   async #redefined(
     args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
     { superclasses }: Definition,

@@ -8,7 +8,7 @@ import { disagreement, type LambdaList, parsedLambdaList } from '../../source/fi
 import { type Features, readForm } from '../../source/form.ts';
 
 /** Returns the lambda list that calls of the generic function in FACTS must fit after the new method DEFINITION, whose
- *  TEXT is read under FEATURES. Returns undefined when the method that it replaces has no keyword that is lost. */
+ *  TEXT is read under FEATURES. Returns undefined when no keyword of the method that it replaces is lost. */
 export function calledByMethod(
   { methods = [], arglist }: ImpactData,
   definition: Definition | undefined,

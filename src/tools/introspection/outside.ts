@@ -58,7 +58,7 @@ const SAYING: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the description of CALLER, a row for code outside functions, or undefined when it does not use the name. A
- *  row that only has the name as data is left out when TOLD, the names of other rows, has the row's. */
+ *  row that only has the name as data is left out when TOLD, the names of other rows, already has its name. */
 export function outside(
   caller: Caller,
   asked: Asked,

@@ -1,4 +1,4 @@
-// Finds forms that may call a function without certain callers: code that ran only when its file was compiled.
+// Finds forms that may call a function of which no caller is certain: code that ran only when its file was compiled.
 
 import { mentionsIn } from '../../source/calls.ts';
 import { bareOf, partsOfName } from '../../source/qualified.ts';

@@ -22,7 +22,7 @@ interface Uses {
 export interface User {
   name: string;
   kind?: string;
-  /** The function of which it is another name. */
+  /** The function, when the user is only another name of that function. */
   same?: string;
   /** True when it only has the name among its data. */
   possible?: boolean;

@@ -229,7 +229,7 @@ export class Run {
     return { data: { ...coverage, lost: this.#unmeasured }, text: text.filter(Boolean).join('\n') };
   }
 
-  /** Returns the sentence on tests not run because one of TESTS (with REPLY's) did not finish; HELD as in #result. */
+  /** Returns the sentence on tests not run because one of TESTS (with REPLY's) did not finish. HELD: see #result. */
   #behind(tests: readonly Outcome[], { data, ending }: Reply<'test-run'>, held: boolean): string {
     const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
     const left = (this.#asked.again ?? []).filter((test) => !ran.has(test));
