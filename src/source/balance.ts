@@ -11,9 +11,9 @@ export interface Imbalance {
   began: number;
   /** The line where indentation says that a parenthesis is missing or too many. */
   line: number;
-  /** The edit that would balance the text there. */
+  /** The edit in LINE that would balance the text. */
   repair?: Repair;
-  /** The line of the next top-level form, which the unclosed one swallowed. */
+  /** The line of the next top-level form, which the unclosed form swallowed. */
   swallowed?: number;
 }
 

@@ -133,7 +133,7 @@ const EVEN: Choice = (index) => index % 2 === 0;
 const ALL: Choice = () => true;
 const BUT_LAST: Choice = (index, count) => index < count - 1;
 
-/** By operator: which of its arguments are places that it sets. */
+/** Operators that set places, each with the choice of the arguments that are places. */
 const SET: ReadonlyMap<string, Choice> = new Map([
   ['SETF', EVEN],
   ['PSETF', EVEN],
@@ -147,7 +147,7 @@ const SET: ReadonlyMap<string, Choice> = new Map([
   ['SHIFTF', BUT_LAST],
 ]);
 
-/** By operator of a place: which of its arguments are places too. (setf (values a b) ...) sets a and b. */
+/** Operators of places that contain places, each with the choice of these: (setf (values a b) ...) sets a and b. */
 const SET_WITHIN: ReadonlyMap<string, Choice> = new Map([
   ['VALUES', ALL],
   ['GETF', FIRST],

@@ -88,8 +88,8 @@ function isWhole({ kind, name }: Token): boolean {
 /** The beginning of a number with a radix prefix, such as #x1F. */
 const RADIX = /^#\d*[brox]/i;
 
-/** Returns a key that equal tokens share. That of a symbol has its package, unless IS_BARE. Strings, characters and the
- *  like have no name, so their text is the key. */
+/** Returns a key that equal tokens share. The key of a symbol has its package, unless IS_BARE. Strings, characters and
+ *  the like have no name, so their text is the key. */
 function keyOf(token: Token, text: string, isBare: boolean): string {
   const { kind, name, start, end } = token;
   if (kind !== 'atom') return name === '' ? kind : `${kind} ${isBare ? bareName(token) : name}`;

@@ -80,7 +80,7 @@ function classParts(slots: Form | undefined): Partial<Definition> {
   return { slots: names, accessors, initargs, constructors: new Map() };
 }
 
-/** Returns the keywords in the :DEFAULT-INITARGS of OPTIONS, those of a class. */
+/** Returns the keywords in the :DEFAULT-INITARGS option among OPTIONS, those of a class. */
 function defaultInitargs(options: readonly Form[]): string[] {
   const given = options.map((option) => elementsOf(option) ?? []);
   const [, ...values] = given.find(([key]) => bareName(key) === 'DEFAULT-INITARGS') ?? [];

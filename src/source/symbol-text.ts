@@ -22,7 +22,7 @@ function nameOf(text: string): string {
   return text === '' ? '' : nextToken(text, 0, false).name;
 }
 
-/** Texts that the reader would not read as a symbol of that name unless escaped. */
+/** Matches a name that the reader takes for a symbol only when it is escaped. */
 const NOT_PLAIN = /[\s"'(),;`\\|:#]|^[+-]?\d+[./\d]*(?:[esfdl][+-]?\d+)?$|^\.+$/i;
 
 /** Returns the symbol NAME between bars. */

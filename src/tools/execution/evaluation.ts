@@ -1,4 +1,4 @@
-// The tool eval_form.
+// The tool eval_form, which evaluates forms in the image.
 
 import type { Image } from '../../image/image.ts';
 import type { Reply } from '../../image/wire/call.ts';

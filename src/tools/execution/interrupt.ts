@@ -70,7 +70,7 @@ async function interruptJobs(
 function chooseJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Job[] {
   const { job: number, all = false } = args;
   const own = ownJobs(jobs);
-  // Calls made by the code of a call end with that call.
+  // Calls made by the code of another call are no choices: they end with that call.
   const others = jobs.list().filter((job) => !own.includes(job));
   const choices = others.filter(({ parent }) => parent === undefined || own.includes(parent));
   if (number !== undefined && all) throw new CallError('Give job or all, not both.');

@@ -1,4 +1,4 @@
-// The tools load_file and load_system.
+// The tools load_file and load_system, which compile and load source files and ASDF systems.
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';

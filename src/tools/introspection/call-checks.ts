@@ -54,7 +54,7 @@ export function checkedCalls(
   return new Checks({ ...callee, macro }, list, places, found).of(found);
 }
 
-/** The mentions in a file, by the index of their start and of the function's name; a SETF can have several at one. */
+/** The mentions in a file, by the index of their start and of the function's name. A SETF form can have several. */
 type Mentions = ReadonlyMap<number, readonly Mention[]>;
 
 /** Returns each of MENTIONS once. */

@@ -1,4 +1,4 @@
-// The tools class_slots and class_hierarchy.
+// The tools class_slots and class_hierarchy, which show a class's slots, superclasses and subclasses.
 
 import type { Image } from '../../image/image.ts';
 import type {

@@ -169,7 +169,7 @@ class Investigation {
     };
   }
 
-  /** Returns the facts, with what the class loses when it gets the superclasses of DEFINITION. */
+  /** Returns the facts, including what the class loses with the superclasses of DEFINITION instead of its own. */
   async #redefined(
     args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
     { superclasses }: Definition,

@@ -33,7 +33,7 @@ export function lambdaListText({ arglist = 'not recorded', fromSource }: LambdaL
   return fromSource ? `${arglist}, from the source` : arglist;
 }
 
-/** Returns the line on what the methods of DATA accept, or false when that is its lambda list. */
+/** Returns the line on the lambda list that the methods accept; false when it does not differ from that of DATA. */
 export function acceptedText({ accepted }: LambdaList): string | false {
   return accepted !== undefined && `Accepted by some method: ${accepted}`;
 }

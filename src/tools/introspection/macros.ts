@@ -1,4 +1,4 @@
-// The tool macroexpand_form.
+// The tool macroexpand_form, which expands macros in a form.
 
 import type { Image } from '../../image/image.ts';
 import type { Reply } from '../../image/wire/call.ts';

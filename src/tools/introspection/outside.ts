@@ -141,7 +141,7 @@ function usesIn(form: TopLevelForm, used: string, { names }: Forms): Mention[] {
   return isName && others.some(({ called }) => called) ? others : uses;
 }
 
-/** Returns PLACE, of a form whose text does not have the use, with a note of that. */
+/** Returns PLACE, of a form whose text does not have the use, with a note that an expansion made the use. */
 function inExpansion(place: SourcePosition): SourcePosition {
   return { ...place, text: `${place.text} ${IN_EXPANSION}` };
 }

@@ -1,4 +1,4 @@
-// The tool list_package_symbols.
+// The tool list_package_symbols, which describes a package and lists its symbols.
 
 import type { Image } from '../../image/image.ts';
 import type { CountedNames, PackageData, SymbolStatus } from '../../image/wire/introspection.ts';

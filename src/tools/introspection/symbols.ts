@@ -1,4 +1,4 @@
-// The tools apropos_search and describe_symbol.
+// The tools apropos_search and describe_symbol, which find symbols and show what one names.
 
 import type { Image } from '../../image/image.ts';
 import type { Place } from '../../image/wire/data.ts';

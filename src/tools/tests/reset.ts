@@ -13,7 +13,7 @@ import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { NamedText, Places } from '../places.ts';
 import type { Grounds } from './grounds.ts';
 
-/** Operators, without packages, of definitions with the value after the name. */
+/** Operators, without packages, that define a variable with the value after the name. */
 const DEFINERS: readonly string[] = ['DEFVAR', 'DEFPARAMETER', 'DEFGLOBAL'];
 
 /** Standard operators that define no such variable. Any other that begins with DEF may be a macro that makes a

@@ -177,7 +177,7 @@ export function unsetText(unset: readonly UnsetVariable[], total?: number): stri
   return [...unsetLines(unset, total), ...(known.length > 0 ? [remedy] : [])];
 }
 
-/** Returns the sentence on how a run of TESTS ended: BEHIND when one of them did not finish. */
+/** Returns the sentence on how a run of TESTS ended, or BEHIND when one of TESTS did not finish. */
 function behindText(tests: readonly Outcome[], ending: Ending, behind: string): string {
   if (tests.some(({ left }) => left)) return behind;
   if (ending.kind === 'done') return '';

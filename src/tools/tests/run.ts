@@ -249,7 +249,7 @@ export class Run {
   }
 }
 
-/** Returns TESTS without those left only because a test that they call was left: they run again without that one. */
+/** Returns TESTS without those that did not finish because a test that they call did not: they run again without it. */
 function withoutCallers(tests: readonly Outcome[]): Outcome[] {
   const innermost = tests.findLastIndex(({ left }) => left);
   return tests.filter(({ left }, index) => !left || index === innermost);
