@@ -1,18 +1,18 @@
-;;;; Bounds the memory of the image besides its heap, by its address space: foreign code that allocates for ever gets no
-;;;; more and fails, before the system must end some process.
+;;;; Bounds the memory of the image besides its heap by a limit on its address space. Foreign code that allocates for
+;;;; ever then fails, before the operating system runs out of memory and ends some process.
 
 (in-package "LIVE-LISP.GUARD")
 
 (defconstant +address-space+ 9 "RLIMIT_AS of Linux; other systems do not enforce it.")
 
-(defconstant +reserve+ (* 256 1024 1024) "Octets by which the limit is raised when it is nearly reached.")
+(defconstant +reserve+ (* 256 1024 1024) "Octets of room that raising a nearly reached limit makes.")
 
-(defconstant +reserves+ 8 "How often the limit is raised, unless memory is given back.")
+(defconstant +reserves+ 8 "How often the limit is raised, until memory is given back.")
 
 (defstruct (limits (:constructor make-limits (before now &aux (first (aref now 0)))))
-  "BEFORE are the earlier limits of the address space, NOW those that this image set: vectors of the soft and the hard
-one, in octets. FIRST is the first soft one that it set. NOW can still be raised RESERVES times, and is lifted while
-LIFTING calls run."
+  "BEFORE are the limits that the process had, NOW those that this image set: vectors of the soft and the hard limit, in
+octets. FIRST is the first soft limit that it set. NOW can still be raised RESERVES times, and does not hold while
+LIFTING calls of CALL-UNLIMITED run."
   before now first (reserves +reserves+) (lifting 0))
 
 (sb-ext:defglobal **limits** nil "The limits that this image set, or NIL when it set none.")
@@ -53,9 +53,9 @@ LIFTING calls run."
           (setf **limits** (make-limits before limited)))))))
 
 (defun keep-reserve (limits)
-  "Raise the limit in LIMITS a little when it is nearly reached, since without any room a collection ends the image. The
-bound on such raises bounds what failing calls leave in memory. Once memory is given back, as by threads that end, the
-first limit holds again."
+  "Raise the limit in LIMITS a little when it is nearly reached: a garbage collection without any room ends the image.
+At most +RESERVES+ raises follow each other, which bounds what failing calls leave in memory. Once memory is given back,
+as by threads that end, the first limit holds again."
   (let ((used (address-space)) (now (limits-now limits)) (first (limits-first limits)))
     (cond ((null used))
           ((< used (- first +reserve+))
@@ -66,7 +66,7 @@ first limit holds again."
            (setf (aref now 0) (min (+ used +reserve+) (aref (limits-before limits) 0)))))))
 
 (defun call-unlimited (function &rest arguments)
-  "Call FUNCTION with ARGUMENTS while the address space is not bounded, nor that of processes that it starts."
+  "Call FUNCTION with ARGUMENTS, and lift the limit of the address space meanwhile, also for processes that it starts."
   (flet ((change (limits step)
            (sb-thread:with-mutex (**limits-lock**)
              (when (zerop (incf (limits-lifting limits) step)) (keep-reserve limits))
@@ -77,11 +77,11 @@ first limit holds again."
         (when limits (change limits -1))))))
 
 (setf **make-thread** (lambda (&rest options)
-                        ;; Threads can be made even when the address space is used up.
+                        ;; So that threads can be made even when the address space is used up.
                         (apply #'call-unlimited #'sb-thread:make-thread options)))
 
 (defun bound-memory ()
-  "Bound the address space as LIVE_LISP_MEMORY_MB says."
+  "Bound the address space by the megabytes in LIVE_LISP_MEMORY_MB, if any."
   (ignore-errors
    (limit-address-space (parse-integer (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") "") :junk-allowed t))))
 
@@ -90,12 +90,12 @@ first limit holds again."
   (when +spawn+
     (encapsulate +spawn+ 'live-lisp #'call-unlimited)))
 
-;;; SBCL writes zeros to its whole card table, a MB for each GB of its heap, so all of that is resident. Most of it is
-;;; not used before the heap has been that large.
+;;; SBCL writes zeros to its whole card table, a MB for each GB of its heap, so that all of the table takes memory. Most
+;;; of the table is unused until the heap fills.
 
 (defconstant +give-back+ 4 "MADV_DONTNEED of Linux: memory that is given back reads as zeros when it is used again.")
 
-(defconstant +chunk+ 65536 "How many octets are given back at once, a multiple of every system's page size.")
+(defconstant +chunk+ 65536 "Octets of the table that are given back at once, a multiple of every system's page size.")
 
 (defun zeros-p (address)
   "True when the chunk at ADDRESS has only zeros."
@@ -108,7 +108,7 @@ first limit holds again."
   "Give the chunks of the card table that have only zeros back to the system, which changes none of its values."
   (when (and (find :linux *features*) card-marks card-bits)
     (let* ((start (sb-sys:sap-int card-marks)) (end (+ start (ash 1 card-bits))))
-      ;; A collection could write to a chunk after the look at it.
+      ;; A collection could write to a chunk between the test and the call that gives it back.
       (sb-sys:without-gcing
         (loop for chunk from (* +chunk+ (ceiling start +chunk+)) to (- end +chunk+) by +chunk+
               when (zeros-p chunk)

@@ -1,10 +1,10 @@
-;;;; Keeps room for collections. The collector copies live objects, and without room for the copies the image dies. So
-;;;; SBCL has three times the heap that the user asked for: a third for live objects, a third for their copies, and the
-;;;; rest for what threads allocate while the collecting thread waits for a CPU.
+;;;; Keeps room for garbage collections. The collector copies live objects; without room for the copies the image dies.
+;;;; So SBCL has three times the heap that the user asked for: a third for live objects, a third for their copies, and a
+;;;; third for what other threads allocate while the collecting thread waits for a CPU.
 
 (in-package "LIVE-LISP.GUARD")
 
-;;; Large vectors are never copied: each has pages of its own, which only get new marks.
+;;; The collector never copies a large vector, which has pages of its own: it only marks these pages anew.
 
 (sb-ext:defglobal **large-pages-known** nil "True when this SBCL marks pages as LARGE-PAGE-P assumes.")
 
@@ -21,11 +21,11 @@
          (not (large-p (make-array 8 :element-type '(unsigned-byte 8)))))))
 
 (defun page-used-p (page)
-  "True when there is anything on the page number PAGE."
+  "True when any word on the page number PAGE is in use."
   (< 1 (or (page-slot page +page-words+) 0)))
 
-;; Above these are the objects of SBCL's own core, which are never collected.
-(defconstant +generations+ 6 "How many generations are collected.")
+;; A higher generation has the objects of SBCL's own core, which are never collected.
+(defconstant +generations+ 6 "The number of generations that are collected, from 0.")
 
 (defun copied-page-p (page oldest)
   "True when a collection up to the generation OLDEST would copy live objects on the page number PAGE."
@@ -33,8 +33,8 @@
        (not (large-page-p page))))
 
 (defun heap-use (&optional (oldest (1- +generations+)))
-  "Return how many octets the pages in use have, and how many of them a collection up to the generation OLDEST would
-have to copy. Whole pages count: an object that leaves the rest of a page empty does so again in its copy."
+  "Return the size in octets of the pages in use, and of those that a collection up to the generation OLDEST could have
+to copy. Whole pages count: an object that leaves the rest of its page empty does so in the copy too."
   (let ((used 0) (copied 0))
     (declare (type (unsigned-byte 62) used copied))
     (if **large-pages-known**
@@ -46,20 +46,20 @@ have to copy. Whole pages count: an object that leaves the rest of a page empty 
         (values (heap-usage) (heap-usage)))))
 
 (defun little ()
-  "Return the number of octets that are too few to collect garbage for: a thirty-second of the heap. So everything is
+  "Return a thirty-second of the heap in octets. Less garbage than that is not worth a collection, so that everything is
 collected at most 32 times while the heap fills once."
   (floor **heap-size** 32))
 
 (defun oldest-with-much ()
-  "Return the oldest generation that can have much garbage. A live object is copied once for each collected generation
-above its own, so collecting empty ones too can take several times as long."
+  "Return the oldest generation that can have more garbage than LITTLE. A live object is copied once for each collected
+generation above its own, so collecting empty generations too can take several times as long."
   (or (position (little) (loop for generation below +generations+
                                collect (sb-ext:generation-bytes-allocated generation))
                 :test #'< :from-end t)
       0))
 
 (defun collect-up-to (oldest)
-  "Collect the generations up to OLDEST."
+  "Collect the garbage in the generations from 0 to OLDEST."
   ;; SBCL collects the generations younger than :GEN.
   (sb-ext:gc :gen (1+ oldest)))
 
@@ -73,9 +73,9 @@ above its own, so collecting empty ones too can take several times as long."
     (< copied (- (sb-ext:dynamic-space-size) usage))))
 
 (defun collect-what-fits ()
-  "Collect as COLLECT-MUCH does, as far as there is room. Collecting the young makes room for collecting the old. Return
-true when all was collected."
-  ;; Other threads go on while the collecting thread waits for a CPU, and have allocated much by then.
+  "Collect as COLLECT-MUCH does, as far as there is room for the copies. Collecting young generations first makes room
+for collecting old ones. Return true when all were collected."
+  ;; OLDEST is determined again for each collection: other threads can allocate much while this one waits for a CPU.
   (loop for oldest = (oldest-with-much)
         for last = -1 then fitting
         for fitting = (position-if #'collectable-p (loop for generation from 0 to oldest collect generation)
@@ -85,15 +85,15 @@ true when all was collected."
         when (= fitting oldest) return t))
 
 (defun bound-nursery (usage)
-  "Make the next collection begin before more than half of the room that USAGE octets leave is taken, whatever the
-program set. So new objects find room, and so do their copies."
+  "Make the next collection begin before new objects fill more than half of the heap that USAGE octets leave, whatever
+nursery size the program set: the other half is for the copies."
   (setf collection-trigger
         (min collection-trigger
-             ;; A MB: SBCL itself takes no less.
+             ;; At least a MB: SBCL itself takes no less.
              (+ (heap-usage) (max (* 1024 1024) (floor (- **heap-size** usage) 2))))))
 
 (defun set-nursery ()
-  "Make collections begin after as much allocation as SBCL takes for a heap of our size: a twentieth of it."
+  "Make each collection begin after a twentieth of the user's heap was allocated: SBCL's own rule for a heap so large."
   (setf (sb-ext:bytes-consed-between-gcs) (floor **heap-size** 20)
-        ;; Else that would count only from the next collection on.
+        ;; Otherwise the new size would hold only from the next collection on.
         collection-trigger (+ (heap-usage) (floor **heap-size** 20))))

@@ -1,28 +1,28 @@
-;;;; Ends the image: sends what the jobs have written, and ends the processes that it started.
+;;;; Ends the image: sends the output that the jobs have written, and ends the processes that the image started.
 
 (in-package "LIVE-LISP.GUARD")
 
 (defun tell-written ()
-  "Send what each job has written so far, because the image is about to end."
+  "Send the server the output that each job has written so far, because the image is about to end."
   (loop for id being the hash-keys of **jobs**
         for written = (job-written id)
         when written do (send (object "id" id "written" written))))
 
 (defun tell-who-exits ()
-  "Tell the server when a call exits, and no other thread: then it is not what keeps running that ends the image."
+  "Tell the server when a job asks for the exit, and not some thread that the program left running."
   (when *job* (send (object "exits" (job-id *job*)))))
 
 (defun tell-before-exit ()
-  "Have every exit that user code asks for tell what was written before, and whether a call asks for it."
+  "Make every call of EXIT first tell the server the output of the jobs, and which job calls it, if any."
   (encapsulate 'sb-ext:exit 'live-lisp
                (lambda (exit &rest options)
                  (ignore-errors (tell-written) (tell-who-exits) (wait-until-read))
                  (apply exit options))))
 
-;;; Exit hooks do not see every exit. User code can remove them, and a thread that a signal reaches just after it begins
-;;; runs none.
+;;; Exit hooks do not notice every exit: user code can remove them, and a thread that a signal reaches just after it has
+;;; begun runs none.
 (defun note-exits ()
-  "Have each exit be known before it ends the other threads."
+  "Make each exit set **EXITING**, and wait for a spare thread that is being made, before it ends the other threads."
   (when +end-other-threads+
     (encapsulate +end-other-threads+ 'live-lisp
                  (lambda (function)
@@ -31,7 +31,7 @@
                    (funcall function)))))
 
 (defun environment-of (process)
-  "Return the environment of PROCESS, the name of a folder in /proc, as octets, or NIL."
+  "Return the environment of PROCESS, a number in decimal, as octets, or NIL."
   (ignore-errors
    (with-open-file (in (format nil "/proc/~A/environ" process) :element-type '(unsigned-byte 8))
      (let* ((octets (make-array 100000 :element-type '(unsigned-byte 8)))
@@ -39,7 +39,7 @@
        (subseq octets 0 length)))))
 
 (defun processes-with (mark)
-  "Return the numbers of the processes whose environment has the string MARK, without this one."
+  "Return the ids of the processes whose environment contains the string MARK, without this process."
   (let ((mark (map 'vector #'char-code mark)) (found '()))
     (map-folder (lambda (folder)
                   (let* ((name (car (last (pathname-directory folder))))
@@ -53,7 +53,7 @@
 (defconstant +kill+ 9 "The signal SIGKILL.")
 
 (defun end-descendants ()
-  "End the processes that this image started. The server does that for an image that ends before it."
+  "End the processes that this image started. When the image ends before the server, the server does that instead."
   (let ((mark (sb-ext:posix-getenv "LIVE_LISP_IMAGE")))
     (when mark
       (loop repeat 3

@@ -1,40 +1,40 @@
-;;;; Finds who fills the heap. A collection runs in the thread that had no more room, so what survives it is charged to
-;;;; that thread's job. The job that grew most is ended before a later collection could find no room.
+;;;; Finds the job or thread that fills the heap. A collection runs in the thread that had no more room, so what
+;;;; survives is charged to that thread's job. The job that grew most is ended before a collection could find no room.
 
 (in-package "LIVE-LISP.GUARD")
 
 (define-ability "heap guard" "a call that exhausts the heap ends the image")
 
 (defstruct (grower (:constructor make-grower (key least)))
-  "What KEY, a job or a thread without one, has allocated: GROWTH octets of it live, as far as is known. LEAST is the
-smallest usage of the heap since it began: only what is above can be its own."
+  "What KEY, a job or a thread without a job, has allocated: GROWTH octets that still live, by the charges so far. LEAST
+is the smallest usage of the heap since the first charge: only octets above that can be its own."
   key (growth 0) least)
 
 (sb-ext:defglobal **growers** (make-hash-table :test 'eq)
-  "The growers, by key. Used only while **GUARDING** is held.")
+  "The growers, by key. The mutex **GUARDING** protects this table.")
 
 (sb-ext:defglobal **starters** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "The jobs that started threads, by thread; :AGENT for the thread of a job itself.")
+  "The job that started a thread, by thread; :AGENT for threads that the reader thread started to run jobs.")
 
 (sb-ext:defglobal **guarding** (sb-thread:make-mutex :name "live-lisp memory")
   "Held while growth is charged.")
 
 (sb-ext:defglobal **usage** 0 "The octets that were in use after the last collection.")
 
-(sb-ext:defglobal **reclaimed** 0 "The least octets in use since all was last collected for want of room.")
+(sb-ext:defglobal **reclaimed** 0 "The least octets in use since everything was last collected for want of room.")
 
-;;; Who grows
+;;; Charging growth to jobs and threads
 
 (defun start-thread-for-job (function &rest arguments)
-  "Call FUNCTION, which makes a thread, with ARGUMENTS, and record the job for which that is. A thread that such a
-thread makes is for the same job."
+  "Call FUNCTION, which makes a thread, with ARGUMENTS, and record the job that starts it. A thread that such a thread
+makes in turn is recorded for the same job."
   (let ((starter (or *job* (gethash sb-thread:*current-thread* **starters**) (and *reading* :agent)))
         (thread (apply function arguments)))
     (when starter (setf (gethash thread **starters**) starter))
     thread))
 
 (defun jobs-now ()
-  "Return the jobs that run, read without the lock of the table: a thread that holds it can wait here."
+  "Return the jobs that run. The table is read without its lock: a thread that holds the lock can be waiting for us."
   (loop for job being the hash-values of **jobs** collect job))
 
 (defun running-job-p (job)
@@ -42,15 +42,15 @@ thread makes is for the same job."
   (eq job (gethash (job-id job) **jobs**)))
 
 (defun own-thread-p (thread)
-  "True when THREAD is one of the agent's own or of SBCL's."
+  "True when THREAD, the current one, belongs to the agent or to SBCL."
   (or *reading*
       (eq :agent (gethash thread **starters**))
       (system-thread-p thread)
       (eq thread (sb-thread:main-thread))))
 
 (defun growing-here ()
-  "Return to whom this thread's growth is charged: a job, the thread itself, or NIL for one of the agent's own. The
-thread of a job is the agent's before and after its code."
+  "Return the key to which this thread's growth is charged: a job, the thread itself, or NIL for one of the agent's own.
+A job's thread counts as the agent's before and after the job's code runs."
   (let* ((thread sb-thread:*current-thread*)
          (job (gethash thread **starters**)))
     (cond (*job* (and (job-interruptible *job*) *job*))
@@ -63,13 +63,13 @@ thread of a job is the agent's before and after its code."
   (if (job-p key) (running-job-p key) (sb-thread:thread-alive-p key)))
 
 (defun possible-growers ()
-  "Return the keys of all that can have grown: jobs that run code, and the known growers."
+  "Return the keys that can have grown: jobs that run code, and the keys of known growers."
   (union (remove-if-not #'job-interruptible (jobs-now))
          (loop for key being the hash-keys of **growers** collect key)))
 
 (defun put-down-growth (usage)
-  "Charge the growth to USAGE, the octets in use now, since the last collection to whoever caused this one. If that is
-nobody, charge all jobs that run code and all known growers."
+  "Charge the growth since the last collection to the job or thread that caused this one. USAGE octets are in use now.
+If the agent caused the collection, charge all jobs that run code and all known growers."
   (let ((delta (- usage (shiftf **usage** usage)))
         (here (growing-here)))
     (dolist (key (if here (list here) (possible-growers)))
@@ -85,10 +85,10 @@ nobody, charge all jobs that run code and all known growers."
   "Return the growers, the largest first."
   (sort (loop for grower being the hash-values of **growers** collect grower) #'> :key #'grower-growth))
 
-;;; What is done about it
+;;; Ending the jobs and threads that grow too much
 
 (defun end-growing-thread (thread)
-  "End THREAD, which works for no job that could report it."
+  "End THREAD with a message in the background output: no job could report its end."
   (flet ((end-here ()
            (format **background-stream** "~&The thread ~A was ended because it was about to exhaust the heap.~%"
                    (current-thread-name))
@@ -96,7 +96,7 @@ nobody, charge all jobs that run code and all known growers."
     (ignore-errors (sb-thread:interrupt-thread thread #'end-here))))
 
 (defun end-growers (keys)
-  "End KEYS: jobs with the threads that they started, and threads. This thread comes last, as it goes on with nothing."
+  "End KEYS, jobs and threads, and the threads that the jobs started. This thread comes last: its end ends this loop."
   (let* ((here sb-thread:*current-thread*)
          (jobs (remove-if-not #'job-p keys))
          (threads (append (set-difference keys jobs)
@@ -111,7 +111,7 @@ nobody, charge all jobs that run code and all known growers."
     (when (member here threads) (end-growing-thread here))))
 
 (defun make-room ()
-  "Collect what ended growers left, once they have ended: what survives an earlier collection stays for long."
+  "Wait for ended growers, a second each, and collect what they left: what survives a collection too early stays long."
   (when **crowded**
     (dolist (thread (remove sb-thread:*current-thread* (shiftf **crowded** nil)))
       (sb-thread:join-thread thread :default nil :timeout 1))
@@ -120,18 +120,18 @@ nobody, charge all jobs that run code and all known growers."
 
 (defun full-p (usage)
   "True when USAGE octets in use leave too little room."
-  ;; A tenth: a twentieth is allocated until a collection, and as much again by threads until the world has stopped.
+  ;; A tenth: a twentieth is allocated until a collection, and as much again until all threads are stopped for it.
   (> usage (* 9 (floor **heap-size** 10))))
 
 (defun too-large-p (growth usage)
-  "True when the heap, with USAGE octets in use, is nearly full, and GROWTH is so large that its maker must end."
-  ;; An eighth of the room: who made less did not fill the heap, and its end would free next to nothing. Those that go
-  ;; on take less and less, so the heap never gets full.
+  "True when the heap, with USAGE octets in use, is nearly full, and whoever made GROWTH of it must end."
+  ;; More than an eighth of the room that is left: a job that made less did not fill the heap, and ending it would free
+  ;; next to nothing. Those that go on take less and less, so the heap never gets full.
   (and (full-p usage) (> growth (max 0 (floor (- **heap-size** usage) 8)))))
 
 (defun growers-to-end (usage)
-  "Return the keys to end, as USAGE octets are in use: the largest jobs, until there is room for what the others made.
-If the largest is a thread, return all threads that have grown much, for nobody waits for them."
+  "Return the keys to end when USAGE octets are in use: the largest jobs, until the heap is not FULL-P without them. If
+the largest grower is a thread, return all threads that have grown much instead: nobody waits for them."
   (let* ((growers (remove-if-not (lambda (grower) (too-large-p (grower-growth grower) usage)) (living-growers)))
          (keys (mapcar #'grower-key growers)))
     (if (job-p (first keys))
@@ -143,15 +143,15 @@ If the largest is a thread, return all threads that have grown much, for nobody 
         (remove-if #'job-p keys))))
 
 (defun judge-growers ()
-  "Charge the growth since the last collection. Return the keys to end."
+  "Charge the growth since the last collection, and set when the next one begins. Return the keys to end."
   (let ((usage (heap-use)))
     (bound-nursery usage)
     (put-down-growth usage)
     (growers-to-end usage)))
 
 (defun judge-fairly ()
-  "Return the keys to end, after collecting what can be: garbage is no growth. Nothing is ended while little was added
-since all was last collected: it can be garbage, and is too little to collect all again for."
+  "Return the keys to end, after collecting as much garbage as there is room for: garbage is no growth. Return NIL while
+little was added since everything was last collected: that can be garbage, and is too little for another collection."
   (let ((ends (judge-growers)))
     (setf **reclaimed** (min **usage** **reclaimed**))
     (unless (or (null ends) (<= **usage** (+ **reclaimed** (little))))
@@ -160,15 +160,15 @@ since all was last collected: it can be garbage, and is too little to collect al
           (when all (setf **reclaimed** **usage**)))))))
 
 (defun guard-heap ()
-  "Runs after every garbage collection."
+  "Charge growth, and end what grew too much. Runs after every garbage collection, in the thread that collected."
   (unless (sb-thread:holding-mutex-p **guarding**)
-    ;; Whoever comes meanwhile waits, or other threads could fill the heap before this one goes on.
+    ;; Another thread that has collected waits here. Otherwise it could fill the heap before this one goes on.
     (let ((ends (sb-thread:with-mutex (**guarding**) (judge-fairly))))
       (when ends (end-growers ends)))))
 
 (defmacro hooks-run-here-p ()
-  "Expand to T when this SBCL calls *AFTER-GC-HOOKS* in the collecting thread. Newer ones call them in another: that is
-too late, and does not show who grows."
+  "Expand to T when this SBCL calls *AFTER-GC-HOOKS* in the collecting thread. Newer SBCLs call them in another thread:
+that is too late, and does not show which thread grows."
   (let ((thread nil))
     (flet ((note () (setf thread sb-thread:*current-thread*)))
       (push #'note sb-ext:*after-gc-hooks*)
@@ -177,7 +177,7 @@ too late, and does not show who grows."
       (or (null +after-collection+) (eq thread sb-thread:*current-thread*)))))
 
 (defun keep-guard ()
-  "Put the guard of the heap back if user code took it away."
+  "Put GUARD-HEAP back into *AFTER-GC-HOOKS* if user code removed it, where this SBCL runs it from there."
   (when (hooks-run-here-p) (pushnew #'guard-heap sb-ext:*after-gc-hooks*)))
 
 (defun note-collections ()
@@ -200,7 +200,7 @@ too late, and does not show who grows."
   (encapsulate 'sb-thread:make-thread 'live-lisp-memory #'start-thread-for-job))
 
 (defun watch-memory ()
-  "Begin to guard the heap. The user asked for a third of the heap that SBCL has."
+  "Begin to guard the heap. SBCL has three times the heap that the user asked for."
   (setf **heap-size** (floor (sb-ext:dynamic-space-size) 3)
         **large-pages-known** (ignore-errors (large-pages-known-p)))
   (set-nursery)

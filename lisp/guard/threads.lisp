@@ -4,8 +4,8 @@
 
 (defun guarded (function)
   "Return a function for a new thread that calls FUNCTION. An unhandled condition ends the thread, whatever the global
-hook is by then. After it, the stack is prepared for the next thread that gets it: the guard page is put back, and
-nothing is left that would look like a live pointer."
+debugger hook is by then. At the end the stack is prepared for the next thread that gets it: its guard page is put back,
+and old words that would look like live pointers are cleared."
   (lambda (&rest arguments)
     (guard-stacks)
     (let* ((sb-ext:*invoke-debugger-hook* #'debugger-hook)
@@ -21,20 +21,20 @@ nothing is left that would look like a live pointer."
   "Guard each thread that is made from now on."
   (encapsulate 'sb-thread:make-thread 'live-lisp
                (lambda (make function &rest options)
-                 ;; SBCL refuses what is no function.
+                 ;; Any other object goes on to SBCL, which signals an error.
                  (apply make (if (typep function '(or function symbol)) (guarded function) function) options))))
 
 (sb-ext:defglobal **own-threads** '()
   "The threads that the agent cannot do without.")
 
 (defun refusing-for-own (function thread arguments)
-  "Call FUNCTION, which does something to THREAD, with ARGUMENTS, unless THREAD is one of the agent's own: killing all
-threads is a common thing to do. An exit ends those too."
+  "Call FUNCTION, which ends or interrupts THREAD, with THREAD and ARGUMENTS, unless THREAD is one of the agent's own:
+programs often kill all threads. During an exit, end the agent's threads too."
   (cond ((exiting-p) (apply function thread arguments))
-        ;; The spare thread does nothing yet that could be ended, and its later job is not meant.
+        ;; The spare thread does nothing yet. Ending it would end a later job, which is not meant.
         ((spare-thread-p thread) nil)
         ((not (member thread **own-threads**)) (apply function thread arguments))
-        ;; SBCL itself interrupts the main thread for some signals.
+        ;; Without a job it is SBCL itself, which interrupts the main thread for some signals: no warning then.
         (*job* (warn "The thread ~A answers the server, so it is left alone." (sb-thread:thread-name thread)))))
 
 (defun own-thread ()
