@@ -1,5 +1,5 @@
-;;;; Finds the global variables of the user that an evaluated form visibly sets. Their values are not rebuilt, so an
-;;;; answer names them when the image is lost.
+;;;; Finds the user's global variables that the text of an evaluated form shows it to set. A lost image is rebuilt
+;;;; without their values, so an answer names them then.
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -17,7 +17,7 @@
         collect (car rest)))
 
 (defun variables-in (tree)
-  "Return the global variables of the user that occur in TREE, outside quoted data."
+  "Return the user's global variables that occur in TREE, outside quoted data, or as (SYMBOL-VALUE 'NAME)."
   (cond ((minusp (decf *steps*)) '())
         ((and (consp tree) (eq (car tree) 'symbol-value) (consp (cdr tree)) (literal (cadr tree)))
          (variables-in (literal (cadr tree))))
@@ -29,7 +29,7 @@
          (list tree))))
 
 (defun places-set (form)
-  "Return the places that FORM, of one of *SETTERS*, sets."
+  "Return the places that FORM, a call of one of *SETTERS*, sets."
   (case (car form)
     ((setq psetq setf psetf) (loop for (place) on (elements (cdr form)) by #'cddr collect place))
     ((push pushnew) (list (third form)))
@@ -39,18 +39,18 @@
     (t (list (second form)))))
 
 (defun set-variables (form)
-  "Return the global variables of the user that FORM visibly can set."
+  "Return the user's global variables that FORM can set, as its text shows."
   (when (and (consp form) (plusp (decf *steps*)) (not (eq (car form) 'quote)))
     (nconc (when (member (car form) *setters* :test #'eq)
              (variables-in (places-set form)))
            (loop for part in (elements form) nconc (set-variables part)))))
 
 (defparameter *valued* '(defvar defparameter defconstant sb-ext:defglobal)
-  "Definitions whose value form is evaluated at once.")
+  "Operators of definitions whose value form, the third element, is evaluated at once.")
 
 (defun variables-read (form)
-  "Return the global variables of the user whose values FORM visibly uses when it is evaluated. Bodies that it only
-defines do not count."
+  "Return the user's global variables whose values the evaluation of FORM uses, as its text shows. Bodies of functions
+and macros that it only defines do not count."
   (cond ((minusp (decf *steps*)) '())
         ((not (consp form)) (variables-in form))
         ((member (car form) '(quote function lambda declare)) '())
@@ -62,12 +62,12 @@ defines do not count."
         (t (loop for part in (elements form) nconc (variables-read part)))))
 
 (defun read-texts (form)
-  "Return the names of the global variables of the user whose values FORM visibly uses."
+  "Return the names of VARIABLES-READ of FORM as texts."
   (let ((*steps* 1000))
     (mapcar #'symbol-text (remove-duplicates (variables-read form)))))
 
 (defun set-members (form)
-  "Return the member with the variables that FORM can have set; NIL when there are none."
+  "Return the member \"set\" of an answer, with the variables that FORM can have set; NIL when there are none."
   (let* ((*steps* 1000) (variables (set-variables form)))
     (when variables
       (list "set" (mapcar #'symbol-text (remove-duplicates variables))))))

@@ -1,23 +1,24 @@
 ;;;; Records what evaluating a form did to the image. SBCL checks package locks before it defines or undefines a name or
-;;;; changes a package: hooks listen there. Methods, loads and settings have no such check, and are seen elsewhere.
+;;;; changes a package: hooks listen there, and at functions such as ADD-METHOD and LOAD. For LIVE-LISP.SOURCES they
+;;;; also record what was defined (TOUCH), and remove methods that block a new lambda list (MAKING-WAY).
 
 (in-package "LIVE-LISP.JOURNAL")
 
 (defstruct (effects (:constructor make-effects ()))
-  "What a part of a form did. BUILDS is true when a rebuilt image needs it, DAMAGES when it changed the system itself,
-RESTYLES when it can change how forms are read and printed. NAMES has the texts of the names that it defined."
+  "What a part of a form did. BUILDS is true when a rebuilt image needs the part, DAMAGES when it changed SBCL or the
+agent, RESTYLES when it can change how forms are read and printed. NAMES has, as texts, the names that it defined."
   (builds nil) (damages nil) (restyles nil) (names '()))
 
-(defvar *effects* nil "The effects of what this thread evaluates, or NIL while they are not recorded.")
+(defvar *effects* nil "The EFFECTS of what this thread evaluates, or NIL while it records none.")
 
 (defparameter *name-limit* 100 "At most this many names of one form are recorded.")
 
-;;; Whose a name is
+;;; Does a name belong to the system, to a library or to the program?
 
 (sb-ext:defglobal **system-packages** (remove-if-not #'sb-ext:package-locked-p (list-all-packages))
-  "The packages that are locked from the start: those of the system, and LIVE-LISP.")
+  "The packages that were locked when the agent was loaded: those of the system, and LIVE-LISP.")
 
-(sb-ext:defglobal **first-packages** (list-all-packages) "The packages that exist from the start.")
+(sb-ext:defglobal **first-packages** (list-all-packages) "The packages that existed when the agent was loaded.")
 
 (defun system-package-p (package)
   "True when PACKAGE is one of the system or of the agent."
@@ -33,10 +34,10 @@ RESTYLES when it can change how forms are read and printed. NAMES has the texts 
     (and package
          (some (lambda (start) (eql 0 (search start (package-name package)))) '("ASDF" "UIOP" "QUICKLISP" "QL" "OCICL")))))
 
-;;; Noting
+;;; Names as texts
 
 (defun name-text (name)
-  "Return NAME, a symbol or (SETF symbol), as text with its package; NIL for what is no name of a program."
+  "Return NAME, a symbol or (SETF symbol), as text with its package; NIL for another object or an uninterned symbol."
   (cond ((symbolp name) (and (symbol-package name) (symbol-text name)))
         ((typep name '(cons (eql setf) (cons symbol null)))
          (let ((text (name-text (second name)))) (and text (concatenate 'string "(SETF " text ")"))))))
@@ -52,7 +53,7 @@ RESTYLES when it can change how forms are read and printed. NAMES has the texts 
   (noting (setf (effects-builds *effects*) t)))
 
 (defun note-name (name)
-  "Record that NAME was defined, undefined or declared. Return its symbol when it is a name of a program, else NIL."
+  "Record that NAME was defined, undefined or declared. Return its symbol, or NIL when NAME has no NAME-TEXT."
   (let ((text (name-text name)) (symbol (if (consp name) (second name) name)))
     (when text
       (setf (effects-builds *effects*) t)
@@ -61,7 +62,7 @@ RESTYLES when it can change how forms are read and printed. NAMES has the texts 
       symbol)))
 
 (defun starts-p (text &rest beginnings)
-  "True when TEXT is a string that begins with one of BEGINNINGS. It is fast: code that sets a symbol runs it."
+  "True when TEXT is a string that begins with one of BEGINNINGS. This must be fast: each SET of a symbol calls it."
   (declare (dynamic-extent beginnings) (optimize speed))
   (when (simple-string-p text)
     (dolist (beginning beginnings nil)
@@ -72,8 +73,8 @@ RESTYLES when it can change how forms are read and printed. NAMES has the texts 
         (return t)))))
 
 (defun name-checked (check name &rest doing)
-  "Hook: call CHECK, which asks the lock of NAME's home whether it allows DOING something to NAME. Record what does more
-than compile."
+  "Hook: call CHECK, SBCL's test whether the package lock of NAME's home allows an operation on NAME. DOING begins with
+a text for the operation, such as \"declaring ...\". Record an operation that does more than compile."
   (declare (dynamic-extent doing))
   (when (and *touched* (not (starts-p (first doing) "binding" "setting the value")))
     (if (starts-p (first doing) "setting fdefinition") (touch-function name) (touch name)))
@@ -83,11 +84,11 @@ than compile."
         (when (and symbol (system-symbol-p symbol)) (setf (effects-damages *effects*) t)))))
   (apply check name doing))
 
-(defvar *interned* :unasked "Pairs of a package and a name that this thread interned, newest first; or :UNASKED.")
+(defvar *interned* :unasked "Pairs of a package and a name interned there, newest first; :UNASKED: record none.")
 
 (defun package-checked (check package &rest doing)
-  "Hook: call CHECK, which asks the lock of PACKAGE whether it allows DOING something to it, and record that. Interning
-is recorded apart: reading interns too, and so does much code that only looks a symbol up."
+  "Hook: call CHECK, SBCL's test whether the lock of PACKAGE allows an operation on it, and record the operation. DOING
+is as for NAME-CHECKED. Interning is recorded apart: reading interns too, and so does much code that looks up a symbol."
   (if (starts-p (first doing) "interning")
       (when (listp *interned*) (push (cons package (second doing)) *interned*))
       (noting
@@ -98,7 +99,7 @@ is recorded apart: reading interns too, and so does much code that only looks a 
   (apply check package doing))
 
 (defun method-changed (change generic-function method)
-  "Hook: call CHANGE, which adds METHOD to GENERIC-FUNCTION or removes it, and record that."
+  "Hook: call CHANGE, which adds METHOD to GENERIC-FUNCTION or removes it from there, and record the change."
   (noting
     (let ((symbol (note-name (sb-mop:generic-function-name generic-function))))
       (when symbol
@@ -108,21 +109,21 @@ is recorded apart: reading interns too, and so does much code that only looks a 
     (when (sb-mop:method-generic-function method) (touch-method method))))
 
 (defun called-whole (function &rest arguments)
-  "Hook: record that FUNCTION builds the image, and call it with ARGUMENTS. Its own effects are not recorded."
+  "Hook: record that calling FUNCTION builds the image, and call it with ARGUMENTS. No other effect of it is recorded."
   (note-building)
   (let ((*effects* nil)) (apply function arguments)))
 
 (defun building-called (function &rest arguments)
-  "Hook: record that FUNCTION builds the image, and call it with ARGUMENTS."
+  "Hook: record that calling FUNCTION builds the image, and call it with ARGUMENTS."
   (note-building)
   (apply function arguments))
 
 (defun file-compiled (function &rest arguments)
-  "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. What it defines is for the compiler, and not recorded."
+  "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. Record nothing: what it defines is for the compiler."
   (let ((*effects* nil) (*touched* nil)) (apply function arguments)))
 
 (defun file-loaded (function &rest arguments)
-  "Hook: call FUNCTION, which loads a file, with ARGUMENTS. Record that this builds the image, and its definitions."
+  "Hook: call FUNCTION, which loads a file, with ARGUMENTS. Record that it builds the image, and what the file defines."
   (note-building)
   (let ((*effects* nil)) (call-loading (lambda () (apply function arguments)))))
 
@@ -150,15 +151,15 @@ is recorded apart: reading interns too, and so does much code that only looks a 
   (funcall function description))
 
 (defun name-defined (function name &rest arguments)
-  "Hook: record that FUNCTION makes or changes what NAME is, and call it with ARGUMENTS."
+  "Hook: record that FUNCTION defines NAME, and call it with NAME and ARGUMENTS."
   (touch name)
   (apply function name arguments))
 
 (defun generic-function-defined (function name &rest arguments)
-  "Hook: record that FUNCTION makes or changes the generic function NAME, remove what blocks that, and call FUNCTION
-with ARGUMENTS."
+  "Hook: record that FUNCTION makes or changes the generic function NAME, remove methods that block its new lambda list,
+and call FUNCTION with NAME and ARGUMENTS."
   (touch name)
-  ;; FUNCTION itself refuses arguments that are no pairs.
+  ;; An odd number of ARGUMENTS does not matter here: FUNCTION itself signals an error about it.
   (let ((lambda-list (loop for (name value) on arguments by #'cddr
                            when (eq name :lambda-list) return value
                            finally (return :none))))
@@ -167,22 +168,22 @@ with ARGUMENTS."
   (apply function name arguments))
 
 (defun method-defined (function class name qualifiers specializers lambda-list &rest more)
-  "Hook: call FUNCTION, which adds a method to the generic function NAME, with all arguments, after removing what blocks
-that."
+  "Hook: remove methods that block LAMBDA-LIST, and call FUNCTION, which adds a method to the generic function NAME,
+with all other arguments."
   (touch name)
   (making-way name lambda-list (find-if (lambda (argument) (typep argument 'source-location)) more) 'defmethod)
   (apply function class name qualifiers specializers lambda-list more))
 
-(sb-ext:defglobal **hears-interning** nil "True when *INTERNED* gets what is interned.")
+(sb-ext:defglobal **hears-interning** nil "True when interning a symbol is recorded, as HEARS-INTERNING-P found.")
 
 (defun hears-interning-p ()
-  "True when interning a symbol is recorded. Tries it."
+  "True when interning a symbol is recorded. Interns one to find out, and uninterns it."
   (let ((*interned* '()) (package (symbol-package 'hears-interning-p)))
     (unintern (intern "a name that nothing has" package) package)
     (and *interned* t)))
 
 (defun listen-for-effects ()
-  "Install the hooks: from now on SBCL's defining functions record into *EFFECTS* and *INTERNED*."
+  "Install the hooks: from now on SBCL's defining functions record into *EFFECTS*, *INTERNED* and *TOUCHED*."
   (loop for (listener . names) in `((name-checked ,+name-check+)
                                     (package-checked ,+package-check+)
                                     (method-changed add-method remove-method)
@@ -201,7 +202,7 @@ that."
              (when name (encapsulate name 'live-lisp-journal (fdefinition listener)))))
   (setf **hears-interning** (hears-interning-p)))
 
-;;; Effects that only a name shows
+;;; Effects that only the operator's name shows
 
 (defparameter *by-name*
   '(intern proclaim provide sb-ext:lock-package sb-ext:unlock-package sb-ext:restrict-compiler-policy
@@ -211,7 +212,7 @@ that."
   "Functions and places that build the image, and that no hook sees.")
 
 (defun definer-p (operator)
-  "True when OPERATOR names a macro of the system or a library that defines or declares something."
+  "True when OPERATOR names a macro of the system or of a library manager that defines or declares something."
   (and (symbolp operator)
        (macro-function operator)
        (or (eq operator 'declaim) (starts-p (symbol-name operator) "DEF"))
@@ -219,7 +220,7 @@ that."
        (not (eq operator 'live-lisp:define-tool))))
 
 (defun literal (form)
-  "Return the object that FORM denotes when it is a literal or quoted, else NIL."
+  "Return the object that FORM denotes when it is a quoted object, a keyword or a string, else NIL."
   (cond ((and (consp form) (eq (car form) 'quote) (consp (cdr form))) (cadr form))
         ;; A symbol without a home was a keyword before its package was deleted.
         ((symbolp form) (and (or (keywordp form) (null (symbol-package form))) form))
@@ -235,7 +236,7 @@ that."
     (declaim (some (lambda (spec) (and (consp spec) (eq (car spec) 'sb-ext:disable-package-locks))) (cdr form)))))
 
 (defun note-operator (form)
-  "Record what the operator of FORM shows, which has been evaluated."
+  "Record the effects of FORM, which was evaluated, that only its operator shows."
   (when (consp form)
     (let ((operator (if (and (eq (car form) 'setf) (consp (second form))) (car (second form)) (car form))))
       (cond ((definer-p operator) (setf (effects-builds *effects*) t))

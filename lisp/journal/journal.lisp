@@ -6,14 +6,14 @@
 ;;; The parts of a form
 
 (defstruct (account (:constructor make-account ()))
-  "What the parts of a form did together. NAMES has the texts of the names that they defined, those apart that a
-definition shows. WITHOUT has the paths, lists of indexes, of the parts that the next image does not need. ON-BUILT is
-called before a part that comes after one which built."
+  "What the parts of a form did together, as in EFFECTS. NAMES lacks what parts such as a DEFUN define: their texts show
+it. WITHOUT has the paths, lists of indexes, of parts that a rebuilt image does not need. ON-BUILT is called without
+arguments before each part that follows a part which built."
   (builds nil) (damages nil) (restyles nil) (names '()) (without '()) (on-built #'list))
 
 (defun parts-of (form)
-  "Return the parts of FORM, a PROGN or the like, that EVAL evaluates one after the other; NIL for another form. Further
-values: the index of the first part, and the declarations that hold for each."
+  "Return the parts of FORM, a PROGN, EVAL-WHEN or LOCALLY, that EVAL evaluates one after the other. For another form
+return NIL. Further values: the index of the first part in FORM, and the declarations of a LOCALLY, for each part."
   (when (and (consp form) (ignore-errors (list-length form)))
     (case (car form)
       (progn (values (cdr form) 1))
@@ -23,7 +23,7 @@ values: the index of the first part, and the declarations that hold for each."
                  (values body (- (length form) (length body)) (ldiff (cdr form) body)))))))
 
 (defun put-down (form path account effects)
-  "Add the EFFECTS of FORM, the part at PATH, reversed, to ACCOUNT."
+  "Add the EFFECTS of FORM to ACCOUNT. PATH, indexes with the innermost first, leads from the whole form to FORM."
   (when (effects-damages effects) (setf (account-damages account) t))
   (when (effects-restyles effects) (setf (account-restyles account) t))
   (cond ((and (effects-builds effects) (not (effects-damages effects)))
@@ -33,15 +33,15 @@ values: the index of the first part, and the declarations that hold for each."
         ((consp form) (push (reverse path) (account-without account)))))
 
 (defun evaluate-part (form path account &optional (whole form))
-  "Evaluate WHOLE: FORM, the part at PATH, reversed, within its declarations. Return the list of its values, and add its
-effects to ACCOUNT."
+  "Evaluate WHOLE, which is FORM, or FORM within declarations. Return the list of its values, and add its effects to
+ACCOUNT. PATH is as for PUT-DOWN."
   (let ((effects (make-effects)))
     (unwind-protect (evaluate-noting whole effects)
       (put-down form path account effects))))
 
 (defun evaluate-parts (form path account)
-  "Evaluate FORM, the part at PATH, reversed, as EVAL does. Return the list of its values, and add the effects of each
-part to ACCOUNT."
+  "Evaluate FORM part by part, as EVAL does. Return the list of its values, and add the effects of each part to ACCOUNT.
+PATH is as for PUT-DOWN."
   (multiple-value-bind (parts first declarations) (parts-of form)
     (if (null parts)
         (evaluate-part form path account)
@@ -77,9 +77,9 @@ part to ACCOUNT."
   (on-one-line (shortened 200 text)))
 
 (defun built-members (form text account package home mark policy restarts)
-  "Return the members that tell how evaluating FORM changed the image, as ACCOUNT has it; NIL when there is nothing to
-tell. TEXT returns FORM as it stood. Before it the image had PACKAGE, which was called HOME then, a readtable of MARK and
-POLICY. RESTARTS are the names of those by which it went on."
+  "Return the members that report how evaluating FORM changed the image, by ACCOUNT; NIL if there is nothing to report.
+TEXT is a function that returns the source text of FORM. Before FORM, PACKAGE was current, with the name HOME; MARK
+stands for the readtable then, POLICY is the compiler's. RESTARTS are the names of restarts by which FORM went on."
   (let ((builds (account-builds account)) (without (reverse (account-without account))))
     (append (when builds
               (list "text" (funcall text)
@@ -95,31 +95,31 @@ POLICY. RESTARTS are the names of those by which it went on."
             (set-members (if builds (mapcar (lambda (path) (part-at form path)) without) form)))))
 
 (defun unfinished-members (form text account)
-  "Return the members that report FORM, which was left before its end: that it built, by ACCOUNT, and what it can have
-set. TEXT returns its source text."
+  "Return the members that report FORM, which was left before its end: its text, from the function TEXT, if it has built
+by ACCOUNT, and the variables that it can have set."
   (append (when (or (account-builds account) (account-damages account))
             (list "unfinished" (beginning-of (funcall text))))
           (set-members form)))
 
 (defun tell (function)
-  "Send the server the members that FUNCTION returns, if any."
+  "Send the server a message \"built\" with the members that FUNCTION returns, if any."
   (let ((members (let ((*print-pretty* nil)) (ignore-errors (funcall function)))))
     (when members
       (send (object "built" (make-json-object members) "job" (job-id *job*))))))
 
-(sb-ext:defglobal **opened** (list 0) "How many forms were told that have built and go on, as the only element.")
+(sb-ext:defglobal **opened** (list 0) "A list of one number: how many forms TELL-OPEN has reported.")
 
 (defun tell-open (text)
-  "Tell the server that a form has built and goes on, in case it never ends. TEXT returns it as it stood. Return the
-number by which its end is told."
+  "Report to the server that a form has built and goes on, in case it never ends. TEXT is a function that returns its
+source text. Return the number that the report of its end must have as the member \"closes\"."
   (let ((number (1+ (sb-ext:atomic-incf (car **opened**)))))
     (tell (lambda () (list "opens" number "unfinished" (beginning-of (funcall text)))))
     number))
 
 (defun evaluate-telling (form text show)
-  "Evaluate FORM, call SHOW with the list of its values, and return what that returns. Tell the server how FORM changed
-the image, or that it was left before its end. A form that can have changed how values are shown ends once they are
-shown. TEXT is a function that returns FORM as it stood."
+  "Evaluate FORM, call SHOW with the list of its values, and return the values of SHOW. Report to the server how FORM
+changed the image, or that it was left before its end. Report a form that can have changed how values are printed only
+after SHOW has printed them. TEXT is a function that returns the source text of FORM."
   (let* ((package *package*) (home (package-name *package*)) (policy compiler-policy)
          (mark (ignore-errors (mark-before *readtable*))) (before *went-on-by*)
          (account (make-account)) (*seen* (ignore-errors (thread-settings))) (ended nil) (open nil))

@@ -1,11 +1,11 @@
-;;;; Rebuilds an image from the forms that built another, which the server sends. Reports forms that could not be
-;;;; evaluated, or had another effect than then, and the one after which the image does not work.
+;;;; Rebuilds a lost image from the forms that built it, which the server sends. Reports forms that could not be
+;;;; evaluated or defined less than before, and the form after which the image does not work.
 
 (in-package "LIVE-LISP.JOURNAL")
 
 (defun failure-of (function)
-  "Call FUNCTION and return NIL, or the text of the condition that nobody handled. The restarts of *CHOSEN-RESTARTS* are
-taken where they are offered."
+  "Call FUNCTION and return NIL, or the text of the condition that was not handled. Invoke restarts of *CHOSEN-RESTARTS*
+where they are offered."
   (let* ((tag (list nil))
          (condition
           (catch tag
@@ -22,8 +22,8 @@ taken where they are offered."
     (if (typep condition 'condition) (report-text 300 condition) condition)))
 
 (defun replay-form (table effects)
-  "Evaluate the form in TABLE, from a message, as it was evaluated in another image, and record its effects in EFFECTS.
-Return NIL, or why it could not be evaluated."
+  "Evaluate the form in TABLE, part of a message, as the lost image evaluated it, and record its effects in EFFECTS.
+Return NIL, or a text that says why it could not be evaluated."
   (let* ((name (gethash "package" table "COMMON-LISP-USER")) (package (find-package name))
          (text (gethash "text" table))
          (*chosen-restarts* (names-among (gethash "restarts" table)))
@@ -51,12 +51,12 @@ Return NIL, or why it could not be evaluated."
                   (lambda ()
                     (call-rebinding
                      (lambda () (prin1-to-string (list (eval (read-from-string text)) "a" 12 1/3 1.5 #\b)))))))))
-    ;; A readtable need not have #+, but with odd features this never ends.
+    ;; The result does not count, as a readtable need not have #+. But with odd features reading this never ends.
     (works "#+CL:NIL 1 CL:T")
     (or (works "(CL:QUOTE CL:T)") (works "(cl:quote cl:t)"))))
 
 (defun replay-members (table index)
-  "Evaluate the form in TABLE, the form number INDEX, and return the members that say what went wrong, if anything."
+  "Evaluate the form in TABLE, the form number INDEX, and return the members that report what went wrong, if anything."
   (let* ((effects (make-effects)) (why (replay-form table effects))
          (missing (set-difference (gethash "defines" table) (effects-names effects) :test #'equal)))
     (flet ((tell-index (&rest members)
@@ -68,16 +68,16 @@ Return NIL, or why it could not be evaluated."
             (missing (list "index" index "missing" missing))))))
 
 (defun call-muffling (function)
-  "Call FUNCTION without what the compiler says. What FUNCTION writes goes where the output of the job goes: a program
-can keep the streams that it finds, and write to them later."
+  "Call FUNCTION, and muffle messages of the compiler and of LOAD. Other output of FUNCTION goes where that of the job
+goes, not to a stream of its own: a program can keep the streams that it finds, and write to them later."
   (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
     (handler-bind ((warning #'muffle-warning) (sb-ext:compiler-note #'muffle-warning))
       (funcall function))))
 
 (define-operation ("replay" :members t) (forms)
-  "Evaluate FORMS, which built another image, and return what went wrong with which. Before each the server is sent its
-index, so that it knows which one hangs or ends the image. One with inPackage only sets the session's package. Stops
-after one that leaves the image broken."
+  "Evaluate FORMS, which built the lost image, and return what went wrong with which. Before each form, send the server
+its index, so that the server knows which form hangs or ends the image. A form with inPackage only sets the session's
+package. Stop after a form that leaves the image broken."
   (let* ((failed '())
          (members
            (job-result *job*
@@ -96,6 +96,6 @@ after one that leaves the image broken."
                                  (when members (push (make-json-object members) failed))
                                  (when (member "broken" members :test #'equal) (loop-finish))))
                       (list "value" t)))))))))
-    ;; Mark the settings as shown: they were made in the image before.
+    ;; Mark the session's settings as shown: they are those of the lost image, so answers need not report them again.
     (style-members)
     (list* "failed" (reverse failed) members)))

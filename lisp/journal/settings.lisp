@@ -1,13 +1,13 @@
-;;;; Finds whether an evaluation changed settings for reading, printing and compiling.
+;;;; Detects whether an evaluation changed settings for reading, printing and compiling.
 
 (in-package "LIVE-LISP.JOURNAL")
 
 (defparameter *settings*
   (set-difference *session-variables* '(*package* *random-state* * ** *** + ++ +++ / // /// -))
-  "Variables, bound in each evaluation, that control how code is read and printed.")
+  "Variables, bound anew for each evaluation, that control how code is read and printed.")
 
 (defun library-variables ()
-  "Return the variables, of those that exist, by which ASDF and Quicklisp find libraries."
+  "Return those variables by which ASDF and Quicklisp find libraries that exist and are bound."
   (loop for (package name) in '(("ASDF" "*CENTRAL-REGISTRY*") ("ASDF" "*SOURCE-REGISTRY-PARAMETER*")
                                 ("ASDF" "*OUTPUT-TRANSLATIONS-PARAMETER*")
                                 ("QUICKLISP-CLIENT" "*LOCAL-PROJECT-DIRECTORIES*"))
@@ -19,23 +19,23 @@
   (loop for symbol in symbols collect (cons symbol (symbol-value symbol))))
 
 (defun settings-same-p (settings)
-  "True when the variables in SETTINGS, from SETTINGS-NOW, have their values still. Every evaluated form needs this, so
-it is fast."
+  "True when the variables in SETTINGS, from SETTINGS-NOW, still have the same values. This runs for each evaluated
+form, so it must be fast."
   (declare (optimize speed) (type list settings))
   (loop for (symbol . value) in settings
         always (eq value (symbol-value (the symbol symbol)))))
 
-(sb-ext:defglobal **globals** '() "The settings that all threads share, as they were last examined, from SETTINGS-NOW.")
+(sb-ext:defglobal **globals** '() "The last value of GLOBAL-SETTINGS.")
 
 (defun global-settings ()
-  "Return the settings that all threads share."
+  "Return the settings that all threads share, as SETTINGS-NOW does. While nothing changed, return the same list."
   (if (and **globals** (settings-same-p **globals**))
       **globals**
       (setf **globals** (settings-now (list* '*features* '*modules* '*default-pathname-defaults* 'sb-ext:*evaluator-mode*
                                              (library-variables))))))
 
 (defun shows-p (form symbols)
-  "True when one of SYMBOLS occurs in FORM, in its first 1000 parts."
+  "True when one of SYMBOLS occurs in FORM, of which 1000 conses and atoms are examined."
   (let ((steps 1000))
     (labels ((shown-p (tree)
                (cond ((minusp (decf steps)) nil)
@@ -43,16 +43,16 @@ it is fast."
                      (t (and tree (member tree symbols :test #'eq))))))
       (shown-p form))))
 
-(sb-ext:defglobal **seen** '() "The settings of the thread that last examined its own, from SETTINGS-NOW.")
-(defvar *seen* '() "The settings of this thread when it last examined them.")
+(sb-ext:defglobal **seen** '() "The last value of THREAD-SETTINGS, in any thread.")
+(defvar *seen* '() "The THREAD-SETTINGS of this thread when they were last compared.")
 
 (defun thread-settings ()
-  "Return the settings of this thread."
+  "Return the settings of this thread, as SETTINGS-NOW does. While they are those of **SEEN**, return the same list."
   (if (and **seen** (settings-same-p **seen**)) **seen** (setf **seen** (settings-now *settings*))))
 
 (defun note-settings (form globals mark alone)
-  "Record whether evaluating FORM changed settings, or the readtable that had MARK. GLOBALS are the shared settings
-before. Another job can have changed these: a change counts if the job was ALONE, or FORM shows it."
+  "Record whether evaluating FORM changed settings. Before FORM, the shared settings were GLOBALS, and the readtable had
+MARK. Another job can have changed these: a change of them counts if this job was ALONE, or FORM names a setting."
   (let ((same (settings-same-p *seen*))
         (shared (not (and (settings-same-p globals) (eq mark (readtable-mark *readtable*))))))
     (unless same (setf *seen* (thread-settings)))
@@ -63,10 +63,10 @@ before. Another job can have changed these: a change counts if the job was ALONE
       ;; With a readtable that reads nothing, no image could be rebuilt.
       (unless (readable-p *readtable*) (setf (effects-damages *effects*) t)))))
 
-(sb-ext:defglobal **eval** #'eval "EVAL as it was before code of the user could redefine it.")
+(sb-ext:defglobal **eval** #'eval "SBCL's own EVAL: code of the user can redefine the function of that name.")
 
 (defun evaluate-noting (form effects)
-  "Evaluate FORM, record in EFFECTS what it does, and return the list of its values."
+  "Evaluate FORM, record its effects in EFFECTS, and return the list of its values."
   (let ((*effects* effects) (globals (ignore-errors (global-settings))) (mark (mark-before *readtable*))
         (begun (and (alone-p) **begun**)))
     (unwind-protect (multiple-value-list (call-user-code (lambda () (funcall **eval** form))))
