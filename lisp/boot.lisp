@@ -1,8 +1,9 @@
 ;;;; Loads the agent when the cache has no fasl of it, and compiles it there for the next start. Where that is not
-;;;; possible, it loads the source. LIVE_LISP_FASL is the file to make, without the SBCL version. The names of its parts
-;;;; have the process LIVE_LISP_SERVER, so that whoever finds them knows when nobody makes it any more. With
-;;;; LIVE_LISP_WORKERS, how many processes compile, it only makes the fasl, and the agent is not loaded. With
-;;;; LIVE_LISP_STRICT every warning of the compiler is printed and ends SBCL with 1; else none is heeded.
+;;;; possible, it loads the source. Environment variables: LIVE_LISP_FASL names the fasl, without the SBCL version.
+;;;; LIVE_LISP_SERVER is the id of the server's process: temporary files have it in their names, so that files of an
+;;;; ended server can be removed. With LIVE_LISP_WORKERS, a number, that many processes compile the fasl, and the agent
+;;;; is not loaded. With LIVE_LISP_STRICT, warnings of the compiler are printed and SBCL exits with 1; otherwise they
+;;;; are ignored.
 
 (defpackage "LIVE-LISP.BOOT" (:use "COMMON-LISP"))
 (in-package "LIVE-LISP.BOOT")
@@ -27,10 +28,10 @@
           '("main"))
   "The files of the agent in the order in which they are loaded.")
 
-(defvar *warnings* '() "The compiler's warnings about the agent, and why it could not be compiled, newest first.")
+(defvar *warnings* '() "Texts of the compiler's warnings, and why the agent could not be compiled, newest first.")
 
 (defun source (name)
-  "Return the source file NAME."
+  "Return the pathname of the source file NAME, such as \"base/json\"."
   (merge-pathnames (concatenate 'string name ".lisp") *load-truename*))
 
 (defun join-files (parts target)
@@ -43,22 +44,22 @@
           (write-sequence octets out))))))
 
 (defun note-condition (condition)
-  "Keep the text of CONDITION and its file. A warning is muffled."
+  "Add the text of CONDITION, with its file, to *WARNINGS*. Muffle a warning."
   (push (format nil "~A: ~A" (or *compile-file-pathname* *load-pathname*) condition) *warnings*)
   (when (typep condition 'warning) (muffle-warning condition)))
 
 (defun compile-part (name part)
-  "Compile the source file NAME to the file PART, and return the file to load."
+  "Compile the source file NAME to the fasl PART, and return the pathname of PART."
   (handler-bind ((warning #'note-condition))
     (compile-file (source name) :output-file part)))
 
 (defun end-with-parent ()
-  "Have the system end this process when its parent ends."
+  "Have Linux send this process SIGKILL when its parent ends."
   #+linux (sb-alien:alien-funcall
            (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long)) 1 9))
 
 (defun in-child (function)
-  "Call FUNCTION in a child process, and return its id. It exits with 0 when FUNCTION returns."
+  "Call FUNCTION in a child process, and return the process's id. It exits with 0 when FUNCTION returns, else with 1."
   (let ((id (funcall (intern "FORK" "SB-POSIX"))))
     (when (zerop id)
       (end-with-parent)
@@ -70,9 +71,10 @@
   (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0)))
 
 (defun compile-side-by-side (parts workers)
-  "Compile PARTS in WORKERS processes at once. All sources but the last, which takes back the exports, are evaluated
-first, in a thirtieth of the time, so that each file finds the macros and structures of the others. The macros of a file
-are evaluated too: compiling them costs more than that saves. Signal an error when a process fails."
+  "Compile PARTS, pairs of a source's name and a fasl, in WORKERS processes at once. Before, interpret all sources but
+the last, which unexports the agent's symbols, so that each file finds the macros and structures of the others: that
+takes a thirtieth of the time. Macros stay interpreted: compiling them costs more than it saves. An error when a process
+fails."
   (let ((sb-ext:*evaluator-mode* :interpret))
     (loop for (name) in (butlast parts) do (load (source name)))
     (flet ((size (part)
@@ -88,17 +90,17 @@ are evaluated too: compiling them costs more than that saves. Signal an error wh
           (unless (eql 0 (end-of-process id))
             (error "A process that compiled a part of the agent failed.")))))))
 
-;;; Which internals of SBCL the agent may use. A name can mean something else in another SBCL, so each is tried on an
-;;; example (lisp/base/probes.lisp). A child process does that: a wrong one can end the process or stop it.
+;;; Finding the internals of SBCL that the agent can use. A name can mean something else in another SBCL, so each is
+;;; tried on an example (lisp/base/probes.lisp), in a child process: a wrong internal can end the process or hang it.
 
-(defvar *proven* '() "The names of what has proven right.")
-(defvar *unproven* '() "Lists of the name of what has not, an internal or an ability, and why, as text.")
+(defvar *proven* '() "The names of the internals and abilities whose probes came out right.")
+(defvar *unproven* '() "Lists of the name of an internal or ability whose probe failed, and a text that says why.")
 
-(defparameter *patience* 60 "Seconds after which a probe counts as standing still. Each takes milliseconds.")
+(defparameter *patience* 60 "Seconds after which a probe counts as hanging. A right one takes milliseconds.")
 
 (defun run-probes (start files descriptor)
-  "Run the probes from the number START on, and write their results to DESCRIPTOR. The names of files that they make
-begin with FILES."
+  "Run the probes from number START (0-based) on, and write their results to the file DESCRIPTOR. The names of files
+that probes make begin with FILES."
   (let ((out (sb-sys:make-fd-stream descriptor :output t :external-format :utf-8))
         (nowhere (funcall (intern "OPEN" "SB-POSIX") "/dev/null" 1)))
     ;; The runtime prints a message for each stack that is exhausted.
@@ -116,11 +118,12 @@ begin with FILES."
     (finish-output out)))
 
 (defun note-unproven (name why)
-  "Note WHY the agent must do without NAME, unless that is known."
+  "Record in *UNPROVEN* WHY the agent must do without NAME, unless a reason is known already."
   (unless (assoc name *unproven* :test #'string=) (push (list name why) *unproven*)))
 
 (defun take-results (in)
-  "Read the results of probes from IN and keep them. Return how many have ended, and whether these were all."
+  "Read the results of probes from the stream IN, and record them. Return how many probes have ended, the one that ended
+the process or hung included, and true when these were all."
   (let ((ended 0) (begun '()))
     (loop for (result . names) = (handler-case (read in nil '(:lost))
                                    (error () '(:stands-still)))
@@ -137,8 +140,8 @@ begin with FILES."
                   (dolist (name names) (note-unproven name result)))))))
 
 (defun run-all-probes (files)
-  "Run all probes; those after one that ends its process run in another. The names of files that they make begin with
-FILES."
+  "Run all probes. After a probe that ends its process or hangs, run the next ones in another process. FILES is as for
+RUN-PROBES."
   (loop with start = 0
         do (multiple-value-bind (from to) (funcall (intern "PIPE" "SB-POSIX"))
              (let* ((id (in-child (lambda () (run-probes start files to))))
@@ -152,8 +155,8 @@ FILES."
                  (incf start ended))))))
 
 (defun probe-internals (files)
-  "Find out which internals of SBCL the agent may use. What was used together with a failed one is not proven, so all
-are tried again without that. The names of files that are made for that begin with FILES."
+  "Find out which internals of SBCL the agent can use. A failed internal can have made other probes come out right, so
+all probes run again without it, until no more fail. FILES is as for RUN-PROBES."
   (loop for before = (length *unproven*)
         do (setf *proven* '())
            (run-all-probes files)
@@ -174,16 +177,16 @@ are tried again without that. The names of files that are made for that begin wi
   (funcall (intern "GETPID" "SB-POSIX")))
 
 (defun make-temporary-folder ()
-  "Make a folder for temporary files that only this user may enter, and return its name. It has the process
-LIVE_LISP_SERVER, as those have that the server makes."
+  "Make a folder for temporary files that only this user may enter, and return its name. The name contains
+LIVE_LISP_SERVER, as do the names of the server's temporary folders."
   (funcall (intern "MKDTEMP" "SB-POSIX")
            (format nil "~A/live-lisp-~A-XXXXXX" (or (sb-ext:posix-getenv "TMPDIR") "/tmp")
                    (sb-ext:posix-getenv "LIVE_LISP_SERVER"))))
 
 (defun compile-agent (target)
-  "Compile the agent, and leave its fasl as TARGET, whole or not at all. Load it too, unless LIVE_LISP_WORKERS do it.
-Signal an error when that fails. Where nothing can be written beside TARGET, as in a sandbox, no fasl is kept."
-  ;; Without it nothing is tried, and the agent does without all internals.
+  "Compile the agent, and leave its fasl as TARGET, whole or not at all. Load the agent too, unless LIVE_LISP_WORKERS is
+set. Signal an error when that fails. Where nothing can be written beside TARGET, as in a sandbox, no fasl is kept."
+  ;; Without SB-POSIX no probe can run, and the agent does without all internals.
   (ignore-errors (require "SB-POSIX"))
   (let* ((beside (format nil "~A.~A.~36R" target (sb-ext:posix-getenv "LIVE_LISP_SERVER")
                          (random (expt 36 8) (make-random-state t))))
@@ -208,7 +211,7 @@ Signal an error when that fails. Where nothing can be written beside TARGET, as 
                (error (failure) (note-condition failure)))))
       (set-umask mask)
       (dolist (part (cons unique (mapcar #'cdr parts))) (ignore-errors (delete-file part)))
-      ;; A process that was forked to try (exit) comes here too.
+      ;; A child process that a probe made to call EXIT comes here too, and must not remove the folder.
       (when (and folder (eql maker (process-id))) (ignore-errors (funcall (intern "RMDIR" "SB-POSIX") folder))))))
 
 (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil)

@@ -1,5 +1,5 @@
-;;;; The life of the agent: it greets, then its reader thread takes messages until the channel ends, which ends the
-;;;; image.
+;;;; Runs the agent: it greets the server, then its reader thread receives messages until the channel ends. That ends
+;;;; the image.
 
 (defpackage "LIVE-LISP.AGENT"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.GUARD" "LIVE-LISP.LOOK" "LIVE-LISP.JOURNAL")
@@ -10,14 +10,14 @@
 (claim-package)
 
 (defun collector-addresses ()
-  "Return the addresses of two words of the runtime: one shows that garbage is being collected, when nothing of Lisp can
-answer; the other changes with each collection. Return NIL where they are unknown."
+  "Return the addresses of two words of the runtime. \"active\" is set while garbage is being collected, when Lisp
+cannot answer; \"trigger\" changes with each collection. The server reads them. Return NIL where they are unknown."
   (let ((active (runtime-address "gc_active_p"))
         (trigger (runtime-address "auto_gc_trigger")))
     (and active trigger (object "active" active "trigger" trigger))))
 
 (defun greet ()
-  "Send the first messages."
+  "Send the first messages: the greeting, with what the agent does without, and the features."
   (send (object "hello" +protocol-version+ "without" (lacking-abilities)
                 "fallbacks" (loop for (name instead missing) in (fallbacks-in-use)
                                   collect (object "ability" name "instead" instead "missing" missing))
@@ -25,11 +25,11 @@ answer; the other changes with each collection. Return NIL where they are unknow
   (send-features :again t))
 
 (defun read-messages ()
-  "Take messages until the channel ends or breaks; either ends the image. While the image exits by itself this thread is
-only unwound, so that the exit code stays."
+  "Perform messages until the channel ends or breaks; then end the image. An exit of the program unwinds this thread
+instead, without LEAVE, so that the program's exit code stays."
   (own-thread)
   (handler-case
-      ;; Code of the user must have no part in what this thread prints.
+      ;; In a fresh session, because settings of the user must not change what this thread prints.
       (call-in-fresh-session
        (lambda ()
          (loop with *reading* = t and *break-on-signals* = nil
@@ -40,10 +40,10 @@ only unwound, so that the exit code stays."
   (leave 0))
 
 (defun take-over ()
-  "Make the image safe to talk to: nothing reads the terminal or enters the debugger, and what stray threads write is
-kept."
+  "Prepare the image for messages: nothing reads the terminal or enters the debugger, and output of threads without a
+job is kept."
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook
-        ;; ASDF within an evaluation would print four useless lines a file.
+        ;; Otherwise ASDF prints four useless lines for each file that it compiles.
         *compile-verbose* nil
         sb-ext:*evaluator-mode* :compile
         sb-ext:*exit-timeout* 1)
@@ -58,22 +58,23 @@ kept."
   (start-session))
 
 (defmacro steadily (&body body)
-  "Evaluate BODY in the main thread. Signals to the process come here, and do not concern the agent. When a throw leaves
-the handler of a fault, other signals stay blocked, and an exit would not be heard: unblock them."
+  "Evaluate BODY in the main thread. Ignore signals to the process: they arrive there, and do not concern the agent.
+When a throw leaves the handler of a fault, other signals stay blocked, and this thread would not notice an exit:
+unblock them."
   `(handler-case (progn ,@body)
      ((or sb-sys:interactive-interrupt serious-condition) ()
        (allow-signals))))
 
-(sb-ext:defglobal **origin** nil "What ORIGIN returned for the process that SAVE saved as this image, or NIL.")
+(sb-ext:defglobal **origin** nil "The value of ORIGIN in the process that SAVE saved as this image, or NIL.")
 
 (defun origin ()
-  "Return the core of this process, its length, and when it was written."
+  "Return a list of the core file of this process, its length in octets, and its write date."
   (with-open-file (in sb-ext:*core-pathname* :element-type '(unsigned-byte 8))
     (list sb-ext:*core-pathname* (file-length in) (file-write-date in))))
 
 (defun return-to-origin ()
-  "Make this image, which SAVE made, name the core that it was made from: what the program starts needs that one. End
-the process when that core is another by now."
+  "Make this image, which SAVE saved, name the original core as its core: an SBCL that the program starts needs that
+one. End the process when the file of the original core was replaced."
   (let ((origin **origin**))
     (setf sb-ext:*core-pathname* (first origin))
     (when +link-core+ (unencapsulate +link-core+ 'live-lisp))
@@ -81,8 +82,8 @@ the process when that core is another by now."
       (sb-ext:exit :code 1 :abort t))))
 
 (defun prepare ()
-  "Do before the greeting what lookups and calls need, unless the core has it done."
-  ;; Loaded now, because no lookup may intern anything later.
+  "Do what lookups and calls need before the greeting. In a saved core it is done already."
+  ;; Load these now, because no lookup may intern symbols later.
   (ignore-errors (require "SB-INTROSPECT"))
   (ignore-errors (require "SB-CLTL2"))
   (listen-for-effects)
@@ -92,28 +93,28 @@ the process when that core is another by now."
   (free-children))
 
 (defun guard ()
-  "Do what looks through all code, after the greeting, unless the core has it done."
+  "Do after the greeting what makes SBCL look through all code. In a saved core it is done already."
   (tell-before-exit)
   (note-exits)
   (guard-threads)
   (setf **keeps-spare** t)
-  ;; The code that shows frames is compiled at its first use. In a call that is interrupted, the program can have made
-  ;; that impossible.
+  ;; SBCL compiles parts of the code that shows frames at its first use. Do that now: when a call is interrupted, the
+  ;; program can have made it impossible.
   (frames-data '(((list "a" :b 1)))))
 
-(defconstant +patience+ 5 "By how much a process that saves a core raises its niceness, for nice(2).")
+(defconstant +patience+ 5 "How much a process that saves a core raises its niceness, for nice(2).")
 
 (defun can-save-p ()
-  "True when this process is the program LIVE_LISP_PROGRAM, which does not have its core in itself."
+  "True when this process runs the program LIVE_LISP_PROGRAM itself, with a core that is a separate file."
   (let ((runtime (truename sb-ext:*runtime-pathname*)))
     (and (string= (sb-ext:native-namestring runtime) (sb-ext:posix-getenv "LIVE_LISP_PROGRAM"))
          (not (equal runtime (truename sb-ext:*core-pathname*))))))
 
 (defun save ()
-  "Save this process, which has loaded the agent, as the core LIVE_LISP_CORE, with all done that needs no server. Exit
-with 3 when it never can, and with 1 when that failed."
+  "Save this process, which has loaded the agent, as the core LIVE_LISP_CORE, with all prepared that needs no server.
+Exit with 3 when this program can never be saved, and with 1 when saving failed."
   (unless (can-save-p) (sb-ext:exit :code 3 :abort t))
-  ;; Not done where this is started: bubblewrap can have begun it by then.
+  ;; The server cannot do this when it starts the process: bubblewrap can have started SBCL by then.
   (sb-alien:alien-funcall (sb-alien:extern-alien "nice" (function sb-alien:int sb-alien:int)) +patience+)
   ;; A core that others could write to would not be run.
   (sb-alien:alien-funcall (sb-alien:extern-alien "umask" (function sb-alien:unsigned-int sb-alien:unsigned-int)) #o077)
@@ -121,13 +122,13 @@ with 3 when it never can, and with 1 when that failed."
   (prepare)
   (guard-own-threads)
   (guard)
-  ;; Linking takes a second, half of all, and SBCL's own code has it done.
+  ;; Linking takes a second, half of all the time, and SBCL's own code is linked already.
   (when +link-core+ (encapsulate +link-core+ 'live-lisp (constantly nil)))
   (sb-ext:save-lisp-and-die (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_CORE")))
   (sb-ext:exit :code 1 :abort t))
 
 (defun end-with-server (signal)
-  "Have the system send SIGNAL to this process when the server ends, where it can; 0 is none."
+  "Have Linux send SIGNAL, a number or 0 for none, to this process when the server ends. Other systems cannot do that."
   #+linux
   (sb-alien:alien-funcall (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long))
                           ;; PR_SET_PDEATHSIG
@@ -145,8 +146,8 @@ with 3 when it never can, and with 1 when that failed."
               channel (sb-sys:vector-sap octet) 1 #x42)))))
 
 (defun main ()
-  "Run the agent on file descriptor 3. Never returns. An exit that the program asked for ends the reader first and this
-thread last, so this one waits for its turn."
+  "Run the agent on file descriptor 3. Never returns. An exit that the program asked for ends the reader thread first
+and this thread last, so this thread waits for its own end then."
   (end-with-server 9)
   #+linux (when (server-gone-p 3) (end-image 3))
   (open-channel 3)
@@ -159,7 +160,7 @@ thread last, so this one waits for its turn."
   (own-thread)
   (unless **origin** (steadily (guard-own-threads)))
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
-    ;; From now on the reader notices that the server ends, and ends what the image started, too.
+    ;; From now on the reader thread notices the server's end, and also ends the processes that the image started.
     (end-with-server 0)
     (unless **origin** (steadily (guard)))
     (if-able "card table" (steadily (give-back-zeros)))
