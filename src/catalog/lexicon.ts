@@ -10,7 +10,7 @@ export const NO_TERM = -1;
 /** A separator that no word contains. */
 const BETWEEN = '\n';
 
-/** The words of some texts. */
+/** The words and terms of the texts that it has learned. */
 export class Lexicon {
   /** Term numbers by stem. */
   readonly #terms = new Map<string, number>();

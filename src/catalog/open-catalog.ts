@@ -72,7 +72,7 @@ export function readCatalog(text: string): OpenCatalog {
   return catalog;
 }
 
-/** One empty list for all tools, as there can be many. */
+/** One empty list that all tools share, as there can be many. */
 const NONE: readonly string[] = [];
 
 /** Returns the catalog entry of TOOL. Throws a CallError when TOOL is invalid. */

@@ -131,13 +131,13 @@ export class Postings {
   }
 }
 
-/** Copies NUMBERS into LARGER and returns LARGER. */
 function grown<Kind extends Numbers>(numbers: Numbers, larger: Kind): Kind {
   larger.set(numbers);
   return larger;
 }
 
-/** Returns the index, from AT to END, of the first of NUMBERS not below LEAST. They ascend, the last not below it. */
+/** Returns the index of the first of NUMBERS from AT on that is at least LEAST. NUMBERS ascend from AT to END
+ *  (exclusive), and the last of these must be at least LEAST. */
 function firstFrom(numbers: Int32Array, least: number, at: number, end: number): number {
   let [low, high] = [at, end - 1];
   while (low < high) {

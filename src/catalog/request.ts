@@ -29,7 +29,7 @@ export interface Asked {
   about: number;
 }
 
-/** Weights of a word in a program's name, of two words joined, of a corrected typo, and of a word from LOOKS. */
+/** Weights of a word in one of NAMES, of two words joined, of a corrected typo, and of a word from LOOKS. */
 const NAME_PART = 0.25;
 const JOINED = 0.3;
 const MENDED = 0.5;

@@ -127,7 +127,8 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
   };
 }
 
-/** Returns how many tools to return; LIMIT 0 means all. SURE are named by the query or contain it; NAMED are named. */
+/** Returns how many tools to return; with LIMIT 0 all. SURE counts the tools that the query names or that contain it,
+ *  NAMED those that it names. */
 function mostOf(limit: number | undefined, sure: number, named: number): number {
   if (limit !== undefined) return limit > 0 ? limit : Number.MAX_SAFE_INTEGER;
   return Math.max(MOST_RANKED, named, Math.min(MOST, sure));
@@ -142,7 +143,6 @@ function rankedHit({ tool, covered = 0 }: Ranked): Hit {
   return { tool, why: { match: covered < LEAST_COVERED ? 'weak' : 'ranked' } };
 }
 
-/** Returns a new ranking of CATALOG, which has none. */
 function rankingOf(catalog: Searchable): Ranking {
   const ranking = new Ranking();
   for (const tool of catalog.values()) ranking.set(tool);

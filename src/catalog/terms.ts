@@ -1,4 +1,4 @@
-// Splits a text into words, names both in parts and whole, and reduces words to terms (stems).
+// Splits a text into words, a name also into its parts, and reduces words to terms (stems).
 
 import { stemmer } from 'stemmer';
 import STOP from './stop-words.json' with { type: 'json' };
