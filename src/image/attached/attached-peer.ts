@@ -52,7 +52,7 @@ export class AttachedPeer implements Peer {
     this.greeting.catch(() => {});
   }
 
-  /** The agent's greeting; undefined before it. */
+  /** The agent's greeting; undefined until the agent greets. */
   get hello(): Hello | undefined {
     return this.#hello;
   }

@@ -127,7 +127,7 @@ export function savingCommand(sbcl: string, options: AgentOptions, core: string)
   return command(sbcl, options, { forms: [LOAD_CACHED, SAVE], env });
 }
 
-/** Address space as a multiple of the heap. SBCL's collector copies live data, so it needs the heap and a copy. A third
+/** Address space per heap. SBCL's collector copies live data, so it needs room for the heap and a copy. The third part
  *  is for data allocated while the collecting thread waits for a CPU. The agent keeps live data within the heap. */
 export const SPACE_PER_HEAP = 3;
 

@@ -87,7 +87,7 @@ export class Child implements Peer {
     this.greeting = new Promise((resolve, reject) => {
       this.#greet = resolve;
       void this.ended.then((how) => {
-        // Its output is reported once: after a greeting, by the answer to the call that lost the process.
+        // Reports the output only once: after a greeting, the answer to the call that lost the process has it.
         if (this.#hello === undefined) reject(new Error(`${how}\n${this.takeRaw()}`.trim()));
       });
     });

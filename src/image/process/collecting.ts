@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** Addresses in the runtime: of the flag that a collection runs, and of the heap use at which the next begins. */
+/** Addresses in the runtime: of the flag set during a collection, and of the heap use at which the next begins. */
 export interface CollectorAddresses {
   active: number;
   trigger: number;

@@ -18,9 +18,9 @@ export interface Command {
 export interface Cell {
   /** Returns the command that runs COMMAND in the sandbox. */
   lockIn(command: Command): Promise<Command>;
-  /** Returns the command by which COMMAND compiles the agent into the cache, which images in the sandbox only read. */
+  /** Returns the command that runs COMMAND, which compiles the agent into the cache. Images can only read the cache. */
   lockInCompiler(command: Command): Promise<Command>;
-  /** Checks that an image can be locked in here. */
+  /** Checks that an image can run in the sandbox here. */
   check(): Promise<void>;
 }
 

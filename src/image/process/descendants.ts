@@ -8,7 +8,7 @@ export const MARK = 'LIVE_LISP_IMAGE';
 /** At most this many rounds of killing, as processes can start others meanwhile. */
 const ROUNDS = 5;
 
-/** Kills the process group of leader PID, and all processes whose environment has MARK in the variable. */
+/** Kills the process group of leader PID, and all processes that have MARK as the value of that variable. */
 export function endDescendants(pid: number, mark: string): void {
   kill(-pid);
   for (let round = 0; round < ROUNDS; round++) {

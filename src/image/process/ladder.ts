@@ -1,4 +1,4 @@
-// Decides when an image is started plain: with an agent that uses no internals of SBCL, which may have ended the last.
+// Decides when an image is started plain: with an agent that uses no internals of SBCL, because these may end images.
 
 import { EVERYTHING } from './agent.ts';
 

@@ -7,7 +7,7 @@ import { makeFolder } from '../../paths.ts';
 
 export interface LibraryManager {
   name: 'qlot' | 'Quicklisp' | 'ocicl';
-  /** Lisp file that an image loads to use it. */
+  /** Lisp file that an image loads to use the manager. */
   file: string;
 }
 

@@ -86,7 +86,7 @@ export class Lifetime {
     return this.#child;
   }
 
-  /** What asks the process how it is; undefined before it has greeted, and when it has ended. */
+  /** Requests the process's status; undefined before it has greeted, and when it has ended. */
   get pulse(): Pulse | undefined {
     return this.#child?.dead ? undefined : this.#pulse;
   }
@@ -196,7 +196,7 @@ export class Lifetime {
       this.#prepared = child;
       this.#failure = undefined;
       if (child.dead) this.#ready = undefined;
-      // So that some status is known if it hangs later.
+      // Asks now, so that some status is known if the image hangs later.
       else void this.#pulse?.status(0);
       this.#makeCore();
       return child;

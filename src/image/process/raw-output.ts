@@ -11,7 +11,7 @@ const REASON_LIMIT = 100;
  *  tables of the heap and the registers, and frames beyond the first ten. */
 const CHATTER =
   /^(?:INFO: Control stack guard page |Heap exhausted during |GC control variables:| +\*[A-Z-]+\* = | +Immobile Object Counts| *Gen .*Mem-age| *(?:\d+|Tot)(?: +[\d.-]+){5,}(?: |$)| +\d{2,}: fp=0x|.* CPU state \(|sigmask=|(?: +(?:r\w{1,2}|xmm\d+))+$|(?: +[\dA-F]+){4,8}$)/;
-/** Beginnings of such lines, besides indented ones. */
+/** Beginnings of the CHATTER lines that are not indented. */
 const BEGINNINGS = [
   'INFO: Control stack guard page ',
   'Heap exhausted during ',
@@ -44,7 +44,7 @@ export class RawOutput {
     this.#kept = (this.#kept + told.join('')).slice(-LIMIT);
   }
 
-  /** Returns the output to report that has arrived since the last call. */
+  /** Returns the output that has arrived since the last call, without CHATTER. */
   take(): string {
     const kept = this.#kept;
     this.#kept = '';

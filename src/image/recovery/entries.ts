@@ -37,19 +37,19 @@ export interface FileEntry {
   complete?: boolean;
   /** Definitions that the file no longer had were removed from the image. */
   forget?: boolean;
-  /** As of a form. */
+  /** As in FormEntry. */
   restarts?: string[];
 }
 
-/** Forms of a file that were loaded: the content with DIGEST has only these forms. NUMBERS are the earlier form numbers
- *  of all forms in the file; WHOLE is the digest of the whole file then. */
+/** Forms of a file that were loaded: the content with DIGEST has only these. NUMBERS are the numbers that all forms of
+ *  the file had before, null for changed ones; WHOLE is the digest of the whole file then. */
 export interface FormsEntry {
   kind: 'forms';
   path: string;
   digest: string;
   whole?: string;
   numbers: (number | null)[];
-  /** As of a file. */
+  /** As in FileEntry. */
   partial?: boolean;
   cut?: boolean;
 }
@@ -58,7 +58,7 @@ export interface FormsEntry {
 export interface SystemEntry {
   kind: 'system';
   name: string;
-  /** As of a form. */
+  /** As in FormEntry. */
   restarts?: string[];
   files?: Digests;
 }
@@ -77,7 +77,7 @@ export interface JournalStore {
 /** The stored journal of a server that has ended. */
 export interface OldJournal {
   entries: Entry[];
-  /** Lines that could not be read. */
+  /** Number of lines that could not be read. */
   damaged: number;
   content(digest: string): Buffer | undefined;
 }

@@ -23,7 +23,7 @@ export class Narrowing {
     this.#suspectsThreads = suspectsThreads;
   }
 
-  /** Returns after how many of ENTRIES, which are about to be rebuilt, to probe the image. */
+  /** Returns where to probe: after how many of ENTRIES, which are about to be rebuilt. */
   places(entries: readonly Entry[]): number[] {
     this.#entries = entries;
     this.#good = 0;

@@ -33,7 +33,7 @@ export class Recovery {
   /** When the image was rebuilt (performance.now), and whether a call has ended in it. */
   #builtAt = 0;
   #worked = false;
-  /** How many images in a row were rebuilt and lost soon after, and how many of these no call had ended. */
+  /** How many images in a row were rebuilt and lost soon after, and how many of these were not ended by a call. */
   #barren = 0;
   #unasked = 0;
   /** Number of lines in the previous server's journal that could not be read. */
@@ -150,7 +150,7 @@ export class Recovery {
       return false;
     }
     const outcome = await this.#rebuild.run(peer);
-    // To search more closely is not a failed attempt.
+    // A rebuild that only narrows the search is no failed attempt.
     if (outcome === 'narrowed') this.#attempts--;
     this.#built = outcome === 'built';
     this.#builtAt = performance.now();

@@ -7,7 +7,7 @@ import type { Command } from '../process/command.ts';
 import { installCommand } from '../process/sbcl.ts';
 import { isIn } from './mounts.ts';
 
-/** Why images cannot be locked in (part of a sentence), and how a person makes it work (whole sentences). */
+/** Why images cannot run in a sandbox (part of a sentence), and how a person makes it work (whole sentences). */
 export interface Obstacle {
   why: string;
   remedy: string;

@@ -89,7 +89,7 @@ export class Sandbox implements Cell {
   readonly #shown: readonly string[];
   readonly #placeholders: Placeholders;
   readonly #newcomers = new Newcomers();
-  /** Real paths of the secrets that were hidden when an image was last locked in. */
+  /** Real paths of the secrets that were hidden when an image was last started. */
   #secrets: readonly string[] = [];
 
   constructor(options: SandboxOptions) {
@@ -125,8 +125,8 @@ export class Sandbox implements Cell {
     return this.#newcomers.take();
   }
 
-  /** Locks in a program that only tests its folders. Returns why this fails, or undefined when it works. Blocks until
-   *  that program ends, so it is for the start of the server only. */
+  /** Runs, in the sandbox, a program that only tests its folders. Returns why this fails, or undefined when it works.
+   *  Blocks until that program ends, so it is for the start of the server only. */
   obstacle(): Obstacle | undefined {
     const trial = this.#trial();
     return 'why' in trial ? trial : obstacleOf(trial);
@@ -144,7 +144,7 @@ export class Sandbox implements Cell {
     if (obstacle !== undefined) throw refusalOf(obstacle);
   }
 
-  /** Returns the command of the trial, locked in, or why there can be none. */
+  /** Returns the command of the trial in the sandbox, or why there can be none. */
   #trial(): Command | Obstacle {
     if (systemCallFilter() === undefined) return unknownProcessor();
     if (this.#bubblewrap() === undefined) return missingBubblewrap();
@@ -235,7 +235,7 @@ export class Sandbox implements Cell {
     return folders;
   }
 
-  /** True when an image that is locked in here does not see the file at REAL, a real path. */
+  /** True when an image in this sandbox does not see the file at REAL, a real path. */
   hides(real: string): boolean {
     return isIn([...this.#hidden, ...this.#secrets], real) && !isIn(this.#shown, real);
   }
@@ -285,7 +285,7 @@ export class Sandbox implements Cell {
   #needed(sbcl: string, folders: readonly string[]): Mounts {
     const { needed, cacheFolder, strict } = this.#options;
     const lisp = [sbcl, join(dirname(sbcl), '..', 'lib', 'sbcl'), process.env['SBCL_HOME'] ?? sbcl];
-    // On NixOS, programs are in the first; on many systems, the second links to a file in a hidden folder.
+    // The first has the programs of NixOS; the second is often a link to a file in a hidden folder.
     const system = ['/run/current-system', ...(strict ? [] : [realPath('/etc/resolv.conf')])];
     return [...needed, cacheFolder, ...lisp, ...system]
       .filter((path) => existsSync(path) && isIn(folders, realPath(path)))

@@ -32,7 +32,7 @@ export interface Probe {
 export class Probing {
   readonly #remedies: Remedies;
   readonly #times: Times;
-  /** Interrupted calls in a row. */
+  /** How many calls in a row were interrupted. */
   #stuck = 0;
   #looking: Promise<void> | undefined;
   #last: Probe | undefined;

@@ -30,9 +30,9 @@ const PARTS_CHARACTERS = FRAME_LIMIT;
 /** After a chunk with more messages than this, all other work gets a turn. */
 const MANY = 32;
 
-/** With more octets than this that the agent has not read, we read from it slowly: its messages can need answers. */
+/** While the agent has more octets than this to read, we read its messages slowly, as each can need an answer. */
 const UNREAD = 1024 * 1024;
-/** Length of these pauses. They end in any case: an agent may have to write before it can read. */
+/** Length of a pause between slow reads. It ends in any case: an agent may have to write before it can read. */
 const UNREAD_MS = 20;
 
 export class Channel {

@@ -44,9 +44,9 @@ export interface Caller {
   operator?: string;
   /** Native name of the file with the top-level form. */
   file?: string;
-  /** Number of that form (0-based). */
+  /** Number of the top-level form (0-based). */
   form?: number;
-  /** True when the file was written since. */
+  /** True when the file has been written since it was compiled. */
   changed?: boolean;
   /** Symbols in the data of that form as PACKAGE::NAME, including the one that it defines. */
   names?: string[];

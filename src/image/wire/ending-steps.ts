@@ -18,7 +18,7 @@ export interface Endable {
   kill(): void;
 }
 
-/** After this many polls in a row that found it hanging, an image is killed. */
+/** An image is killed after this many polls in a row that found it hanging. */
 const LOOKS = 5;
 
 /** Watches a call that begins now. Ends it by steps (see TIMES) after LIMIT_MS or when SIGNAL aborts. Returns the

@@ -1,4 +1,4 @@
-// Types of how a call can end, and why one was interrupted.
+// Types of the endings of a call, and the reasons of an interrupt.
 
 import type { Place } from './data.ts';
 import type { EndSignal } from './end-signal.ts';

@@ -47,7 +47,7 @@ function escapedLength(json: string, first: number): number {
   return length;
 }
 
-/** Writes JSON, escaped, into FRAME after its head. `replace` would take seconds for long texts: a call per unit. */
+/** Writes JSON, escaped, into FRAME after its head. `replace` calls a function per unit: seconds for a long text. */
 function writeEscaped(json: string, frame: Buffer): void {
   let at = 4;
   for (let index = 0; index < json.length; index++) {

@@ -31,7 +31,7 @@ export interface ArglistData {
   natures?: string[];
   /** Absent when the name stands for no function. */
   kind?: string;
-  /** Absent when SBCL keeps none. Then SOURCES say where the function is defined. */
+  /** Absent when SBCL keeps no lambda list. Then SOURCES say where the function is defined. */
   arglist?: string;
   sources?: Place[];
   /** Lambda list that the methods of a generic function accept together, when it differs. */
@@ -108,7 +108,7 @@ export interface ImpactData {
   testsMore?: boolean;
   testCount?: number;
   tests?: Place[];
-  /** Files of these systems, when no test is known to reach the definition. */
+  /** Files of the systems that test others, when no test is known to reach the definition. */
   testFiles?: string[];
   /** Kind of the class that it names. */
   class?: string;
@@ -137,7 +137,7 @@ export interface ClassFunction {
   name: string;
   /** True when the function serves other classes too. */
   kept?: boolean;
-  /** The included slot that it accesses in a substructure. */
+  /** Of a substructure: the included slot that the function accesses. */
   slot?: string;
   /** True for a keyword constructor of a substructure. */
   below?: boolean;
@@ -249,8 +249,8 @@ export interface UnusedData {
   rows?: UnusedRow[];
 }
 
-/** A function that nothing uses. SELF: it calls itself. MENTIONED: a function whose data contain the name; TEMPLATE: it
- *  is a macro. HOMES: the names of the packages in which the name of a MACRO is accessible. */
+/** A function that nothing uses. SELF: it calls itself. MENTIONED: a function whose data contain the name; TEMPLATE:
+ *  that function is a macro. HOMES: the names of the packages in which the name of a MACRO is accessible. */
 export interface UnusedRow {
   name: string;
   macro?: boolean;

@@ -4,7 +4,7 @@ import type { Agreement } from './agreement.ts';
 import type { Remarks } from './data.ts';
 
 export interface LoadFileData extends Remarks {
-  /** The phase in which it ended. */
+  /** The phase in which the load ended. */
   phase?: 'compile' | 'load';
   value?: { file: string; failed?: boolean; notLoaded?: boolean; agreement?: Agreement };
 }
@@ -13,7 +13,7 @@ export interface LoadFilesData extends Remarks {
   phase?: 'compile' | 'load';
   /** The file in which the load stopped. */
   file?: string;
-  /** Results of the files up to there, in load order. */
+  /** Results of the files up to that file, in load order. */
   value?: NonNullable<LoadFileData['value']>[];
 }
 
@@ -47,6 +47,6 @@ export interface MissingSystem {
   /** Why the library manager could not be loaded. */
   managerFailure?: string;
   installing?: string;
-  /** The user's name of the init file, if it could set up more systems (images do not load it). */
+  /** The user's init file, such as ~/.sbclrc, if it could set up more systems (images do not load it). */
   initFile?: string;
 }

@@ -79,7 +79,7 @@ export interface SeenTypes {
   proposed?: string;
 }
 
-/** How calls differ from those recorded before: the first SAME ones are equal. */
+/** How calls differ from those recorded before: the first SAME calls are equal. */
 export interface ComparedCalls {
   /** True when nothing was recorded before. */
   none?: boolean;
@@ -117,7 +117,7 @@ export interface Spot {
   total: number;
   place?: Place;
   caller?: string;
-  /** This caller's share of its samples, unless that is all. */
+  /** CALLER's share of the function's samples, unless it has them all. */
   callerPart?: number;
 }
 

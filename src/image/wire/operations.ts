@@ -274,7 +274,7 @@ export interface AgentJob extends Doing {
 export interface AgentStatus {
   version: string;
   package: string;
-  /** Octets. */
+  /** Octets of the heap in use, and of the whole heap. */
   heapUsed: number;
   heapSize: number;
   /** Milliseconds spent in garbage collections. */

@@ -8,7 +8,7 @@ import type { MissingSystem } from './loading.ts';
 /** A failed check of a test, or an unexpected error. */
 export interface TestFailure {
   kind: 'failure' | 'error';
-  /** The evaluated form, or one that also contains the expected value. */
+  /** The evaluated form, or a form that also contains the expected value. */
   form?: string;
   check?: string;
   expected?: string;
@@ -36,7 +36,7 @@ export interface TestResult {
   /** Its output, when it did not pass. */
   output?: string;
   milliseconds?: number;
-  /** True when it did not run to its end. */
+  /** True when the test did not run to its end. */
   left?: boolean;
   /** The systems whose tests ran, innermost first. */
   systems?: string[];

@@ -44,7 +44,7 @@ export interface Times {
   rebuild: number;
   /** Time for one form of a rebuild, and for a file whose load was cut off. */
   rebuiltForm: number;
-  /** Time for a probe after such a form. */
+  /** Time for a probe after a rebuilt form. */
   probe: number;
   /** Time for an image to prove that it works, after calls that failed in a way that can be its own fault. */
   alive: number;
