@@ -92,7 +92,7 @@ async function pruned(setting: Setting, text: string, before: Data, original: st
     if (!isEmpty(at(data, path)) || at(before, path) !== undefined) continue;
     whole = await proven(setting, (format) => format.remove(whole, path), withValue(data, path, undefined));
   }
-  // Comments that somebody has added stay.
+  // A file to which somebody has added comments stays.
   return original === undefined && /^[\s{}]*$/.test(whole) ? undefined : whole;
 }
 

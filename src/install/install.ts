@@ -208,8 +208,8 @@ function remarksAfter({ title, asks, mute }: Client, trust: boolean): string[] {
   return [...(asks === true ? [asking] : []), ...(mute === true ? [refusing] : [])];
 }
 
-/** Runs CLIENT's program with ARGS, after calling FIRST, and prints the command. Returns whether it ran or, in a dry
- *  run, would have: not without a program or without ARGS. */
+/** Runs CLIENT's program with ARGS, after calling FIRST, and prints the command. Returns true when it ran, or would
+ *  have in a dry run; false without a program or without ARGS. */
 async function runClient(
   client: Client,
   args: readonly string[] | undefined,

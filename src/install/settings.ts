@@ -39,7 +39,7 @@ export function at(data: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, key) => (isData(inner) ? inner[key] : undefined), data);
 }
 
-/** True when VALUE is an object with keys. */
+/** True when VALUE is an object, but no array. */
 export function isData(value: unknown): value is Data {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -48,7 +48,7 @@ function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): st
   return [...within, ...gap];
 }
 
-/** Returns VALUE with objects that have a prototype in place of those without, which are never deeply equal to them. */
+/** Returns VALUE with plain objects in place of those without a prototype, which never equal plain ones deeply. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (!isData(value) || value instanceof Date) return value;

@@ -70,7 +70,7 @@ function allowanceText({ tool, needed, ...about }: About): string {
   if (tool.approvedAs !== undefined) {
     return `A person can allow it when the file that they start the server with defines it: --init FILE --allow ${tool.name}`;
   }
-  // Copied into a shell, the rule must not allow more.
+  // A shell must not expand the rule to one that allows more.
   const isLiteral = (place: string) => /^[\w./-]+$/.test(place);
   const places = placesOf(about).map((place) =>
     place === undefined ? '' : `:${isLiteral(place) ? place : 'GLOB'}`,

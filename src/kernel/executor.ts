@@ -138,7 +138,7 @@ export class Executor {
     return this.#perform(withFingerprint(call, preview), 'human');
   }
 
-  /** Returns the tools that a human must allow for CALL: if it is raised, also its registered tool, where that asks. */
+  /** Returns the tools to be allowed for CALL. A raised call also needs its registered tool, if that needs approval. */
   #needed({ tool, registered }: Call): Tool[] {
     const own =
       tool === registered || decide(registered.safetyLevel, this.#options.ask ?? 'dangerous') === 'run';

@@ -24,6 +24,6 @@ export function similarity(one: string, other: string): number {
   if (one === other) return 1;
   const [first, second] = [one.slice(0, COMPARED), other.slice(0, COMPARED)];
   const length = Math.max(first.length, second.length);
-  // They may differ beyond the compared part, so this is below 1.
+  // The texts may differ beyond the compared part, so this is below 1.
   return Math.min(0.99, 1 - distance(first, second) / length);
 }

@@ -29,12 +29,12 @@ export function shown({ summary, lines, ...preview }: Preview): Shown {
   };
 }
 
-/** Returns the lines of TEXT, of a preview. */
+/** Returns TEXT, the text of a preview, as lines. */
 export function toldLines(text: Preview['text']): readonly QuestionLine[] {
   return typeof text === 'string' ? text.split('\n').map((line) => marked('|', ` ${line}`)) : text;
 }
 
-/** Returns the preview of a call with ARGS, for a tool without its own. An approval of it is for FINGERPRINT. */
+/** Returns the preview with FINGERPRINT of a call with ARGS, for a tool without its own. */
 export function argumentsPreview(args: Arguments, fingerprint: string): Preview {
   const lines = Object.entries(args).flatMap(([name, value]) => argumentLines(name, value));
   return { text: lines.length === 0 ? [questionLine`It takes no arguments.`] : lines, fingerprint };

@@ -1,9 +1,9 @@
-// Keeps the standing approvals, by which calls run unasked: those given at the start of the server, or for the session.
+// Keeps the standing approvals, by which calls run without a question: from the server's start, or for the session.
 
 import picomatch from 'picomatch';
 import type { Preview } from './tool.ts';
 
-/** Allows a tool to run unasked at places that match GLOB, or everywhere. */
+/** Allows a tool to run without a question at places that match GLOB, or everywhere. */
 export interface StandingApproval {
   tool: string;
   glob?: string;

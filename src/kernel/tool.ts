@@ -14,7 +14,7 @@ import {
 export const SAFETY_LEVELS = ['safe', 'cautious', 'dangerous'] as const;
 export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
 
-/** What a call can do. Clients ask their human according to these; our own gate goes by the level. */
+/** What a call can do. Clients ask their human according to these; our own approval goes by the level. */
 export interface Effects {
   /** It can change or remove something, not only add. */
   destructive: boolean;
@@ -94,7 +94,7 @@ export interface Tool {
   readonly safetyLevel: SafetyLevel;
   /** The level that its author declared, when the server treats the tool as of a higher level. */
   readonly declaredLevel?: SafetyLevel;
-  /** Its name in standing approvals, when not its own: an approval of its own name does not cover it. */
+  /** The tool's name in standing approvals, when not its own: an approval of its own name does not cover it. */
   readonly approvedAs?: string;
   readonly categories: readonly string[];
   /** Its effects, where they differ from what its level suggests. */
@@ -108,7 +108,7 @@ export interface Tool {
   readonly alwaysLoad: boolean;
   /** Milliseconds that the handler may take; infinity when it has its own limits. */
   readonly limitMs: number;
-  /** The tool whose standing approvals cover it instead of its own, because it does what that tool does. */
+  /** The tool whose standing approvals cover this tool instead of its own, because both do the same. */
   readonly allowedAs?: string;
   /** True when a call with ARGS changes nothing, and so counts as safe. */
   readonly onlyLooks?: (args: Arguments) => boolean;
@@ -123,10 +123,10 @@ export interface Tool {
   readonly preview?: (args: Arguments, context: CallContext) => Promise<Preview>;
 }
 
-/** A call that does more than others of its tool: its level, and what a human is asked. */
+/** A call that does more than other calls of its tool: its level, and what a human is asked. */
 export type Raised = Required<Pick<Tool, 'safetyLevel' | 'allowedAs' | 'preview'>>;
 
-/** Returns TOOL, raised if a call with ARGS does more. */
+/** Returns TOOL for a call with ARGS: changed by its `raisedBy`, if the level is then higher. */
 export function raised(tool: Tool, args: Arguments): Tool {
   const more = tool.raisedBy?.(args);
   const rank = ({ safetyLevel }: Pick<Tool, 'safetyLevel'>) => SAFETY_LEVELS.indexOf(safetyLevel);
