@@ -1,4 +1,4 @@
-// Wires the parts together, for the program and for the library.
+// Wires the parts of the server together, for the program and for the library.
 
 import { join, resolve } from 'node:path';
 import { CALL_TOOL } from './catalog/call-tool.ts';
@@ -179,7 +179,7 @@ export function assembleParts(
   return { image, registry, catalog, executor, grounds, questions };
 }
 
-/** Returns a function that explains to a model what SANDBOX refused, by TEXT, an answer of code that runs in ROOT. */
+/** Returns a function that explains to a model what SANDBOX refused, if the TEXT of an answer shows a refusal. */
 function refusals(
   root: string,
   { writable, strict }: Sandbox,
@@ -243,7 +243,7 @@ function workspaceOf(
   return new Workspace({ roots, start: root, readRoots, sources, hides });
 }
 
-/** Returns the approvals in advance of --allow. No approval for a session covers the start file, in WORKSPACE. */
+/** Returns the approvals that --allow gives. No approval for a session covers the start file, named by WORKSPACE. */
 function standingApprovals({ allow, init }: Config, workspace: Workspace): StandingApprovals {
   return new StandingApprovals(
     allow.map(allowed),

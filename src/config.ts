@@ -150,7 +150,7 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
   return command;
 }
 
-/** Returns the paths of all records when STATE is their folder. An AUDIT log that was named stays where it is. */
+/** Returns the paths of all records when STATE is their folder. An AUDIT log that the user named stays where it is. */
 export function inState(
   state: string,
   { auditNamed, audit }: Pick<Config, 'auditNamed' | 'audit'>,

@@ -155,7 +155,7 @@ async function work(
   const config = await trying;
   const parts = assemble(config, { ...waits, notices: [...notices] });
   const { image, registry, executor } = parts;
-  /** Resolves when the tools of the start file are there, including those lost with an image. */
+  /** Resolves when the tools of the start file are there, also after the loss of an image. */
   const withStartFile = () => {
     if (config.init !== undefined) image.start();
     return image.started();
@@ -177,7 +177,7 @@ async function work(
   }
 }
 
-/** Reports on standard error if images cannot be locked in as CONFIG demands. */
+/** Reports on standard error if the sandbox that CONFIG demands does not work. */
 async function complainOfSandbox(config: Config): Promise<void> {
   const obstacle = config.sandbox === 'off' ? undefined : await sandboxOf(config).obstacleAside();
   if (obstacle !== undefined) complain(refusalOf(obstacle));

@@ -48,7 +48,7 @@ function nameText(name: string): string {
   return apart(/^[^\s,;?"]+$/.test(shown) ? shown : JSON.stringify(shown));
 }
 
-/** Returns TEXT, written by somebody else. It must end a line, where no words of ours can seem part of it. */
+/** Returns TEXT, written by somebody else. It must end a line: words of ours after it would seem part of it. */
 export function quoted(text: string): QuestionLine {
   return new QuestionLine(apart(bounded(visibleLine(bounded(text, WORST * SAID)), SAID)));
 }

@@ -17,7 +17,7 @@ export async function findCulprit(
   let rest = all;
   do {
     const count = await leastCount(rest.length, (count) => works([...parts, ...rest.slice(0, count)]));
-    // The image works without the first COUNT parts, and fails with the last of these.
+    // The image works without the first COUNT parts, but not without one fewer: the last of them is at fault.
     parts.push(...rest.slice(count - 1, count));
     rest = rest.slice(0, count - 1);
   } while (rest.length > 0 && !(await works(parts)));

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** At most this many files stay in such a folder; the least recently written are removed. */
+/** At most this many files stay in a folder with one per workspace; the least recently written are removed. */
 const FOLDER_LIMIT = 200;
 
 /** Returns a digest (24 hexadecimal digits) of the real path of ROOT, for the names of that workspace's records. */

@@ -22,7 +22,7 @@ const CONTENTS_LIMIT = 32 * 1024 * 1024;
 /** Size limit for reading a content back, in octets; no larger file is stored. */
 const CONTENT_LIMIT = 64 * 1024 * 1024;
 
-/** Line after which the journal starts again. */
+/** Line after which the journal starts anew: no line before it counts. */
 const CLEARED = JSON.stringify({ kind: 'cleared' });
 
 const SHAPES = [

@@ -1,4 +1,4 @@
-// Records the evaluations in one workspace, for this server, concurrent ones and later ones.
+// Records the evaluations in one workspace, for this server, and for concurrent and later servers.
 
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -31,7 +31,7 @@ export interface Evaluation {
   /** Printed values, a line for each form. */
   values?: string;
   output?: string;
-  /** Why it did not end well. */
+  /** Why the evaluation did not end well. */
   error?: string;
   milliseconds: number;
 }
@@ -78,7 +78,7 @@ export class ReplHistory {
     return this.#lines?.path;
   }
 
-  /** True when another server, concurrent or earlier, requested EVALUATION. It has its own image. */
+  /** True when another server, concurrent or earlier, requested EVALUATION. That server has its own image. */
   isOfAnother({ server }: Evaluation): boolean {
     return server !== this.#server;
   }

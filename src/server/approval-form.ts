@@ -9,7 +9,7 @@ const APPROVE = 'approve';
 export const APPROVE_FOR_SESSION = 'approve for this session';
 export const CHANGE = 'approve with changes';
 export const DENY = 'deny';
-/** Shows the next page. */
+/** The choice to show the next page. */
 export const MORE = 'show more';
 
 /** Returns the form that asks QUESTION with MESSAGE. Preset is the next page, else approval if APPROVES, else none. */

@@ -23,7 +23,7 @@ export interface Pages {
 export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room): Pages {
   const head = headOf(question);
   const { length } = question.preview.lines;
-  // All pages together cannot show more lines than they have columns. A preview can have a million lines.
+  // The pages cannot show more lines than they have characters in all. A preview can have a million lines.
   const lines = question.preview.lines.slice(0, MOST_PAGES * room.rows * room.columns).map(String);
   const last = `All of it: ${placeOf(file)}`;
   const alone = { lines: [`${head}`, ...lines] };
