@@ -1,4 +1,4 @@
-;;;; Renders failed checks: shows once what the form itself shows, and where the value differs from the expected one.
+;;;; Renders failed checks: omits values that the form itself shows, and shows where a value is not the expected one.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -17,15 +17,15 @@
 ;;; Two values: their difference is shown if they are long, or their texts do not show what they hold
 
 (defun telling-p (one other)
-  "True when the texts ONE and OTHER together show all of two values."
+  "True when the texts ONE and OTHER differ, are short, and show all of two values."
   (and (string/= one other)
        (<= (+ (length one) (length other)) *value-characters*)
        (not (search "#<" one))
        (not (search "#<" other))))
 
 (defun two-texts (one other &optional several)
-  "Return ONE and OTHER as texts. If these would not show enough, they are of the first parts that differ, and a third
-value is the path to them. With SEVERAL both are lists of the values of a form."
+  "Return ONE and OTHER as texts. If these do not show the difference, return texts of the first parts that differ, and
+the path to them as a third value. With SEVERAL, ONE and OTHER are lists of the values of a form."
   (if (and several (= 1 (length one) (length other)))
       (two-texts (first one) (first other))
       (destructuring-bind (first second) (mapcar (if several #'values-text #'value-text) (list one other))
@@ -62,7 +62,7 @@ value is the path to them. With SEVERAL both are lists of the values of a form."
         form)))
 
 (defun with-part-alone (form one other)
-  "Return FORM, of a check or a test that compared ONE with OTHER. In a long one dots replace the parts that did not
+  "Return FORM, of a check or a test that compared ONE with OTHER. In a long form dots replace the parts that did not
 make the first difference."
   (let ((index (and (consp form)
                     (ignore-errors (list-length form))
@@ -87,7 +87,7 @@ make the first difference."
     (t (atom form))))
 
 (defun evident-value (form)
-  "Return the value that FORM, an EVIDENT-P, shows, or the name of the function."
+  "Return the value that FORM, of which EVIDENT-P is true, shows, or the name of the function."
   (if (consp form) (second form) form))
 
 (defun stated-p (value check)
@@ -105,11 +105,11 @@ make the first difference."
     (and texts (format nil "~{~A~^ and ~}" texts))))
 
 (defun option-p (form)
-  "True when FORM, an argument of a check, is a keyword or a function, not something that it compares."
+  "True when FORM, an argument of a check, is a keyword or a function, not something that the check compares."
   (typep form '(or keyword (cons (eql function)))))
 
 (defun got-of-two (forms values)
-  "Return the VALUES of two FORMS as arguments for NOTE-FAILURE, or NIL when they show their difference as a whole."
+  "Return the VALUES of two FORMS as arguments for NOTE-FAILURE, or NIL when the whole values show the difference."
   (destructuring-bind (one other) forms
     (multiple-value-bind (first second path) (two-texts (first values) (second values))
       (cond ((null path) nil)
@@ -119,7 +119,7 @@ make the first difference."
 
 (defun said-of-check (check form noted)
   "Return arguments for NOTE-FAILURE about CHECK, a failed check whether FORM is true. NOTED has pairs of an argument of
-FORM and its value. Return NIL when one is missing."
+FORM and its value. Return NIL when the value of an argument is unknown."
   (let ((parts (remove-if #'option-p (and (consp form) (rest form)))))
     (flet ((known (part) (assoc part noted :test #'equal)))
       (when (loop for part in parts always (or (evident-p part) (known part)))
@@ -131,11 +131,11 @@ FORM and its value. Return NIL when one is missing."
               (list :check check :got (got-text parts values))))))))
 
 (defun checked-form (check)
-  "Return the form that the form CHECK is about: the one in its NOT, or CHECK."
+  "Return the form that CHECK, a form, is about: (FOO) for (NOT (FOO)), else CHECK."
   (if (typep check '(cons (eql not) (cons cons null))) (second check) check))
 
 (defun compared (check expected got &optional several)
-  "Return arguments for NOTE-FAILURE about the form CHECK, which got GOT where EXPECTED was wanted. With SEVERAL both
+  "Return arguments for NOTE-FAILURE about the form CHECK, whose value was GOT and should be EXPECTED. With SEVERAL both
 are lists of the values of a form."
   (multiple-value-bind (text wanted path) (two-texts got expected several)
     (list* :check (if several check (with-part-alone check got expected))
@@ -153,8 +153,8 @@ are lists of the values of a form."
         (make-said text (if (stringp object) (shortened *value-characters* object) text)))))
 
 (defun said-together (objects)
-  "Return what stands for OBJECTS, of a message. If they are two that differ in a part, it is that part, with its path
-as a second value."
+  "Return a list of what stands for each of OBJECTS in a message. For two that differ in a part it has these parts, and
+the second value is the path to them."
   (multiple-value-bind (one other path) (and (= 2 (length objects)) (two-texts (first objects) (second objects)))
     (if path
         (values (list (make-said one one) (make-said other other)) path)
@@ -165,5 +165,5 @@ as a second value."
   (flet ((text (arguments) (ignore-errors (apply #'format nil control arguments))))
     (with-brief-printing ((home-of (result-name *result*)))
       (multiple-value-bind (brief path) (said-together arguments)
-        ;; A directive can need the object itself.
+        ;; A format directive can need the object itself.
         (let ((text (text brief))) (if text (at-path text path) (text arguments)))))))

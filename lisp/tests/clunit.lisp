@@ -3,13 +3,14 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun clunit-call (package name function)
-  "Call FUNCTION, which runs the test NAME of PACKAGE, without its report."
+  "Call FUNCTION, which runs the test NAME, without a report, and record the result. PACKAGE is CLUnit's."
   (call-as-test "clunit" name
                 (lambda ()
                   (with-home-values (package ("*REPORT-PROGRESS*" nil)) (funcall function)))))
 
 (defun clunit-run-case (package original arguments)
-  "Probe: run the case of ARGUMENTS by ORIGINAL of PACKAGE, unless that leaves it for later, or out."
+  "Probe of CLUnit's EXECUTE-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, which begin with a test case. Record the
+result, unless the case is left for later, or out. PACKAGE is CLUnit's."
   (let ((case (first arguments)))
     (flet ((run () (apply original arguments)))
       (if (eq :run (home-call package "TEST-CASE-EXECUTION-ACTION" case))
@@ -17,19 +18,20 @@
           (run)))))
 
 (defun clunit-function (package original arguments)
-  "Probe: return, wrapped, the value of ORIGINAL of PACKAGE for ARGUMENTS: the function of a case left for later."
+  "Probe of CLUnit's TEST-FUNCTION: call it, as ORIGINAL, with ARGUMENTS, which begin with a test case left for later.
+Return its value, the function of the case, wrapped to record the result. PACKAGE is CLUnit's."
   (let ((function (apply original arguments)) (name (slot-value (first arguments) (home-symbol package "NAME"))))
     (lambda () (clunit-call package name function))))
 
 (defun clunit-skip (package original arguments)
-  "Probe: leave out the case whose report ORIGINAL of PACKAGE makes with ARGUMENTS, and record that."
+  "Probe of CLUnit's SKIP-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, and record that the test case is left out."
   (clunit-call package (home-call package "TEST-REPORT-NAME" (home-value package "*CLUNIT-TEST-REPORT*"))
                (lambda ()
                  (incf (result-skipped *result*))
                  (apply original arguments))))
 
 (defun clunit-error (package original arguments)
-  "Probe: record the error of ARGUMENTS by ORIGINAL of PACKAGE, and record or hold it here."
+  "Probe of CLUnit's HANDLE-ERROR: record or hold the error, the first of ARGUMENTS, and call ORIGINAL with ARGUMENTS."
   (when *result*
     (when *hold* (invoke-debugger (first arguments)))
     (note-checks 1)
@@ -37,14 +39,14 @@
   (apply original arguments))
 
 (defun clunit-said (check expected got)
-  "Return arguments for NOTE-FAILURE about the form CHECK, which got GOT. EXPECTED is the form of what was wanted:
-CLUnit does not keep its value."
+  "Return arguments for NOTE-FAILURE about the form CHECK, whose value was GOT. EXPECTED is the form of the expected
+value, which CLUnit does not keep."
   (if (evident-p expected)
       (compared check (evident-value expected) got)
       (list :check check :got (value-text got))))
 
 (defun clunit-note (package condition)
-  "Record CONDITION, the outcome of a check of PACKAGE."
+  "Record CONDITION, the outcome of a check. PACKAGE is CLUnit's."
   (flet ((value (name) (slot-value condition (home-symbol package name)))
          (of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "ASSERTION-PASSED") (note-checks 1))
@@ -56,16 +58,17 @@ CLUnit does not keep its value."
            (note-failure package "failure" :text (message-text (value "FORMAT-STRING") (value "ARGS")))))))
 
 (defun clunit-check (package original arguments)
-  "Probe: record the condition of ARGUMENTS by ORIGINAL of PACKAGE, and here."
+  "Probe of CLUnit's HANDLE-ASSERTION: record the check, the first of ARGUMENTS, and call ORIGINAL with ARGUMENTS."
   (when *result* (clunit-note package (first arguments)))
   (apply original arguments))
 
 (defun clunit-run (package original arguments)
-  "Probe: run what ARGUMENTS say by ORIGINAL of PACKAGE. Its report would go where output went when CLUnit was loaded."
+  "Probe of CLUnit's RUN-TEST and RUN-SUITE: call ORIGINAL with ARGUMENTS. Its report goes to *STANDARD-OUTPUT*, and not
+where output went when CLUnit was loaded. PACKAGE is CLUnit's."
   (with-home-values (package ("*TEST-OUTPUT-STREAM*" *standard-output*)) (apply original arguments)))
 
 (defun clunit-entries (package)
-  "Return the tests and suites of PACKAGE, the last first, as suites run them."
+  "Return an ENTRY for each test and suite that CLUnit has, the last first, as suites run them. PACKAGE is CLUnit's."
   (flet ((entries (suite names runner)
            (loop for name in (reverse (home-call package names))
                  collect (let ((name name))

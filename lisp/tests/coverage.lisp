@@ -19,9 +19,9 @@
                      :test #'string= :from-end t))
 
 (defun measured-paths (names root)
-  "Return the paths of the files to measure when the systems NAMES are tested: their files and those of what they need,
-below ROOT or beside their definitions; without NAMES all loaded ones below ROOT. Files that only test others are not
-measured, unless there are no others: then the tests are in the files of the program."
+  "Return the paths of the files to measure when the systems NAMES are tested: files of these systems and of systems
+that they need, below ROOT or the folders of their .asd files; without NAMES all loaded files below ROOT. Files of test
+systems are left out, unless there are no others: then the tests are in the files of the program."
   (let* ((systems (remove nil (mapcar #'system-of names)))
          (folders (list* root (remove nil (mapcar #'folder-of systems))))
          (paths (remove-if-not (lambda (path) (below-p path folders))
@@ -37,7 +37,7 @@ measured, unless there are no others: then the tests are in the files of the pro
   (symbol-read (or (first (form-parts form 1)) "") package))
 
 (defun occurrences (part text)
-  "Return how often PART is in TEXT, in either case."
+  "Return how often PART is in TEXT, in any letter case."
   (loop for place = (search part text :test #'char-equal) then (search part text :test #'char-equal :start2 (1+ place))
         while place count t))
 
@@ -58,7 +58,7 @@ measured, unless there are no others: then the tests are in the files of the pro
     (replace content name :start1 (+ place (if colon (1+ colon) 0)))))
 
 (defun can-define-p (operator)
-  "True when a form with OPERATOR can have a definition, or affects how others are read or compiled."
+  "True when a form with OPERATOR can have a definition, or affects how other forms are read or compiled."
   (and operator
        (macro-function operator)
        (or (member operator '(defun defmethod defgeneric in-package declaim))
@@ -66,7 +66,7 @@ measured, unless there are no others: then the tests are in the files of the pro
 
 (defun definitions-only (text)
   "Return TEXT with a number in place of each top-level form that can have no definition, or NIL when it cannot be read.
-The second value has the packages that it enters."
+The second value has the packages that TEXT enters."
   (let ((bounds (form-bounds text)) (package (find-package "COMMON-LISP-USER"))
         (content (make-string (length text) :initial-element #\Space)) (packages '()))
     (when bounds
@@ -78,7 +78,7 @@ The second value has the packages that it enters."
                (cond ((can-define-p operator) (replace content form :start1 start))
                      ((assoc operator *stand-ins*) (put-stand-in form operator content start))
                      (t (setf (char content start) #\0)
-                        ;; A closure has values that a second compilation would not have.
+                        ;; Functions in a LET share its variables, which a second compilation would make anew.
                         (when (and operator (special-operator-p operator)) (note-all-missed form)))))
       (values content packages))))
 
@@ -91,7 +91,7 @@ The second value has the packages that it enters."
           (dolist (name (list symbol (list 'setf symbol)))
             (when (eq 'inline (known :function :inlinep name)) (pushnew name names :test #'equal))))))))
 
-;;; Compiling and loading them
+;;; Compiling and loading these forms
 
 (defun compile-quietly (copy fasl file)
   "Compile COPY, some forms of FILE, into FASL. Return the truename of FASL, or NIL when a form has an error."
@@ -107,7 +107,7 @@ The second value has the packages that it enters."
           (and (not wrong) made))))))
 
 (defun load-measured (fasl path)
-  "Load FASL, compiled from the file PATH to be measured, and record what marks its parts."
+  "Load FASL, compiled from the file PATH to be measured, and record in **COVERING** its parts and what marks them."
   (let ((names (loop for name being the hash-keys of (first coverage-info) collect name))
         (codes (rest coverage-info))
         (*passing* t))
@@ -120,7 +120,7 @@ The second value has the packages that it enters."
 
 (defun measure-file (path content folder number)
   "Measure the definitions in CONTENT, those of the file PATH. FOLDER is the native name of a directory for fasls,
-NUMBER that of this file."
+NUMBER a number for this file alone."
   (let* ((*measured-file* path)
          (source (sb-ext:parse-native-namestring path))
          (fasl (sb-ext:parse-native-namestring (format nil "~A/~D/measured.fasl" folder number)))
@@ -129,7 +129,7 @@ NUMBER that of this file."
          (made (progn (ensure-directories-exist fasl)
                       (compile-quietly (copy-beside fasl source content) fasl source))))
     (cond (made (load-measured made path))
-          ;; The file needs what only its other forms do, such as a change of the readtable.
+          ;; The definitions need other forms of the file, such as one that changes the readtable.
           (t (setf (fill-pointer definitions) before)
              (note-all-missed content)))))
 
@@ -145,8 +145,8 @@ NUMBER that of this file."
           do (measure-file path content folder number))))
 
 (defun cover (paths folder left)
-  "Have the definitions of the files PATHS be measured, but those of LEFT, names of tests. FOLDER is the native name of a
-directory for what is compiled."
+  "Begin to measure the definitions of the files PATHS, except tests, whose names are LEFT. FOLDER is the native name of
+a directory for fasls."
   (let ((*left-names* left) (*frameworks-homes* (all-homes)))
     (call-with-quiet-compiler
      (lambda ()
@@ -188,8 +188,8 @@ directory for what is compiled."
         (dolist (part parts) (setf (gethash part marked) t))))))
 
 (defun constant-branch (part form)
-  "Return the path, in the top-level FORM, of the branch PART that never ran. Return NIL unless it is an atom in an IF,
-which SBCL does not mark by itself."
+  "Return the path in the top-level FORM of PART, a branch that never ran, if it is an atom in an IF: SBCL does not mark
+atoms by themselves. Else return NIL."
   (destructuring-bind (kind &optional test &rest around) part
     (let* ((elements (rest (reverse around)))
            (choice (reduce (lambda (form element) (and (listp form) (ignore-errors (nth element form)))) elements
@@ -203,8 +203,8 @@ which SBCL does not mark by itself."
            (append elements (list element))))))
 
 (defun parts-never-run (record forms)
-  "Return a table, by form number, of the parts of RECORD, one of COVERING-RECORDS, that never ran. FORMS is as
-COVERING-FORMS."
+  "Return a table from form numbers to the paths of the parts that never ran. RECORD is one of COVERING-RECORDS, FORMS
+is as COVERING-FORMS."
   (destructuring-bind (path parts codes) record
     (let ((marked (marked-parts codes)) (table (make-hash-table)))
       (loop for (part . state) in parts
@@ -242,8 +242,8 @@ COVERING-FORMS."
     (fail-lookup "unmeasured" "missing")))
 
 (defun call-covering (function)
-  "Return the value of FUNCTION for a new COVERING. Whatever happens, nothing of that stays. Calls FAIL-LOOKUP when
-another run is measured."
+  "Call FUNCTION with a new COVERING, return its value, and undo, whatever happens, what the COVERING has put. Calls
+FAIL-LOOKUP when another run is measured."
   (check-measurable)
   (let ((covering (make-covering)))
     (unwind-protect

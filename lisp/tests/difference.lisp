@@ -14,7 +14,7 @@
 
 (defun call-with-elements (function one other)
   "Call FUNCTION with each place of the lists ONE and OTHER, an index or :CDR, and with what these have there. A
-circular list is passed once or twice."
+circular list is traversed once or twice."
   (loop with mark = nil and other-mark = nil
         for index from 0
         while (and (consp one) (consp other) (not (and (eq one mark) (eq other other-mark))))
@@ -26,7 +26,7 @@ circular list is passed once or twice."
                       (t (funcall function :cdr one other)))))
 
 (defun call-with-places (function one other)
-  "Call FUNCTION as CALL-WITH-ELEMENTS does, for arrays. Only vectors may have other dimensions."
+  "Call FUNCTION as CALL-WITH-ELEMENTS does, for arrays. Only vectors may differ in their dimensions."
   (flet ((part (array index) (if (< index (array-total-size array)) (row-major-aref array index) '%nothing))
          (subscripts (index)
            (loop for (nil . inner) on (array-dimensions one)
@@ -41,10 +41,10 @@ circular list is passed once or twice."
         (dotimes (index (array-total-size one))
           (funcall function (cons :subscripts (subscripts index)) (part one index) (part other index))))))
 
-(defparameter *parts-of-key* 1000 "A key with more parts is not looked up.")
+(defparameter *parts-of-key* 1000 "A key of a hash table with more parts is not looked up.")
 
 (defun finite-p (key)
-  "True when KEY is not a circular list and has few parts: looking it up could take for ever."
+  "True when KEY is not a circular list and has few parts. To look up another KEY could take for ever."
   (let ((left *parts-of-key*))
     (labels ((look (part)
                (when (minusp (decf left)) (return-from finite-p nil))
@@ -69,7 +69,7 @@ circular list is passed once or twice."
           do (funcall function (cons :slot name) one other))))
 
 (defun caller-of-places (one other)
-  "Return the function that calls another with each place of ONE and OTHER, or NIL unless both have like parts."
+  "Return the CALL-WITH function above for the parts of ONE and OTHER, or NIL unless both have the same kind of parts."
   (flet ((both-p (type) (and (typep one type) (typep other type))))
     (cond ((both-p 'cons) #'call-with-elements)
           ((both-p 'string) nil)
@@ -80,14 +80,14 @@ circular list is passed once or twice."
            #'call-with-slots))))
 
 (defun alike-p (exactly one other)
-  "True when ONE and OTHER are alike: plain values equal, others of one class. Case and number type count only EXACTLY."
+  "True when ONE and OTHER are alike: plain values equal, others of one class. Case and number type count if EXACTLY."
   (flet ((plain-p (object) (typep object '(or symbol number character pathname))))
     (if (or (plain-p one) (plain-p other))
         (if exactly (equal one other) (equalp one other))
         (eq (class-of one) (class-of other)))))
 
 (defun other-character (exactly one other limit)
-  "Return the index, below LIMIT, at which the strings ONE and OTHER differ first, or NIL. Case counts only EXACTLY."
+  "Return the index, below LIMIT, at which the strings ONE and OTHER differ first, or NIL. With EXACTLY, case counts."
   (loop for index below (min limit (max (length one) (length other)))
         unless (and (< index (length one))
                     (< index (length other))
@@ -95,17 +95,17 @@ circular list is passed once or twice."
                       (if exactly (char= char other) (char-equal char other))))
           return index))
 
-(defparameter *others-of-part* 8 "For each part at most this many comparisons with others are remembered.")
+(defparameter *others-of-part* 8 "For each part at most this many comparisons with other parts are remembered.")
 
 (defun compared-p (seen depth one other)
-  "True when the table SEEN has that ONE and OTHER were compared, no deeper than DEPTH. Enters them."
+  "True when ONE and OTHER were compared at most DEPTH deep, by the table SEEN. Else enters them in SEEN with DEPTH."
   (let* ((known (gethash one seen)) (pair (assoc other known :test #'eq)))
     (cond (pair (or (<= (cdr pair) depth) (progn (setf (cdr pair) depth) nil)))
           ((< (length known) *others-of-part*) (push (cons other depth) (gethash one seen)) nil))))
 
 (defun first-difference (exactly one other)
-  "Return a list of the path to where ONE and OTHER differ first, EXACTLY or not, and of what they have there. The path
-is a list of places, outermost first. Return NIL when no difference is found."
+  "Return a list of the path to where ONE and OTHER differ first, and of the parts that each has there. The path is a
+list of places, outermost first. EXACTLY is as for ALIKE-P. Return NIL when no difference is found."
   ;; Objects can refer to each other, as a child to its parent.
   (let ((left *compared-parts*) (seen (make-hash-table :test 'eq)))
     (labels ((found (path one other) (return-from first-difference (list (reverse path) one other)))
@@ -178,7 +178,7 @@ nothing else differs: some predicates ignore them."
 
 (defun part-texts (one other package)
   "Return the parts ONE and OTHER, in which values differ, as texts, with names as in PACKAGE. If both begin alike, as
-names of files do, the texts are of where they differ."
+names of files do, the texts begin near the first difference."
   (flet ((texts (limit) (values (part-text one package limit) (part-text other package limit))))
     (multiple-value-bind (text other-text) (texts *part-of-value*)
       (if (string/= text other-text)
@@ -190,8 +190,8 @@ names of files do, the texts are of where they differ."
                   (values text other-text))))))))
 
 (defun difference-texts (one other package)
-  "Return the parts in which ONE and OTHER differ first as texts, and the path to them as text, which is empty when they
-differ as a whole. Return NIL when no difference is found."
+  "Return three texts: the parts in which ONE and OTHER differ first, and the path to them, which is empty when the
+whole values differ. Return NIL when no difference is found."
   (destructuring-bind (&optional (path nil found) one other) (difference one other)
     (when found
       (multiple-value-call #'values

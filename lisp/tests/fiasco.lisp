@@ -1,23 +1,24 @@
-;;;; Fiasco, the successor of Stefil. A test is a function; one with tests below it is a suite.
+;;;; Fiasco, the successor of Stefil. A test is a function; a test with tests below it is a suite.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun fiasco-suite-p (package test)
-  "True when TEST of PACKAGE has others below it."
+  "True when TEST has tests below it. PACKAGE is Fiasco's or Stefil's."
   (plusp (hash-table-count (home-call package "CHILDREN-OF" test))))
 
 (defun fiasco-count (package slot)
-  "Return the length of SLOT of the current context of PACKAGE."
+  "Return the length of the value of SLOT of Fiasco's current context. PACKAGE is Fiasco's."
   (length (slot-value (home-value package "*CONTEXT*") (home-symbol package slot))))
 
 (defun fiasco-call-body (package original arguments)
-  "Call ORIGINAL of PACKAGE with ARGUMENTS. If errors are held, it leaves them to the debugger."
+  "Call ORIGINAL with ARGUMENTS. If errors are held, Fiasco leaves them to the debugger. PACKAGE is Fiasco's."
   (if *hold*
       (with-home-values (package ("*DEBUG-ON-UNEXPECTED-ERROR*" t)) (apply original arguments))
       (apply original arguments)))
 
 (defun fiasco-run-body (package original arguments)
-  "Probe: run the body of the first of ARGUMENTS, a test, by ORIGINAL of PACKAGE, and record the result."
+  "Probe of Fiasco's RUN-TEST-BODY-IN-HANDLERS: call it, as ORIGINAL, with ARGUMENTS, which begin with a test, and
+record the result. PACKAGE is Fiasco's."
   (let ((test (first arguments)))
     (if (fiasco-suite-p package test)
         (apply original arguments)
@@ -29,9 +30,9 @@
                             (incf (result-skipped *result*)))))))))
 
 (defun fiasco-said (form control arguments)
-  "Return arguments for NOTE-FAILURE about FORM, which checks its first argument. The format CONTROL says with ARGUMENTS
-why it failed. Fiasco's own are, for two arguments, the call, then each and its value; for others, the call, what it
-was, and each with its number and value."
+  "Return arguments for NOTE-FAILURE about the failed assertion FORM, such as (IS (= A B)), whose message is the format
+CONTROL with ARGUMENTS. In a message of Fiasco itself ARGUMENTS are CALL, PART, VALUE, PART, VALUE for a call with two
+arguments, else CALL, OUTCOME, and a NUMBER, PART and VALUE for each argument."
   (let ((check (and (typep form '(cons t cons)) (second form))))
     (or (and (typep arguments '(cons t cons))
              (said-of-check check (checked-form check)
@@ -41,7 +42,7 @@ was, and each with its number and value."
         (and control (list :text (message-text control arguments))))))
 
 (defun fiasco-note (package type arguments)
-  "Record the failure TYPE of PACKAGE with ARGUMENTS, the initargs of a condition."
+  "Record the failure of which TYPE is the condition class and ARGUMENTS are the initargs. PACKAGE is the framework's."
   (destructuring-bind (&key (form nil form-given) error format-control format-arguments expected
                             expected-condition-type observed-condition &allow-other-keys)
       arguments
@@ -57,8 +58,8 @@ was, and each with its number and value."
                      (fiasco-said form format-control format-arguments))))))
 
 (defun fiasco-note-failure (framework package type arguments)
-  "Record the failure TYPE of PACKAGE, of FRAMEWORK, as FIASCO-NOTE does: in the current test, or in a suite as in a
-test. A held error is not recorded yet."
+  "Record a failure as FIASCO-NOTE does: for the current test, or in a suite for the suite as a test. PACKAGE is that of
+FRAMEWORK. A held error is not recorded yet."
   (let ((context (home-value package "*CONTEXT*")))
     (flet ((note () (fiasco-note package type arguments)))
       (cond ((and *hold* (eq type (home-symbol package "UNEXPECTED-ERROR"))))
@@ -67,12 +68,12 @@ test. A held error is not recorded yet."
              (call-as-test framework (home-call package "NAME-OF" (home-call package "TEST-OF" context)) #'note))))))
 
 (defun fiasco-record (package original arguments)
-  "Probe: record a failure by ORIGINAL of PACKAGE with ARGUMENTS, and here."
+  "Probe of Fiasco's RECORD-FAILURE: record the failure that ARGUMENTS describe, and call ORIGINAL with ARGUMENTS."
   (fiasco-note-failure "fiasco" package (first arguments) (rest arguments))
   (apply original arguments))
 
 (defun fiasco-entries (package)
-  "Return the tests and suites of PACKAGE."
+  "Return an ENTRY for each test and suite that Fiasco has. PACKAGE is Fiasco's."
   (loop for name being the hash-keys of (home-value package "*TESTS*") using (hash-value test)
         collect (let ((name name))
                   (make-entry name (fiasco-suite-p package test)

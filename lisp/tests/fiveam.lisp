@@ -3,14 +3,14 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun fiveam-results (package)
-  "Return the results of the run of PACKAGE so far."
+  "Return the results of FiveAM's run so far. PACKAGE is FiveAM's."
   (home-value package "RESULT-LIST"))
 
 (defvar *fiveam-failing* '() "Arguments for NOTE-FAILURE about the check that is failing in this thread.")
 
 (defun fiveam-values (form arguments)
-  "Return pairs of each argument of FORM and its value, from ARGUMENTS, those of FiveAM's own message: an argument, its
-value, the predicate, and the value of the other argument if there is one."
+  "Return pairs of each argument of FORM, a call, and its value; or NIL unless ARGUMENTS are those of FiveAM's own
+message: an argument, its value, the predicate, and the value of the other argument if there is one."
   (destructuring-bind (&optional part value predicate (other nil other-given) &rest more) arguments
     (when (and (consp form) (null more) (equal predicate (first form)) (= (length (rest form)) (if other-given 2 1)))
       (list* (cons part value)
@@ -19,7 +19,7 @@ value, the predicate, and the value of the other argument if there is one."
 
 (defun fiveam-said (check control arguments)
   "Return arguments for NOTE-FAILURE about the form CHECK. The format CONTROL says with ARGUMENTS why it failed. A
-message by the author of the test is about no part of the form."
+message that has no part of the form, such as one by the test's author, is shown with the form."
   (let* ((form (checked-form check)) (values (fiveam-values form arguments)))
     (or (and values (said-of-check check form values))
         (list* :text (message-text control arguments)
@@ -28,8 +28,8 @@ message by the author of the test is about no part of the form."
                     (list :check check))))))
 
 (defun fiveam-fail (package original arguments)
-  "Probe: let the check of ARGUMENTS fail by ORIGINAL of PACKAGE, and keep what is shown of it. The message is made
-here: a value can be one that is never printed to its end."
+  "Probe of FiveAM's PROCESS-FAILURE: call it, as ORIGINAL, with ARGUMENTS, which begin with a check and a format
+control, and keep what is shown of the check. The message is made here, within bounds: printing a value may never end."
   (declare (ignore package))
   (destructuring-bind (check &optional control &rest more) arguments
     (if (and *result* (stringp control))
@@ -38,7 +38,7 @@ here: a value can be one that is never printed to its end."
         (apply original arguments))))
 
 (defun fiveam-note (package object failed)
-  "Record OBJECT, a result of PACKAGE. FAILED are arguments for NOTE-FAILURE."
+  "Record OBJECT, a result. FAILED are arguments for NOTE-FAILURE. PACKAGE is FiveAM's."
   (note-checks 1)
   (flet ((reason () (format nil "~:[failed~;~:*~A~]" (home-call package "REASON" object))))
     (cond ((home-type-p package "TEST-PASSED" object))
@@ -49,7 +49,8 @@ here: a value can be one that is never printed to its end."
           (t (apply #'note-failure package "failure" (if (cddr failed) failed (list* :text (reason) failed)))))))
 
 (defun fiveam-run-test (package original arguments)
-  "Probe: run the first of ARGUMENTS, a test, by ORIGINAL of PACKAGE, and record its results."
+  "Probe of FiveAM's RUN-TEST-LAMBDA: call it, as ORIGINAL, with ARGUMENTS, which begin with a test, and record the
+results of the test. PACKAGE is FiveAM's."
   (with-home-values (package ("*TEST-DRIBBLE*" (make-broadcast-stream)))
     (call-as-test "fiveam" (home-call package "NAME" (first arguments))
                   (lambda ()
@@ -59,7 +60,7 @@ here: a value can be one that is never printed to its end."
                           (fiveam-note package object (getf (result-notes *result*) object)))))))))
 
 (defun fiveam-add-result (package original arguments)
-  "Probe: add a result by ORIGINAL of PACKAGE with ARGUMENTS. For a failure, keep its place and what is shown."
+  "Probe of FiveAM's ADD-RESULT: call it, as ORIGINAL, with ARGUMENTS. For a failure, keep its place and what is shown."
   (let ((results (apply original arguments)))
     (when (and *result* (home-type-p package "TEST-FAILURE" (first results))
                (< (length (result-notes *result*)) (* 2 *noted-in-test*)))
@@ -67,7 +68,8 @@ here: a value can be one that is never printed to its end."
     results))
 
 (defun fiveam-resolve (package original arguments)
-  "Probe: run a test and what it depends on by ORIGINAL of PACKAGE with ARGUMENTS. Record it if it was left out."
+  "Probe of FiveAM's RUN-RESOLVING-DEPENDENCIES: call it, as ORIGINAL, with ARGUMENTS, which begin with a test. Record a
+test that was left out because of its dependencies. PACKAGE is FiveAM's."
   (let* ((test (first arguments))
          (new (and (home-type-p package "TEST-CASE" test) (eq :unknown (home-call package "STATUS" test)))))
     (multiple-value-prog1 (apply original arguments)
@@ -78,7 +80,7 @@ here: a value can be one that is never printed to its end."
                         (incf (result-skipped *result*))))))))
 
 (defun fiveam-entries (package)
-  "Return the tests and suites of PACKAGE."
+  "Return an ENTRY for each test and suite that FiveAM has. PACKAGE is FiveAM's."
   ;; Since 1.4.3 the table is in an object.
   (loop with tests = (home-value package "*TEST*")
         for name being the hash-keys of (if (hash-table-p tests) tests (home-call package "%TESTS" tests))

@@ -1,4 +1,4 @@
-;;;; Describes frameworks of tests, and puts probes on their functions that report the tests they run.
+;;;; Describes test frameworks, and installs probes on functions of theirs, by which the tests that run are recorded.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -57,7 +57,7 @@ names by which a copy of the framework in any package is known."
 (defstruct (run (:constructor make-run (skip seed)))
   "A run of tests. SKIP are the names of those that are left out. SEED, an integer or NIL, determines random numbers.
 RESULTS are newest first. NOTED counts the failures recorded in full, SEEN the tests that began, also those left out.
-UNSEEN are the names of systems of which none began."
+UNSEEN are the names of tested systems of which no test began."
   skip seed (results '()) (noted 0) (seen 0) (unseen '()))
 
 (defvar *run* nil "The run of tests that this thread is in, or NIL.")
@@ -66,10 +66,10 @@ UNSEEN are the names of systems of which none began."
 
 (sb-ext:defglobal **runs** 0 "How many runs there are now.")
 (sb-ext:defglobal **probed** '() "The functions with probes.")
-(sb-ext:defglobal **probes-lock** (sb-thread:make-mutex :name "live-lisp probes") "Held while these change.")
+(sb-ext:defglobal **probes-lock** (sb-thread:make-mutex :name "live-lisp probes") "Guards **RUNS** and **PROBED**.")
 
 (defun probe-for (package around)
-  "Return a probe, which calls AROUND in place of a function of PACKAGE during a run."
+  "Return a probe of a function of PACKAGE. In a run it calls AROUND with PACKAGE, the function and the arguments."
   (lambda (original &rest arguments)
     (if *run*
         (funcall around package original arguments)
@@ -117,7 +117,7 @@ UNSEEN are the names of systems of which none began."
                    (encapsulate function 'live-lisp-tests (probe-for package around))))))))
 
 (defun note-unseen (seen operation component)
-  "Record COMPONENT when OPERATION has tested it as its definition says, and no test has begun since SEEN had."
+  "Record COMPONENT, a system that OPERATION has tested as its definition says, if no more than SEEN tests have begun."
   (when (and (= seen (run-seen *run*))
              (operation-p operation "TEST-OP")
              (typep component (contrib-symbol "ASDF" "SYSTEM"))

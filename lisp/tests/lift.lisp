@@ -7,7 +7,8 @@
   (format nil "~A.~A" (symbol-text suite) case))
 
 (defun lift-run-case (package original arguments)
-  "Probe: run the case in ARGUMENTS, a suite and a name among them, by ORIGINAL of PACKAGE."
+  "Probe of LIFT's RUN-TEST-INTERNAL: call it, as ORIGINAL, with ARGUMENTS, which begin with a suite and the name of a
+case, and record the result of the case."
   (declare (ignore package))
   (destructuring-bind (suite case &rest more) arguments
     (declare (ignore more))
@@ -17,15 +18,15 @@
                     (apply original arguments)))))
 
 (defun lift-do-case (package original arguments)
-  "Probe: run the body of the case of ARGUMENTS by ORIGINAL of PACKAGE. Errors are held before LIFT notes them, which
-would signal them again."
+  "Probe of LIFT's DO-TEST: call it, as ORIGINAL, with ARGUMENTS, which begin with a suite and the name of a case.
+Errors are held before LIFT handles them and signals them again. PACKAGE is LIFT's."
   (destructuring-bind (suite case &rest more) arguments
     (declare (ignore more))
     (call-leaving-errors (and *hold* (not (home-call package "ERROR-OKAY-P" (class-name (class-of suite)) case)))
                          (lambda () (apply original arguments)))))
 
 (defun lift-text (package condition)
-  "Return the report of CONDITION, of a check of PACKAGE that failed. Of two long values in it, only a part is shown."
+  "Return the report of CONDITION, of a failed check; of two long values only the parts that differ. PACKAGE is LIFT's."
   (let ((slots (and (home-type-p package "FAILED-COMPARISON-CONDITION" condition)
                     (list (home-symbol package "FIRST-VALUE") (home-symbol package "SECOND-VALUE")))))
     (flet ((put (values) (loop for slot in slots for value in values do (setf (slot-value condition slot) value))))
@@ -36,7 +37,7 @@ would signal them again."
             (put values)))))))
 
 (defun lift-problem (package original arguments)
-  "Probe: have ORIGINAL of PACKAGE report the problem of ARGUMENTS, and record it."
+  "Probe of LIFT's REPORT-TEST-PROBLEM: call it, as ORIGINAL, with ARGUMENTS, and record the problem that it returns."
   (let ((problem (apply original arguments)) (condition (fifth arguments)))
     (when *result*
       (flet ((of-class-p (name) (home-type-p package name problem)))
@@ -46,7 +47,7 @@ would signal them again."
     problem))
 
 (defun lift-skipped (package original arguments)
-  "Probe: have ORIGINAL of PACKAGE leave out the case of ARGUMENTS, and record that."
+  "Probe of LIFT's SKIP-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, and record that the case is left out."
   (declare (ignore package))
   (destructuring-bind (result suite case) arguments
     (declare (ignore result))
@@ -57,7 +58,7 @@ would signal them again."
                     (apply original arguments)))))
 
 (defun lift-entries (package)
-  "Return the cases and suites of PACKAGE."
+  "Return an ENTRY for each case and suite that LIFT has. PACKAGE is LIFT's."
   (loop for suite in (remove (home-symbol package "TEST-MIXIN") (home-call package "TESTSUITES"))
         for cases = (home-call package "TESTSUITE-TESTS" suite)
         collect (let ((suite suite))

@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun lisp-unit2-note (package condition)
-  "Record CONDITION, signalled in a test of PACKAGE, when it is a check or an error."
+  "Record CONDITION, signalled in a test, when it is a check or an error. PACKAGE is lisp-unit2's."
   (flet ((of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "ASSERTION-PASS") (note-checks 1))
           ((of-class-p "ASSERTION-FAIL")
@@ -18,7 +18,8 @@
              (note-failure package "error" :condition condition)))))
 
 (defun lisp-unit2-run-test (package original arguments)
-  "Probe: run the test of ARGUMENTS by ORIGINAL of PACKAGE, and record its checks and errors of the contexts around it."
+  "Probe of lisp-unit2's %RUN-TEST: call it, as ORIGINAL, with ARGUMENTS, which begin with a test. Record its checks,
+and errors of the contexts around it. PACKAGE is lisp-unit2's."
   (destructuring-bind (test &key test-contexts) arguments
     (call-as-test "lisp-unit2" (home-call package "NAME" test)
                   (lambda ()
@@ -33,7 +34,7 @@
                       result)))))
 
 (defun lisp-unit2-entries (package)
-  "Return the tests of PACKAGE, and its tags as suites."
+  "Return an ENTRY for each test that lisp-unit2 has, and for each tag as a suite. PACKAGE is lisp-unit2's."
   (flet ((entry (name suite key)
            (make-entry name suite (lambda () (home-call package "RUN-TESTS" key name)))))
     (append (loop for test in (home-call package "LIST-TESTS") collect (entry (home-call package "NAME" test) nil :tests))

@@ -1,5 +1,5 @@
-;;;; Measures the coverage of a definition. It is compiled a second time, to mark what of it runs, and the copy is
-;;;; called in its place for a while. No other form of its file is evaluated, and the definition itself stays as it is.
+;;;; Measures the coverage of a definition. A copy, compiled so that it marks which of its parts run, is called in place
+;;;; of the definition for a while. The definition itself stays as it is, and no other form of its file is evaluated.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -9,35 +9,35 @@ its path in the form, element numbers from the outside in; NIL for all of the fo
   name file form part (reached nil))
 
 (defstruct (covering (:constructor make-covering ()))
-  "Measures a run. DEFINITIONS are the MEASURED. MISSED counts definitions that cannot be measured. PUT are the names of
-functions that others replace. METHODS are lists of a generic function, a method put into it, and the one that it
-replaces. OPEN is such a function, with its methods before, while a method is being put. RECORDS are lists of a file,
-its parts that are compiled to be marked, and the entries of COVERAGE-INFO with the code that marks them. FORMS has the
-top-level forms with definitions, by lists of a file and a number."
+  "The coverage of a run. DEFINITIONS are MEASUREDs. MISSED counts definitions that cannot be measured. PUT are the
+names of functions that copies replace. METHODS are lists of a generic function, a method added to it, and the method
+that this replaced. OPEN is a list of a generic function and its methods before, while a method is being added. RECORDS
+are lists of a file, its parts that can be marked, and the entries of COVERAGE-INFO with the code that marks them. FORMS
+is a table of the top-level forms with definitions, by lists of a file and a number."
   (definitions (make-array 0 :adjustable t :fill-pointer t)) (missed 0) (put '()) (methods '()) (open '()) (records '())
   (forms (make-hash-table :test 'equal)))
 
 (sb-ext:defglobal **covering** nil "The COVERING of the run under way, or NIL.")
 
 (defvar *measured-file* nil "The native true name of the file of which definitions are compiled to be measured.")
-(defvar *left-names* '() "Names of functions that are not measured where a macro of a framework made them: these are tests.")
-(defvar *frameworks-homes* '() "The packages of those macros.")
-(defvar *framework-made* nil "True in what such a macro expands into.")
+(defvar *left-names* '() "Names of tests: their functions are not measured where a framework's macro defines them.")
+(defvar *frameworks-homes* '() "The packages of the frameworks, whose macros define tests.")
+(defvar *framework-made* nil "True in the expansion of a framework's macro.")
 
 (defvar *inline-names* '() "Names of inline functions: they would not be marked where they are inlined.")
 
 (defun measured-at (index)
-  "Return the measured definition with INDEX."
+  "Return the MEASURED to which NOTE-MEASURED gave INDEX."
   (aref (covering-definitions **covering**) index))
 
 (defun path-of (form)
-  "Return the path of FORM in the top-level form being compiled: that one's number, and element numbers. Return NIL when
-FORM is not in the text."
+  "Return the path of FORM: the number of the top-level form being compiled, and element numbers in that form. Return
+NIL when FORM is not in the text."
   (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
     (and (consp path) (reverse (cddr path)))))
 
 (defun note-measured (name form number)
-  "Record that FORM, in the top-level form with NUMBER, which defines NAME, is measured. Return its index."
+  "Record that FORM, which defines NAME in the top-level form with NUMBER, is measured. Return the index of the record."
   (vector-push-extend (make-measured name *measured-file* number (rest (path-of form)))
                       (covering-definitions **covering**)))
 
@@ -64,7 +64,7 @@ FORM is not in the text."
               (eq function (global-function name))))))
 
 (defun body-parts (body)
-  "Return the declarations at the beginning of BODY, of a function, and the forms behind them and a docstring."
+  "Return the declarations at the beginning of BODY, of a function, and the forms after them and after a docstring."
   (loop for tail on body
         for form = (first tail)
         if (and (consp form) (eq (first form) 'declare)) collect form into declarations
@@ -81,7 +81,7 @@ the block around its forms."
       ,@(if block `((block ,(first block) ,@forms)) forms))))
 
 (defun measured-function (form number)
-  "Return the forms that replace the function of FORM, a DEFUN of the top-level form with NUMBER."
+  "Return the forms that replace the function of FORM, a DEFUN of the top-level form with NUMBER, by a copy that marks."
   (destructuring-bind (name lambda-list &rest body) (rest form)
     (cond ((and *framework-made* (member name *left-names* :test #'equal)) '())
           ((replaceable-p name)
@@ -91,8 +91,8 @@ the block around its forms."
           (t (note-missed)))))
 
 (defun measured-method (name rest form number)
-  "Return the forms that replace the method of the generic function NAME that FORM, of the top-level form with NUMBER,
-made. REST of FORM is as in a DEFMETHOD."
+  "Return the forms that replace, by a copy that marks, the method of the generic function NAME that FORM, of the
+top-level form with NUMBER, defined. REST are the elements of FORM after the NAME of a DEFMETHOD."
   (let* ((tail (member-if #'listp rest)) (qualifiers (ldiff rest tail)))
     (if (and (fboundp name) (typep (plain-definition name) 'generic-function))
         `((note-methods ',name)
@@ -101,7 +101,7 @@ made. REST of FORM is as in a DEFMETHOD."
         (note-missed))))
 
 (defun of-system-p (symbol)
-  "True when SYMBOL belongs to the system, which does not change."
+  "True when SYMBOL is of a locked package, such as SBCL's, whose definitions do not change."
   (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package))))
 
 (defparameter *stand-ins* '((progn . prog1) (eval-when . when))
@@ -112,7 +112,7 @@ made. REST of FORM is as in a DEFMETHOD."
   (loop for part in parts append (measured-forms part environment number)))
 
 (defun measured-forms (form environment number)
-  "Return the forms to compile in place of FORM, in ENVIRONMENT, of the top-level form with NUMBER: its definitions."
+  "Return the forms to compile in place of FORM, in ENVIRONMENT, of top-level form NUMBER: copies of its definitions."
   (destructuring-bind (&optional operator name &rest rest) (if (listp form) form '())
     (case operator
       (defun (measured-function form number))
@@ -139,23 +139,23 @@ made. REST of FORM is as in a DEFMETHOD."
 (defparameter *loop-results*
   '("COLLECT" "COLLECTING" "APPEND" "APPENDING" "NCONC" "NCONCING" "COUNT" "COUNTING" "SUM" "SUMMING" "MAXIMIZE"
     "MAXIMIZING" "MINIMIZE" "MINIMIZING" "RETURN")
-  "Words before a form in a LOOP that a condition can precede.")
+  "Keywords of LOOP before a form that is evaluated conditionally after an IF or WHEN.")
 
 (defun marked-atom (atom list element)
-  "Return a form with the value of ATOM that the compiler takes for the ELEMENT of LIST, which is in the text."
+  "Return (PROGN ATOM), with the source path of element number ELEMENT of LIST, which is in the text."
   (let* ((paths source-paths) (form (list 'progn atom)) (path (and (hash-table-p paths) (gethash list paths))))
     (when path
       (setf (gethash form paths) (list* (first path) (second path) element (cddr path))))
     form))
 
 (defun result-of-loop-p (part before)
-  "True when PART of a LOOP is a form whose value the word BEFORE it takes."
+  "True when PART of a LOOP is a form after BEFORE, one of *LOOP-RESULTS*."
   (and (symbolp before)
        (member before *loop-results* :test #'string=)
        (not (and (symbolp part) (string= part "IT")))))
 
 (defun with-marked-atoms (form)
-  "Return FORM, of the text, with those of its atoms marked that it evaluates conditionally. Else return FORM itself."
+  "Return a copy of FORM, of the text, with MARKED-ATOM for atoms that it evaluates conditionally; else FORM itself."
   (flet ((marked (markable)
            (loop for part in form
                  for before = nil then last
@@ -172,7 +172,7 @@ made. REST of FORM is as in a DEFMETHOD."
   (let ((marked (if (path-of form) (with-marked-atoms form) form)))
     (if (eq marked form)
         (funcall hook expander form environment)
-        ;; In a LOOP a variable can look like such a word.
+        ;; In a LOOP a variable can look like a keyword.
         (handler-case (funcall hook expander marked environment)
           (error () (funcall hook expander form environment))))))
 
@@ -195,14 +195,14 @@ made. REST of FORM is as in a DEFMETHOD."
                                           (apply function arguments))))
 
 (defun note-methods (name)
-  "Save which methods the generic function NAME has before one is put there."
+  "Save which methods the generic function NAME has before a method is added to it."
   (let ((function (plain-definition name)))
     (setf (covering-open **covering**)
           (cons function (copy-list (sb-mop:generic-function-methods function))))))
 
 (defun close-methods (covering)
-  "Return a list of the function and the method put since the last NOTE-METHODS and the one replaced, or NIL. Record
-it."
+  "Return, and record in COVERING-METHODS, a list of the generic function of the last NOTE-METHODS, the method added
+since, and the method replaced. Return NIL when none was added."
   (destructuring-bind (&optional function &rest before) (shiftf (covering-open covering) '())
     (let* ((now (and function (sb-mop:generic-function-methods function)))
            (new (first (set-difference now before)))
@@ -218,7 +218,7 @@ it."
         (remove-method function new))))
 
 (defun put-method ()
-  "Record which method was put since the last NOTE-METHODS. Remove it again unless it replaced one of *MEASURED-FILE*."
+  "Record the method added since the last NOTE-METHODS. Remove it again unless it replaced a method of *MEASURED-FILE*."
   (let* ((put (close-methods **covering**)) (old (third put)))
     (unless (and old (of-file-p (or (method-function old) (sb-mop:method-function old))))
       (when put

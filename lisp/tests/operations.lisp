@@ -7,7 +7,7 @@
   (loop for framework in **frameworks**
         append (loop for package in (framework-homes framework)
                      append (handler-case (funcall (framework-entries framework) package)
-                              ;; Another version of this framework keeps them elsewhere; others are found.
+                              ;; This version of the framework keeps its tests elsewhere; those of others are found.
                               (error () '())))))
 
 (defun entry-text (entry)
@@ -20,7 +20,7 @@
     (if (symbolp name) (symbol-name name) (entry-text entry))))
 
 (defun entries-named (text entries)
-  "Return those of ENTRIES that have TEXT as their whole name, or else without a package."
+  "Return those of ENTRIES whose whole name is TEXT, or else those whose name without a package is TEXT."
   (let ((text (let ((colon (search "::" text)) (single (position #\: text)))
                 (cond (colon text)
                       (single (concatenate 'string (subseq text 0 single) ":" (subseq text single)))
@@ -71,7 +71,7 @@
     (call-user-code (entry-runner entry))))
 
 (defun test-system (name)
-  "Have ASDF test the system NAME. Return NIL, or the list from NEEDED-SYSTEM when another is missing."
+  "Have ASDF test the system NAME. Return NIL, or the list from NEEDED-SYSTEM when another system is missing."
   (call-noting
    (lambda (&aux (*tested-systems* (list name)))
      (call-user-code
@@ -101,8 +101,8 @@
              (list "needs" needs)))))))))
 
 (defun call-measuring (folder root systems function)
-  "Return the members from FUNCTION, which tests SYSTEMS or others, with those about coverage. Without FOLDER, the
-native name of a directory for fasls, there are none of these. Measured are files below ROOT, and those of SYSTEMS."
+  "Call FUNCTION, which runs tests, with a function that begins to measure. Return its members and those about coverage
+of files below ROOT and of SYSTEMS. Without FOLDER, a directory for fasls, its argument is NIL and nothing is measured."
   (if (null folder)
       (funcall function nil)
       (call-covering
@@ -116,8 +116,8 @@ native name of a directory for fasls, there are none of these. Measured are file
 
 (define-operation ("test-run" :members t) (systems name again others package skip seed folder root)
   "Test SYSTEMS, names, by ASDF, or run the test or suite NAME, those with the names AGAIN, or the tests of PACKAGE.
-With OTHERS return the names that are not AGAIN. SKIP are names of tests to leave out. SEED, if given, determines random
-numbers. Return the result of each test, the files below ROOT that have changed since they were loaded, and their
+With OTHERS return the names of tests not in AGAIN. SKIP are names of tests to leave out. SEED, if given, determines
+random numbers. Return the result of each test, the files below ROOT that have changed since they were loaded, and their
 variables that were left unset. With FOLDER return the coverage, as CALL-MEASURING does with ROOT."
   (let* ((*run* (make-run skip seed))
          (entries (and (or name again others package) (all-entries)))

@@ -1,35 +1,34 @@
-;;;; Parachute. All that a test does is a result that is evaluated: results of tests, which can have others below them,
-;;;; and of checks.
+;;;; Parachute. It evaluates a result object for each test, which can contain others, and for each check.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun parachute-name (package test)
-  "Return the name of the TEST of PACKAGE: its symbol, or a string behind its package."
+  "Return the name of TEST: its symbol, or its string after its package, as HOME::NAME. PACKAGE is Parachute's."
   (let ((name (home-call package "NAME" test)))
     (if (symbolp name) name (format nil "~A::~A" (package-name (home-call package "HOME" test)) name))))
 
 (defun parachute-suite-p (package test)
-  "True when TEST of PACKAGE only has others below it."
+  "True when TEST has nothing but tests below it. PACKAGE is Parachute's."
   (and (home-call package "CHILDREN" test) (null (home-call package "TESTS" test))))
 
 (defun parachute-note-error (package)
-  "Return a handler that records an error in a test of PACKAGE, or holds it."
+  "Return a handler that records an error in a test, or holds it. PACKAGE is Parachute's."
   (lambda (condition)
     (if *hold*
         (invoke-debugger condition)
         (note-failure package "error" :condition condition))))
 
 (defun parachute-call-body (package function)
-  "Call FUNCTION, which runs code of a test of PACKAGE, and record errors that it does not handle."
+  "Call FUNCTION, which runs code of a test, and record errors that it does not handle. PACKAGE is Parachute's."
   (handler-bind ((error (parachute-note-error package)))
     (funcall function)))
 
 (defun parachute-run-test (package test function)
-  "Call FUNCTION, which runs the TEST of PACKAGE."
+  "Call FUNCTION, which runs TEST, and record the result. PACKAGE is Parachute's."
   (call-as-test "parachute" (parachute-name package test) function))
 
 (defun parachute-said (package result)
-  "Return arguments for NOTE-FAILURE about RESULT of PACKAGE, a failed check."
+  "Return arguments for NOTE-FAILURE about RESULT, of a failed check. PACKAGE is Parachute's."
   (flet ((value (name) (home-call package name result)))
     (if (and (home-type-p package "COMPARISON-RESULT" result) (slot-boundp result (home-symbol package "VALUE")))
         (list* :text (value "DESCRIPTION")
@@ -38,7 +37,7 @@
         (list :text (ignore-errors (home-call package "FORMAT-RESULT" result :extensive))))))
 
 (defun parachute-note-check (package result errors)
-  "Record the outcome of RESULT of PACKAGE, a check. ERRORS counts the errors in the test before it."
+  "Record the outcome of RESULT, of a check. ERRORS counts the errors of the test before it. PACKAGE is Parachute's."
   (note-checks 1)
   (case (home-call package "STATUS" result)
     (:skipped (incf (result-skipped *result*)))
@@ -46,7 +45,7 @@
                (apply #'note-failure package "failure" (parachute-said package result))))))
 
 (defun parachute-check (package result function)
-  "Call FUNCTION, which makes the check of RESULT of PACKAGE, and record the outcome."
+  "Call FUNCTION, which makes the check of RESULT, and record the outcome. PACKAGE is Parachute's."
   (let ((body (and (slot-boundp result (home-symbol package "BODY")) (home-call package "BODY" result)))
         (errors (result-errors *result*)))
     (when (functionp body)
@@ -56,7 +55,8 @@
       (parachute-note-check package result errors))))
 
 (defun parachute-evaluate (package original arguments)
-  "Probe: evaluate the second of ARGUMENTS, a result or a test, by ORIGINAL of PACKAGE, and record the outcome."
+  "Probe of Parachute's EVAL-IN-CONTEXT: call it, as ORIGINAL, with ARGUMENTS, of which the second is a result or a
+test, and record the outcome. PACKAGE is Parachute's."
   (let ((thing (second arguments)))
     (flet ((evaluate () (apply original arguments))
            (new-p (class) (and (home-type-p package class thing) (eq :unknown (home-call package "STATUS" thing)))))
@@ -69,7 +69,7 @@
             (t (evaluate))))))
 
 (defun parachute-entries (package)
-  "Return the tests and suites of PACKAGE."
+  "Return an ENTRY for each test and suite that Parachute has. PACKAGE is Parachute's."
   (loop for home in (home-call package "TEST-PACKAGES")
         append (loop for test in (home-call package "PACKAGE-TESTS" home)
                      collect (let ((test test))

@@ -1,14 +1,14 @@
-;;;; Plans a test run: which systems are tested, what is loaded first, and what of it ASDF would take for unchanged.
+;;;; Plans a test run: which systems are tested, and which are loaded first, even if ASDF takes them for unchanged.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun operation-p (operation name)
-  "True when OPERATION, a name or an instance of ASDF's, is the one called NAME."
+  "True when OPERATION, a symbol or an instance of ASDF's, is the operation with NAME, a string."
   (let ((class (contrib-symbol "ASDF" name)))
     (if (symbolp operation) (string= (symbol-name operation) name) (typep operation class))))
 
 (defun system-of (component)
-  "Return the system that COMPONENT, of ASDF's dependencies, is or names, or NIL."
+  "Return the system that COMPONENT, from a dependency in ASDF, is or names; else NIL."
   (if (typep component '(or string symbol))
       (ignore-errors (find-system component))
       (and (typep component (contrib-symbol "ASDF" "SYSTEM")) component)))
@@ -18,7 +18,7 @@
   (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "TEST-OP")))
 
 (defun systems-before (system)
-  "Return pairs of the systems that testing SYSTEM depends on by its definition: true if tested too, and the system."
+  "Return a pair for each system that testing SYSTEM depends on by its definition: true if tested too, and the system."
   (loop for (operation . components) in (asdf-call "COMPONENT-DEPENDS-ON" (test-operation) system)
         when (or (operation-p operation "TEST-OP") (operation-p operation "LOAD-OP"))
           append (loop for component in components
@@ -77,7 +77,7 @@ systems that it needs."
                         same-second))))
 
 (defun keep-texts (system loads)
-  "Keep the texts of the files of SYSTEM as loaded: all of them if LOADS is true, else those that are certain."
+  "Keep the texts of the files of SYSTEM as loaded: all of them if LOADS is true, else those that certainly are."
   (loop for (component . path) in (source-components system)
         unless (known-text path)
           do (when (or loads (equal '(t nil) (multiple-value-list (seems-unchanged-p component))))
@@ -90,7 +90,7 @@ systems that it needs."
         when (and text (other-text-p path text)) collect path))
 
 (defun to-load-p (system)
-  "True when ASDF has something to do to load SYSTEM, or cannot, since another is missing."
+  "True when ASDF has something to do to load SYSTEM, or cannot, since another system is missing."
   (let ((actions '()))
     (or (call-telling-needed
          (lambda ()
@@ -99,10 +99,10 @@ systems that it needs."
 
 ;;; Systems of the workspace
 
-(defvar *unread* '() "MISSING-DATA of systems of the workspace whose definitions cannot be read for want of others.")
+(defvar *unread* '() "MISSING-DATA of systems of the workspace whose definitions need systems that are missing.")
 
 (defun read-system (name)
-  "Have ASDF read the definition of the system NAME. If another is missing for that, note it in *UNREAD*."
+  "Have ASDF read the definition of the system NAME. If another system is missing for that, note it in *UNREAD*."
   (ignore-errors
    (let ((needed (nth-value 1 (found-system name))))
      (when needed (push (missing-data (first needed) name (second needed)) *unread*)))))
@@ -120,9 +120,9 @@ systems that it needs."
           when (member file files :test #'equal) collect system)))
 
 (defun systems-to-test (root)
-  "Return those systems below ROOT whose definitions say how they are tested, without those that another tests."
+  "Return those systems below ROOT whose definitions say how they are tested, without those that another of them tests."
   (let* ((below (or (systems-below root)
-                    ;; They can have been written after ASDF looked.
+                    ;; The .asd files can have been written after ASDF looked.
                     (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
                            (setf *unread* '())
                            (systems-below root))))

@@ -3,7 +3,8 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun prove-run-group (package original arguments)
-  "Probe: run the group of checks of ARGUMENTS by ORIGINAL of PACKAGE: a test, unless it is in one."
+  "Probe of Prove's %SUBTEST: call it, as ORIGINAL, with ARGUMENTS, which begin with the description of a group of
+checks. Record the group as a test, unless it is in a test. PACKAGE is Prove's."
   (let* ((description (first arguments))
          (known (assoc description (gethash *package* (home-value package "*PACKAGE-TESTS*")) :test #'equal :key #'string)))
     (if *result*
@@ -19,7 +20,7 @@
     (and (slot-exists-p report slot) (values (slot-value report slot) t))))
 
 (defun prove-note (package report place)
-  "Record REPORT of PACKAGE, of a check at PLACE."
+  "Record REPORT, of a check at PLACE. PACKAGE is Prove's."
   (flet ((value (name) (values (prove-value report name)))
          (of-class-p (name) (home-type-p package name report)))
     (note-checks 1)
@@ -34,7 +35,7 @@
                            :expected (format nil "~:[~;not ~]~A" (value "NOTP") wanted)))))))
 
 (defun prove-add-report (package original arguments)
-  "Probe: add the report of ARGUMENTS by ORIGINAL of PACKAGE, and record it if it is of a check."
+  "Probe of Prove's ADD-REPORT: record the first of ARGUMENTS, if it is a check's, and call ORIGINAL with ARGUMENTS."
   (destructuring-bind (report suite) arguments
     (let ((place (and (home-type-p package "FAILED-TEST-REPORT" report) (check-place package))))
       (flet ((note () (prove-note package report place)))
@@ -46,7 +47,7 @@
   (apply original arguments))
 
 (defun prove-entries (package)
-  "Return the named tests of PACKAGE."
+  "Return an ENTRY for each named test that Prove has. PACKAGE is Prove's."
   (loop for home being the hash-keys of (home-value package "*PACKAGE-TESTS*") using (hash-value tests)
         append (loop for (name . function) in (reverse tests)
                      collect (let ((home home) (function function))

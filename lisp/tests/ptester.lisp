@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun ptester-note (package passed place arguments)
-  "Record the check of PACKAGE at PLACE that ARGUMENTS describe, which PASSED or not."
+  "Record the check at PLACE that ARGUMENTS describe. PASSED is true when it passed. PACKAGE is PTester's."
   (destructuring-bind (&key expected-result test-results multiple-values known-failure condition &allow-other-keys)
       arguments
     (note-checks 1)
@@ -18,7 +18,7 @@
                      (list :expected wanted :got (at-path got path)))))))))
 
 (defun ptester-check (package original arguments)
-  "Probe: make the check that ARGUMENTS describe by ORIGINAL of PACKAGE, without its report, and record it."
+  "Probe of PTester's TEST-CHECK: call it, as ORIGINAL, with ARGUMENTS, without its report, and record the check."
   (let* ((passed (with-home-values (package ("*BREAK-ON-TEST-FAILURES*" nil))
                    (let ((*error-output* (make-broadcast-stream))) (apply original arguments))))
          (place (and (not passed) (check-place package))))

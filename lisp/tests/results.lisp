@@ -1,4 +1,4 @@
-;;;; Records the result of each test. The server hears when one begins and ends, in case the image is lost.
+;;;; Records the result of each test. The server hears when a test begins and ends, in case the image is lost.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -108,7 +108,7 @@ as text, TEXT is the framework's message. CONDITION is what was signalled, PLACE
 
 (defun call-with-seed (name function)
   "Call FUNCTION with random numbers determined by NAME, a text, and the seed of the run, if it has one. So a test has
-the same ones alone, and after others."
+the same numbers alone as after others."
   (let ((seed (run-seed *run*)))
     (if seed
         (let ((*random-state* (sb-ext:seed-random-state
@@ -118,7 +118,7 @@ the same ones alone, and after others."
         (funcall function))))
 
 (defun call-capturing (result function)
-  "Call FUNCTION with its output going to RESULT. The frames that answers show of it end here."
+  "Call FUNCTION with its output going to RESULT. Answers show its frames down to here."
   (let* ((stream (capturing (result-output-capture result)))
          (*standard-output* stream) (*error-output* stream) (*trace-output* stream))
     (call-user-code function)))
@@ -152,14 +152,14 @@ the same ones alone, and after others."
     (if (stringp name) (subseq text (1+ (or (position #\. text) -1))) text)))
 
 (defun package-of (name)
-  "Return the package of NAME, of a test: that of a symbol, or the one before two colons; NIL for another."
+  "Return the package of NAME, of a test: that of a symbol, or the one before two colons; NIL for another name."
   (if (symbolp name)
       (symbol-package name)
       (let ((end (and (stringp name) (search "::" name)))) (and end (find-package (subseq name 0 end))))))
 
 (defun definition-of (result)
-  "Return where the test of RESULT is defined as a JSON object, or NIL. One without a package could be any form of that name.
-A form with an operator of its framework goes before others; what the language defines is no test."
+  "Return as a JSON object where the test of RESULT is defined. Return NIL for a name without a package, which any form
+could define. Prefer a form with an operator of the framework; a form with one of the language, as DEFUN, is no test."
   (let* ((name (result-name result))
          (home (package-of name))
          (framework (find (result-framework result) **frameworks** :key #'framework-name :test #'string=))

@@ -3,7 +3,8 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun rove-run-test (package original arguments)
-  "Probe: run what ARGUMENTS say by ORIGINAL of PACKAGE: with a name a test, else a group of checks within one."
+  "Probe of Rove's CALL-WITH-TESTING-WITH-OPTIONS: call it, as ORIGINAL, with ARGUMENTS. If the second is a name, record
+the result of the test; else this is a group of checks in a test."
   (declare (ignore package))
   (let ((name (second arguments)))
     (if name
@@ -19,7 +20,7 @@
   (slot-value check (home-symbol (find-package "ROVE/CORE/RESULT") name)))
 
 (defun rove-said (check)
-  "Return arguments for NOTE-FAILURE about CHECK, which failed: the groups around it, its form, and values in that. A
+  "Return arguments for NOTE-FAILURE about CHECK, which failed: the groups around it, its form, and argument values. A
 negated check shows a NOT."
   (let ((groups (remove (bare-text (result-name *result*)) (remove nil (rove-result "ASSERTION-LABELS" check))
                         :test #'string-equal))
@@ -31,7 +32,7 @@ negated check shows a NOT."
              (or (said-of-check check form (reverse values)) (list :check check))))))
 
 (defun rove-note-check (package check)
-  "Record the outcome of CHECK of PACKAGE. A held error is not recorded yet."
+  "Record the outcome of CHECK. A held error is not recorded yet. PACKAGE is Rove's."
   (let* ((results (find-package "ROVE/CORE/RESULT")) (reason (rove-result "ASSERTION-REASON" check)))
     (unless (and reason *hold*)
       (note-checks 1)
@@ -41,13 +42,13 @@ negated check shows a NOT."
             (t (apply #'note-failure package "failure" (rove-said check)))))))
 
 (defun rove-quietly (package original arguments)
-  "Probe: call ORIGINAL of PACKAGE, which reports as well, with ARGUMENTS. In a test nothing is written."
+  "Probe of functions of Rove that also write reports: call ORIGINAL with ARGUMENTS; in a test nothing is written."
   (declare (ignore package))
   (let ((*standard-output* (if *result* (make-broadcast-stream) *standard-output*)))
     (apply original arguments)))
 
 (defun rove-record (package original arguments)
-  "Probe: record the second of ARGUMENTS by ORIGINAL of PACKAGE, and here if it is a check."
+  "Probe of Rove's RECORD: record the second of ARGUMENTS, if it is a check, and call ORIGINAL with ARGUMENTS."
   (let ((check (second arguments)))
     (when (and *result* (home-type-p (find-package "ROVE/CORE/RESULT") "ASSERTION" check))
       (rove-note-check package check))
@@ -60,7 +61,7 @@ negated check shows a NOT."
       (home-call package "CALL-WITH-SUITE" function))))
 
 (defun rove-entries (package)
-  "Return the tests of PACKAGE, and the suites, which have the names of their packages."
+  "Return an ENTRY for each test that Rove has, and for each suite, named like its package. PACKAGE is Rove's."
   (let ((suites (find-package "ROVE/CORE/SUITE/PACKAGE")))
     (loop for suite in (and (home-symbol package "DEFTEST") (home-call suites "ALL-SUITES"))
           collect (let ((suite suite))

@@ -3,16 +3,16 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun rt-values (package entry)
-  "Return the values that the test ENTRY of PACKAGE should have."
+  "Return the values that the test ENTRY should have. PACKAGE is RT's."
   (if (listp entry) (cdddr entry) (home-call package "VALS" entry)))
 
 (defun rt-expected-p (package entry)
-  "True when the test ENTRY of PACKAGE is expected to fail."
+  "True when the test ENTRY is expected to fail. PACKAGE is RT's."
   (member (home-call package "NAME" entry) (home-value package "*EXPECTED-FAILURES*") :test #'equal))
 
 (defun rt-note-error (package entry condition)
-  "Record CONDITION, an error in the test ENTRY of PACKAGE, and leave the test, unless errors are held. Ignore an error
-in the report of PACKAGE, in which values are printed."
+  "Record CONDITION, an error in the test ENTRY, and leave the test, unless errors are held. Do not record an error in
+RT's report, in which values are printed. PACKAGE is RT's."
   (let* ((reporting (getf (result-notes *result*) :compared))
          (expected (rt-expected-p package entry))
          (held (and *hold* (not expected))))
@@ -23,14 +23,14 @@ in the report of PACKAGE, in which values are printed."
       (throw (home-symbol package "*IN-TEST*") nil))))
 
 (defun rt-form (package entry got)
-  "Return the form of the test ENTRY of PACKAGE, whose values were GOT, as an answer shows it."
+  "Return the form of the test ENTRY, whose values were GOT, as an answer shows it. PACKAGE is RT's."
   (let ((form (home-call package "FORM" entry)) (wanted (rt-values package entry)))
     (if (= 1 (length got) (length wanted))
         (with-part-alone form (first got) (first wanted))
         form)))
 
 (defun rt-note-entry (package entry)
-  "Record the result of the test ENTRY of PACKAGE, which has ended."
+  "Record the result of the test ENTRY, which has ended. PACKAGE is RT's."
   (note-checks 1)
   (let ((got (getf (result-notes *result*) :values)))
     (when (and (home-call package "PEND" entry) (not (getf (result-notes *result*) :signalled)))
@@ -45,7 +45,7 @@ in the report of PACKAGE, in which values are printed."
                       :place nil)))))
 
 (defun rt-do-entry (package original arguments)
-  "Probe: run the first of ARGUMENTS, a test, by ORIGINAL of PACKAGE without its report, and record its result."
+  "Probe of RT's DO-ENTRY: call it, as ORIGINAL, with the first of ARGUMENTS, a test, and no report. Record the result."
   (let ((entry (first arguments)))
     (call-as-test "rt" (home-call package "NAME" entry)
                   (lambda ()
@@ -57,7 +57,7 @@ in the report of PACKAGE, in which values are printed."
                         (rt-note-entry package entry)))))))
 
 (defun rt-compare (package original arguments)
-  "Probe: compare ARGUMENTS, the values of a test of PACKAGE and the expected ones, by ORIGINAL, and keep the former."
+  "Probe of RT's EQUALP-WITH-CASE: call it, as ORIGINAL, with ARGUMENTS, and keep the first of them, a test's values."
   (declare (ignore package))
   (when (and *result* (null (getf (result-notes *result*) :values)))
     (setf (getf (result-notes *result*) :values) (list (first arguments))))
@@ -65,7 +65,7 @@ in the report of PACKAGE, in which values are printed."
     (when *result* (setf (getf (result-notes *result*) :compared) t))))
 
 (defun rt-entries (package)
-  "Return the tests of PACKAGE."
+  "Return an ENTRY for each test that RT has. PACKAGE is RT's."
   (loop for each in (rest (home-value package "*ENTRIES*"))
         for name = (home-call package "NAME" each)
         collect (let ((name name)) (make-entry name nil (lambda () (home-call package "DO-TEST" name))))))
@@ -74,5 +74,5 @@ in the report of PACKAGE, in which values are printed."
   :probes '(("DO-ENTRY" rt-do-entry)
             ("EQUALP-WITH-CASE" rt-compare))
   :entries 'rt-entries
-  ;; Libraries have copies of it in packages of their own.
+  ;; Libraries have copies of RT in packages of their own.
   :protocol '("*ENTRIES*" "*IN-TEST*" "DO-TEST" "NAME" "FORM" "PEND"))

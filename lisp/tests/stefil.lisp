@@ -1,10 +1,10 @@
-;;;; hu.dwim.stefil. Its tests are functions, like those of Fiasco, its descendant; one with tests below is a suite.
+;;;; hu.dwim.stefil. Its tests are functions, like those of Fiasco, its descendant; a test with tests below is a suite.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun stefil-run-body (package original arguments)
-  "Probe: run the body of the first of ARGUMENTS, a test, by ORIGINAL of PACKAGE, and record the result. Failures do not
-reach the debugger; errors do when they are held."
+  "Probe of Stefil's RUN-TEST-BODY-IN-HANDLERS: call it, as ORIGINAL, with ARGUMENTS, which begin with a test, and
+record the result. Failures do not reach the debugger; errors do when they are held. PACKAGE is Stefil's."
   (let ((test (first arguments)) (run (home-value package "*GLOBAL-CONTEXT*")))
     (loop for (slot value) in `(("DEBUG-ON-ASSERTION-FAILURE-P" nil) ("DEBUG-ON-UNEXPECTED-ERROR-P" ,*hold*)
                                 ("PRINT-TEST-RUN-PROGRESS-P" nil))
@@ -14,13 +14,13 @@ reach the debugger; errors do when they are held."
         (call-as-test "stefil" (home-call package "NAME-OF" test) (lambda () (apply original arguments))))))
 
 (defun stefil-begin-check (package original arguments)
-  "Probe: begin a check by ORIGINAL of PACKAGE with ARGUMENTS, and count it."
+  "Probe of Stefil's RECORD/ASSERTION-BEGINS: count a check, and call ORIGINAL with ARGUMENTS."
   (declare (ignore package))
   (when *result* (note-checks 1))
   (apply original arguments))
 
 (defun stefil-record (package original arguments)
-  "Probe: record a failure by ORIGINAL of PACKAGE with ARGUMENTS, and here."
+  "Probe of Stefil's RECORD/FAILURE*: record the failure that ARGUMENTS describe, and call ORIGINAL with ARGUMENTS."
   (destructuring-bind (type &key description-initargs &allow-other-keys) arguments
     (let ((condition (getf description-initargs :condition)))
       (fiasco-note-failure "stefil" package type
@@ -29,7 +29,7 @@ reach the debugger; errors do when they are held."
   (apply original arguments))
 
 (defun stefil-entries (package)
-  "Return the tests and suites of PACKAGE that can be called without arguments."
+  "Return an ENTRY for each test and suite of Stefil that needs no arguments. PACKAGE is Stefil's."
   (loop for name being the hash-keys of (home-value package "*TESTS*") using (hash-value test)
         when (and (fboundp name)
                   (member (first (home-call package "LAMBDA-LIST-OF" test)) '(nil &key &optional)))

@@ -1,4 +1,4 @@
-;;;; Renders forms and values of tests: briefly, and whatever their printers do.
+;;;; Renders forms and values of tests: briefly, and even if their print methods fail.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -13,7 +13,7 @@
     (t (printing-briefly 200 name))))
 
 (defun home-of (name)
-  "Return the package in which what belongs to the test NAME is printed."
+  "Return the package that is current while forms and values of the test NAME are printed."
   (or (and (symbolp name) (symbol-package name)) (usable-package *package*)))
 
 (defmacro with-brief-printing ((package) &body body)
@@ -36,7 +36,7 @@
         (shortened *said-characters* text)
         (concatenate 'string (shortened (- *said-characters* tail) text) (subseq text (- (length text) tail))))))
 
-;;; Forms. Each part of a long one is shown by its beginning, so that none of them hides another.
+;;; Forms. Of a long form the beginning of each part is shown, so that no part takes the room of another.
 
 (defun divided (room lengths)
   "Return how much of ROOM each of parts with LENGTHS gets. Parts that need less leave the rest to others."
@@ -50,7 +50,7 @@
     shares))
 
 (defparameter *form-parts* 8 "A long form with at most this many parts shows them all.")
-(defparameter *part-characters* 16 "With less room, parts of a form are not shown one by one. Constants get no more.")
+(defparameter *part-characters* 16 "With less room, a form is not divided into parts. A constant part gets no more.")
 
 (defun constant-part-p (form)
   "True when FORM, a part of another, is data."
@@ -61,7 +61,7 @@
   (let ((text (printing-briefly limit form package)))
     (if (and (> (length text) limit)
              (> limit *part-characters*)
-             ;; Neither a constant nor a template.
+             ;; Neither a quoted constant nor a backquote template.
              (char= #\( (char text 0))
              ;; LIST-LENGTH is NIL for a circular list, and fails for a dotted one.
              (<= (or (ignore-errors (list-length form)) most-positive-fixnum) *form-parts*))

@@ -3,13 +3,13 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun try-text (package event)
-  "Return the text of EVENT of PACKAGE, a failed check."
+  "Return the text of EVENT, a failed check. PACKAGE is Try's."
   (ignore-errors
    (let ((*print-right-margin* 10000) (*print-case* :downcase) (*package* (home-of (result-name *result*))))
      (with-output-to-string (stream) (home-call package "WRITE-EVENT" event stream :terse t :ctx t)))))
 
 (defun try-said (package event)
-  "Return arguments for NOTE-FAILURE about EVENT of PACKAGE, a failed check."
+  "Return arguments for NOTE-FAILURE about EVENT, a failed check. PACKAGE is Try's."
   (flet ((value (name) (slot-value event (home-symbol package name))))
     (let ((form (second (value "CHECK"))) (captures (value "CAPTURES")))
       (or (and captures
@@ -21,7 +21,7 @@
           (list :text (try-text package event))))))
 
 (defun try-note (package condition)
-  "Record CONDITION, signalled in a test of PACKAGE, when it is a check or an error."
+  "Record CONDITION, signalled in a test, when it is a check or an error. PACKAGE is Try's."
   (flet ((of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "RESULT")
            (note-checks 1)
@@ -38,7 +38,7 @@
              (note-failure package "error" :condition condition)))))
 
 (defun try-call-test (package original arguments)
-  "Probe: run the test that ORIGINAL of PACKAGE calls with ARGUMENTS, and record the result."
+  "Probe of Try's CALL-TEST: call it, as ORIGINAL, with ARGUMENTS, and record the result of the test. PACKAGE is Try's."
   (let ((trial (home-value package "*CALL-TEST*")) (function (home-value package "*CALL-TEST-FN*")))
     (if (and *result* (home-call package "WITH-TEST-TRIAL-P" trial))
         (apply original arguments)
@@ -52,11 +52,11 @@
                             (with-home-values (package ("*CALL-TEST-FN*" #'run)) (apply original arguments)))))))))
 
 (defun try-begin (package original arguments)
-  "Probe: begin to try the test of ARGUMENTS by ORIGINAL of PACKAGE. Failures do not reach the debugger."
+  "Probe of Try's TRY/IMPLICIT: call it, as ORIGINAL, with ARGUMENTS, so that failures do not reach the debugger."
   (with-home-values (package ("*DEBUG*" nil) ("*TRY-DEBUG*" nil)) (apply original arguments)))
 
 (defun try-entries (package)
-  "Return the tests of PACKAGE."
+  "Return an ENTRY for each test that Try has. PACKAGE is Try's."
   (loop for home in (list-all-packages)
         ;; LIST-PACKAGE-TESTS would create this symbol.
         append (loop for name in (and (find-symbol "*DEFTEST-REGISTRY*" home) (home-call package "LIST-PACKAGE-TESTS" home))

@@ -1,13 +1,13 @@
-;;;; XLUnit. A test is an instance of a class with the body of a method; a class has a suite of them.
+;;;; XLUnit. A test is an instance of a class, with the body of one method; a class has a suite of its tests.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun xlunit-name (package test)
-  "Return the name of the TEST of PACKAGE: its class and its method."
+  "Return the name of TEST: its class and its method. PACKAGE is XLUnit's."
   (format nil "~A.~A" (symbol-text (class-name (class-of test))) (home-call package "NAME" test)))
 
 (defun xlunit-note (package condition test results)
-  "Record CONDITION, signalled in TEST of PACKAGE, also in RESULTS. Return true when it ends the test."
+  "Record CONDITION, signalled in TEST, here and in RESULTS, XLUnit's. Return true when it ends the test."
   (cond ((home-type-p package "ASSERTION-FAILED" condition)
          (note-failure package "failure" :text (xlunit-text package condition))
          (home-call package "ADD-FAILURE" results test condition)
@@ -18,12 +18,13 @@
          t)))
 
 (defun xlunit-text (package condition)
-  "Return the message of CONDITION, a failed assertion of PACKAGE."
+  "Return the message of CONDITION, a failed assertion. PACKAGE is XLUnit's."
   (format nil "~@[~A: ~]~A" (home-call package "MESSAGE" condition)
           (message-text (simple-condition-format-control condition) (simple-condition-format-arguments condition))))
 
 (defun xlunit-run (package original arguments)
-  "Probe: run the first of ARGUMENTS, a test, by ORIGINAL of PACKAGE, and record the result."
+  "Probe of XLUnit's RUN-ON-TEST-RESULTS: call it, as ORIGINAL, with ARGUMENTS, which begin with a test or a suite and
+XLUnit's results. Record the result of a test. PACKAGE is XLUnit's."
   (destructuring-bind (test results &rest options) arguments
     (declare (ignore options))
     (if (not (home-type-p package "TEST-CASE" test))
@@ -38,7 +39,7 @@
                             (funcall original test results :handle-errors nil))))))))
 
 (defun xlunit-entries (package)
-  "Return the tests and suites of PACKAGE."
+  "Return an ENTRY for each test and suite that XLUnit has. PACKAGE is XLUnit's."
   (let* ((class (find-class (home-symbol package "TEST-CASE")))
          (suites (progn (sb-mop:finalize-inheritance class)
                         (home-call package "EXISTING-SUITES" (sb-mop:class-prototype class)))))
