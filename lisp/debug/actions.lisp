@@ -49,7 +49,7 @@ claimed. Answer so if it is not held, or another request uses it."
   "Return a function for a job to call when a form that it ran in the thread of HELD has left HELD for good, as by a
 restart. What the held job does from then on is the answer; a thread of the program just goes on."
   (lambda (guest)
-    (setf (held-end held) "a form that was evaluated left it")
+    (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
     (if (null (held-job held))
         (answer guest (list "value" (object "goesOn" t)))
         (let ((id (job-id guest)))

@@ -131,5 +131,5 @@ collector can never stop all threads then, so the image has failed."
           for thread = (job-thread job)
           do (when (and thread (not (job-answered job)))
                (if (sb-thread:thread-alive-p thread)
-                   (when (gone-p thread) (error "The thread of a call was ended past Lisp, as by pthread_exit."))
+                   (when (gone-p thread) (error "The thread of a call was ended without being unwound, as by pthread_exit."))
                    (end-if-dead job))))))

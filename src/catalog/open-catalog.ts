@@ -132,7 +132,7 @@ function checked(tool: ForeignTool): ForeignTool {
   }
   const { properties = {} } = inputSchema as { properties?: unknown };
   if (!isObject(inputSchema) || !isObject(properties)) {
-    throw new CallError('Its inputSchema must be an object, and so must the properties in it.');
+    throw new CallError('Its inputSchema must be an object, and so must inputSchema.properties.');
   }
   return parts;
 }

@@ -105,7 +105,7 @@ function checkOurs([setting]: readonly Setting[], [entry]: readonly Applied[]): 
   if (entry?.standing !== 'foreign') return;
   const line = shellLine(commandLine(entry.found)) || 'no command';
   throw new SetupError(
-    `${setting?.file} has an entry ${NAME} of another kind (${line}), and was left as it is. Remove it by hand, and run this again.`,
+    `${setting?.file} has an entry ${NAME} that live-lisp install did not write (${line}), and was left as it is. Remove that entry by hand, and run this again.`,
   );
 }
 

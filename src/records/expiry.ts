@@ -62,8 +62,8 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   const records = files.reduce((sum, file) => sum + keepLines(file, (line) => !ids.has(idOf(line))), 0);
   return [
     ...(histories.length > 0 ? ['the history of evaluations'] : []),
-    ...(searches.length > 0 ? ['what searches led to'] : []),
-    ...(journals.length > 0 ? ['the journals of what built images'] : []),
+    ...(searches.length > 0 ? ['past searches and the tools they led to'] : []),
+    ...(journals.length > 0 ? ['the journals for rebuilding images'] : []),
     ...(records > 0 ? [`${ids.size} ${ids.size === 1 ? 'call' : 'calls'} of the audit log`] : []),
   ];
 }

@@ -249,7 +249,7 @@ describe('a class', () => {
   test('that is a structure: constructors and accessors', async () => {
     expect(await impact('point', { definition: '(defstruct point x z)' })).toEqual([
       'IMPACT::POINT [STRUCTURE CLASS]',
-      'With another layout SBCL signals an error when this is loaded: give load_file restarts: ["CONTINUE"]. Then instances that were made before are of no use, and what was compiled with it must be loaded again.',
+      'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.',
       'IMPACT::POINT-Y would be gone; nobody is known to call it.',
       `No longer fit IMPACT::MAKE-POINT (1 of 2 calls):\n${row('IMPACT::POINTS', 'points', '(make-point :x 1 :y 2)', ':Y is not one of its keywords')}`,
       'Direct slots: X, Y\nInstances, with those of subclasses: 0',

@@ -183,10 +183,10 @@ describe('a structure', () => {
   test('with another layout: how to load it, and what to compile again', async () => {
     const changed = async (definition: string) => {
       const parts = await impact('point', definition);
-      return [section(parts, 'With another layout'), section(parts, 'To compile again')];
+      return [section(parts, 'This changes the layout'), section(parts, 'To compile again')];
     };
     const told = [
-      'With another layout SBCL signals an error when this is loaded: give load_file restarts: ["CONTINUE"]. Then instances that were made before are of no use, and what was compiled with it must be loaded again.',
+      'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.',
       'To compile again, as the structure has another layout (2): IMPACT-CLASSES::POINTS, IMPACT-CLASSES::SET-Y',
     ];
     expect(await changed('(defstruct point w x y)')).toEqual(told);

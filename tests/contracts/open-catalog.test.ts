@@ -81,17 +81,17 @@ describe('a catalog of others', () => {
     ['[{"name": "x"}]', 'It must be an object.'],
     [
       '{"name": "x", "inputSchema": "y"}',
-      'Its inputSchema must be an object, and so must the properties in it.',
+      'Its inputSchema must be an object, and so must inputSchema.properties.',
     ],
     ['{"name": "x", "keywords": "a"}', 'Its keywords must be a list of strings.'],
     ['{"name": "x", "server": 1}', 'Its server must be a string.'],
     [
       '{"name": "x", "inputSchema": []}',
-      'Its inputSchema must be an object, and so must the properties in it.',
+      'Its inputSchema must be an object, and so must inputSchema.properties.',
     ],
     [
       '{"name": "x", "inputSchema": {"properties": null}}',
-      'Its inputSchema must be an object, and so must the properties in it.',
+      'Its inputSchema must be an object, and so must inputSchema.properties.',
     ],
   ])('the line %s is refused with its number', (line, why) => {
     expect(() => readCatalog(`\n${line}`)).toThrow(`Line 2 of the catalog is no tool: ${why} ${EXAMPLE}`);

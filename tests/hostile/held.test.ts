@@ -76,7 +76,7 @@ test('a thread that is ended takes its error with it', async () => {
     /^Error: Its thread was ended by the code that ran in it, so the call has no value; the image is kept\.$/,
   );
   expect(await debug({ error })).toBe(
-    `Error ${error} is not held: a form that was evaluated left it. No error is held.`,
+    `Error ${error} is not held: a form evaluated in its thread left it by a non-local exit. No error is held.`,
   );
 });
 

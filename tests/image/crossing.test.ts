@@ -182,15 +182,15 @@ describe('to Lisp', () => {
     const circular: unknown[] = [];
     circular.push(circular);
     const deep =
-      'Tool give failed: Its data cannot be passed to the image: they are nested more than 100 levels deep.';
+      'Tool give failed: Its result cannot be passed to the image: it is nested more than 100 levels deep.';
     const form = '(live-lisp:call-tool "give")';
     for (const [value, text] of [
       [circular, deep],
       [JSON.parse('['.repeat(5000) + ']'.repeat(5000)), deep],
-      [1n, /^Tool give failed: Its data cannot be passed to the image: .*BigInt/],
+      [1n, /^Tool give failed: Its result cannot be passed to the image: .*BigInt/],
       [
         'x'.repeat(67_108_864),
-        'Tool give failed: Its data cannot be passed to the image: they take more than 67108864 octets on the wire.',
+        'Tool give failed: Its result cannot be passed to the image: it takes more than 67108864 octets on the wire.',
       ],
     ] as const) {
       answer = () => ({ value });

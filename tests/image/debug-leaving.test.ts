@@ -40,13 +40,13 @@ describe('a frame that cannot be left says why', () => {
   test.each([
     [
       '(flet ((f () (error "No."))) (declare (notinline f)) (list (f)))',
-      'it is a local function, and the compiler can know that it never returns. No frame that is told can; take a restart, or end.',
+      'it is a local function, and the compiler can know that it never returns. None of the frames listed can; take a restart, or end.',
     ],
     ['(deeper 2)', 'only its callers know how it gives back values. The nearest frame that can is 3.'],
     ['(kill 1)', 'it is declaimed never to return. The nearest frame that can is 1.'],
     [
       '(parse-integer "x")',
-      'its code does not keep what that needs. No frame that is told can; take a restart, or end.',
+      'its code does not keep what that needs. None of the frames listed can; take a restart, or end.',
     ],
   ])('%s', async (form, why) => {
     const error = await hold(form);
@@ -63,7 +63,7 @@ describe('a frame that cannot be left says why', () => {
       /^Error: The value of A is not kept at this place of the frame\. debug_level: 3 of eval_form or load_file keeps all\./,
     );
     expect(await debug({ error, frame: 0, retry: true })).toBe(
-      `Frame 0 cannot be left for that: its code does not keep all of its arguments. No frame that is told can; take a restart, retry without frame, or end. Nothing was done; error ${error} is still held.`,
+      `Frame 0 cannot be left for that: its code does not keep all of its arguments. None of the frames listed can; take a restart, retry without frame, or end. Nothing was done; error ${error} is still held.`,
     );
     await debug({ error, end: true });
   });
@@ -123,7 +123,9 @@ describe('a form that leaves the error', () => {
   test('by a restart or a throw has the answer of the call as its own', async () => {
     const error = await hold('(restart-case (list (kill 1)) (use-value (v) (princ "used") (list :used v)))');
     expect(await debug({ error, eval: "(invoke-restart 'use-value 5)" })).toBe('(:USED 5)\n\nOutput:\nused');
-    expect(await debug({ error })).toMatch(/ is not held: a form that was evaluated left it\./);
+    expect(await debug({ error })).toMatch(
+      / is not held: a form evaluated in its thread left it by a non-local exit\./,
+    );
     const other = await hold('(list (catch :out (kill 1)))');
     expect(await debug({ error: other, fix: '(throw :out 3)' })).toBe('(3)');
   });

@@ -257,7 +257,7 @@ describe('whatever happens meanwhile', () => {
     expect(
       await observe({ form: '(progn (twice 1) (twice 5))', functions: ['twice'], where: '(> (car x) 1)' }),
     ).toContain(
-      'Of 2 calls none was as where says.\n\nNote: where signalled COMMON-LISP::TYPE-ERROR for 2 calls of TWICE, not recorded.',
+      'Of 2 calls none was as where says.\n\nNote: The form given as where signalled COMMON-LISP::TYPE-ERROR for 2 calls of TWICE; these were not recorded.',
     );
   });
 });

@@ -149,12 +149,12 @@ test('a thread that ends the call of another is named', async () => {
   );
 });
 
-test('a thread that is ended past Lisp is noticed soon', async () => {
+test('a thread that ends without being unwound is noticed soon', async () => {
   const ended = session.eval(
     '(sb-alien:alien-funcall (sb-alien:extern-alien "pthread_exit" (function sb-alien:void sb-alien:long)) 0)',
     { timeout: 600 },
   );
-  expect(await ended).toContain('The thread of a call was ended past Lisp, as by pthread_exit');
+  expect(await ended).toContain('The thread of a call was ended without being unwound, as by pthread_exit');
   expect((await evaluated('(keep)')).text).toBe('7');
 });
 

@@ -198,13 +198,13 @@ describe('what is not edited', () => {
       'cursor',
       CURSOR,
       '{ "mcpServers": { "live-lisp": { "command": "npx", "args": ["-y", "live-lisp"] } } }',
-      `has an entry live-lisp of another kind (npx -y live-lisp), ${LEFT} Remove it by hand, and run this again.`,
+      `has an entry live-lisp that live-lisp install did not write (npx -y live-lisp), ${LEFT} Remove that entry by hand, and run this again.`,
     ],
     [
       'cursor',
       CURSOR,
       '{ "mcpServers": { "live-lisp": { "url": "http://x" } } }',
-      `has an entry live-lisp of another kind (no command), ${LEFT} Remove it by hand, and run this again.`,
+      `has an entry live-lisp that live-lisp install did not write (no command), ${LEFT} Remove that entry by hand, and run this again.`,
     ],
   ] as const)('%s with %s that holds %j', async (client, file, text, sentence) => {
     const path = machine.write(file, text);

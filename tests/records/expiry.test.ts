@@ -131,7 +131,7 @@ describe('a key that is evaluated', () => {
     const { code, stdout } = await run(['forget', '--root', workspace], env);
     expect([code, stdout]).toEqual([
       0,
-      `Removed the history of evaluations, the journals of what built images, 2 calls of the audit log of ${workspace}.\n`,
+      `Removed the history of evaluations, the journals for rebuilding images, 2 calls of the audit log of ${workspace}.\n`,
     ]);
     expect(withKey()).toEqual([]);
     const again = await run(['forget', '--root', workspace], env);

@@ -275,6 +275,6 @@ test('roots in or through another are not mounted by themselves', () => {
 test('elsewhere than on Linux there is no bubblewrap', () => {
   expect(missingBubblewrap('darwin')).toEqual({
     why: 'bubblewrap exists for Linux only',
-    remedy: 'A container or a virtual machine holds code on this system.',
+    remedy: 'To confine code on this system, run the server in a container or a virtual machine.',
   });
 });

@@ -33,7 +33,7 @@ export function missingBubblewrap(
   if (platform !== 'linux') {
     return {
       why: 'bubblewrap exists for Linux only',
-      remedy: 'A container or a virtual machine holds code on this system.',
+      remedy: 'To confine code on this system, run the server in a container or a virtual machine.',
     };
   }
   return {
@@ -46,7 +46,7 @@ export function missingBubblewrap(
 export function unknownProcessor(processor: string = process.arch): Obstacle {
   return {
     why: `no filter of system calls is known for this kind of processor (${processor})`,
-    remedy: 'A container or a virtual machine holds code on this system.',
+    remedy: 'To confine code on this system, run the server in a container or a virtual machine.',
   };
 }
 

@@ -151,7 +151,7 @@ export class CodeCalls {
 
   #answer(call: number, answer: ToolAnswer): void {
     const refuse = (why: string) =>
-      this.#peer.tell('called', { call, failure: `Its data cannot be passed to the image: ${why}.` });
+      this.#peer.tell('called', { call, failure: `Its result cannot be passed to the image: ${why}.` });
     if (this.#unread() > UNREAD) {
       refuse(`${UNREAD} octets of other answers were not read yet`);
       return;
@@ -159,8 +159,8 @@ export class CodeCalls {
     try {
       this.#peer.tell('called', { call, ...answer });
     } catch (error) {
-      if (isDeeper(answer, DEPTH_LIMIT)) refuse(`they are nested more than ${DEPTH_LIMIT} levels deep`);
-      else if (error instanceof CallError) refuse(`they take more than ${FRAME_LIMIT} octets on the wire`);
+      if (isDeeper(answer, DEPTH_LIMIT)) refuse(`it is nested more than ${DEPTH_LIMIT} levels deep`);
+      else if (error instanceof CallError) refuse(`it takes more than ${FRAME_LIMIT} octets on the wire`);
       else refuse(messageOf(error));
     }
   }

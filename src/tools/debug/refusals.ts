@@ -57,7 +57,7 @@ function refusalText({ error, holds, fixed = false }: Held, value: DebugValue): 
 function nearestText({ nearest, form }: DebugValue): string {
   if (nearest !== undefined) return `The nearest frame that can is ${nearest}.`;
   const other = form ? 'take a restart, retry without frame' : 'take a restart';
-  return `No frame that is told can; ${other}, or end.`;
+  return `None of the frames listed can; ${other}, or end.`;
 }
 
 function goneText(error: number, { busy, why, held = [] }: DebugValue): string {

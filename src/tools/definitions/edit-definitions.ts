@@ -42,7 +42,8 @@ const EDIT_DEFINITIONS = {
     {
       name: 'load',
       type: 'boolean',
-      description: 'Then compile and load just the changed forms; tells warnings, and what no longer fits',
+      description:
+        'Then compile and load just the changed forms; reports warnings, and calls that no longer fit a changed lambda list',
     },
   ],
   required: ['edits'],

@@ -165,7 +165,9 @@ async function loadPreview(
   const text = decode(bytes);
   const count = linesOf(text.text).length;
   const lines = count === 1 ? questionLine`1 line` : questionLine`${count} lines`;
-  const gone = forget ? questionLine`, what it no longer has to remove from the image` : questionLine``;
+  const gone = forget
+    ? questionLine`, and then to remove from the image what the file no longer defines`
+    : questionLine``;
   const what = check ? questionLine`to compile, not to load` : questionLine`to compile and run${gone}`;
   const summary = questionLine`${lines} ${what}`;
   return { ...wholeContent(questionLine`File ${place}`, text), summary, place, fingerprint };

@@ -196,7 +196,10 @@ class Checks {
     }
     const fits = this.#list === undefined ? true : fitOf(this.#list, mention.args);
     if (among !== undefined && typeof fits === 'string') {
-      this.#tell(this.#result.unknown, { ...row, why: `one of ${among}: ${fits}` });
+      this.#tell(this.#result.unknown, {
+        ...row,
+        why: `one of ${among} candidates for a recorded use: ${fits}`,
+      });
       return;
     }
     if (fits === undefined) {

@@ -59,7 +59,7 @@ const NO_EXPANDER_USES =
   'SBCL records no uses of a setf expander. who_calls tells which forms in files set such a place; these are to be compiled again.';
 
 const OTHER_LAYOUT =
-  'With another layout SBCL signals an error when this is loaded: give load_file restarts: ["CONTINUE"]. Then instances that were made before are of no use, and what was compiled with it must be loaded again.';
+  'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.';
 
 /** At most this many tests are listed by default. */
 const TESTS = 5;

@@ -126,7 +126,7 @@ function notesText({ functions = [], shrunk, slower = 1, total, kept, millisecon
     ),
     ...with_(({ failed }) => failed).map(
       ({ name, failed = 0, failure }) =>
-        `where signalled ${failure} for ${countText(failed, 'call')} of ${name}, not recorded.`,
+        `The form given as where signalled ${failure} for ${countText(failed, 'call')} of ${name}; these were not recorded.`,
     ),
     inline.length > 0 && `Calls of ${namesText(inline)} that were compiled in line are not seen.`,
     replaced.length > 0 && `Calls of ${namesText(replaced)} that a compiler macro replaced are not seen.`,
