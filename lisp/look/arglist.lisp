@@ -8,7 +8,7 @@
   (known :setf :expander symbol))
 
 (defun function-kind (name)
-  "Return the words of answers for the kind of the function name NAME, or NIL when it names no function."
+  "Return the kind of the function name NAME in the words of answers, such as \"MACRO\"; NIL when it names no function."
   (cond ((not (fboundp name))
          (and (consp name) (setf-expander (second name)) "SETF EXPANDER"))
         ((typep (plain-definition name) 'generic-function) "GENERIC-FUNCTION")
@@ -17,8 +17,8 @@
         (t (callable-nature name))))
 
 (defun short-expander-arglist (function)
-  "Return as text how a place is called whose DEFSETF calls FUNCTION, a name, with the new value last. That is known
-only when all parameters of FUNCTION are required. Return NIL when SBCL keeps no lambda list of it."
+  "Return as text the lambda list of a place whose DEFSETF names FUNCTION: that of FUNCTION without the last parameter,
+the new value. It is known only when all parameters are required. Return NIL when SBCL keeps none of FUNCTION."
   (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
     (cond (unknown nil)
           ((intersection arglist lambda-list-keywords) "(&REST ARGUMENTS)")
@@ -38,8 +38,8 @@ only when all parameters of FUNCTION are required. Return NIL when SBCL keeps no
       (list "arglist" (expander-arglist (setf-expander (second name))))))
 
 (defun arglist-data (name)
-  "Return the members of an answer about the lambda list of the function name NAME. Where SBCL keeps none, they have the
-places of its source."
+  "Return the members of an answer about the lambda list of the function name NAME. Where SBCL keeps none, add the
+places of the function's source."
   (let ((members (name-arglist-members name)))
     (if (or (second members) (not (fboundp name)))
         members
@@ -51,13 +51,13 @@ places of its source."
           (second (name-arglist-members name))))
 
 (defun declaimed (name)
-  "Return what was declaimed about the function NAME, a list of strings."
+  "Return what was declaimed about the function NAME, a list such as (\"FTYPE\" \"INLINE\")."
   (let ((inline (known :function :inlinep name)))
     (remove nil (list (and (declared-type-p name) "FTYPE")
                       (and (member inline '(inline notinline)) (symbol-name inline))))))
 
 (defun setf-text (symbol)
-  "Return how (SETF SYMBOL) is called, or NIL when it is no function and has no expander."
+  "Return as text how (SETF SYMBOL) is called, or NIL when it is no function and has no expander."
   (let ((name (list 'setf symbol)))
     (and (function-kind name)
          (call-text name))))
@@ -98,8 +98,8 @@ on."
 ;;; The operation
 
 (define-operation "arglist" (name package methods offset limit)
-  "Return how the function NAME of PACKAGE is called. With METHODS, a generic function has the lambda lists of LIMIT
-methods from OFFSET on."
+  "Return how the function NAME of PACKAGE is called. With METHODS, add the lambda lists of a generic function's
+methods, LIMIT from OFFSET on."
   (multiple-value-bind (symbol status setf) (named-symbol name package)
     (declare (ignore status))
     (let* ((target (if setf (list 'setf symbol) symbol)) (kind (function-kind target)))

@@ -1,5 +1,5 @@
-;;;; What a change of a class concerns: the classes below it, its instances, the functions that it defines, and the
-;;;; initargs that instances accept because of its slots.
+;;;; Finds what a change of a class affects: the classes below it, its instances, the functions that its definition
+;;;; makes, and the initargs that instances accept because of its slots.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -25,8 +25,8 @@
         (setf (gethash (ignore-errors (sb-mop:class-prototype each)) table) t)))))
 
 (defun instance-count (class)
-  "Return the number of instances of CLASS and its subclasses, garbage included, prototypes excluded. Return NIL in a
-large heap."
+  "Return the number of instances of CLASS and its subclasses, garbage included, prototypes excluded. Return NIL when
+*SEARCHED-HEAP* octets are in use or more."
   (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")) (count 0) (prototypes (prototypes class)))
     (when (and function (< (heap-usage) *searched-heap*))
       (funcall function
@@ -39,11 +39,11 @@ large heap."
                :dynamic)
       count)))
 
-;;; The functions that it defines
+;;; The functions that the definition of a class makes
 
 (defun others-methods (name class)
-  "Return :ABOVE when the generic function NAME, an accessor of CLASS, also has a method for a class above, T when for
-another class, else NIL."
+  "Return :ABOVE when the generic function NAME, a slot accessor of CLASS, also has a method for a superclass of CLASS,
+T when it has one only for other classes, else NIL."
   (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
                               collect (first (last (sb-mop:method-specializers method))))))
@@ -51,7 +51,8 @@ another class, else NIL."
           ((remove class specializers) t))))
 
 (defun slot-accessor-data (class)
-  "Return the readers and writers of slots of CLASS, no structure, as JSON objects."
+  "Return the readers and writers of slots of CLASS, no structure, as JSON objects, unless a superclass has them too.
+KEPT means that another class has a method for the same function."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)
@@ -62,7 +63,7 @@ another class, else NIL."
           collect (object "name" (name-text name) "kept" (and kept t))))
 
 (defun structure-function-names (class)
-  "Return the names of the functions that DEFSTRUCT made of CLASS."
+  "Return the names of the functions that DEFSTRUCT made for the structure CLASS."
   (let ((description (structure-description class)))
     (remove nil (append (loop for slot in (sb-mop:class-direct-slots class)
                               append (multiple-value-bind (accessor read-only)
@@ -73,12 +74,12 @@ another class, else NIL."
                         (mapcar #'first (description-constructors description))))))
 
 (defun structure-function-data (class)
-  "Return the functions that DEFSTRUCT made of CLASS, as JSON objects."
+  "Return the functions that DEFSTRUCT made for the structure CLASS, as JSON objects."
   (loop for name in (structure-function-names class) collect (object "name" (name-text name))))
 
 (defun included-function-data (class below)
-  "Return as JSON objects the accessors that the structures BELOW have for slots included from CLASS, and the keyword
-constructors of such structures."
+  "Return as JSON objects the accessors of the structures BELOW, subclasses of CLASS, for slots included from CLASS, and
+the keyword constructors of the structures BELOW."
   (let ((slots (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class))))
     (loop for sub in below
           for description = (structure-description sub)
@@ -93,7 +94,7 @@ constructors of such structures."
                                collect (make-json-object
                                         (list* "name" (name-text name) "below" t (name-arglist-members name)))))))
 
-;;; Its superclasses
+;;; The superclasses of a class
 
 (defun default-superclass (class)
   "Return the direct superclass that CLASS has when its definition names none."
@@ -102,7 +103,7 @@ constructors of such structures."
                     (t 'standard-object))))
 
 (defun ancestors-with (each class superclasses)
-  "Return EACH and all its superclasses as they are when CLASS has SUPERCLASSES as its direct ones."
+  "Return the class EACH and all its superclasses, as they are once SUPERCLASSES are the direct superclasses of CLASS."
   (let ((found '()))
     (labels ((visit (other)
                (unless (member other found)
@@ -116,7 +117,7 @@ constructors of such structures."
   (loop for slot in (sb-mop:class-direct-slots class) collect (symbol-name (sb-mop:slot-definition-name slot))))
 
 (defun read-classes (texts package)
-  "Return the classes that TEXTS name in PACKAGE. The second value are those of TEXTS that name none."
+  "Return the classes that TEXTS name in PACKAGE, and as second value those of TEXTS that name no class."
   (loop for text in texts
         for symbol = (symbol-read text package)
         for class = (and symbol (find-class symbol nil))
@@ -125,8 +126,8 @@ constructors of such structures."
         finally (return (values classes unknown))))
 
 (defun superclass-members (class superclasses unknown)
-  "Return the members about what CLASS has no more, and has anew, with SUPERCLASSES as its direct ones. UNKNOWN are texts of
-those that are no classes; then what it loses is not known."
+  "Return the members about the superclasses and inherited slots that CLASS loses, and the superclasses that it gets,
+once SUPERCLASSES are its direct ones. UNKNOWN are texts that name no class; with any, what CLASS loses is not known."
   (let* ((before (ancestors class))
          (now (ancestors-with class class superclasses))
          (kept-slots (mapcan #'slot-names (remove class now)))
@@ -139,14 +140,14 @@ those that are no classes; then what it loses is not known."
 ;;; Initialization arguments
 
 (defun keyword-name (parameter)
-  "Return the name of the keyword of PARAMETER, from a lambda list."
+  "Return the name of the keyword of PARAMETER, which follows &KEY in a lambda list."
   (symbol-name (cond ((atom parameter) parameter)
                      ((consp (first parameter)) (first (first parameter)))
                      (t (first parameter)))))
 
 (defun method-initargs (classes)
-  "Return the names of the keywords that methods for CLASSES take which run when an instance is made. Return :ANY when one
-takes any."
+  "Return the names of the keywords of methods for CLASSES that run when an instance is made, as INITIALIZE-INSTANCE
+does. Return :ANY when such a method accepts any keyword."
   (loop for name in '(allocate-instance initialize-instance shared-initialize)
         append (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                      for arglist = (sb-mop:method-lambda-list method)
@@ -162,15 +163,15 @@ takes any."
         append (mapcar #'symbol-name (remove-if-not #'keywordp (sb-mop:slot-definition-initargs slot)))))
 
 (defun taken-initargs (classes)
-  "Return the names of the keywords that instances take by methods for CLASSES and by their direct slots, or :ANY."
+  "Return the names of the initargs that methods for CLASSES and the direct slots of CLASSES accept, or :ANY."
   (let ((others (method-initargs classes)))
     (if (eq others :any)
         :any
         (append others (mapcan #'slot-initargs (remove-if #'forward-referenced-p classes))))))
 
 (defun lost-initargs (each class superclasses)
-  "Return the names of the keywords that instances of EACH take only by the direct slots of CLASS, or by what that inherits and
-does not with SUPERCLASSES as its direct ones."
+  "Return the names of the initargs that instances of the class EACH accept only because of the direct slots of CLASS,
+or of superclasses that CLASS loses once SUPERCLASSES are its direct ones."
   (let* ((now (ancestors-with each class superclasses))
          (kept (remove class now))
          (gone (remove-if (lambda (other) (member other now)) (ancestors each)))
@@ -181,8 +182,8 @@ does not with SUPERCLASSES as its direct ones."
       (set-difference (append (slot-initargs class) (if (eq lost :any) '() lost)) (append others own) :test #'string=))))
 
 (defun initarg-data (class below superclasses)
-  "Return what instances of CLASS, and of the classes BELOW it, take by its slots, as JSON objects. They are those that they
-lose with SUPERCLASSES as its direct ones, too."
+  "Return the LOST-INITARGS of CLASS, and of each class in BELOW, its subclasses, as JSON objects. SUPERCLASSES is as
+for LOST-INITARGS."
   (loop for each in (cons class below)
         for initargs = (lost-initargs each class superclasses)
         when (and initargs (class-name each))
@@ -196,8 +197,8 @@ lose with SUPERCLASSES as its direct ones, too."
 ;;; All together
 
 (defun class-members (class limit superclasses unknown)
-  "Return the members of the answer about what goes by CLASS, with LIMIT classes below it, when it is defined with SUPERCLASSES
-as its direct ones. UNKNOWN is as in SUPERCLASS-MEMBERS."
+  "Return the members of the answer about what a change of CLASS affects, with LIMIT of the classes below it.
+SUPERCLASSES are its direct ones after the change. UNKNOWN is as in SUPERCLASS-MEMBERS."
   (let ((below (classes-below class)) (structure (structure-description class)))
     (list* "class" (class-nature class)
            "slots" (slot-names class)

@@ -74,8 +74,8 @@ superclasses."
     (and (stringp text) (shortened 1000 text))))
 
 (defun slot-functions (classes name)
-  "Return two lists, the readers and the writers of the slot NAME in CLASSES, most specific class first, without
-duplicates."
+  "Return as two values the readers and the writers of the slot NAME in CLASSES, those of the most specific class first,
+without duplicates."
   (let ((readers '()) (writers '()))
     (dolist (class classes)
       (multiple-value-bind (accessor read-only) (structure-accessor class name)
@@ -143,7 +143,7 @@ or NIL when CLASS is not finalized; then the known direct definitions are combin
   (and (sb-mop:class-finalized-p class) (sb-mop:class-slots class)))
 
 (defun slots-data (class classes)
-  "Return two lists of JSON objects: the own slots of CLASS and the inherited ones. CLASSES are its ancestors."
+  "Return as two values the own slots of CLASS and the inherited ones, as JSON objects. CLASSES are its ancestors."
   (let* ((effective (effective-slots class))
          (names (remove-duplicates
                  (append (mapcar #'sb-mop:slot-definition-name effective)
@@ -170,7 +170,7 @@ or NIL when CLASS is not finalized; then the known direct definitions are combin
   "Return the constructors of CLASS, a structure, as strings with their lambda lists."
   (let ((description (structure-description class)))
     (when description
-      ;; They do not exist when the DEFSTRUCT failed half-way.
+      ;; A constructor does not exist when the DEFSTRUCT failed half-way.
       (loop for (name) in (description-constructors description)
             when (fboundp name)
               collect (call-text name)))))

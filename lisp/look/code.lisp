@@ -12,8 +12,8 @@
       (eq symbol +quasiquote+)))
 
 (defun map-comma (function tree)
-  "Return TREE, a comma within a backquote, with FUNCTION applied to what follows the comma. Return NIL when TREE is no
-comma."
+  "Return TREE, a comma within a backquote, with FUNCTION applied to the expression after the comma. Return NIL when
+TREE is no comma."
   (and (comma-p tree)
        (make-comma (funcall function (comma-expression tree)) (comma-kind tree))))
 
@@ -61,8 +61,8 @@ the user."
       (print-safely limit (copied-code #'without-printer object)))))
 
 (defun type-text (limit type)
-  "Return the function type TYPE as text of at most LIMIT characters, or NIL when it says nothing. No parameters print
-as ()."
+  "Return the function type TYPE as text of at most LIMIT characters, or NIL when it says nothing. An empty parameter
+list is printed as ()."
   (unless (member type '(nil function))
     (let ((text (plain-text limit type)) (none "(FUNCTION NIL"))
       (if (eql 0 (search none text))
@@ -70,8 +70,8 @@ as ()."
           text))))
 
 (defun bare-symbol (atom)
-  "Return ATOM, from code within a lambda list; a symbol that is not PLAIN-SYMBOL-P becomes one that prints without
-prefix."
+  "Return ATOM, from code within a lambda list. Instead of a symbol that is not PLAIN-SYMBOL-P return an uninterned one,
+which prints without prefix."
   (if (or (null atom) (not (symbolp atom)) (plain-symbol-p atom))
       atom
       (make-symbol (symbol-name atom))))
@@ -103,7 +103,7 @@ forms are treated as code."
         finally (return (nconc elements (and (atom rest) (bare-parameter rest))))))
 
 (defun print-class (stream object)
-  "Print only the class of OBJECT, which stands in code, on STREAM."
+  "Print OBJECT, a literal in code, on STREAM as #<CLASS>."
   (format stream "#<~A>" (class-text (class-of object))))
 
 (sb-ext:defglobal **code-printers** nil
@@ -119,16 +119,16 @@ forms are treated as code."
         (setf **code-printers** table))))
 
 (defmacro printing-code (&body body)
-  "Evaluate BODY with printer settings for code on one line, which prints 'X and #'X."
+  "Evaluate BODY with printer settings for code on one line, by which (QUOTE X) prints as 'X."
   `(let ((*print-pprint-dispatch* (code-printers)))
      (printing-plainly
        (let ((*print-pretty* t) (*print-right-margin* most-positive-fixnum))
          ,@body))))
 
 (defun code-text (limit copy code)
-  "Return the result of COPY on CODE, printed on one line in at most LIMIT characters. COPY may copy twice as many
-conses: each prints as at least one character, except a quote. A form such as LOOP, which forces line breaks, is joined
-into one line."
+  "Return CODE, copied by the function COPY and printed on one line in at most LIMIT characters. COPY may copy twice as
+many conses: each prints as at least one character, except a quote. A form such as LOOP, whose printing forces line
+breaks, is joined into one line."
   (let* ((*conses-left* (* 2 limit))
          (text (print-safely limit (funcall copy code))))
     (if (find #\Newline text) (on-one-line text) text)))

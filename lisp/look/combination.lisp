@@ -1,9 +1,9 @@
 ;;;; Finds in which order a call of a generic function enters its methods, by its method combination. It runs no code of
-;;;; the program; where that would decide, the answer names it.
+;;;; the program; where such code would decide the order, the answer names it.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Whether the standard decides
+;;; Do the rules of the standard decide, or methods of the program?
 
 (defparameter *protocol*
   '(compute-applicable-methods sb-mop:compute-applicable-methods-using-classes sb-mop:compute-effective-method
@@ -31,7 +31,7 @@
   (notevery (lambda (specializer) (typep specializer '(or class sb-mop:eql-specializer)))
             (sb-mop:method-specializers method)))
 
-;;; Whether calling a function of the program is safe: only when all that its code names is harmless
+;;; Is it safe to call a function of the program? Only when all functions and objects that its code names are harmless
 
 (defparameter *harmless-attributes* '("FLUSHABLE" "UNSAFELY-FLUSHABLE" "FOLDABLE" "CALL" "IMPORTANT-RESULT")
   "SBCL's attributes for functions that only return, signal, call their arguments, or change their own lists.")
@@ -53,8 +53,8 @@
   '(or standard-object condition (and structure-object (not cell))))
 
 (defun code-names (function)
-  "Return the names of the global functions that the code of FUNCTION calls; and what else it refers to and could
-change: variables, functions and instances."
+  "Return the names of the global functions that the code of FUNCTION calls, and as second value the variables,
+functions and instances among its constants, which it could change."
   (let* ((code (function-code (simple-function function))) (names (linked-names code)) (others '()))
     (loop for index from words-before-functions below (code-words code)
           do (let ((constant (code-word code index)))
@@ -65,8 +65,8 @@ change: variables, functions and instances."
     (values names others)))
 
 (defun harmful-name (function &optional (depth 5))
-  "Return as text something to which FUNCTION refers that could change something, or NIL when all is harmless. Follows
-functions of the program, DEPTH calls deep."
+  "Return as text a function or object named in the code of FUNCTION that is not harmless, or NIL. Follows functions of
+the program, DEPTH calls deep."
   (if (not (typep function 'compiled-function))
       "code that is not compiled"
       (multiple-value-bind (names others) (code-names function)
@@ -103,7 +103,7 @@ functions of the program, DEPTH calls deep."
                          ,@(call-forms (reverse (of-qualifier methods :after))))))))
 
 (defun short-form (combination methods)
-  "Return the effective method form of METHODS in COMBINATION, a short one; NIL without a primary method."
+  "Return the effective method form of METHODS in COMBINATION, a SHORT-COMBINATION; NIL without a primary method."
   (let* ((primary (of-qualifier methods (combination-name combination)))
          (ordered (if (eq (first (combination-options combination)) :most-specific-last) (reverse primary) primary)))
     (and primary
@@ -113,15 +113,15 @@ functions of the program, DEPTH calls deep."
                           `(,(combination-operator combination) ,@(call-forms ordered)))))))
 
 (defun stray-method (combination methods)
-  "Return one of METHODS whose qualifiers COMBINATION, the standard or a short one, does not allow, or NIL."
+  "Return one of METHODS whose qualifiers COMBINATION does not allow, or NIL. COMBINATION is the standard one or short."
   (let ((allowed (if (typep combination 'short-combination)
                      (list (list (combination-name combination)) '(:around))
                      '(() (:before) (:after) (:around)))))
     (find-if-not (lambda (method) (member (method-qualifiers method) allowed :test #'equal)) methods)))
 
 (defun long-form (function combination methods)
-  "Return the effective method form of METHODS of FUNCTION in COMBINATION, a long one. Return NIL and a problem when its
-code signals an error, or could do more than return a form."
+  "Return the effective method form of METHODS of FUNCTION in COMBINATION, a LONG-COMBINATION. Return NIL and a problem,
+as METHOD-FORM does, when the combination's code signals an error, or could do more than return a form."
   (let* ((maker (gethash (combination-name combination) long-combinations))
          (harmful (if maker (harmful-name maker) "unknown code")))
     (if harmful
@@ -130,8 +130,8 @@ code signals an error, or could do more than return a form."
           (error (failure) (values nil (list "error" (report-text 300 failure))))))))
 
 (defun method-form (function methods)
-  "Return the effective method form of METHODS, applicable ones in order, of FUNCTION. Without one, return NIL and a
-problem, a list of its kind and a text."
+  "Return the effective method form of METHODS, the applicable methods of FUNCTION in order. When there is none, return
+NIL and a problem: a list of a kind, such as \"primary\", and a text."
   (let* ((combination (sb-mop:generic-function-method-combination function))
          (standard (typep combination 'standard-combination))
          (stray (and standard (not (typep combination 'long-combination)) (stray-method combination methods))))
@@ -166,8 +166,8 @@ problem, a list of its kind and a text."
 (defparameter *most-entries* 1000 "At most this many entries of methods are found.")
 
 (defstruct (entry (:constructor make-entry (method from entered)))
-  "An entry of METHOD. FROM is the number, from 1, of the entry whose method calls it as its next one, or NIL. ENTERED
-is false when it is certain that nothing enters it. FROM is the entry whose method has no CALL-NEXT-METHOD then."
+  "A call of METHOD. FROM is the number, from 1, of the entry whose method calls METHOD as its next method, or NIL.
+ENTERED is false when METHOD is certainly not called: then FROM is the entry whose method has no CALL-NEXT-METHOD."
   method from entered)
 
 (defun entries (form)
@@ -180,7 +180,7 @@ is false when it is certain that nothing enters it. FROM is the entry whose meth
                  (if (null next)
                      number
                      (let ((inner (follow (first next) (rest next) (if entered number from) on)))
-                       ;; What methods call next is told of each, but not what a form makes of them.
+                       ;; A next method has an entry of its own; a form from MAKE-METHOD is shown only here.
                        (if (typep (first next) 'method) number (list number inner))))))
              (follow (method next from entered)
                (if (typep method 'method) (enter method next from entered) (walk method from entered)))
@@ -202,13 +202,13 @@ is false when it is certain that nothing enters it. FROM is the entry whose meth
 
 (defun order-members (function arguments offset limit)
   "Return the members of the answer about the methods of FUNCTION that a call with ARGUMENTS enters, LIMIT from OFFSET
-on, and those that it may enter."
+on, and the methods that it may enter."
   (multiple-value-bind (methods perhaps) (applicable-methods function arguments)
     (multiple-value-bind (form problem)
         (if methods (method-form function methods) (values nil (list "none" "")))
       (multiple-value-bind (entries numbered) (and form (entries form))
         (unless entries
-          ;; For methods that it does not accept, a long combination returns a form that signals.
+          ;; For methods that it does not accept, a long combination returns a form that signals an error.
           (when form (setf problem (list "error" (plain-text 300 form)) form nil))
           (setf entries (loop for method in methods collect (make-entry method nil t))))
         (list "problem" (first problem)
@@ -230,7 +230,8 @@ on, and those that it may enter."
           return (class-text (or (find-if #'forward-referenced-p (ancestors class)) class))))
 
 (defun dispatch-members (function arguments offset limit)
-  "Return the members of the answer about the generic FUNCTION and ARGUMENTS, in which NIL is one that denotes nothing."
+  "Return the members of the answer about a call of the generic FUNCTION with ARGUMENTS, from PARSED-ARGUMENT. NIL in
+ARGUMENTS stands for an argument whose text denotes nothing."
   (let ((methods (sb-mop:generic-function-methods function))
         (required (required-parameters function)))
     (flet ((refuse (problem &optional detail) (list "problem" problem "detail" detail)))

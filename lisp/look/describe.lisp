@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun recorded-arglist (function)
-  "Return the lambda list of FUNCTION, a function or its name, as text; for a generic function what its methods accept.
-Return NIL when SBCL keeps none, as with a debug quality of 0."
+  "Return the lambda list of FUNCTION, a function or its name, as text; for a generic function the one that its methods
+accept together. Return NIL when SBCL keeps none, as with a debug quality of 0."
   (handler-case
       (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
         (and (not unknown) (arglist-text arglist)))
@@ -17,8 +17,8 @@ Return NIL when SBCL keeps none, as with a debug quality of 0."
     (warning () nil)))
 
 (defun arglist-members (name)
-  "Return the members of an answer about the lambda list of the function NAME. ACCEPTED is there when the methods of a
-generic function accept something else."
+  "Return the members of an answer about the lambda list of the function NAME. \"accepted\" is the lambda list that the
+methods of a generic function accept, when it differs."
   (let ((function (and (not (and (symbolp name) (macro-function name))) (plain-definition name)))
         (recorded (recorded-arglist name)))
     (if (typep function 'generic-function)
@@ -32,12 +32,12 @@ generic function accept something else."
     (and known (listp arglist) (arglist-text arglist))))
 
 (defun place-data (source &optional description function)
-  "Return where SOURCE, a definition source of SB-INTROSPECT, is as a JSON object with DESCRIPTION, or NIL without a file.
-FUNCTION is that of a method, whose source tells no date."
+  "Return the place of SOURCE, a definition source of SB-INTROSPECT, as a JSON object with DESCRIPTION, or NIL without a
+file. FUNCTION is the function of a method, whose definition source has no date."
   (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
          (file (and path (translated (namestring path))))
          (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
-                      ;; Of a class, what the agent told the compiler.
+                      ;; The date that the agent gave the compiler for a class.
                       (getf (introspect "DEFINITION-SOURCE-PLIST" source) :live-lisp-date)
                       (and function (fourth (function-place function)))))
          (changed (changed-p file written)))
@@ -54,7 +54,7 @@ FUNCTION is that of a method, whose source tells no date."
                 (span-members file written form (introspect "DEFINITION-SOURCE-FORM-NUMBER" source) '())))))))
 
 (defun source-data (name type)
-  "Return JSON objects for the places where NAME is defined as TYPE, one of SB-INTROSPECT's."
+  "Return JSON objects for the places where NAME is defined as TYPE, such as :FUNCTION, a word of SB-INTROSPECT."
   (remove nil (mapcar #'place-data (introspect "FIND-DEFINITION-SOURCES-BY-NAME" name type))))
 
 (defun method-description (method)
@@ -64,11 +64,11 @@ FUNCTION is that of a method, whose source tells no date."
                 collect (specializer-text specializer))))
 
 (sb-ext:defglobal **evaluation-of** (constantly nil)
-  "A function of a name, or a method, and keywords for kinds of definitions. It returns which evaluation made the definition
-of one of these kinds that the image has, as a JSON object, or NIL when no evaluation is known to have made it.")
+  "A function of a name, or a method, and keywords for kinds of definitions. It returns a JSON object about the
+evaluation that made the current definition of one of these kinds, or NIL when none is known to have made it.")
 
 (defun evaluation-data (name &rest kinds)
-  "Return which evaluation made NAME, or a method, as one of KINDS, as a JSON object, or NIL."
+  "Return a JSON object about the evaluation that defined NAME, a name or a method, as one of KINDS, or NIL."
   (apply **evaluation-of** name kinds))
 
 (defun method-data (method)
@@ -88,7 +88,7 @@ of one of these kinds that the image has, as a JSON object, or NIL when no evalu
       (loop
         (multiple-value-bind (more symbol) (next)
           (unless more (return table))
-          ;; Another thread can unbind it meanwhile.
+          ;; Another thread can unbind SYMBOL meanwhile.
           (let ((value (and (eq package (symbol-package symbol)) (boundp symbol) (ignore-errors (symbol-value symbol)))))
             (when (and value (not (typep value '(or symbol number character))))
               (let ((other (gethash value table)))
@@ -103,8 +103,8 @@ of one of these kinds that the image has, as a JSON object, or NIL when no evalu
                                       (variables-by-value package)))))
 
 (defun specializer-packages (specializer)
-  "Return the packages whose variables are likely to hold the object of SPECIALIZER, an EQL one: that of its class, and
-those of generic functions with methods for it."
+  "Return the packages whose variables are likely to hold the object of SPECIALIZER, an EQL specializer: the package of
+the object's class, and those of generic functions with methods for SPECIALIZER."
   (let ((names (list* (class-name (class-of (sb-mop:eql-specializer-object specializer)))
                       (loop for method in (sb-mop:specializer-direct-methods specializer)
                             for function = (sb-mop:method-generic-function method)
@@ -191,7 +191,7 @@ LIMIT methods from OFFSET on."
   (typep class 'condition-class))
 
 (defun class-nature (class)
-  "Return the words of answers for the kind of CLASS."
+  "Return the kind of CLASS in the words of answers, such as \"STRUCTURE CLASS\"."
   (typecase class
     (structure-class "STRUCTURE CLASS")
     (built-in-class "BUILT-IN CLASS")

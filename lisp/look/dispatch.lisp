@@ -3,7 +3,7 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Arguments: a list of :VALUE and an object, or of :CLASS or :UNDEFINED and a class
+;;; An argument is a list: :VALUE and an object, :CLASS and a class, or :UNDEFINED and a class that is not defined yet
 
 (defun literal (kind text)
   "Return the object that TEXT denotes. The server has checked that TEXT is a literal of KIND."
@@ -94,8 +94,8 @@ class precedence list of each argument."
                       t)))
 
 (defun applicable-methods (function arguments)
-  "Return the methods of the generic FUNCTION that are applicable to ARGUMENTS, most specific first; and those that may
-be, each in a list with the positions of the arguments that decide."
+  "Return the methods of the generic FUNCTION that are applicable to ARGUMENTS, most specific first. The second value
+has the methods that may be applicable, each in a list with the positions of the arguments that decide."
   (let ((precedences (loop for argument in arguments collect (precedence (argument-class argument))))
         (order (precedence-positions function))
         (sure '()) (perhaps '()))

@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun class-before-p (one other)
-  "True when class ONE precedes OTHER: by name, then by package (C10); those without a name come last."
+  "True when class ONE precedes OTHER: by name, then by package (C10). Classes without a name come last."
   (let ((name-1 (class-name one)) (name-2 (class-name other)))
     (cond ((not (and name-1 (symbolp name-1))) nil)
           ((not (and name-2 (symbolp name-2))) t)
@@ -48,8 +48,8 @@ level from 0, and a mark: :AGAIN when its subclasses stand further up, :CUT when
             "below" (and (eq mark :cut) (below class)))))
 
 (defun up-members (class)
-  "Return the members of an answer about the classes above CLASS. One that is not finalized has no precedence list; then
-all its known superclasses are listed."
+  "Return the members of an answer about the classes above CLASS. A class that is not finalized has no precedence list;
+then all its known superclasses are listed."
   (flet ((texts (classes)
            (loop for class in classes
                  collect (format nil "~A~:[~; (not defined)~]" (class-text class) (forward-referenced-p class)))))
@@ -57,8 +57,8 @@ all its known superclasses are listed."
           "ancestors" (texts (ancestors class)))))
 
 (define-operation "class-hierarchy" (name package up down depth offset limit)
-  "Return where the class NAME of PACKAGE stands: with UP the classes above it; with DOWN LIMIT rows from OFFSET on of
-the tree of its subclasses, DEPTH levels deep."
+  "Return, for the class NAME of PACKAGE, with UP the classes above it, and with DOWN the tree of its subclasses, DEPTH
+levels deep, of which LIMIT rows from OFFSET on."
   (let* ((class (named-class name package)) (symbol (named-symbol name package)))
     (call-user-code
      (lambda ()

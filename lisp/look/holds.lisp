@@ -1,8 +1,8 @@
-;;;; Reads SBCL's code objects: the functions in one, what it calls, and the symbols in its constants.
+;;;; Reads SBCL's code objects: their functions, the functions that they call, and the symbols in their constants.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Its functions
+;;; The functions in a code object
 
 (defun code-of (function)
   "Return the code object of FUNCTION, which can be a closure; NIL when it has none of its own."
@@ -17,8 +17,9 @@
   (ignore-errors (source-name (information-source (code-information code)))))
 
 (defun root-in (code function)
-  "Return the root of FUNCTION in CODE. SBCL names an inner function by its block, or only by its file. So one whose
-root is no function of CODE belongs to the first function there that has a name of its own."
+  "Return the root of FUNCTION, one of CODE: the outermost function around it, as ROOT-OF does. SBCL names an inner
+function by its block, or only by its file. So a function whose root is no function of CODE is taken for part of the
+first function of CODE that has a name of its own."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root
@@ -41,7 +42,7 @@ root is no function of CODE belongs to the first function there that has a name 
         for function = (code-function code index)
         when (eq :top-level (root-in code function)) collect function))
 
-;;; What it calls
+;;; The functions that a code object calls
 
 (defun map-constants (visit code)
   "Call VISIT with each constant of CODE. All functions of CODE share them."
@@ -65,7 +66,7 @@ root is no function of CODE belongs to the first function there that has a name 
         (when xrefs
           (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name names)) xrefs))))))
 
-;;; Names in its data
+;;; The names in the data of a code object
 
 (sb-ext:defglobal **system-packages**
     (let ((table (make-hash-table :test 'eq :synchronized t)))
@@ -92,9 +93,9 @@ root is no function of CODE belongs to the first function there that has a name 
   (typep constant '(or symbol cons (simple-array t))))
 
 (defun map-symbols (visit constant)
-  "Call VISIT with each symbol of the program in CONSTANT: an atom, or conses and arrays of at most 2000 elements. The
-second argument is true for a handler of HANDLER-BIND. SBCL keeps it as a pair: the condition class, or a function that
-tests for it, and the name of a global function."
+  "Call VISIT with each symbol of the program in CONSTANT, an atom or a tree of conses and arrays, of which 2000
+elements are examined. The second argument of VISIT is true when the symbol names a handler of HANDLER-BIND: SBCL keeps
+a clause as a pair of the condition class, or a function that tests for it, and the name of a global function."
   (let ((left 2000))
     (labels ((walk (part depth &aux before)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -125,8 +126,8 @@ tests for it, and the name of a global function."
         finally (return (symbolp rest))))
 
 (defun behind-check-p (list code)
-  "True when LIST follows a function that checks arguments among the constants of CODE, with only lambda lists between.
-Where SBCL keeps such functions out of the constants, every lambda list may be an argument of one."
+  "True when LIST follows a function that checks arguments, such as +CHECKS-LIST+, among the constants of CODE, with
+only lambda lists between. Where SBCL keeps functions out of the constants, only lambda lists need precede LIST."
   (let ((behind +name-of-cell+))
     (map-constants (lambda (constant)
                      (when (eq constant list) (return-from behind-check-p behind))
@@ -136,8 +137,8 @@ Where SBCL keeps such functions out of the constants, every lambda list may be a
                    code)))
 
 (defun beside-lambda-lists-p (list code)
-  "True when LIST, which follows a function that checks arguments, is data of CODE: most of its symbols name functions,
-and there are more such lists than calls that check."
+  "True when LIST, which is BEHIND-CHECK-P, is data of CODE nevertheless: most of its symbols name functions, and CODE
+has more such lists than calls of functions that check arguments."
   (let ((functions 0) (lists 0))
     (labels ((visit (part)
                (cond ((consp part) (visit (car part)) (visit (cdr part)))
@@ -151,7 +152,7 @@ and there are more such lists than calls that check."
 
 (defun lambda-list-p (constant code)
   "True when CONSTANT of CODE is a lambda list that SBCL keeps for errors about arguments. A macro's begins with a list
-that names it. One of DESTRUCTURING-BIND has lambda list keywords, or follows the function that checks it."
+that names the macro. One of a DESTRUCTURING-BIND has lambda list keywords, or is BEHIND-CHECK-P."
   (and (consp constant)
        (let ((of (first constant)))
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))

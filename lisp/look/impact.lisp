@@ -1,8 +1,8 @@
-;;;; The operation impact: what a change of a definition concerns, such as its methods and the tests that reach it.
+;;;; The operation impact: what a change of a definition affects, such as its methods and the tests that reach it.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Who reaches a name
+;;; The users that reach a name
 
 (defparameter *most-reaching* 5000 "At most this many users are followed to the tests that reach a name.")
 
@@ -129,7 +129,7 @@ Calls within inlined code count, which have no cross reference."
 
 (defun functions-finding-names (index packages)
   "Return the functions in INDEX, with names in PACKAGES (package names), that call INTERN or FIND-SYMBOL: they can call
-others without a cross reference. Macros are left out: the symbols that they make appear in the code that uses them."
+what they look up without a cross reference. Leave out macros: code that uses them has the symbols that they make."
   (let ((found '()))
     (dolist (finder '(intern find-symbol) found)
       (map-uses (lambda (user kind)
@@ -144,13 +144,13 @@ others without a cross reference. Macros are left out: the symbols that they mak
 
 (defun finding-members (index symbol limit)
   "Return the members of the answer about functions in the packages of SYMBOL that look up symbols by name, and so may
-call it: the first LIMIT by name, and their number."
+call the function SYMBOL: the first LIMIT by name, and their number."
   (let ((users (sort (functions-finding-names index (packages-with symbol)) #'string< :key #'shown-name)))
     (list "finding" (users-data users limit)
           "findingCount" (length users))))
 
 (defun structure-users (index class)
-  "Return how the functions in INDEX read that call what DEFSTRUCT made of CLASS, or of structures that include that."
+  "Return the names of the functions in INDEX that call what DEFSTRUCT made for CLASS or a structure that includes it."
   (let ((names (mapcan #'structure-function-names (remove-if-not #'structure-description (cons class (classes-below class)))))
         (found '()))
     (dolist (name names)
@@ -168,8 +168,8 @@ call it: the first LIMIT by name, and their number."
   (object "place" (method-data method) "arglist" (arglist-text (sb-mop:method-lambda-list method))))
 
 (define-operation "impact" (name package limit redefined superclasses)
-  "Tell what a change of the function, macro or class NAME of PACKAGE concerns besides its callers: LIMIT of each kind. When a
-class is REDEFINED, SUPERCLASSES are what its definition names as such."
+  "Return what a change of the function, macro or class NAME of PACKAGE affects besides its callers, LIMIT of each kind.
+With REDEFINED, the class gets a new definition, which names SUPERCLASSES as its direct ones."
   (multiple-value-bind (symbol status setf in) (named-symbol name package)
     (declare (ignore status))
     (let* ((target (if setf (list 'setf symbol) symbol)) (kind (function-kind target))

@@ -1,8 +1,8 @@
-;;;; Builds the index at the first question, and adds to it what is new since.
+;;;; Builds the index at the first question, and adds new code and names to it at later ones.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; What is new
+;;; The users that INDEX lacks
 
 (defun noted-p (index code)
   "True when INDEX has what CODE uses."
@@ -10,12 +10,12 @@
     (and serial (< serial (length noted)) (= 1 (bit noted serial)))))
 
 (defun other-name-p (name function)
-  "True when FUNCTION, a simple one which NAME reaches, has another name of its own, or none."
+  "True when the simple FUNCTION, which NAME reaches, has a debug name other than NAME, or none."
   (let ((own (simple-function-name function)))
     (not (or (eq own name) (equal name (name-in-root (root-of own)))))))
 
 (defun loose-p (code)
-  "True when CODE is of no file and has a function without a name: data may keep it alive."
+  "True when CODE is from no file and has a function without a name: perhaps only data refers to it."
   (and (plusp (code-functions code))
        (null (code-file code))
        (member :top-level (roots-in code))))
@@ -54,10 +54,11 @@
       (dolist (name (if (typep each 'code) (names-in each) (list each))) (setf (gethash name names) t)))
     (loop for name being the hash-keys of names nconc (users-by-name index name))))
 
-;;; Adding it
+;;; Adding users to the index
 
 (defun note-file (index code)
-  "Record in INDEX the file of CODE, unless it is SBCL's or ours. One unknown so far was loaded before the hooks."
+  "Record in INDEX the file of CODE, unless it is SBCL's or ours. A file without a FILE-LOAD was loaded before the hooks
+were installed: record its load now."
   (let ((file (code-file code)) (files (use-index-files index)))
     (unless (or (not (stringp file))
                 (eql 0 (search "SYS:" file :end2 (min 4 (length file))))
@@ -89,7 +90,7 @@
         (note-known index user code)))))
 
 (defun note-packages (index)
-  "Record in INDEX, whose users are in the order of answers, the names of their packages."
+  "Record in INDEX the names of its users' packages. The users are in the order of answers, by these names."
   (let ((known (make-hash-table :test 'eq)))
     (loop for user across (use-index-users index)
           for package = (and (user-name user) (symbol-package (name-key (user-name user))))
@@ -106,12 +107,12 @@
             do (setf (gethash name table) (subseq uses 0 (1+ (aref uses 0)))))))
 
 (defun all-heard-p ()
-  "True when SBCL reports all that is new."
+  "True when the hooks report all new code and all new names."
   (and **listening** +name-check+))
 
 (defun stale-p (index)
-  "True when INDEX, or NIL, must be built again: SBCL reports too little, there are too many news, a package was
-renamed, or INDEX got more users than it was built with."
+  "True when INDEX is NIL or must be built again: the hooks reported too little or too many news, a package was renamed,
+or more users were added to INDEX than it was built with."
   (or (null index)
       (and (eq t **news**) (or (all-heard-p) (null next-serial) (/= next-serial (use-index-serial index))))
       (> (length (use-index-users index)) (* 2 (use-index-sorted index)))
@@ -119,7 +120,7 @@ renamed, or INDEX got more users than it was built with."
               thereis (not (eq name (package-name package))))))
 
 (defun new-index ()
-  "Return an index of the whole image. What is defined meanwhile becomes news for it."
+  "Return an index of the whole image. Code and names that are defined meanwhile become news."
   (setf **news-count** 0
         **news** (if (all-heard-p) '() t))
   (let ((index (make-use-index)))
@@ -151,7 +152,7 @@ lack something: the next question builds it again."
         when there collect there))
 
 (defun add-news (index)
-  "Add to INDEX what **NEWS** reports, and newer code that no name reached before."
+  "Add to INDEX the users in **NEWS**, and in its UNREACHED code, which a name may reach by now."
   (let* ((news (still-there (taken-news))) (all (append (still-there (use-index-unreached index)) news)))
     (add-users index (nconc (mapcan #'loose-users news) (users-among index all)))
     (setf (use-index-unreached index)
@@ -171,5 +172,5 @@ lack something: the next question builds it again."
 (declaim (notinline updated-index))
 
 (defun current-index ()
-  "Return UPDATED-INDEX, and scrub the stack: the collector would take what is left there for references to code."
+  "Return UPDATED-INDEX, and scrub the stack: the collector would take words left there for references to code."
   (prog1 (updated-index) (scrub-stack)))

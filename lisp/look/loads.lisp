@@ -1,4 +1,4 @@
-;;;; Hooks functions of SBCL, so that the index hears of loaded files, evaluated forms, new code, and names that are
+;;;; Hooks functions of SBCL, so that the index learns of loaded files, evaluated forms, new code, and names that are
 ;;;; defined.
 
 (in-package "LIVE-LISP.LOOK")
@@ -7,8 +7,8 @@
 (sb-ext:defglobal **news** t
   "What the index does not know yet: a list of weak pointers to new code, and names that were defined or undefined. T
 means that the index must be built again.")
-(sb-ext:defglobal **news-count** 0 "About how many news came since the index last took them.")
-(defconstant +most-news+ 30000 "With more news than these, building a new index takes less time.")
+(sb-ext:defglobal **news-count** 0 "About how many news there were since they were last added to the index.")
+(defconstant +most-news+ 30000 "With more news than these, building a new index takes less time than adding them.")
 (sb-ext:defglobal **interpreted** nil "True once an interpreter evaluated a form, which leaves no code.")
 
 (defun note-news (news)
@@ -25,7 +25,7 @@ means that the index must be built again.")
 (sb-ext:defglobal **last-load** nil "The FILE-LOAD from which new code came last, or NIL.")
 
 (defun note-claim (code)
-  "Record in **CLAIMED** from what CODE, new and of no file, comes: a form being evaluated or a file being loaded."
+  "Record in **CLAIMED** what made CODE, a new code object of no file: a form being evaluated or a file being loaded."
   (let ((form evaluated-form))
     (cond ((and (consp form) (not *load-truename*))
            (when (definer-head-p form) (setf (gethash code **claimed**) (note-definer form))))
@@ -72,12 +72,12 @@ means that the index must be built again.")
 
 (defun finalizers-run (function &rest arguments)
   "Hook: call FUNCTION, which SBCL's finalizer thread calls after a collection, with ARGUMENTS; then scrub the stack.
-FUNCTION removes dead code from a table. New code gets the same address, and one left on the stack would keep it alive."
+FUNCTION leaves addresses of dead code there. New code can get such an address, which would keep it alive."
   (multiple-value-prog1 (apply function arguments)
     (scrub-stack)))
 
 (defun listen-for-code ()
-  "Install these hooks: from now on SBCL reports new code, evaluated forms, and names that are defined."
+  "Install the hooks of this file and of runs.lisp: from now on they record new code, evaluated forms and new names."
   (loop for (listener name) in `((code-noted ,+note-code+) (part-evaluated ,+evaluate-simply+)
                                  (run-once ,+evaluate-compiled+)
                                  (interpreted ,+interpret+) (name-defined ,+name-check+)

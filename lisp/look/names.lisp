@@ -59,8 +59,8 @@ and the rest."
       (and home (values (find-symbol (token-name rest) home))))))
 
 (defun strip-wrapping (text)
-  "Return TEXT without a leading #' or ', and whether it is (SETF NAME); then only NAME is left of it. PACKAGE::(SETF
-NAME), as answers spell it, counts too."
+  "Return TEXT without a leading #' or ', and false. For \"(SETF NAME)\" return \"NAME\" and true. For \"P::(SETF
+NAME)\", as answers spell a name of the package P, return \"P::NAME\" and true."
   (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))
     (cond ((eql 0 (search "#'" text)) (setf text (subseq text 2)))
           ((and (> (length text) 1) (char= (char text 0) #\')) (setf text (subseq text 1))))
@@ -115,7 +115,7 @@ S3.5). When no package was named, that answer says if the session's package has 
 ;;; What a symbol names
 
 (defun callable-nature (symbol)
-  "Return \"MACRO\", \"GENERIC-FUNCTION\", \"FUNCTION\" or NIL; they exclude each other (C15)."
+  "Return \"MACRO\", \"GENERIC-FUNCTION\", \"FUNCTION\" (also for a special operator) or NIL (C15)."
   (cond ((not (fboundp symbol)) nil)
         ((special-operator-p symbol) "FUNCTION")
         ((macro-function symbol) "MACRO")
@@ -123,7 +123,7 @@ S3.5). When no package was named, that answer says if the session's package has 
         (t "FUNCTION")))
 
 (defun variable-kind (symbol)
-  "Return :SPECIAL, :CONSTANT, :GLOBAL, :MACRO (a symbol macro) or NIL."
+  "Return :SPECIAL, :CONSTANT, :GLOBAL, :ALWAYS-BOUND, :MACRO (a symbol macro), or NIL when SYMBOL names no variable."
   (let ((kind (known :variable :kind symbol)))
     (case kind
       ((:special :constant :global :macro :always-bound) kind)

@@ -14,7 +14,7 @@
         #'string< :key #'first))
 
 (defun symbols-by-status (package)
-  "Return a list of three vectors of symbols: external in PACKAGE, internal, inherited."
+  "Return a list of three vectors: the external, the internal and the inherited symbols of PACKAGE."
   (let ((found (loop repeat 3 collect (make-array 100 :adjustable t :fill-pointer 0)))
         (inherited (make-hash-table :test 'eq)))
     (with-package-iterator (next package :external :internal :inherited)
@@ -44,7 +44,7 @@
                             #'symbol-before-p))))
 
 (defun nature-list (symbol)
-  "Return all that SYMBOL names as one text, for the list of a package."
+  "Return a text such as \"FUNCTION, CLASS\" for all that SYMBOL names, for the list of a package."
   (let* ((class (find-class symbol nil)) (type (and (not class) (type-name-p symbol)))
          (callable (callable-nature symbol)))
     (format nil "~{~A~^, ~}"

@@ -1,9 +1,9 @@
-;;;; The operation ranked-apropos: symbol search for a caller who does not know the exact name, ranked by how the
-;;;; pattern fits and by whose the package is. One pass over the symbols, with bounded work for each.
+;;;; The operation ranked-apropos: symbol search for a caller who does not know the exact name, ranked by how well the
+;;;; pattern fits, and by the package: the user's first. One pass over the symbols, with bounded work for each.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; How a pattern fits a name; both are in upper case
+;;; How well a pattern fits a name; both are in upper case
 
 (defun word-start-p (name i)
   "True when a word, of letters and digits, begins at index I of NAME."
@@ -84,7 +84,7 @@ that ranks equal fits, lower is better. Names that differ from PATTERN by typos 
               (values fit (or words 0))
               (let ((far (and slips (funcall slips name)))) (and far (values 5 far)))))))))
 
-;;; Whose a package is
+;;; Does a package belong to the user?
 
 (defun within-p (file roots)
   "True when FILE, a native name, is below one of the directories ROOTS."
@@ -94,8 +94,8 @@ that ranks equal fits, lower is better. Names that differ from PATTERN by typos 
         roots))
 
 (defun functions-file (package)
-  "Return the source file of a function that is present in PACKAGE, from the first hundred. Return :TYPED when none of
-its functions is from a file, NIL when it has none."
+  "Return the source file of one of the first hundred functions whose home is PACKAGE. Return :TYPED when none of these
+is from a file, NIL when PACKAGE has no functions."
   (let ((seen 0) (typed nil))
     (do-symbols (symbol package typed)
       (when (and (eq (symbol-package symbol) package) (fboundp symbol))

@@ -5,8 +5,8 @@
 ;;; Which users exist
 
 (defun free-p (code name)
-  "True when only CODE itself, which is of no file, shows that it uses NAME: the form or load that claims it is gone or
-does not use NAME, and CODE is not merely a form that has run."
+  "True when CODE, a code object of no file, is the only sign of a use of NAME: the form or load that made CODE, by
+**CLAIMED**, is outdated or does not use NAME, and CODE is not merely a form that has run."
   (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
              (typecase claim
@@ -25,7 +25,7 @@ does not use NAME, and CODE is not merely a form that has run."
       (and ids (reduce #'min ids)))))
 
 (defun doubtful-p (code)
-  "True when only a collection can show whether anything keeps CODE, a free one, alive."
+  "True when only a garbage collection can show whether anything still refers to CODE, which is FREE-P."
   (not (or *collected*
            (running-p code)
            (>= (generation code) +never-collected+))))
@@ -49,7 +49,8 @@ does not use NAME, and CODE is not merely a form that has run."
       (let ((code (user-code user))) (and code (code-file code)))))
 
 (defun map-uses (visit index name)
-  "Call VISIT with each user of NAME in INDEX and the position of its kind of use, in the order in which users came."
+  "Call VISIT with each user of NAME in INDEX and the position of its kind of use in *USE-KINDS*. The users come in the
+order in which they were added, then the top-level forms."
   (flet ((visit-use (use)
            (declare (type (unsigned-byte 32) use))
            (funcall visit (aref (use-index-users index) (use-user use)) (use-kind use))))
@@ -62,7 +63,7 @@ does not use NAME, and CODE is not merely a form that has run."
       (dolist (kind (use-kinds place name)) (funcall visit place kind)))))
 
 (defun in-order (users)
-  "Return the list USERS, sorted in the order of answers. All are, up to those added after the index was built."
+  "Return the list USERS, sorted in the order of answers. Only users added after the index was built can be out of it."
   (let ((last (loop for rest on users
                     while (and (rest rest) (not (user-before-p (second rest) (first rest))))
                     finally (return rest))))
@@ -94,9 +95,9 @@ for all questions of one evaluation."
   (catch 'doubtful
     (return-from users-of (users-now index name kinds)))
   (let ((evaluation (asking-evaluation)))
-    ;; Else an evaluation that asks about many names would collect for each.
+    ;; Otherwise an evaluation that asks about many names would collect for each of them.
     (unless (and evaluation (eql evaluation **collected-in**))
-      ;; The collector would take what is left on this stack for references to the code.
+      ;; The collector would take words left on this stack for references to the code.
       (clear-stack)
       (sb-ext:gc :full (< (heap-usage) *searched-heap*))
       (setf **collected-in** evaluation)))
@@ -141,11 +142,12 @@ for all questions of one evaluation."
 (defparameter *most-names* 500 "At most this many symbols among the data of a form are sent.")
 
 (defun data-names (place)
-  "Return the symbols among the data of PLACE as texts, without variables. What a form defines is among them."
+  "Return the symbols in the data of PLACE as texts, without variables. Names that the form defines are among them."
   (page (loop for symbol in (form-uses-data (top-form-uses place)) unless (variable-kind symbol) collect (symbol-text symbol)) 0 *most-names*))
 
 (defun form-data (place possible)
-  "Return PLACE as a JSON object: where it is, or what it defines. POSSIBLE is true when it only mentions the name."
+  "Return PLACE, a TOP-FORM, as a JSON object: its file and number, or the name that it defines. POSSIBLE is true when
+it only mentions the name that the answer is about."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (multiple-value-bind (file date) (told-file (file-load-name source))
@@ -193,8 +195,8 @@ for all questions of one evaluation."
          (name-text own))))
 
 (defun user-data (group name kinds &key kind text sites possible)
-  "Return GROUP, users of one name, as a JSON object. They use NAME in one of KINDS, SBCL's kinds of cross references.
-KIND and TEXT override their own kind and name, SITES asks for places, POSSIBLE says that they only mention NAME."
+  "Return GROUP, a list of users with one name, as a JSON object. They use NAME in one of KINDS, SBCL's kinds of cross
+references. KIND and TEXT override their own kind and name, SITES asks for places, POSSIBLE means a mere mention."
   (let* ((user (first group)) (sort (sort-of user)))
     (case sort
       (:place (form-data user possible))

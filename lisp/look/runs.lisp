@@ -1,4 +1,4 @@
-;;;; Records what code does not show: forms compiled to run once, and slots that SETF sets in place, without a call.
+;;;; Records what code does not show: forms compiled to run once, and slots of structures that are set without a call.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -28,7 +28,7 @@
     (setf (gethash code **runs**) *run*)))
 
 (defun running-p (code)
-  "True while the form runs for which CODE was made."
+  "True while the form that CODE was made to run is running."
   (second (gethash code **runs**)))
 
 (defun run-p (code)
@@ -45,7 +45,8 @@ which only one thread uses at a time, has not recorded these expansions yet, or 
 (defparameter *most-set-in-place* 100 "At most this many entries of *SET-IN-PLACE* are kept.")
 
 (defun slot-expanded (function place environment)
-  "Hook: call FUNCTION, which tells SETF and its like whether PLACE is a structure slot, and note a slot as set."
+  "Hook: call FUNCTION, which tells SETF and its like whether PLACE is a structure slot. Add such a slot's reader to
+*SET-IN-PLACE*."
   (let ((slot (funcall function place environment)) (path source-path))
     (when (and slot path)
       (let ((known (or (assoc path *set-in-place* :test #'eq)
@@ -57,7 +58,7 @@ which only one thread uses at a time, has not recorded these expansions yet, or 
 
 (defun expansion-recorded (function macro block path)
   "Hook: call FUNCTION, which records that MACRO was expanded in BLOCK at PATH. Then record calls of the setters that
-the expansion replaces: SBCL records only those of slot readers. All macros but SETF read the slot too."
+the expansion replaces, which SBCL does not. Unless MACRO is SETF, record the readers too: PUSH, for example, reads."
   (funcall function macro block path)
   (let ((known (assoc path *set-in-place* :test #'eq)))
     (when known

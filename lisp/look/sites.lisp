@@ -7,10 +7,10 @@
   (let ((function (contrib-function "SB-INTROSPECT" name)))
     (and function (ignore-errors (apply function arguments)))))
 
-(defvar *told-files* nil "A cache for one answer: the native name and the date of each source file, by name; or NIL.")
+(defvar *told-files* nil "A cache for one answer: the native name and the date of a source file, by its name; or NIL.")
 
 (defun told-file (name)
-  "Return the native name of the source file NAME, and its date, looked up once an answer."
+  "Return the native name of the source file NAME, and the file's date; both are looked up once for each answer."
   (values-list
    (or (and *told-files* (gethash name *told-files*))
        (let* ((native (translated name)) (known (list native (date-of native))))
@@ -56,8 +56,8 @@ the file's date when it was compiled, its date now, the offsets of all top-level
                         (list (format nil "(~{~A~^ ~})" (mapcar #'qualified-text (first (last root)))))))))))
 
 (defun site-data (user function numbers)
-  "Return JSON objects for the places in FUNCTION where USER uses a name. NUMBERS are the form numbers of the lists
-there; 0 means that only the definition is known."
+  "Return JSON objects for the places in FUNCTION, of USER, where a name is used. NUMBERS are the form numbers of these
+places; 0 means that only the definition is known."
   (destructuring-bind (&optional file offset form created date offsets) (function-place function)
     (let ((changed (and created (not (eql created date)))) (method (method-text user)))
       (loop for number in numbers

@@ -71,7 +71,7 @@ STARTS[I] in OCTETS."
     low))
 
 (defun marked-places (gone symbols)
-  "Return a bit vector parallel to SYMBOLS, those of an index: one 1 for each element of the list GONE."
+  "Return a bit vector parallel to SYMBOLS, those of an index, with a 1 at one place of each element of the list GONE."
   (let ((marks (make-array (length symbols) :element-type 'bit :initial-element 0)))
     (dolist (symbol gone marks)
       (let ((place (loop for place from (name-place (symbol-name symbol) symbols 0) below (length symbols)
@@ -262,7 +262,7 @@ those that it inherits (C11)."
             (if (eq status :inherited)
                 (push symbol inherited)
                 (push symbol present))))))
-    ;; A symbol that is imported and inherited comes twice.
+    ;; The iterator repeats a symbol that is inherited twice, or imported and inherited.
     (values present (set-difference (remove-duplicates inherited) present))))
 
 ;;; The operation

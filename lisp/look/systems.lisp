@@ -1,4 +1,4 @@
-;;;; Finds the files of a system of ASDF. ASDF is looked up by name, since an image can be without it.
+;;;; Finds the files of an ASDF system. ASDF's functions are looked up by name, since an image can be without ASDF.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -8,7 +8,7 @@
     (and function (ignore-errors (apply function arguments)))))
 
 (defun component-files (component)
-  "Return the native names of the files of COMPONENT, one of ASDF's."
+  "Return the native names of the files of COMPONENT, an ASDF component such as a system."
   (let ((children (asdf-value "COMPONENT-CHILDREN" component)))
     (if children
         (loop for child in children append (component-files child))
@@ -16,7 +16,7 @@
           (and path (pathname-name path) (list (translated (namestring path))))))))
 
 (defun primary-name (name)
-  "Return the part of NAME, a system's, that it shares with the other systems of its .asd file."
+  "Return the part of the system name NAME before a slash: \"a\" of \"a/tests\". All systems of one .asd file share it."
   (subseq name 0 (position #\/ name)))
 
 (defun registered-system (name)
@@ -33,7 +33,8 @@
       dependency))
 
 (defun system-parts (name)
-  "Return the system NAME and the systems of its .asd file that it depends on, as a package-inferred one does."
+  "Return the system NAME and the systems of its .asd file on which it depends, such as those of a package-inferred
+one."
   (let ((parts '()))
     (labels ((visit (each)
                (let ((system (registered-system each)))
@@ -46,7 +47,7 @@
     (reverse parts)))
 
 (defun system-files (name)
-  "Return a table with the native names of the files of the system NAME as keys. Calls FAIL-LOOKUP without one."
+  "Return a table with the native names of the files of the system NAME as keys. Calls FAIL-LOOKUP if there is none."
   (let ((parts (system-parts name)) (files (make-hash-table :test 'equal)))
     (unless parts (fail-lookup "failure" "no-system" "system" name))
     (dolist (part parts files)
@@ -55,6 +56,6 @@
 (defvar *within* nil "A table of native file names: only users of names in these files count. NIL when all count.")
 
 (defun counts-p (file)
-  "True when FILE, the name of a source file or NIL, counts."
+  "True when users in FILE, the name of a source file or NIL, count by *WITHIN*."
   (or (null *within*)
       (and (stringp file) (gethash (told-file file) *within*) t)))

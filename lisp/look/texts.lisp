@@ -1,9 +1,9 @@
-;;;; Reads loaded files again, at the next question, to find what their top-level forms use: those leave no code.
+;;;; Reads loaded files again, at the next question, to find what their top-level forms use: such forms leave no code.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun read-unknown (stream character number)
-  "Read on behind # and CHARACTER, unknown in this image: the file's compilation may have defined them."
+  "Read the object after # and CHARACTER, unknown in this image: compiling the file may have defined this syntax."
   (declare (ignore character number))
   (doubtful (list 'progn (read stream t nil t))))
 
@@ -21,8 +21,8 @@ them no function that they could call."
                   (every #'without-effect-p (rest form)))))))
 
 (defun readtable-without-evaluation (readtable)
-  "Return a copy of READTABLE whose #. evaluates only a form without side effects, and returns another as data. Behind
-#+ and #-, read in KEYWORD, it evaluates any: what is skipped depends on the value."
+  "Return a copy of READTABLE whose #. evaluates only a form without side effects, and returns any other form as data.
+After #+ and #-, which read in KEYWORD, it evaluates any form: what is skipped depends on the value."
   (let ((copy (copy-readtable readtable)))
     (ignore-errors
      (set-dispatch-macro-character #\# #\. (lambda (stream character number)
@@ -48,14 +48,14 @@ where another thread could find and keep them."
     scratch))
 
 (defun enter (package)
-  "Make a new scratch package of PACKAGE current, in place of the last one."
+  "Make a new scratch package of PACKAGE current, and delete the last one."
   (let ((old *scratch*))
     (setf *scratch* (scratch-package package)
           *package* *scratch*)
     (when old (delete-package old))))
 
 (defun take-settings (parts)
-  "Apply to the next forms what PARTS, of a form that was read, assign to *PACKAGE* and *READTABLE*."
+  "Set *PACKAGE* and *READTABLE* for the next forms as PARTS, of the form that was just read, do."
   (loop for part in parts
         do (when (typep part '(cons (eql setq) (cons symbol (cons t null))))
              (destructuring-bind (variable form) (rest part)
@@ -105,7 +105,8 @@ text that says why reading ended early. VERSION is as for CALL-READING-AGAIN."
                         (without-traces (apply #'read-forms (constantly nil) file version))))
 
 (defun note-load (name mark created)
-  "Return the FILE-LOAD of the file NAME dated CREATED: the last one, or a new one if MARK, unique to a load, differs."
+  "Return the FILE-LOAD of the file NAME dated CREATED: the last one if it has this MARK, unique to a load, else a new
+one."
   (let ((known (gethash name **sources**)))
     (if (and known (eq mark (file-load-mark known)))
         known
@@ -147,7 +148,7 @@ text that says why reading ended early. VERSION is as for CALL-READING-AGAIN."
   (mapc #'read-again (unread-loads)))
 
 (defun unread-data ()
-  "Return a JSON object for each file of which not all was read again: its name, and why."
+  "Return a JSON object for each file that was not read again to its end: its name, and why."
   (let ((unread '()))
     (sb-ext:with-locked-hash-table (**sources**)
       (loop for load being the hash-values of **sources**

@@ -12,9 +12,9 @@ has names of functions called by code that its forms made at run time."
   "The FILE-LOAD of each file, by the name of the file.")
 
 (defstruct (top-form (:constructor make-top-form (source number &key key part form package uses)))
-  "A top-level form that SBCL ran. One of a file has SOURCE, a FILE-LOAD, and its NUMBER there. Another has a KEY, which
-begins with its operator and name, and a PART, the text for the part of it that runs, or NIL; until it is read it also
-has its FORM and the PACKAGE in which it was evaluated. USES comes from USES-OF-PARTS."
+  "A top-level form that SBCL ran. A form of a file has SOURCE, a FILE-LOAD, and its NUMBER there. A form of no file has
+a KEY, from DEFINER-KEY, and a PART, the text for the part of it that runs, or NIL; until READ-DEFINER it also has its
+FORM and the PACKAGE in which it was evaluated. USES comes from USES-OF-PARTS."
   source number key part form package uses)
 
 (defun top-form-name (place)
@@ -49,7 +49,7 @@ has its FORM and the PACKAGE in which it was evaluated. USES comes from USES-OF-
                            :test #'equal)))))
 
 (defun use-kinds (place name)
-  "Return a list of the positions in *USE-KINDS* of how PLACE uses NAME."
+  "Return a list of the positions in *USE-KINDS* of the ways in which the form PLACE uses NAME."
   (let* ((uses (top-form-uses place)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)
@@ -86,14 +86,14 @@ it. A name can have several methods, so their keys also have the qualifiers and 
              (when (assoc :default-initargs (nthcdr 4 form)) '("default initarg"))))))
 
 (defun part-run (form)
-  "Return a text for the part of FORM, a definition, that runs: the operator when it may be any of several parts, NIL
-when the operator says it."
+  "Return a text for the part of FORM, a definition, that runs: the operator when that may be any of several parts, NIL
+when the operator allows only one."
   (let ((parts (parts-run form)))
     (if (rest parts) (string-downcase (first form)) (first parts))))
 
 (defun note-definer (form)
-  "Return a TOP-FORM for FORM, which can be a definition and is evaluated outside a file. It replaces the last with the
-same key."
+  "Return a TOP-FORM for FORM, which can be a definition and is evaluated outside a file. It replaces the last TOP-FORM
+with the same key."
   (let* ((key (definer-key form)) (known (gethash key **definers**)))
     (if (and known (eq form (top-form-form known)))
         known

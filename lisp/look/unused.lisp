@@ -18,7 +18,7 @@
     (sort names #'name-before-p)))
 
 (defun other-names (name users)
-  "Return the names of USERS other than NAME. Forms of files have none: one of them defines NAME."
+  "Return the names of USERS other than NAME. Top-level forms of files have no name: one of them defines NAME."
   (remove name (remove nil (mapcar #'name-of users)) :test #'equal))
 
 (defun declared-variable-p (symbol code)
@@ -39,7 +39,7 @@
     nil))
 
 (defun mentioner (index name)
-  "Return the name of a user in INDEX that has the symbol NAME among its data, or NIL. Users that declare it as a
+  "Return the name of a user in INDEX that has the symbol NAME among its data, or NIL. Users that declare NAME as a
 variable do not count."
   (first (other-names name
                       (remove-if (lambda (user)
@@ -48,7 +48,7 @@ variable do not count."
                                  (users-of index name #b1000000)))))
 
 (defun unused-data (index name)
-  "Return a JSON object about the function NAME when nobody in INDEX uses it but itself, else NIL."
+  "Return a JSON object about the function NAME when no user in INDEX but NAME itself uses it, else NIL."
   (let* ((symbol (name-key name))
          (users (users-of index name #b0100011))
          (others (remove name users :key #'name-of :test #'equal))
@@ -64,8 +64,8 @@ variable do not count."
               "documentation" (first-line (ignore-errors (documentation name 'function)))))))
 
 (define-operation "unused-functions" (package within)
-  "Find the functions of PACKAGE that only they themselves use, or nobody WITHIN a system; exported ones first. The
-answer also has the files in which there can be users."
+  "Find the functions of PACKAGE that have no users, or no users but themselves, exported ones first. WITHIN names a
+system: only users in its files count. The answer also has the files in which there can be more users."
   (let* ((home (named-package package)) (names (package-function-names home))
          (*within* (and within (system-files within))))
     (with-index (index)

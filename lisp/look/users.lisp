@@ -43,7 +43,7 @@
           (t name))))
 
 (defun name-in-root (root)
-  "Return the function name in ROOT, from ROOT-OF: of a method, a macro and the like, the name it belongs to. Else NIL."
+  "Return the function name in ROOT, from ROOT-OF: F of F itself, or of a list such as (FAST-METHOD F (T)). Else NIL."
   (cond ((eq root :top-level) nil)
         ((plain-name-p root) root)
         ((and (consp root) (symbolp (first root)) (consp (rest root)) (plain-name-p (second root))) (second root))))
@@ -111,9 +111,9 @@ out a closure made by a function of another name."
 ;;; Users
 
 (defstruct (user (:constructor make-user (name kind function)))
-  "A possible user of names: the function NAME, which reaches the simple FUNCTION as KIND. Without NAME it is code: KIND
-is :LOOSE when perhaps only data keeps it (FUNCTION is a weak pointer to it then), :OWN for templates of SBCL's compiler
-and their like. TEXT caches the package and the text of NAME."
+  "A possible user of names: the function NAME, which reaches the simple FUNCTION as KIND. A user without NAME has
+another KIND: :LOOSE when FUNCTION is a weak pointer to a code object that perhaps only data keeps alive, :OWN for
+templates of SBCL's compiler and the like. TEXT caches the package and the text of NAME."
   name kind function (text nil))
 
 (defun reached-p (user)
@@ -124,7 +124,7 @@ and their like. TEXT caches the package and the text of NAME."
       (cond ((not (and (eq kind :function) (fboundp name) (eq function (plain-definition name))))
              (map-reached #'see name)
              nil)
-            ;; A shortcut: MAP-REACHED would find the same, several times slower.
+            ;; A shortcut: MAP-REACHED would return the same, but takes several times as long.
             ((symbol-package (name-key name)) t)))))
 
 (defun kind-word (kind)

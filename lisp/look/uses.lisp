@@ -112,8 +112,9 @@ MENTIONED names of the code have it, and nothing says that it can be inlined or 
                    xrefs)))))
 
 (defun note-user (index number user)
-  "Record in INDEX what USER, whose number is NUMBER, uses. Constants that several functions of its code share count for
-each with a name. A top-level form there may own them: then the others only mention them, unless it only adds a method."
+  "Record in INDEX what USER, whose number is NUMBER, uses. Constants that several functions of one code object share
+count for each function with a name. If a top-level form is among these functions, the constants may be its own: then
+they count as mentions for the others, unless the form only adds a method."
   (let* ((code (user-code user)) (roots (and code (roots-in code))) (mixed (and (rest roots) (member :top-level roots)))
          (known (and (rest roots) (names-in-xrefs code))) (called (and code (called-names code))) (mentioned '())
          (certain (or (not mixed)

@@ -29,7 +29,7 @@
     (nreverse found)))
 
 (defun method-head (form)
-  "Return two lists in a list: the qualifiers of FORM, a DEFMETHOD, and its specializers, NIL where there is none."
+  "Return a list of two lists: the qualifiers of FORM, a DEFMETHOD, and its specializers, NIL where one is missing."
   (let ((start (position-if #'listp (cddr form))))
     (list (subseq (cddr form) 0 start)
           (loop for parameter in (nth start (cddr form))
@@ -109,7 +109,7 @@ never runs, as in (when nil ...), is data. Stops where a macro fails."
         (error () nil)))))
 
 (defun parts-of-form (form)
-  "Return the forms that SBCL compiles one by one for FORM, at top level. One that cannot be walked spoils no other."
+  "Return the forms that SBCL compiles one by one for FORM, at top level. The others count when one cannot be walked."
   (let ((head (and (consp form) (first form))))
     (case head
       (progn (mapcan #'parts-of-form (rest form)))

@@ -8,13 +8,13 @@
   (or (null symbol)
       (not (without-xrefs-p symbol))))
 
-;; Not every SBCL is built with them.
+;; Not every SBCL is built with cross references to its own functions.
 (define-ability "cross-references to CL" "who_calls finds fewer callers of mapcar and the like")
 (define-check (kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
-  "Evaluate BODY with INDEX bound to the current index, and hold its lock. New files are read again before, without the
-lock: that runs macros of the user."
+  "Evaluate BODY with INDEX bound to the current index, and hold the index's lock. Before that, read new files again
+without the lock, since it runs macros of the user."
   `(progn
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
@@ -67,7 +67,7 @@ has lists of a name, a kind and a group."
                                   #'form-before-p)))))
 
 (defun rows-for (users name)
-  "Return USERS of NAME as ROWS. OTHERS also has the structure of each constructor among them."
+  "Return USERS of NAME as ROWS. Its OTHERS also has the structure of each constructor among USERS."
   (let ((rows (make-rows)) (functions '()) (places '()))
     (dolist (user users)
       (let ((sort (sort-of user)))
@@ -105,9 +105,9 @@ has lists of a name, a kind and a group."
         (remove-if (lambda (group) (gethash (or (name-of (first group)) (first group)) names)) groups))))
 
 (defun tell-rows (name rows kinds more possible)
-  "Return ROWS, without top-level forms, and MORE others as two blocks. A block is a cons: a function that returns the
-row of an answer for an item, with its places or without, and the items. The users use NAME in one of KINDS. POSSIBLE is
-true when they only mention it."
+  "Return ROWS, without top-level forms, and MORE entries for OTHERS as two blocks. A block is a cons of a function and
+a list of items: the function takes an item, and true when its places are wanted, and returns a row of the answer. The
+users use NAME in one of KINDS. POSSIBLE is true when they only mention it."
   (flet ((row (group sites &optional kind text)
            (user-data group name kinds :kind kind :text text :sites (and sites (not possible)) :possible possible)))
     (list (cons #'row (rows-functions rows))
@@ -122,16 +122,16 @@ true when they only mention it."
 (defparameter *most-places* 100 "At most this many top-level forms are sent with an answer.")
 
 (defun outside-members (places mentions)
-  "Return the members of an answer about PLACES, groups of top-level forms that use a name, and MENTIONS, which only
-have it as data. The server finds them in their files, and decides which of them count."
+  "Return the members of an answer about PLACES, groups of top-level forms that use a name, and MENTIONS, groups of
+forms that only have it as data. The server finds the forms in their files, and decides which of them count."
   (let ((all (append (mapcar (lambda (group) (user-data group nil '())) places)
                      (mapcar (lambda (group) (user-data group nil '() :possible t)) mentions))))
     (list "outside" (page all 0 *most-places*)
           "outsideCount" (and (> (length all) *most-places*) (length all)))))
 
 (defun mention-rows (users calls name)
-  "Return USERS, who have NAME among their data, as ROWS, without those in CALLS, who use it, and others of the same
-names. Leaves out forms that still run: one may be the form that asks, and it leaves no such data."
+  "Return USERS, which have NAME among their data, as ROWS, without users with a name in CALLS, the ROWS of those that
+use NAME. Leaves out forms that still run: one may be the form that asks, and it leaves no such data."
   (let ((rows (rows-for (remove-if (lambda (user) (and (eq :loose (sort-of user)) (running-p (user-code user)))) users)
                         name)))
     (setf (rows-functions rows) (without-users (rows-functions rows) (rows-functions calls))
@@ -148,8 +148,8 @@ names. Leaves out forms that still run: one may be the form that asks, and it le
     rows))
 
 (defun mentioned-rows (index target nature calls)
-  "Return the users in INDEX that have the symbol TARGET among their data and are not in CALLS, as ROWS. There are none
-when TARGET names something, but nothing of NATURE: then they mean that."
+  "Return the users in INDEX that have the symbol TARGET among their data and are not in CALLS, as ROWS. Return none
+when TARGET names something but nothing of NATURE, such as \"FUNCTION\": then the data mean that other thing."
   (let ((natures (and (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
@@ -161,7 +161,7 @@ when TARGET names something, but nothing of NATURE: then they mean that."
     (and (stringp file) (eql 0 (search "SYS:" file)) (consp root) (not (plain-name-p root)))))
 
 (defun own-users (index name)
-  "Return as users the functions of SBCL's own that call NAME and that no name reaches. INDEX has all others."
+  "Return as users SBCL's own functions that call NAME and that no name reaches. INDEX has the functions with names."
   (let ((users '()))
     (map-functions (lambda (own function)
                      (declare (ignore own))
