@@ -1,11 +1,11 @@
-;;;; Renders recorded calls as rows of a tree. They are printed once they are no longer recorded.
+;;;; Renders recorded calls as rows of a tree, after the recording has ended.
 
 (in-package "LIVE-LISP.OBSERVE")
 
 (defparameter *argument-limit* 8 "At most this many arguments or values of a call are shown.")
-(defparameter *argument-characters* 80 "Characters of each argument or value, if there are few.")
-(defparameter *least-characters* 12 "Characters of each, if there are many.")
-(defparameter *shown-characters* 2000 "With more characters of all arguments and values than these, each has fewer.")
+(defparameter *argument-characters* 80 "At most this many characters of an argument or value are shown.")
+(defparameter *least-characters* 12 "An argument or value can always take this many characters.")
+(defparameter *shown-characters* 2000 "Characters to divide among all arguments and values, if there are many.")
 (defparameter *method-limit* 5 "At most this many methods of a call are shown.")
 
 (defun object-text (object)
@@ -31,8 +31,8 @@
     (ignore-errors (and code (debug-name (debug-at code (call-offset call)))))))
 
 (defun caller-text (call above)
-  "Return as text who called CALL. Return NIL for the form that is observed, and for the function of ABOVE, the recorded
-call shown around it."
+  "Return the caller of CALL as text. Return NIL when that is the observed form, or the function of ABOVE, the recorded
+call shown around CALL."
   (let ((name (caller-name call)))
     (unless (or (null name)
                 (form-name-p name)
@@ -52,7 +52,7 @@ call shown around it."
         (t (printing-plainly (print-safely 100 name)))))
 
 (defun running-order (methods)
-  "Return METHODS in the order in which the standard method combination calls them. METHODS begins with the most specific."
+  "Return METHODS, the most specific first, in the order in which the standard method combination calls them."
   (flet ((that (qualifiers) (remove qualifiers methods :key #'method-qualifiers :test-not #'equal)))
     (let ((around (that '(:around))) (before (that '(:before))) (after (that '(:after))))
       (append around before
@@ -60,7 +60,7 @@ call shown around it."
               (reverse after)))))
 
 (defun method-texts (call)
-  "Return as texts the first methods that CALL of a generic function runs, in order. The last text counts the others."
+  "Return as texts the first methods that CALL, of a generic function, runs, in order. The last text counts the others."
   (let* ((name (probe-name (call-probe call))) (function (and (fboundp name) (plain-definition name))))
     (when (and (typep function 'generic-function) (notany #'gone-object-p (call-arguments call)))
       (ignore-errors
@@ -100,7 +100,7 @@ call shown around it."
         (list "milliseconds" (milliseconds (- (call-ended call) (call-begun call)))))))
 
 (defun call-row (call shown job)
-  "Return CALL as a JSON object. The table SHOWN has the depths of the calls that are shown; JOB observes."
+  "Return CALL as a JSON object. SHOWN is a table from shown calls to their depths; JOB is the job that observes."
   (let ((above (above call shown)) (thread (call-thread call)))
     (setf (gethash call shown) (if above (1+ (gethash above shown)) 0))
     (make-json-object
@@ -125,7 +125,7 @@ call shown around it."
     (loop for call in calls collect (call-row call shown job))))
 
 (defun function-rows (observation)
-  "Return JSON objects for the first 20 functions of OBSERVATION and how often each was called, in that order."
+  "Return JSON objects for 20 functions of OBSERVATION, those with the most calls first, and their numbers of calls."
   (loop for probe in (stable-sort (copy-list (observation-probes observation)) #'> :key #'probe-calls)
         for name = (probe-name probe)
         repeat 20
@@ -140,7 +140,8 @@ call shown around it."
 (defparameter *slower-limit* 50 "The largest factor that SLOWER returns.")
 
 (defun slower (observation)
-  "Return the factor by which OBSERVATION slowed the program, as far as that is known, or NIL."
+  "Return the factor by which OBSERVATION slowed the program, as CALL-COST suggests, at most *SLOWER-LIMIT*. Return NIL
+when recording took at most a tenth of the time."
   (let* ((lasted (- (observation-ended observation) (observation-begun observation)))
          (cost (* (observation-next observation) (call-cost))))
     (and (> cost (floor lasted 10))

@@ -8,8 +8,8 @@
 (defparameter *value-parts* 1000000 "At most this many parts of the values of two forms are compared.")
 
 (defun prepared-form (code)
-  "Return a function of the last form of the text CODE, and evaluate the others first. Calls FAIL-LOOKUP when one cannot
-be read."
+  "Evaluate the forms of the text CODE but the last, and return a compiled function for the last. Calls FAIL-LOOKUP when
+a form cannot be read."
   (multiple-value-bind (form unreadable) (last-form code)
     (when unreadable (fail-lookup "unreadable" unreadable "in" code))
     (compile nil `(lambda () ,form))))
@@ -29,8 +29,8 @@ be read."
     (and code (list "values" (list (told-values values *value-characters*))))))
 
 (defun calls-members (observation types limit compare)
-  "Return the members about LIMIT of the calls that OBSERVATION kept, or with TYPES about their types. With COMPARE they
-have the first call that differs from the observation before."
+  "Return the members about the last LIMIT calls that OBSERVATION kept, or, with TYPES, about the types of LIMIT
+functions. With COMPARE add the first call that differs from the last observation of the same functions."
   (let* ((calls (kept-calls observation)) (*gone-stacks* (call-stacks calls)))
     (list "kept" (length calls)
           "rows" (and (not types) (call-rows (last calls limit) (observation-job observation)))
@@ -40,9 +40,9 @@ have the first call that differs from the observation before."
           "compared" (compared-data observation compare))))
 
 (define-operation ("observe-calls" :members t) (functions code seconds package where types limit compare)
-  "Record the calls of FUNCTIONS, texts, while the forms of the text CODE run, or for SECONDS. WHERE is the text of a
-form that is true of those to record. Return the last LIMIT calls, or with TYPES their types; with COMPARE the first
-call that differs from the observation before."
+  "Record the calls of the functions that the texts FUNCTIONS name, while the forms of the text CODE run, or for
+SECONDS. With WHERE, the text of a form that can use their parameters, record only calls for which it is true. Return
+the last LIMIT calls, or with TYPES the types of LIMIT functions, and what CALLS-MEMBERS adds with COMPARE."
   (let* ((home (and package (named-package package)))
          (observation (make-observation *job*))
          (names (observed-names functions package)))
@@ -93,8 +93,8 @@ CODE for SECONDS of what the program does. Return the TOP functions."
 ;;; Two forms
 
 (define-operation ("observe-times" :members t) (code against seconds package)
-  "Call the last forms of the texts CODE and AGAINST in turn for about SECONDS, and return what they took. The member at
-names the one that ran last."
+  "Call the last forms of the texts CODE and AGAINST in turn for about SECONDS, and return their times. The member
+\"at\" names the form that was prepared or run last: form (CODE) or against."
   (let ((at nil))
     (flet ((noting (name code)
              (setf at name)

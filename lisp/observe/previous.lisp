@@ -1,4 +1,4 @@
-;;;; Keeps what the last observation of the same functions saw, to find the first call that differs.
+;;;; Keeps the calls of the last observation of the same functions, to find the first call that differs.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -10,14 +10,14 @@
 number of calls, and the first calls, pairs of a text and a mark.")
 (sb-ext:defglobal **previous-lock** (sb-thread:make-mutex :name "live-lisp observed") "Held while **PREVIOUS** changes.")
 
-;;; Marks for what texts do not show
+;;; Marks: hashes of what the texts of calls do not show
 
 (defparameter *mark-parts* 2000 "At most this many parts of a call count for its mark.")
 (defparameter *mark-depth* 100 "Objects nested up to this depth count.")
 
 (defun mark-of (objects &optional (parts *mark-parts*))
-  "Return an integer that is the same for lists of OBJECTS that are alike in their first PARTS parts. Of an instance
-only the class counts. No code of the user runs."
+  "Return a hash of the first PARTS parts in the list OBJECTS. Of an instance only the class counts. No code of the user
+runs."
   (let ((mark 0))
     (declare (type (unsigned-byte 50) mark))
     (labels ((add (integer) (setf mark (ldb (byte 50 0) (+ (* 31 mark) (ldb (byte 50 0) integer)))))
@@ -58,13 +58,13 @@ only the class counts. No code of the user runs."
     (t "whose end was not seen")))
 
 (defun compared-text (call)
-  "Return a pair: CALL and how it ended as text, which is equal for calls that are alike, and a mark of what the text
-does not show."
+  "Return a pair that is equal for calls that are alike: CALL and how it ended as text, and the MARK-OF its arguments
+and values."
   (cons (without-addresses (format nil "~A ~A" (call-text call) (ended-text call)))
         (mark-of (append (call-arguments call) (call-values call)))))
 
 (defun compared-texts (observation)
-  "Return the first calls of OBSERVATION in the thread that observed, as COMPARED-TEXT does."
+  "Return COMPARED-TEXT of the first calls of OBSERVATION in the thread of the job that observed."
   (let ((thread (job-thread (observation-job observation))))
     (loop for call in (kept-calls observation)
           while (< (call-number call) *first-calls*)

@@ -1,4 +1,4 @@
-;;;; Chooses the functions that are observed, and puts probes on them and takes them away.
+;;;; Chooses the functions that are observed, and installs and removes their probes.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -15,8 +15,8 @@
    (source-name (information-source (code-information (function-code (simple-function function)))))))
 
 (defun built-in-p (name)
-  "True when the function NAME came with SBCL, whose own code calls it without its name. Changing that takes minutes for
-some, and nothing may interrupt it. Generic functions can be changed."
+  "True when NAME is a function of SBCL that is not generic. SBCL's code calls it directly, not by its name. To change
+these calls takes minutes for some functions, and nothing may interrupt that."
   (let ((function (plain-definition name)))
     (and (not (typep function 'generic-function))
          (eql 0 (search "SYS:" (or (code-file function) ""))))))
@@ -46,7 +46,7 @@ some, and nothing may interrupt it. Generic functions can be changed."
         (fail-lookup "packageFunctions" (length names) "in" (package-name package) "limit" *function-limit*))))
 
 (defun observed-names (texts package)
-  "Return the function names that TEXTS mean in PACKAGE, each once. A text such as APP: means all of a package."
+  "Return the function names that TEXTS mean in PACKAGE, each once. A text such as APP: means all of the package."
   (let ((names '()))
     (dolist (text texts (reverse names))
       (let ((end (1- (length text))))
@@ -55,10 +55,10 @@ some, and nothing may interrupt it. Generic functions can be changed."
                           (list (observed-name text package))))
           (pushnew name names :test #'equal))))))
 
-;;; Which calls
+;;; Which calls are recorded
 
 (defun bare-parameters (parameters)
-  "Return the lambda list PARAMETERS without default forms, which could do anything, accepting all keywords."
+  "Return the lambda list PARAMETERS without default forms, which could do anything, and with all keywords allowed."
   (append (loop with place = nil
                 for parameter in parameters
                 until (member parameter (set-difference lambda-list-keywords '(&optional &rest &key &allow-other-keys)))
@@ -91,8 +91,8 @@ some, and nothing may interrupt it. Generic functions can be changed."
           parameters))
 
 (defun chooser (name text package)
-  "Return a function that applies the form TEXT to the arguments of the function NAME. It is read in PACKAGE, or in that
-of NAME. Calls FAIL-LOOKUP when the form cannot be compiled."
+  "Return a function of the arguments of the function NAME. It evaluates the forms of TEXT, which can use the
+parameters. TEXT is read in PACKAGE (NIL: that of NAME). Calls FAIL-LOOKUP when the forms cannot be compiled."
   (let* ((symbol (if (consp name) (second name) name))
          (home (or package (usable-package (symbol-package symbol))))
          (parameters (bare-parameters (function-parameters name)))
@@ -123,7 +123,8 @@ of NAME. Calls FAIL-LOOKUP when the form cannot be compiled."
   (ignore-errors (unencapsulate (probe-name probe) (probe-key probe))))
 
 (defun make-probes (observation names where package)
-  "Return probes for OBSERVATION on the functions NAMES, for calls of which the form in the text WHERE is true."
+  "Give OBSERVATION a probe for each of the functions NAMES, and return the probes. They record only calls for which the
+form in the text WHERE, unless NIL, is true. PACKAGE is as for CHOOSER."
   (let ((choosers (loop for name in names collect (and where (chooser name where package)))))
     (setf (observation-probes observation)
           (loop for name in names for chooser in choosers collect (make-probe name observation chooser)))))
@@ -136,7 +137,7 @@ of NAME. Calls FAIL-LOOKUP when the form cannot be compiled."
     (mapc #'take-probe (observation-probes observation))))
 
 (defun call-observed (observation function)
-  "Return the values of FUNCTION, during which OBSERVATION records calls."
+  "Call FUNCTION, while OBSERVATION records calls, and return its values."
   ;; Interrupts come only while the program runs: however often they leave this, the probes are removed.
   (sb-sys:without-interrupts
     (unwind-protect
@@ -150,7 +151,7 @@ of NAME. Calls FAIL-LOOKUP when the form cannot be compiled."
 ;;; What a probe does not see
 
 (defun code-names (code)
-  "Return the names of the functions in CODE that have one of their own."
+  "Return the names of those functions in CODE, a code object, whose names are symbols or (SETF symbol)."
   (loop for index below (code-functions code)
         for name = (plain-function-name (code-function code index))
         when (and name (or (symbolp name) (typep name '(cons (eql setf))))) collect name))

@@ -23,8 +23,8 @@
 (defparameter *calls-when-full* 20 "How many calls are kept once recorded calls fill the heap.")
 
 (defstruct (observation (:constructor make-observation (&optional job)))
-  "What is recorded for JOB while ACTIVE. NEXT numbers the calls. The first are kept in FIRST, the last in LAST, a ring.
-Once the heap has more than ROOM octets, only few are kept: it is SHRUNK."
+  "What is recorded for JOB while ACTIVE. NEXT numbers the calls. The first calls are in FIRST, the last in LAST, a ring
+buffer. Once the heap has more than ROOM octets, only few calls are kept, and SHRUNK is true."
   job (active t) (probes '()) (begun (now)) (ended nil)
   (next 0 :type sb-ext:word)
   (first (make-array *first-calls* :initial-element nil) :type simple-vector)
@@ -35,7 +35,7 @@ Once the heap has more than ROOM octets, only few are kept: it is SHRUNK."
 (defstruct (probe (:constructor make-probe (name observation where)))
   "Records the calls of the function NAME for OBSERVATION for which WHERE, a function of the arguments or NIL, returns
 true. A call is examined only if its number, in CALLS, has no bit of MASK, which grows when calls come too fast. SINCE
-is when that was last checked. FAILED counts errors of WHERE; FAILURE is the class of the last."
+is when their rate was last checked. FAILED counts errors of WHERE; FAILURE is the class of the last."
   name observation where (key (make-symbol "OBSERVED"))
   (calls 0 :type sb-ext:word) (mask 0 :type (unsigned-byte 16)) (since 0 :type fixnum)
   (failed 0 :type sb-ext:word) (failure nil))
@@ -51,16 +51,16 @@ OFFSET in CODE. The stack of its THREAD begins at the address STACK. HOW is :RUN
   "Stands for an object of CLASS that was on the stack and is gone."
   class)
 
-(defvar *unrecorded* nil "True while this thread works for a probe: nothing of that is recorded.")
+(defvar *unrecorded* nil "True while this thread runs code of a probe, whose calls are not recorded.")
 (defvar *innermost* nil "The innermost recorded call in this thread, or NIL.")
 
-(defparameter *depth-limit* 500 "Calls within more recorded calls than these are recorded without their ends.")
+(defparameter *depth-limit* 500 "A call nested in more recorded calls than these is recorded without its end.")
 (defparameter *stack-limit* 262144 "With fewer octets of stack left, a call is recorded without its end.")
 (defconstant +quick-calls+ 65536 "After so many calls of a function, their rate is checked.")
 (defparameter *calls-a-second* 500000 "Up to so many calls of a function a second are all recorded.")
 
 (defun kept-objects (objects)
-  "Return the list OBJECTS with a GONE-OBJECT in place of each on the stack."
+  "Return the list OBJECTS with a GONE-OBJECT in place of each object on the stack."
   (if (loop for object in objects thereis (on-stack-p object))
       (loop for object in objects
             collect (if (on-stack-p object) (make-gone-object (class-of object)) object))
@@ -105,7 +105,7 @@ when it is not recorded."
              (call (make-call probe (kept-objects arguments) parent depth code
                               (if code (- address (sb-sys:sap-int (code-start code))) 0)
                               sb-thread:*current-thread* stack (now)
-                              ;; A call whose end is not seen, as in a loop of tail calls, needs no stack.
+                              ;; To see the end of a call takes stack, which a loop of tail calls would exhaust.
                               (if (and (< depth *depth-limit*) (>= left *stack-limit*))
                                   :running
                                   :passed))))
@@ -148,7 +148,7 @@ when it is not recorded."
 (note-frame 'call-recorded :between)
 
 (defun spare-calls (probe number)
-  "Have PROBE record fewer calls if the last +QUICK-CALLS+ before NUMBER were too fast, and PROBE has no WHERE."
+  "Have PROBE record fewer calls if the last +QUICK-CALLS+ before call NUMBER came too fast, and PROBE has no WHERE."
   (let ((now (now)))
     (when (and (plusp number)
                (null (probe-where probe))
@@ -158,8 +158,8 @@ when it is not recorded."
 
 (declaim (inline due-p))
 (defun due-p (probe)
-  "Count a call of the function of PROBE. Return true when it is to be examined. No call is where nothing may interrupt,
-as within SBCL's own locks: recording takes some of those."
+  "Count a call of the function of PROBE. Return true when it is to be examined. A call while interrupts are disabled,
+as within SBCL's own locks, does not count: recording takes some of these locks."
   (and (observation-active (probe-observation probe))
        (not *unrecorded*)
        (not *reading*)
@@ -170,7 +170,7 @@ as within SBCL's own locks: recording takes some of those."
          (zerop (logand number (probe-mask probe))))))
 
 (defun recorder (probe)
-  "Return the wrapper of PROBE: a function that calls another with arguments, and records the call."
+  "Return the function that encapsulates the function of PROBE: it calls that function, and records the call."
   (lambda (function &rest arguments)
     (if (due-p probe)
         (apply #'record-call probe function arguments)

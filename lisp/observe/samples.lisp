@@ -4,8 +4,8 @@
 
 (defparameter *sample-seconds* 0.01 "Seconds between two samples.")
 (defparameter *sample-limit* 5000 "At most this many samples are taken.")
-(defparameter *allocation-samples* 20000 "At most this many are taken of allocation: each is a page, so there are
-more.")
+(defparameter *allocation-samples* 20000 "At most this many samples of allocation are taken: one for each page, so there
+are more.")
 
 (defun sample-limit (mode)
   "Return how many samples of MODE are taken at most."
@@ -26,7 +26,7 @@ more.")
     (and symbol (boundp symbol) (symbol-value symbol))))
 
 (defun call-sampled (mode function)
-  "Return the values of FUNCTION, while samples of all threads are taken in MODE: :CPU, :ALLOC or :TIME."
+  "Call FUNCTION and return its values, while samples of all threads are taken in MODE: :CPU, :ALLOC or :TIME."
   (funcall (profiler "RESET"))
   (sb-sys:without-interrupts
     (unwind-protect
@@ -54,12 +54,12 @@ more.")
          (and (notany #'own-package-p packages)
               (notany (lambda (package) (string= "SB-SPROF" (package-name package))) packages)
               (or (notevery #'sb-ext:package-locked-p packages)
-                  ;; The name of a form, or of one in a file.
+                  ;; The name of an evaluated form, or of a form in a file.
                   (and (consp name) (eq 'lambda (first name)) (null (rest packages))))))))
 
 (defun program-part (names mode)
-  "Return the part of NAMES, a stack from its base on, that belongs to the program, and where it begins; NIL without
-one. It ends where the agent begins again, as after a collection. In MODE :ALLOC it ends where SBCL allocates."
+  "Return the part of NAMES, the functions of a stack from its base on, that belongs to the program, and its start; or
+NIL. The part ends where functions of the agent follow, as after a collection, or in MODE :ALLOC where SBCL allocates."
   (let* ((called (position :user-code names :key #'frame-role :from-end t))
          (start (if called
                     (position-if-not #'ours-p names :start (1+ called))
@@ -79,7 +79,7 @@ one. It ends where the agent begins again, as after a collection. In MODE :ALLOC
        (some (lambda (package) (string= "SB-PCL" (package-name package))) (name-packages (second name)))))
 
 (defun info-name (info)
-  "Return the name of INFO, a frame of a sample: that of a function, or a text."
+  "Return a name for INFO, SBCL's debug information about a frame of a sample: the name of its function, or a text."
   (cond ((stringp info) info)
         ((null info) "foreign code")
         ((symbolp info) (string-downcase info))
@@ -91,8 +91,8 @@ one. It ends where the agent begins again, as after a collection. In MODE :ALLOC
                    (t name))))))
 
 (defun map-stacks (visit mode)
-  "Call VISIT with two lists for each sample of MODE, from the program's base on: names of functions, and what the
-debugger knows of them. Return the number of all samples."
+  "Call VISIT with two lists for each sample of MODE: the names of the program's functions on the stack, the outermost
+first, and SBCL's debug information about them. Return the number of all samples."
   (funcall (profiler "REPORT") :type nil :stream (make-broadcast-stream))
   (let ((frames (contrib-function "SB-SPROF" "MAP-TRACE-PC-LOCS")) (all 0))
     (funcall (profiler "MAP-TRACES")
@@ -113,12 +113,12 @@ debugger knows of them. Return the number of all samples."
 ;;; Counting
 
 (defstruct (spot (:constructor make-spot (name info)))
-  "A function NAME, of which the debugger knows INFO. It ran itself in SELF samples, and was on the stack in TOTAL.
-CALLERS are pairs of a caller and a count."
+  "A profiled function with NAME and INFO, from MAP-STACKS. It ran itself in SELF samples, and was on the stack in
+TOTAL. CALLERS are pairs of a caller's name and a count."
   name info (self 0) (total 0) (callers '()))
 
 (defun count-stack (names infos spots)
-  "Count the stack of NAMES and INFOS, from MAP-STACKS, in the table SPOTS."
+  "Count a sample with NAMES and INFOS, from MAP-STACKS, in SPOTS, a table by name. Recursion counts once in TOTAL."
   (loop with told = '()
         for (name . inner) on names
         for info in infos
@@ -150,7 +150,7 @@ CALLERS are pairs of a caller and a count."
     (if (eql 0 (search prefix name)) (subseq name (length prefix)) name)))
 
 (defun spot-text (name)
-  "Return NAME, of a spot, as text."
+  "Return NAME, that of a SPOT, as answers show it."
   (cond ((stringp name) (foreign-name name))
         ((form-name-p name) "the form")
         ((method-name-p name) (shortened 80 (function-text (list* :method (rest name)))))
@@ -165,7 +165,7 @@ CALLERS are pairs of a caller and a count."
        (place-data (introspect "FIND-DEFINITION-SOURCE" function))))))
 
 (defun spot-row (spot samples)
-  "Return SPOT as a JSON object, with its parts of SAMPLES in percent."
+  "Return SPOT as a JSON object, with its counts as percentages of SAMPLES, a number."
   (let ((caller (first (stable-sort (copy-list (spot-callers spot)) #'> :key #'cdr))))
     (flet ((part (count) (/ (round (* 1000 count) samples) 10d0)))
       (object "name" (spot-text (spot-name spot))
@@ -176,8 +176,8 @@ CALLERS are pairs of a caller and a count."
               "callerPart" (and caller (< (cdr caller) (spot-total spot)) (round (* 100 (cdr caller)) (spot-total spot)))))))
 
 (defun told-spots (spots top samples)
-  "Return TOP of SPOTS: those with most samples of their own, and in a fourth of the rows those with most in total.
-Leave out those with next to none of SAMPLES, a number."
+  "Return TOP of SPOTS: first those with the highest SELF, and in a fourth of the rows those with the highest TOTAL.
+Leave out those in fewer than one of 2000 SAMPLES, a number."
   (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
          (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
          (running (page by-self 0 (- top (floor top 4))))

@@ -7,8 +7,8 @@
 (defparameter *rounds-at-least* 5 "They are measured at least this often.")
 
 (deftype internal-time ()
-  "Values of GET-INTERNAL-REAL-TIME and GET-INTERNAL-RUN-TIME. Code that is sampled must not call generic arithmetic:
-that would be in the profile."
+  "Values of GET-INTERNAL-REAL-TIME and GET-INTERNAL-RUN-TIME. With this declared, sampled code calls no generic
+arithmetic, which would be in the profile."
   '(unsigned-byte 62))
 
 (declaim (inline seconds-between))
@@ -21,7 +21,7 @@ that would be in the profile."
   "Return how many seconds have passed since TIME, of GET-INTERNAL-REAL-TIME."
   (seconds-between time (get-internal-real-time)))
 
-;;; Time in which others have the CPU
+;;; Time in which other threads or processes have the CPU
 
 (defun waited-seconds ()
   "Return how many seconds this thread has waited for a CPU since it began; 0 where the system does not say."
@@ -31,19 +31,19 @@ that would be in the profile."
 (defparameter *waited-limit* 15d0 "At most this many seconds of waiting for a CPU prolong a measurement.")
 
 (defun over-p (passed limit waited)
-  "True when PASSED seconds, without those of waiting for a CPU, are more than LIMIT. WAITED is what WAITED-SECONDS was
-when they began."
+  "True when PASSED seconds, without those of waiting for a CPU, are more than LIMIT. WAITED is what WAITED-SECONDS
+returned when they began."
   (declare (type double-float passed limit waited))
   ;; Asking the system costs more than many a form.
   (and (> passed limit)
        (> (- passed (min (- (the double-float (waited-seconds)) waited) (the double-float *waited-limit*))) limit)))
 
 (defstruct (taken (:constructor make-taken (seconds cpu octets)))
-  "What calls took: SECONDS, CPU seconds, and OCTETS of memory."
+  "The cost of calls: SECONDS, CPU seconds, and OCTETS of memory."
   (seconds 0d0 :type double-float) (cpu 0d0 :type double-float) (octets 0d0 :type double-float))
 
 (defun measured (function times)
-  "Call FUNCTION TIMES times, and return what one call took on average."
+  "Call FUNCTION TIMES times, and return the average cost of a call, a TAKEN."
   (declare (type function function) (type (and fixnum (integer 1)) times))
   (let ((octets (sb-ext:get-bytes-consed)) (cpu (get-internal-run-time)) (begun (get-internal-real-time)))
     (declare (type internal-time octets cpu begun))
@@ -63,11 +63,11 @@ when they began."
         finally (return times)))
 
 (defun quantile (numbers part)
-  "Return the one of NUMBERS below which PART of them are."
+  "Return the element of NUMBERS below which PART, a fraction, of them are."
   (nth (min (1- (length numbers)) (floor (* part (length numbers)))) (sort (copy-list numbers) #'<)))
 
 (defun taken-data (rounds times reader)
-  "Return the quartiles of READER's values for ROUNDS of TIMES calls, and the median of octets, as a JSON object."
+  "Return as a JSON object, for ROUNDS, TAKENs of TIMES calls, the quartiles of READER's values and the median octets."
   (let ((numbers (mapcar reader rounds)))
     (object "median" (* 1000 (quantile numbers 1/2))
             "low" (* 1000 (quantile numbers 1/4))
@@ -76,12 +76,12 @@ when they began."
             "times" times)))
 
 (defun mostly-runs-p (rounds denied)
-  "True when the CPU, not waiting, took the time of ROUNDS. DENIED is the part of it without a CPU."
+  "True when ROUNDS, TAKENs, ran for over a twentieth of their time, without DENIED, the fraction that no CPU was free."
   (let ((cpu (reduce #'+ rounds :key #'taken-cpu)) (seconds (reduce #'+ rounds :key #'taken-seconds)))
     (> cpu (* 0.05 seconds (- 1 denied)))))
 
 (defun compare-forms (one other seconds)
-  "Call the functions ONE and OTHER in turn for about SECONDS, and return what they took as a JSON object."
+  "Call the functions ONE and OTHER in turn for about SECONDS, and return their costs as a JSON object."
   (let* ((begun (get-internal-real-time)) (waited (waited-seconds))
          (times-one (times-needed one)) (times-other (times-needed other))
          (ones '()) (others '()))
@@ -89,7 +89,7 @@ when they began."
           until (and (>= round *rounds-at-least*) (over-p (seconds-since begun) (float seconds 1d0) waited))
           do (flet ((one () (push (measured one times-one) ones))
                     (other () (push (measured other times-other) others)))
-               ;; The first inherits what the other left, such as garbage.
+               ;; The first of a round inherits what the other left, such as garbage.
                (cond ((evenp round) (one) (other))
                      (t (other) (one)))))
     (let* ((denied (/ (- (waited-seconds) waited) (seconds-since begun)))
@@ -105,7 +105,7 @@ when they began."
 (defparameter *enough-seconds* 2d0 "CPU seconds (in mode :TIME, seconds) that suffice for a profile of a form.")
 (defparameter *enough-octets* (* 64d0 1024 1024) "How many octets suffice for a profile of memory.")
 
-(defparameter *batch-seconds* 0.002d0 "Quick calls come in batches of at least this length.")
+(defparameter *batch-seconds* 0.002d0 "Quick calls are measured in batches of at least this many seconds.")
 
 (defun enough-p (mode taken)
   "True when TAKEN is enough for a profile of MODE."
@@ -113,10 +113,10 @@ when they began."
       (and (eq mode :alloc) (> (taken-octets taken) (the double-float *enough-octets*)))))
 
 (defun call-repeatedly (function mode seconds)
-  "Call FUNCTION until it is enough for a profile of MODE, or for SECONDS. Return how often, and what a call took."
+  "Call FUNCTION until ENOUGH-P for MODE, or for SECONDS. Return the number of calls, and their average cost, a TAKEN."
   (let ((all (make-taken 0d0 0d0 0d0)) (runs 0) (batch 1) (limit (float seconds 1d0)) (waited (waited-seconds)))
     (declare (type (and fixnum (integer 0)) runs batch))
-    ;; Work between calls would count as theirs.
+    ;; Work between calls would count as theirs, so quick calls are batched.
     (loop (let* ((taken (measured function batch))
                  (count (float batch 1d0))
                  (passed (* count (taken-seconds taken))))

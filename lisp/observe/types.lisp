@@ -2,7 +2,7 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *type-limit* 4 "An argument with more types than these is declared as anything.")
+(defparameter *type-limit* 4 "An argument with more types than these is declared as T.")
 
 (defun seen-type (object)
   "Return the type of OBJECT that a declaration would have."
@@ -92,7 +92,7 @@ argument. Arguments of unknown keywords are left out."
         collect (keyword-of parameter)))
 
 (defun proposed-parameters (parameters types)
-  "Return the types of the lambda list PARAMETERS for an FTYPE. TYPES is a function of a parameter or keyword."
+  "Return the types of the lambda list PARAMETERS for an FTYPE. TYPES maps a parameter or keyword to a type."
   (let ((section nil) (proposed '()))
     (dolist (parameter parameters (reverse proposed))
       (cond ((member parameter '(&optional &rest &key &allow-other-keys)) (push (setf section parameter) proposed))
@@ -104,8 +104,8 @@ argument. Arguments of unknown keywords are left out."
             (t (push (funcall types (if (consp parameter) (first parameter) parameter)) proposed))))))
 
 (defun proposed-values (values counts)
-  "Return the type of VALUES, a SEEN for each, for an FTYPE. COUNTS are the numbers of values that calls returned, none
-if no call has returned."
+  "Return the type of VALUES, a list with a SEEN for each value, for an FTYPE. COUNTS are the numbers of values that
+calls returned; NIL if no call has returned."
   (if (null counts)
       '*
       (let ((types (mapcar #'joined-type values)) (always (reduce #'min counts)))
