@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defun claim-held (held)
-  "Reserve HELD for the caller, and return true if it waits. One that has just been answered waits in a moment."
+  "Reserve HELD for the caller, and return true, if its thread waits. After an answer it takes a moment to wait again."
   (loop repeat 500
         while (or (eq (held-command held) :starting)
                   (and (held-command held) (held-user held) (job-answered (held-user held))))
@@ -26,7 +26,7 @@
 
 (defun begin-for-held (id name arguments begin)
   "Begin the request ID for the operation NAME by calling BEGIN with the held error that ARGUMENTS name, which is
-claimed. Answer so if it is not held, or another request uses it."
+claimed. If it is not held, or another request uses it, answer that."
   (let* ((number (gethash "error" arguments)) (held (held-numbered number)))
     (if (and held (claim-held held))
         (funcall begin held)
@@ -35,7 +35,7 @@ claimed. Answer so if it is not held, or another request uses it."
 ;;; Going on
 
 (defun take-over-job (held id)
-  "Have the job of HELD, which was answered, run for the request ID."
+  "Have the job of HELD, which was answered, run for the request ID, and return the job."
   (let ((job (held-job held)))
     (captured (job-output job) :reset t)
     (remhash (job-id job) **jobs**)
@@ -110,8 +110,8 @@ restart. What the held job does from then on is the answer; a thread of the prog
 ;;; By a restart
 
 (defun named-restart (held name)
-  "Return the restart of HELD that NAME means and its name, as a list, or NIL. NAME is the number of one that is told, or the
-name of any."
+  "Return a list of the restart of HELD that NAME means and its name, or NIL. NAME is the number of a restart that was
+shown, or the name of any restart."
   (let ((number (ignore-errors (parse-integer name))))
     (if number
         (and (<= 0 number) (nth number (held-restarts held)))
@@ -132,7 +132,7 @@ name of any."
             (t
              (setf (held-end held) (format nil "it went on by its restart ~A" found))
              (follow-no-more job)
-             ;; With values it could not be invoked again by its name.
+             ;; A later call could not invoke it again by its name if it needs values.
              (unless values (note-restart restart))
              (apply #'invoke-restart restart values)
              ;; The restart has returned, as it may.
@@ -168,7 +168,7 @@ name of any."
       function))
 
 (defun leave-held-frame (held job number function how)
-  "Leave to the frame NUMBER of HELD for JOB; it returns the values of FUNCTION. HOW is recorded as the end of HELD."
+  "Unwind to the frame NUMBER of HELD for JOB; it returns the values of FUNCTION. HOW, a text, says how HELD ended."
   (setf (held-end held) (format nil "its frame ~D ~A" number how))
   (leave-frame (frame-numbered held number) (following job function)))
 
@@ -202,7 +202,7 @@ name of any."
           (t (leave-held-frame held job number (lambda () (values-list values)) "returned")))))
 
 (defun go-on (held job arguments)
-  "Go on from HELD for JOB as ARGUMENTS, of a message, say. Returns only if that cannot be; JOB was then answered why."
+  "Go on from HELD for JOB as ARGUMENTS, of a message, say. Returns only if that fails; JOB was then answered why."
   (let ((*hold* (held-seconds held)) (sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* nil)
         (*break-on-signals* *program-breaks*)
         (number (gethash "frame" arguments)))

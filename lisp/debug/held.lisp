@@ -1,5 +1,5 @@
-;;;; Held errors. The thread of one waits with all its frames, and runs the requests about the error. A request that
-;;;; only looks is a job of its own, within; one that goes on is answered by what the held job does then.
+;;;; Held errors. The thread of a held error waits with all its frames, and runs the requests about the error. A request
+;;;; that only looks is a job of its own in that thread; a request to go on gets the next answer of the held job.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -7,11 +7,11 @@
 (defparameter *ended-limit* 50 "For at most this many errors it is known how their holding ended.")
 
 (defstruct (held (:constructor make-held (number condition seconds job)))
-  "The error NUMBER: CONDITION, held in THREAD for SECONDS after each use. JOB is what it stopped, or NIL in a thread of
-the program. STACK are its frames as TOLD-FRAMES has them. OFFERED are its restarts, RESTARTS those that are told, and
-LOCKS the names of locks that the thread has. VALUES are lists of values that were evaluated to go on with. COMMAND is what the thread
-is to do once its GATE is open, NIL while it waits, :STARTING before, and :OVER after that. GUEST is the job that COMMAND is
-about, until that begins; USER is the one that uses it, or did last."
+  "The error NUMBER: CONDITION, held in THREAD for SECONDS after each use. JOB is the job that it stopped, or NIL in a
+thread of the program. STACK are its frames, from TOLD-FRAMES. OFFERED are its restarts, RESTARTS those that are shown,
+and LOCKS the names of locks that the thread holds. VALUES are lists of values that were evaluated to go on with.
+COMMAND is the function that the thread calls once GATE is open, NIL while it waits, :STARTING before it waits, and
+:OVER at the end. GUEST is the job of COMMAND, until COMMAND begins; USER is the job that uses the error, or did last."
   number condition seconds job (guest nil) (user nil)
   (thread sb-thread:*current-thread*)
   (gate (sb-thread:make-semaphore :name "live-lisp held"))
@@ -23,7 +23,7 @@ about, until that begins; USER is the one that uses it, or did last."
 (sb-ext:defglobal **held-count** 0 "The number of the error that was held last.")
 (sb-ext:defglobal **ended** '() "The numbers of the last errors that were held, with what became of each, as text.")
 (sb-ext:defglobal **held-lock** (sb-thread:make-mutex :name "live-lisp held errors")
-  "Held while these change.")
+  "Held while **HELD**, **HELD-COUNT** and **ENDED** change.")
 
 (defvar *held* nil "The held error that this thread deals with.")
 
@@ -61,7 +61,7 @@ about, until that begins; USER is the one that uses it, or did last."
           collect (object "name" (symbol-name name) "value" (local-text value) "id" (object-id value)))))
 
 (defun parameter-text (parameter)
-  "Return PARAMETER of a lambda list as text. One that RESTART-CASE named, which says nothing, is a value."
+  "Return PARAMETER of a lambda list as text. A name that RESTART-CASE made, which says nothing, becomes \"value\"."
   (let* ((symbol (if (consp parameter) (first parameter) parameter))
          (package (and (symbolp symbol) (symbol-package symbol))))
     (cond ((member symbol lambda-list-keywords) (string-downcase symbol))
@@ -92,7 +92,7 @@ about, until that begins; USER is the one that uses it, or did last."
           "locks" (held-locks held)))
 
 (defun offered-restarts (held)
-  "Return the restarts for HELD, without those of SBCL's break at a signal, by which it was seen."
+  "Return the restarts for HELD, without those of SBCL's break at a signal, by which a watch saw it."
   (let* ((restarts (active-restarts (held-condition held)))
          (last (and (held-signalled held)
                     (position-if (lambda (restart) (member (string (restart-name restart)) '("RESET" "REASSIGN") :test #'string=))
@@ -131,7 +131,7 @@ terminal."
   (if (sb-thread:wait-on-semaphore (held-gate held) :timeout (held-seconds held))
       (held-command held)
       (unless (null (sb-ext:compare-and-swap (held-command held) nil :over))
-        ;; A request has just claimed it.
+        ;; A request has just claimed HELD.
         (sb-thread:wait-on-semaphore (held-gate held))
         (held-command held))))
 
@@ -157,7 +157,7 @@ terminal."
   (format nil "~D errors are held already: ~{~D~^, ~}" *held-limit* (newest-numbers)))
 
 (defun held-calls (frames)
-  "Return FRAMES, of a held error, as FRAME-CALLS does, with a mark at those of the system."
+  "Return FRAMES, of a held error, as FRAME-CALLS does, with a member \"system\" for those of the system."
   (loop for frame in frames
         for call in (frame-calls frames)
         collect (if (or (folded-p frame) (not (system-frame-p frame)))
@@ -165,7 +165,7 @@ terminal."
                     (cons (car call) (list "system" t)))))
 
 (defun held-members (held keeper)
-  "Return the members that tell of HELD, which KEEPER keeps, as *ERROR-KEEPER* does."
+  "Return the members about HELD. KEEPER, a value of *ERROR-KEEPER*, keeps its condition."
   (multiple-value-bind (frames more) (first-frames (held-stack held))
     (list "condition" (let ((*offered* (held-offered held)))
                         (described (held-condition held) keeper t (held-calls frames) more))
@@ -177,7 +177,7 @@ terminal."
   (setf (job-id job) (- (held-number held))
         (gethash (job-id job) **jobs**) job))
 
-(defvar *follower* nil "The job that reports what comes of a frame that this thread of the program runs again, or NIL.")
+(defvar *follower* nil "The job that reports how a frame that this thread of the program runs again ends, or NIL.")
 
 (defun serve-for-thread (held)
   "Run the commands for HELD in its thread, one of the program. Return when it is let go, or its time is over."
@@ -203,8 +203,8 @@ its time is over."
       (throw job (list "aborted" t)))))
 
 (defun hold-condition (condition seconds job &optional signalled)
-  "Hold CONDITION for SECONDS, in a thread that runs JOB, or with NIL in one of the program. SIGNALLED says that
-handlers of the program come after it. Return NIL when it was let go, or why it cannot be held."
+  "Hold CONDITION for SECONDS, in a thread that runs JOB, or with NIL in one of the program. SIGNALLED is true when
+handlers of the program have not run yet. Return NIL when it was let go, or why it cannot be held."
   (or (why-not-held condition)
       (let ((held (note-held condition seconds job)))
         (if (null held)

@@ -1,11 +1,11 @@
-;;;; Decides which frames can be left, and how the call of a frame is made again. Leaving a frame wrongly spoils memory.
+;;;; Decides which frames can be left, and how the call of a frame is made again. Leaving a wrong frame corrupts memory.
 
 (in-package "LIVE-LISP.DEBUG")
 
 ;;; Whether a frame can be left
 
 (defun local-name-p (name)
-  "True when NAME is SBCL's name of a function defined within another, or of one without a name."
+  "True when NAME is SBCL's name of a function that is defined within another, or that has no name."
   (and (consp name) (member (first name) '(flet labels lambda)) t))
 
 (defun shares-code-p (frame)
@@ -46,7 +46,7 @@ that know it have no code behind the call."
 ;;; Methods
 
 (defun method-name-parts (name)
-  "Return the generic function, the qualifiers and the specializers in NAME, of a method."
+  "Return the generic function, the qualifiers and the specializers in NAME, the debug name of a method."
   (let ((function (plain-definition (second name))) (rest (cddr name)))
     (values function
             (butlast rest)
@@ -57,7 +57,7 @@ that know it have no code behind the call."
                     (first (last rest))))))
 
 (defun calling-form (method form)
-  "Return the CALL-METHOD of METHOD in FORM, of an effective method, or NIL."
+  "Return the CALL-METHOD form for METHOD in FORM, that of an effective method, or NIL."
   (cond ((atom form) nil)
         ((eq (first form) 'call-method)
          (let ((next (and (listp (third form)) (member method (third form)))))

@@ -16,7 +16,7 @@
               do (funcall function (sb-sys:sap-ref-word here offset)))))))
 
 (defun own-locks ()
-  "Return the names of the locks that this thread holds: whoever holds one keeps it on the stack, to release it."
+  "Return the names of the locks that this thread holds: each is on its stack, for the code that releases it."
   (let ((locks '()))
     (close-region)
     (stack-words (lambda (word)

@@ -27,7 +27,7 @@
         (usable-package *package*))))
 
 (defun frame-parameters (frame)
-  "Return pairs of a parameter and its argument in FRAME, for parameters without a variable, with kept arguments."
+  "Return pairs of a parameter and its argument in FRAME, for parameters whose argument is kept but not their variable."
   (ignore-errors
    (let* ((kept (loop for variable in (frame-variables frame)
                       when (eq :valid (variable-validity variable (frame-place frame)))
@@ -89,7 +89,7 @@
   (error "The value of ~A is not kept at this place of the frame. debug_level: 3 of eval_form or load_file keeps all." symbol))
 
 (defun form-within (form frame)
-  "Return FORM with the parameters of FRAME bound; in it, a variable whose value is not kept signals that."
+  "Return FORM with the parameters of FRAME bound. In it a variable whose value is not kept signals an error."
   (let* ((parameters (frame-parameters frame))
          (lost (ignore-errors (remove-duplicates (lost-variables frame (mapcar #'car parameters))))))
     `(let ,(loop for (name . value) in parameters collect `(,name ',value))
@@ -109,8 +109,8 @@
                                        (lost-variables frame '())))))
 
 (defun evaluate-here (forms frame)
-  "Return the values of the last of FORMS, lists of a form and what returns its text, with the variables of FRAME unless
-it is NIL. The server is told of forms that build the image, but not of those that use such variables."
+  "Evaluate FORMS, lists of a form and its FORM-READER, with the variables of FRAME unless it is NIL. Return the values
+of the last. Forms that build the image are reported to the server, except those that use such variables."
   (let ((values '()))
     (loop for (form text) in forms
           do (setf values

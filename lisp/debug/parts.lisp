@@ -51,7 +51,7 @@ whose id would be gone at once."
                                (row-major-aref array index)))))
 
 (defun table-parts (table)
-  "Return the values in TABLE as parts, named by their keys; few are also sorted by them."
+  "Return the values in TABLE as parts, named by their keys; sorted by them if there are few."
   (let ((parts (loop for key being the hash-keys of table using (hash-value value)
                      repeat 100000
                      collect (make-part (printed key) value))))
@@ -63,7 +63,7 @@ whose id would be gone at once."
               :key #'part-name))))
 
 (defun slot-parts (object)
-  "Return the slots of OBJECT as parts. Unbound ones, and those that only code of the user could read, say so."
+  "Return the slots of OBJECT as parts. Unbound slots, and those that only code of the user could read, say so."
   (let ((told (inner-slots object)))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for name = (sb-mop:slot-definition-name slot)
@@ -116,7 +116,7 @@ whose id would be gone at once."
             (when lock (plain-parts "waits for" lock)))))
 
 (defun stream-parts (stream)
-  "Return the properties of STREAM, one of SBCL, as parts."
+  "Return the properties of STREAM, which is no Gray stream, as parts."
   (flet ((told (function) (ignore-errors (funcall function stream))))
     (append (plain-parts "open" (told #'open-stream-p) "input" (told #'input-stream-p)
                          "output" (told #'output-stream-p) "element type" (told #'stream-element-type))

@@ -35,7 +35,7 @@
           (matching (lambda (asked whole) (search asked whole :test #'char-equal)))))))
 
 (define-operation "debug-thread" (name)
-  "Return the current frames of the thread NAME, and the lock it waits for; list threads unless NAME means one."
+  "Return the current frames of the thread NAME, and the lock it waits for; list threads unless NAME means just one."
   (let* ((found (threads-named name)) (thread (first found)))
     (if (or (null thread) (rest found))
         (object "threads" (mapcar #'short-thread-name (page (or found (sb-thread:list-all-threads)) 0 20))

@@ -1,4 +1,4 @@
-;;;; Watches errors when they are signalled, before handlers of the program, in any thread: records and can hold them.
+;;;; Watches errors when they are signalled, before handlers of the program run, in any thread: records or holds them.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -14,7 +14,7 @@ seconds to hold each, or NIL."
 (sb-ext:defglobal **watched** '() "The recorded errors as JSON objects, newest first.")
 (sb-ext:defglobal **watched-count** 0 "How many errors the watch has seen.")
 (sb-ext:defglobal **watch-second** '(0 . 0) "A pair: a second, and how many errors were seen in it.")
-(sb-ext:defglobal **watch-lock** (sb-thread:make-mutex :name "live-lisp watch") "Held while these change.")
+(sb-ext:defglobal **watch-lock** (sb-thread:make-mutex :name "live-lisp watch") "Guards **WATCHED** and its counts.")
 
 (defvar *noting* nil "True while this thread records an error.")
 
@@ -84,8 +84,8 @@ seconds to hold each, or NIL."
                (null *held*))
       (hold-condition condition (watch-hold watch) *job* t))))
 
-;;; SBCL breaks at a signal as *BREAK-ON-SIGNALS* says, before it looks for handlers. A watch sets it while it lasts:
-;;; globally, for threads of the program, and in the session.
+;;; SBCL breaks at a signal as *BREAK-ON-SIGNALS* says, before it looks for handlers. A watch sets the variable
+;;; while the watch lasts: globally, for threads of the program, and in the session.
 
 (defun signalled-condition (condition)
   "Return the condition being signalled if CONDITION is SBCL's break at a signal, else NIL."
