@@ -38,8 +38,8 @@
 
 (defun call-letting-load (function)
   "Call FUNCTION, which waits for *TOOL*. If a system being loaded loads another by load_system, release the lock for
-loading meanwhile. Otherwise keep it, because ASDF is not made for two threads. The lock is taken again without
-interrupts, so that a throw cannot come between."
+loading meanwhile. Otherwise keep it, because ASDF is not thread-safe. The lock is taken again without interrupts, so
+that a throw cannot come between."
   (if (and (string-equal (substitute #\_ #\- *tool*) "load_system")
            (sb-thread:holding-mutex-p **load-lock**))
       (sb-sys:without-interrupts
@@ -104,7 +104,7 @@ any more."
   (cdr (find value **texts** :key (lambda (entry) (sb-ext:weak-pointer-value (car entry))) :test #'eq)))
 
 (defun told-by-tools (value)
-  "Return the text to show for VALUE if a tool has returned it, or each element of that list, or NIL."
+  "Return the text to show for VALUE if tools have returned it, or each element of it when it is a list; else NIL."
   (when (typep value '(or cons hash-table))
     (or (text-noted value)
         (let ((texts (and (consp value)

@@ -1,5 +1,5 @@
-;;;; Converts values of user code to the arguments of a tool. They are written as JSON at once, so that what is too
-;;;; large is noticed early.
+;;;; Converts values of user code to the arguments of a tool. They are written as JSON at once, so that arguments
+;;;; that are too large are noticed early.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -62,7 +62,7 @@ done; the restart USE-VALUE goes on with another value."))
 
 (defun write-argument (value buffer depth)
   "Append VALUE, which is DEPTH levels below the arguments, to BUFFER as JSON. NIL becomes null: the server decides by
-the parameter's type what it means."
+the parameter's type what null means."
   (when (> depth +depth-limit+)
     (refuse-value (format nil "what is nested more than ~D levels deep" +depth-limit+)))
   (when (> (+ (buffer-fill buffer) (if (stringp value) (length value) 0)) +frame-limit+)

@@ -1,5 +1,5 @@
-;;;; Registers tools. The server gets each tool that is registered; its own tools are here as proxies, whose handlers
-;;;; call it.
+;;;; Registers tools. The server gets each tool that is registered. The server's own tools are here as proxies, whose
+;;;; handlers call the server.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -12,7 +12,7 @@
                                             &aux (handler (live-lisp:tool-handler tool))
                                                  (parameters (live-lisp:tool-parameters tool)))))
   "A TOOL that was sent to the server, with the HANDLER and PARAMETERS that it had then. REGISTRATION is a number,
-CLIENT-NAME the name for clients. BEFORE is the one of its name that it replaces, which calls can still mean."
+CLIENT-NAME the name for clients. BEFORE is the offer of the same name that this one replaced: calls can still mean it."
   tool handler parameters registration client-name before)
 
 (sb-ext:defglobal **offered** (make-hash-table :test 'equal :synchronized t)
@@ -94,10 +94,10 @@ see it as lisp_NAME. Signals an INVALID-TOOL."
                  "can be registered only in an EQUAL hash table, such as *AGENT-Q-REGISTRY*."))
   (note-building)
   (if (eq registry (sb-ext:symbol-global-value 'live-lisp:*agent-q-registry*))
-      ;; The error is signalled without the lock, whose frames it would show.
+      ;; The error is signalled outside of WITH-MUTEX, whose frames it would show.
       (let ((refusal nil))
         (sb-thread:with-mutex (**offer-lock**)
-          ;; Even if this is interrupted: the server has the tool.
+          ;; Store the tool even after an interrupt: the server has it.
           (unwind-protect (setf refusal (make-offered tool))
             (unless refusal (store-tool registry tool))))
         (when refusal
@@ -157,7 +157,7 @@ is NIL lets all pass."
                              (t (if (consp value) (copy-list value) value))))))
 
 (defun proxy (table)
-  "Return the tool that stands for the server's own one in TABLE, from a message."
+  "Return a tool that stands for the server's own tool that TABLE, from a message, describes."
   (let ((name (gethash "name" table)) (class (find-class 'live-lisp:tool)))
     (apply #'make-instance class
            (list :built-in name

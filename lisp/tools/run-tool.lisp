@@ -5,8 +5,8 @@
 (defparameter *result-limit* 100000 "At most this many characters of one result are printed.")
 
 (defun float-format (value)
-  "Return the float format in which VALUE, a number or a list of some, prints without exponent markers; double floats
-never have any."
+  "Return the *READ-DEFAULT-FLOAT-FORMAT* with which VALUE, a number or a list of numbers, prints without exponent
+markers; when formats are mixed, double floats have none."
   (let ((left (list value)) (format nil))
     (loop repeat 10000
           while (and left (not (eq format 'double-float)))

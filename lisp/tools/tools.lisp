@@ -82,7 +82,7 @@ one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAME
                         name (printing-plainly (print-safely 80 key)) (keyword-text *parameter-keys*)))))
 
 (defun check-parameters (parameters required refuse)
-  "Call REFUSE with a text when PARAMETERS are not valid, or REQUIRED has names of others."
+  "Call REFUSE with a text when PARAMETERS are not valid, or REQUIRED has a name that is none of theirs."
   (let ((names '()))
     (dolist (parameter parameters)
       (check-parameter parameter names refuse)
@@ -114,11 +114,11 @@ one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAME
       (check-parameters (live-lisp:tool-parameters tool) (live-lisp:tool-required tool) #'refuse)))
   tool)
 
-;;; Making one
+;;; Making tools
 
 (defun make-tool (name description parameters &rest options)
   "Return a new valid tool; OPTIONS are the initargs of its other parts."
-  ;; The class is no constant: for one, SBCL would compile a constructor at the first call.
+  ;; FIND-CLASS, because with a constant class SBCL would compile a constructor at the first call.
   (let ((class (find-class 'live-lisp:tool)))
     (check-tool (apply #'make-instance class :name name :description description :parameters parameters
                        options))))
