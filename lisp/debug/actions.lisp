@@ -173,7 +173,7 @@ shown, or the name of any restart."
   (leave-frame (frame-numbered held number) (following job function)))
 
 (defun form-again-p (job)
-  "True when JOB evaluates forms: the last one can be evaluated again."
+  "True when JOB evaluates forms: the current form can be evaluated again."
   (and (string= (job-operation job) "evaluate") (not (job-follows job))))
 
 (defun retry-held (held job number)

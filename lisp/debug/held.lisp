@@ -4,7 +4,7 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defparameter *held-limit* 10 "At most this many errors are held at once.")
-(defparameter *ended-limit* 50 "For at most this many errors it is known how their holding ended.")
+(defparameter *ended-limit* 50 "Of at most this many errors it is kept how they ceased to be held.")
 
 (defstruct (held (:constructor make-held (number condition seconds job)))
   "The error NUMBER: CONDITION, held in THREAD for SECONDS after each use. JOB is the job that it stopped, or NIL in a
@@ -76,7 +76,7 @@ COMMAND is the function that the thread calls once GATE is open, NIL while it wa
          (format nil "~{~A~^ ~}" (mapcar #'parameter-text parameters)))))
 
 (defun held-frames (held)
-  "Return the frames of HELD that can be asked for, the newest first. Those that are folded cannot."
+  "Return the frames of HELD that have numbers in answers, the newest first: all but the folded ones."
   (remove-if #'folded-p (held-stack held)))
 
 (defun held-data (held)
@@ -120,7 +120,7 @@ terminal."
 ;;; Waiting, and commands
 
 (defun call-without-handlers (function)
-  "Call FUNCTION without the handlers of the program: its errors do not concern them."
+  "Call FUNCTION without the handlers of the program: errors in FUNCTION do not concern them."
   (if +handlers+
       (progv (list +handlers+) (list first-handlers)
         (funcall function))
@@ -153,7 +153,7 @@ terminal."
          "it was signalled where its thread cannot be interrupted")))
 
 (defun too-many-text ()
-  "Return that no more errors can be held, as part of a sentence."
+  "Return a clause of a sentence that says that no more errors can be held."
   (format nil "~D errors are held already: ~{~D~^, ~}" *held-limit* (newest-numbers)))
 
 (defun held-calls (frames)

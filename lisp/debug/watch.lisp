@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defstruct (watch (:constructor make-watch (where type hold)))
-  "Which errors to record: those of TYPE; WHERE is \"all\", or a name of threads or of a package. HOLD is for how many
-seconds to hold each, or NIL."
+  "Which errors to record: those of TYPE; WHERE is \"all\", a part of the names of threads, or the name of a package.
+HOLD is for how many seconds to hold each, or NIL."
   where type hold)
 
 (defparameter *watched-limit* 50 "At most this many errors are kept.")

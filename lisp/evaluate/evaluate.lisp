@@ -37,10 +37,10 @@ hook reports interned symbols."
   (unless **hears-interning** (cons (find-package "KEYWORD") (packages-named text))))
 
 (sb-ext:defglobal **snapshots** (make-hash-table :test 'eq :synchronized t :weakness :key)
-  "The last copies of symbol vectors, by package.")
+  "A table from a package to the last copies of its symbol vectors.")
 
 (defun symbol-vectors (package)
-  "Return copies of the symbol vectors of PACKAGE, the last ones if they are still current. Return NIL when SBCL does
+  "Return copies of the symbol vectors of PACKAGE, the last copies if these are still current. Return NIL when SBCL does
 not show the vectors, or when they are too large to compare for every form."
   (let ((cells (package-cells package)) (copies (gethash package **snapshots**)))
     (cond ((or (notevery #'simple-vector-p cells) (> (reduce #'+ cells :key #'length) 50000)) nil)
@@ -54,7 +54,7 @@ not show the vectors, or when they are too large to compare for every form."
         when vectors collect (cons package vectors)))
 
 (defun new-symbols (before)
-  "Return pairs of a package and a symbol that is new there since BEFORE, from PRESENT-SYMBOLS."
+  "Return pairs of a package and a symbol that it did not have in BEFORE, from PRESENT-SYMBOLS."
   (loop for (package . vectors) in before
         append (let ((known (make-hash-table :test 'eq)) (new '()))
                  (dolist (cells vectors)
@@ -66,7 +66,7 @@ not show the vectors, or when they are too large to compare for every form."
                        (unless (gethash symbol known) (push (cons package symbol) new))))))))
 
 (defun interned-symbols (interned)
-  "Return pairs of a package and a symbol for INTERNED, a value of *INTERNED*."
+  "Return pairs of a package and its symbol for INTERNED, pairs of a package and a name from *INTERNED*."
   (loop for (package . name) in interned
         for (symbol status) = (and (package-name package) (multiple-value-list (find-symbol name package)))
         when status collect (cons package symbol)))
@@ -147,7 +147,7 @@ form could not be read, or is NIL."
     (values (mapcar #'first forms) unreadable)))
 
 (defun last-p (stream)
-  "True when no form follows in STREAM. Its position stays."
+  "True when no form follows in STREAM. The position of STREAM stays."
   (let ((place (file-position stream)))
     (prog1 (handler-case (let ((*read-suppress* t))
                            (eq stream (call-user-code (lambda () (read stream nil stream)))))
@@ -168,8 +168,8 @@ FORMS-IN."
 ;;; Evaluating
 
 (defmacro printing-values (&body body)
-  "Evaluate BODY with the user's printer settings, and limits where the user has none: one careless value does not fill
-an answer. User code never runs with these limits."
+  "Evaluate BODY with the user's printer settings, and limits where the user has none, so that one large value does not
+fill an answer. Forms are never evaluated with these limits."
   `(let ((*print-length* (or *print-length* 1000))
          (*print-level* (or *print-level* 50))
          (*package* (usable-package *package*)))
@@ -234,7 +234,7 @@ an answer. User code never runs with these limits."
 
 (defun value-text (value)
   "Return VALUE printed as by ~S, within *VALUE-LIMIT* and *VALUE-BUDGET*, and true if it was cut. A circular value is
-printed with *PRINT-CIRCLE*, a value that is mostly blank when pretty-printed without line breaks."
+printed with *PRINT-CIRCLE*, a value whose text is mostly blank without *PRINT-PRETTY*."
   (flet ((printed () (bounded-string (min *value-limit* *value-budget*) (lambda (stream) (prin1 value stream)))))
     (let ((*print-circle* (or *print-circle* (and (not (typep value '(or number string symbol))) (circular-p value)))))
       (multiple-value-bind (text cut) (printed)
@@ -295,7 +295,7 @@ of FORM."
 (defvar *done* nil "The values of the forms evaluated so far, from VALUES-DATA, newest first.")
 
 (defun note-form (text start stream)
-  "Set *FORM-TEXT* to the form that begins at START in TEXT and that STREAM has just read; to 2000 characters at most."
+  "Set *FORM-TEXT* to the form that begins at START in TEXT and that STREAM has just read, cut at 2000 characters."
   (let ((end (min (length text) (file-position stream) (+ start 2000))))
     (setf *form-text* (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
 

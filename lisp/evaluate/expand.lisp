@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun expand-form (form mode)
-  "Return FORM expanded as MODE says, and true if anything was expanded."
+  "Return FORM expanded as MODE (one, full or all) says, and true if anything was expanded."
   (cond ((string= mode "one") (macroexpand-1 form))
         ((string= mode "full") (macroexpand form))
         (t (let ((expansion (funcall (code-walker) form)))

@@ -36,8 +36,8 @@ image does not see the server's files, it is made here, and deleted with its con
 (defvar *phase* nil "What LOAD-FILE is doing: \"compile\" or \"load\".")
 
 (defun load-noting (fasl source file forget)
-  "Load FASL, made from SOURCE, which is FILE or a copy of it. Return as a JSON object where the image then differs.
-With FORGET, remove from the image what FILE no longer defines."
+  "Load FASL, made from SOURCE, which is FILE or a copy of it. Return as a JSON object where the image then differs from
+FILE. With FORGET, remove from the image what FILE no longer defines."
   (let* ((path (true-name file))
          (*source-copy* (and (not (eq file source)) (cons (true-name source) path)))
          (*loaded* nil))

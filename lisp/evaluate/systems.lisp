@@ -146,7 +146,7 @@ library manager that it loads adds one."
 
 (sb-ext:defglobal **asd-files** nil
   "The .asd files below ASDF's source registry, a table of lists by file name; NIL before the scan.")
-(sb-ext:defglobal **told-twins** '() "The names of systems whose twins an answer has shown.")
+(sb-ext:defglobal **told-twins** '() "The names of systems whose other .asd files an answer has shown.")
 
 (defun asd-files (name)
   "Return the .asd files NAME below the directories of ASDF's source registry, which are scanned once per image. Other

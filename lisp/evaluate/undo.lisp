@@ -42,7 +42,7 @@ of SBCL, such as its closure for a trivial DEFTYPE or DEFMACRO."
 (defparameter *class-categories* '(:type :typed-structure) "SBCL's categories of information about types.")
 
 (defun other-categories ()
-  "Return SBCL's categories of information about neither functions, nor variables, nor types."
+  "Return SBCL's categories of information that are not about functions, variables or types."
   (set-difference (loop for kind across known-kinds
                         for category = (and kind (kind-category kind))
                         when category collect category)
@@ -186,8 +186,8 @@ NIL. LAYOUT, or NIL, was that of OLD; a definition of another kind of class has 
 ;;; Remembering
 
 (defun remember-symbol (symbol)
-  "Save the aspects of SYMBOL in *REMEMBERED*, unless no program may define it. Save again those that were defined from
-elsewhere since."
+  "Save the aspects of SYMBOL in *REMEMBERED*, unless it is a keyword, uninterned or locked. Save again those that were
+defined from elsewhere since."
   (let ((package (symbol-package symbol)))
     (unless (or (null package) (keywordp symbol) (sb-ext:package-locked-p package))
       (setf (gethash symbol *remembered*)

@@ -28,7 +28,7 @@
 
 (sb-ext:defglobal **library-manager** nil
   "A list of the name of the user's library manager and the file that sets it up, a native name; NIL without one.")
-(sb-ext:defglobal **library-manager-failure** nil "A text that says why the manager could not be loaded, or NIL.")
+(sb-ext:defglobal **library-manager-failure** nil "Why the library manager could not be loaded, a text, or NIL.")
 (sb-ext:defglobal **library-manager-due** nil "True while there is a library manager that is not loaded yet.")
 
 (sb-ext:defglobal **init-file** nil "The user's init file as answers name it, when it was not loaded; else NIL.")

@@ -71,7 +71,7 @@ the stack. It returns a function to call with the CONDITION-DATA of the conditio
   "A function as in *ERROR-KEEPER*, for errors that end threads without a job.")
 
 (defun described (condition keeper on-stack calls &optional more)
-  "Return CONDITION-DATA of CONDITION, CALLS and MORE. Call KEEPER, a value of *ERROR-KEEPER*, with ON-STACK."
+  "Return CONDITION-DATA of CONDITION, CALLS and MORE. KEEPER, as *ERROR-KEEPER*, with ON-STACK keeps the condition."
   (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
          (data (condition-data condition calls more)))
     (when keep (funcall keep data))

@@ -19,7 +19,7 @@
 
 ;;; Restarts that were chosen in advance
 
-(defvar *chosen-restarts* '() "The names of the restarts that this call takes when they are offered, best first.")
+(defvar *chosen-restarts* '() "The names of the restarts that this call invokes when they are offered, best first.")
 
 (defun names-among (value)
   "Return the strings in VALUE, the names of restarts from a message. A damaged journal can have other values there."

@@ -1,4 +1,4 @@
-;;;; Short ids for objects in answers. They keep nothing alive: once nobody else has the object, its id is gone.
+;;;; Short ids for objects in answers. They keep no object alive: once it is collected, its id is gone.
 
 (in-package "LIVE-LISP.JOBS")
 

@@ -108,7 +108,7 @@ short. If these ran because of an exit, the exit goes on."
                                   "frames" (job-frames job)))))
 
 (defun call-user-code (function)
-  "Call FUNCTION, user code. Its frames are those above this function's, so this must not become a tail call."
+  "Call FUNCTION and return its values. The frames of user code are those above this one, so this is no tail call."
   (values-list (multiple-value-list (funcall function))))
 
 (note-frame 'call-user-code :user-code)

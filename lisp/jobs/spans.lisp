@@ -135,7 +135,7 @@ has one. DEPTHS is a vector of the depth of each list in the form, by number."
 ;;; Files that SBCL compiles or loads
 
 (defvar *file-of-copy* nil
-  "A pair of native truenames, or NIL: a copy with some forms of a file, and that file, for which it is compiled.")
+  "A pair of native truenames, or NIL: a copy with some forms of a file, and the file as which it is compiled.")
 
 (defun recorder-for (file)
   "Return a recorder for the reading of FILE, which is open."

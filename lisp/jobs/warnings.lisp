@@ -29,7 +29,7 @@ style-warning or note."
 
 (defun context-data ()
   "Return what the compiler works on, as far as that is known. The values are the form, the definitions around it, the
-offset of the top-level form, the file, and the character of the file at which the form begins."
+offset of the top-level form, the file, and the offset in characters at which the form begins in it."
   (let ((context (ignore-errors (error-context nil))))
     (when context
       (let* ((name (context-file context))
@@ -41,7 +41,7 @@ offset of the top-level form, the file, and the character of the file at which t
                 (and file (ignore-errors (context-start context file))))))))
 
 (defun context-start (context file)
-  "Return the character of FILE, a native truename, at which the form of CONTEXT begins, or NIL."
+  "Return the offset in characters at which the form of CONTEXT begins in FILE, a native truename, or NIL."
   (let ((path (context-path context)))
     (values (span-of (spans-known file nil) (path-top-level-form path) (path-number path) '()))))
 
@@ -71,7 +71,7 @@ offset of the top-level form, the file, and the character of the file at which t
                   (string= (symbol-name operator) (princ-to-string (first definition))))))))
 
 (defun unreadable-place (condition)
-  "Return as text where the form begins that could not be read by CONDITION. Else return where reading stopped, or NIL
+  "Return as text where the unreadable form that CONDITION is about begins. Else return where reading stopped, or NIL
 when SBCL knows neither."
   (destructuring-bind (&optional line . column)
       (unreadable-line condition)

@@ -67,7 +67,7 @@ OFFSET in CODE. The stack of its THREAD begins at the address STACK. HOW is :RUN
       objects))
 
 (defun keep-few (observation)
-  "Have OBSERVATION keep only few calls from now on."
+  "Have OBSERVATION keep only the last *CALLS-WHEN-FULL* calls from now on."
   (setf (observation-shrunk observation) t
         (observation-room observation) most-positive-fixnum
         (observation-first observation) (vector)

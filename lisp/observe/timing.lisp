@@ -4,7 +4,7 @@
 
 (defparameter *round-milliseconds* 5 "A form is repeated for at least this many milliseconds.")
 (defparameter *rounds* 200 "Two forms are measured at most this often.")
-(defparameter *rounds-at-least* 5 "They are measured at least this often.")
+(defparameter *rounds-at-least* 5 "Two forms are measured at least this often.")
 
 (deftype internal-time ()
   "Values of GET-INTERNAL-REAL-TIME and GET-INTERNAL-RUN-TIME. With this declared, sampled code calls no generic
@@ -34,7 +34,7 @@ arithmetic, which would be in the profile."
   "True when PASSED seconds, without those of waiting for a CPU, are more than LIMIT. WAITED is what WAITED-SECONDS
 returned when they began."
   (declare (type double-float passed limit waited))
-  ;; Asking the system costs more than many a form.
+  ;; WAITED-SECONDS costs more than many a form, so it is called last.
   (and (> passed limit)
        (> (- passed (min (- (the double-float (waited-seconds)) waited) (the double-float *waited-limit*))) limit)))
 
@@ -76,7 +76,7 @@ returned when they began."
             "times" times)))
 
 (defun mostly-runs-p (rounds denied)
-  "True when ROUNDS, TAKENs, ran for over a twentieth of their time, without DENIED, the fraction that no CPU was free."
+  "True when ROUNDS, TAKENs, used a CPU for over a twentieth of their time. DENIED is the fraction without a free CPU."
   (let ((cpu (reduce #'+ rounds :key #'taken-cpu)) (seconds (reduce #'+ rounds :key #'taken-seconds)))
     (> cpu (* 0.05 seconds (- 1 denied)))))
 

@@ -35,7 +35,7 @@
   (types '()) (least nil) (most nil))
 
 (defun see (seen object)
-  "Record in SEEN that OBJECT was there."
+  "Record in SEEN that OBJECT was at its place."
   (let* ((type (number-type (seen-type object))) (pair (assoc type (seen-types seen) :test #'equal)))
     (when (integerp object)
       (setf (seen-least seen) (min object (or (seen-least seen) object))

@@ -2,7 +2,7 @@
 
 (in-package "LIVE-LISP.TESTS")
 
-(defparameter *value-characters* 60 "Characters shown of a value.")
+(defparameter *value-characters* 60 "At most this many characters of a value are shown.")
 
 (defun value-text (value)
   "Return VALUE as text for the current test."
@@ -135,8 +135,8 @@ FORM and its value. Return NIL when the value of an argument is unknown."
   (if (typep check '(cons (eql not) (cons cons null))) (second check) check))
 
 (defun compared (check expected got &optional several)
-  "Return arguments for NOTE-FAILURE about the form CHECK, whose value was GOT and should be EXPECTED. With SEVERAL both
-are lists of the values of a form."
+  "Return arguments for NOTE-FAILURE about the form CHECK, whose value was GOT and should be EXPECTED. With SEVERAL, GOT
+and EXPECTED are lists of the values of a form."
   (multiple-value-bind (text wanted path) (two-texts got expected several)
     (list* :check (if several check (with-part-alone check got expected))
            :got (at-path text path)

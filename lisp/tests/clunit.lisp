@@ -10,7 +10,7 @@
 
 (defun clunit-run-case (package original arguments)
   "Probe of CLUnit's EXECUTE-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, which begin with a test case. Record the
-result, unless the case is left for later, or out. PACKAGE is CLUnit's."
+result, unless CLUnit leaves the case for later, or skips it. PACKAGE is CLUnit's."
   (let ((case (first arguments)))
     (flet ((run () (apply original arguments)))
       (if (eq :run (home-call package "TEST-CASE-EXECUTION-ACTION" case))
@@ -24,7 +24,7 @@ Return its value, the function of the case, wrapped to record the result. PACKAG
     (lambda () (clunit-call package name function))))
 
 (defun clunit-skip (package original arguments)
-  "Probe of CLUnit's SKIP-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, and record that the test case is left out."
+  "Probe of CLUnit's SKIP-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, and record that the test case is skipped."
   (clunit-call package (home-call package "TEST-REPORT-NAME" (home-value package "*CLUNIT-TEST-REPORT*"))
                (lambda ()
                  (incf (result-skipped *result*))

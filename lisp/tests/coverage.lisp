@@ -42,7 +42,7 @@ systems are left out, unless there are no others: then the tests are in the file
         while place count t))
 
 (defun note-all-missed (text)
-  "Count the functions and methods that TEXT defines as not measured."
+  "Count as not measured the functions and methods that TEXT defines."
   (dolist (operator '("(defun " "(defmethod "))
     (loop repeat (occurrences operator text) do (note-missed))))
 
@@ -158,7 +158,7 @@ a directory for fasls."
 (defvar *covering* nil "The COVERING of the run that this thread is in, or NIL.")
 
 (defun reached-text (definitions)
-  "Return a hexadecimal bit mask of the DEFINITIONS that were reached; the first is the lowest bit."
+  "Return a hexadecimal bit mask of the DEFINITIONS that were reached; the first of them has the lowest bit."
   (let ((bits 0))
     (loop for definition across definitions
           for bit from 0
@@ -242,7 +242,7 @@ is as COVERING-FORMS."
     (fail-lookup "unmeasured" "missing")))
 
 (defun call-covering (function)
-  "Call FUNCTION with a new COVERING, return its value, and undo, whatever happens, what the COVERING has put. Calls
+  "Call FUNCTION with a new COVERING, and return its value. Whatever happens, undo what the COVERING has put. Calls
 FAIL-LOOKUP when another run is measured."
   (check-measurable)
   (let ((covering (make-covering)))

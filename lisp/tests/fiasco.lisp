@@ -42,7 +42,7 @@ arguments, else CALL, OUTCOME, and a NUMBER, PART and VALUE for each argument."
         (and control (list :text (message-text control arguments))))))
 
 (defun fiasco-note (package type arguments)
-  "Record the failure of which TYPE is the condition class and ARGUMENTS are the initargs. PACKAGE is the framework's."
+  "Record a failure: TYPE is the class of its condition, ARGUMENTS are the initargs. PACKAGE is the framework's."
   (destructuring-bind (&key (form nil form-given) error format-control format-arguments expected
                             expected-condition-type observed-condition &allow-other-keys)
       arguments
@@ -58,7 +58,7 @@ arguments, else CALL, OUTCOME, and a NUMBER, PART and VALUE for each argument."
                      (fiasco-said form format-control format-arguments))))))
 
 (defun fiasco-note-failure (framework package type arguments)
-  "Record a failure as FIASCO-NOTE does: for the current test, or in a suite for the suite as a test. PACKAGE is that of
+  "Record a failure as FIASCO-NOTE does, in the current test; in a suite, record the suite as a test. PACKAGE is that of
 FRAMEWORK. A held error is not recorded yet."
   (let ((context (home-value package "*CONTEXT*")))
     (flet ((note () (fiasco-note package type arguments)))

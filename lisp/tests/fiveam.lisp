@@ -1,4 +1,4 @@
-;;;; FiveAM. A test has the results that it adds to the list of its run.
+;;;; FiveAM. The results of a test are those that it adds to the list of its run.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -38,7 +38,7 @@ control, and keep what is shown of the check. The message is made here, within b
         (apply original arguments))))
 
 (defun fiveam-note (package object failed)
-  "Record OBJECT, a result. FAILED are arguments for NOTE-FAILURE. PACKAGE is FiveAM's."
+  "Record OBJECT, a result. FAILED are arguments for NOTE-FAILURE about a failure. PACKAGE is FiveAM's."
   (note-checks 1)
   (flet ((reason () (format nil "~:[failed~;~:*~A~]" (home-call package "REASON" object))))
     (cond ((home-type-p package "TEST-PASSED" object))

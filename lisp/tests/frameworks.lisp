@@ -55,9 +55,9 @@ names by which a copy of the framework in any package is known."
 ;;; Probes, which are installed while tests run
 
 (defstruct (run (:constructor make-run (skip seed)))
-  "A run of tests. SKIP are the names of those that are left out. SEED, an integer or NIL, determines random numbers.
-RESULTS are newest first. NOTED counts the failures recorded in full, SEEN the tests that began, also those left out.
-UNSEEN are the names of tested systems of which no test began."
+  "A run of tests. SKIP are the names of tests to leave out. SEED, an integer or NIL, determines random numbers. RESULTS
+are newest first. NOTED counts the failures recorded in full, SEEN the tests that began, also those left out. UNSEEN are
+the names of tested systems of which no test began."
   skip seed (results '()) (noted 0) (seen 0) (unseen '()))
 
 (defvar *run* nil "The run of tests that this thread is in, or NIL.")
@@ -93,7 +93,7 @@ UNSEEN are the names of tested systems of which no test began."
   (loop for framework in **frameworks** append (framework-homes framework)))
 
 (defun homes-with (package)
-  "Return the packages of the framework of PACKAGE, or PACKAGE alone."
+  "Return the packages of the framework of PACKAGE, or a list of PACKAGE when it has no framework."
   (or (loop for framework in **frameworks**
             for homes = (framework-homes framework)
             when (member package homes) return homes)

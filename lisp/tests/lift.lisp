@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun lift-name (suite case)
-  "Return the name of the CASE of SUITE, the name of a class."
+  "Return the name of CASE in SUITE, the name of a class, as SUITE.CASE."
   (format nil "~A.~A" (symbol-text suite) case))
 
 (defun lift-run-case (package original arguments)
@@ -47,7 +47,7 @@ Errors are held before LIFT handles them and signals them again. PACKAGE is LIFT
     problem))
 
 (defun lift-skipped (package original arguments)
-  "Probe of LIFT's SKIP-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, and record that the case is left out."
+  "Probe of LIFT's SKIP-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, and record that the case is skipped."
   (declare (ignore package))
   (destructuring-bind (result suite case) arguments
     (declare (ignore result))

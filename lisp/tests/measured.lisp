@@ -19,7 +19,7 @@ is a table of the top-level forms with definitions, by lists of a file and a num
 
 (sb-ext:defglobal **covering** nil "The COVERING of the run under way, or NIL.")
 
-(defvar *measured-file* nil "The native true name of the file of which definitions are compiled to be measured.")
+(defvar *measured-file* nil "The native truename of the file whose definitions are compiled to be measured.")
 (defvar *left-names* '() "Names of tests: their functions are not measured where a framework's macro defines them.")
 (defvar *frameworks-homes* '() "The packages of the frameworks, whose macros define tests.")
 (defvar *framework-made* nil "True in the expansion of a framework's macro.")
@@ -72,8 +72,8 @@ NIL when FORM is not in the text."
         finally (return (values declarations '()))))
 
 (defun marking-body (body index &optional block)
-  "Return BODY, of the function with INDEX, so that it marks what of it runs. BLOCK, or NIL, is a list of the name of
-the block around its forms."
+  "Return BODY, of the function with INDEX, with code that marks which parts run. BLOCK, or NIL, is a list of the name
+of the block around its forms."
   (multiple-value-bind (declarations forms) (body-parts body)
     `(,@declarations
       (declare (optimize (,+coverage-quality+ 3)) (notinline ,@*inline-names*))

@@ -29,7 +29,7 @@
         (remove text entries :key #'bare-name :test-not #'string-equal))))
 
 (defun entries-of-name (name entries)
-  "Return those of ENTRIES that NAME names. Calls FAIL-LOOKUP when there are none, or they have several names."
+  "Return those of ENTRIES that NAME names. Calls FAIL-LOOKUP when NAME names none, or different ones."
   (let* ((found (entries-named name entries))
          (texts (remove-duplicates (mapcar #'entry-text found) :test #'string=)))
     (cond ((null found) (fail-lookup "missing" name "known" (page (mapcar #'entry-text entries) 0 5000)))

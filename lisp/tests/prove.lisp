@@ -35,7 +35,7 @@ checks. Record the group as a test, unless it is in a test. PACKAGE is Prove's."
                            :expected (format nil "~:[~;not ~]~A" (value "NOTP") wanted)))))))
 
 (defun prove-add-report (package original arguments)
-  "Probe of Prove's ADD-REPORT: record the first of ARGUMENTS, if it is a check's, and call ORIGINAL with ARGUMENTS."
+  "Probe of Prove's ADD-REPORT: record the report of a check, the first of ARGUMENTS, and call ORIGINAL with them."
   (destructuring-bind (report suite) arguments
     (let ((place (and (home-type-p package "FAILED-TEST-REPORT" report) (check-place package))))
       (flet ((note () (prove-note package report place)))

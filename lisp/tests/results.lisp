@@ -9,8 +9,8 @@
   "The result of a test. FRAMEWORK is the name of its framework, NAME the test's name there, TEXT that name as text.
 CHECKS counts its checks, FAILED those that failed, SKIPPED those left out; ERRORS counts unexpected errors, EXPECTED
 expected failures. FAILURES are JSON objects, newest first. LEFT is true when the test did not come to its end. SYSTEMS
-are the names of the systems being tested, innermost first. NOTES is for its framework. REACHED is the REACHED-TEXT of
-the definitions that it ran."
+are the names of the systems being tested, innermost first. NOTES are data of its framework's probes. REACHED is the
+REACHED-TEXT of the definitions that it ran."
   framework name text systems
   (checks 0) (failed 0) (errors 0) (skipped 0) (expected 0)
   (failures '()) (output nil) (milliseconds 0) (left nil) (notes '()) (reached nil)
@@ -71,7 +71,7 @@ as text, TEXT is the framework's message. CONDITION is what was signalled, PLACE
 ;;; Reporting
 
 (defun tell-part (part)
-  "Send the server PART, a JSON object, of the answer of this job in advance."
+  "Send PART, a JSON object, to the server in advance: a part of the answer of this job."
   (when *job* (send (object "part" part "id" (job-id *job*)))))
 
 (defun output-text (capture)

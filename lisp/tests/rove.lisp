@@ -1,4 +1,4 @@
-;;;; Rove. A test is a function of a symbol; checks, and groups of them, are recorded as they are made.
+;;;; Rove. A test is a function that a symbol stands for; checks, and groups of them, are recorded as they are made.
 
 (in-package "LIVE-LISP.TESTS")
 

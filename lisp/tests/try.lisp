@@ -15,7 +15,7 @@
       (or (and captures
                (null (value "MSG"))
                (null (value "CTX"))
-               ;; Only values of arguments were captured.
+               ;; The captures are used only if all are values of arguments.
                (loop for (part nil several) in captures never (or several (not (member part (rest form)))))
                (said-of-check form (checked-form form) (loop for (part value) in captures collect (cons part value))))
           (list :text (try-text package event))))))

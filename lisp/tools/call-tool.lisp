@@ -85,7 +85,7 @@ any more."
 
 ;;; A value that a tool returned is shown to a model as the tool's own text
 
-(defparameter *noted-texts* 50 "The texts of so many values that tools returned last are kept.")
+(defparameter *noted-texts* 50 "The texts of at most this many values, the last that tools returned, are kept.")
 
 (sb-ext:defglobal **texts-lock** (sb-thread:make-mutex :name "live-lisp texts of tools") "Held while **TEXTS** changes.")
 

@@ -1,4 +1,4 @@
-;;;; Tools: the ones that code calls, and the ones that it defines.
+;;;; The tools that code of the user calls, and those that it defines.
 
 (defpackage "LIVE-LISP.TOOLS"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.JOURNAL" "LIVE-LISP.EVALUATE")

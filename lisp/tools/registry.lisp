@@ -120,8 +120,8 @@ see it as lisp_NAME. Signals an INVALID-TOOL."
   (mapcar #'live-lisp:tool-name (registered-tools)))
 
 (defun live-lisp:get-agent-q-tools (&key max-safety-level categories)
-  "Return the tools in *AGENT-Q-REGISTRY* up to MAX-SAFETY-LEVEL that have one of CATEGORIES; what
-is NIL lets all pass."
+  "Return the tools in *AGENT-Q-REGISTRY* up to MAX-SAFETY-LEVEL that have one of CATEGORIES. NIL for either lets all
+pass."
   (unless (member max-safety-level (cons nil *levels*))
     (error "Unknown safety level ~S; valid are ~A." max-safety-level (keyword-text *levels*)))
   (loop with levels = (if max-safety-level
@@ -170,8 +170,8 @@ is NIL lets all pass."
                  :handler (lambda (arguments) (call-for-text name arguments))))))
 
 (defun live-lisp:register-agent-q-tools ()
-  "Put the tools of the server into *AGENT-Q-REGISTRY*, as they came: fresh ones take the place of any of their names.
-Return how many tools there are."
+  "Put the tools of the server into *AGENT-Q-REGISTRY*, as the server sent them; they replace tools of the same names.
+Return how many tools the registry has."
   (dolist (table **built-ins**)
     (store-tool live-lisp:*agent-q-registry* (proxy table)))
   (hash-table-count live-lisp:*agent-q-registry*))

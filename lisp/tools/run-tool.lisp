@@ -92,7 +92,7 @@ digits come with an exponent."
    (success :initarg :success :initform nil :accessor live-lisp:tool-result-success)
    (result :initarg :result :initform nil :accessor live-lisp:tool-result-result)
    (error :initarg :error :initform nil :accessor live-lisp:tool-result-error))
-  (:documentation "What became of the call of a tool: with SUCCESS, RESULT is the text for a model. Without, ERROR says
+  (:documentation "The outcome of the call of a tool. With SUCCESS, RESULT is the text for a model. Without, ERROR says
 why, and RESULT is what the tool returned all the same, or NIL. ID is that of the call."))
 
 (defmethod print-object ((result live-lisp:tool-result) stream)
