@@ -52,7 +52,7 @@
 (define-internal forget-types ()
   "Clear the compiler's caches of types." ("SB-INT" "DROP-ALL-HASH-CACHES"))
 (define-internal-type source-location
-  "Source locations of definitions." ("SB-C" "DEFINITION-SOURCE-LOCATION"))
+  "The place of a definition: a file, and the number of a form." ("SB-C" "DEFINITION-SOURCE-LOCATION"))
 (define-internal location-name (location)
   "Return the name of the file of LOCATION, or NIL." ("SB-C" "DEFINITION-SOURCE-LOCATION-NAMESTRING"))
 (define-internal package-location (package)

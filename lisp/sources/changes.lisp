@@ -1,4 +1,4 @@
-;;;; Finds what another text of a file changes in its definitions: values of variables, macros, methods.
+;;;; Finds what the new text of a file that is loaded again changes: values of variables, macros, methods.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -43,12 +43,12 @@
       form))
 
 (defun form-before (definition text)
-  "Return the form of DEFINITION, or of a variable its value, when it was made. TEXT is its file's text of that time."
+  "Return the TELLING-PART of the form that made DEFINITION. TEXT is the text that its file had then."
   (or (definition-baseline definition)
       (telling-part definition (form-of definition text))))
 
 (defun keep-forms (file text serial)
-  "Keep the forms, in TEXT, of what the load SERIAL of FILE made and the next one did not: they can come back."
+  "Save the forms, in TEXT, of definitions that the load SERIAL of FILE made and the next did not, for a later load."
   (map-file-definitions (lambda (definition)
                           (when (and (= serial (definition-serial definition))
                                      (or (eq (definition-kind definition) :variable) (compiled-in-p definition)))
@@ -62,9 +62,9 @@
          (eql (symbol-value symbol) (sb-ext:weak-pointer-value (definition-kept definition))))))
 
 (defun note-unset (definition old old-text text value)
-  "If DEFINITION, of a variable, says in TEXT something else than what gave it VALUE, note that in DEFINITION and return
-it. OLD is its definition in the file as loaded before, with OLD-TEXT, or NIL. A value that the program gave it since
-does not count."
+  "If the form of DEFINITION, of a variable, has in TEXT another value than the one that gave the variable VALUE, record
+that in DEFINITION and return it. OLD is the variable's definition in OLD-TEXT, the file as loaded before, or NIL. A
+value that the program has assigned since does not count."
   (let* ((symbol (definition-name definition))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))
                     (not (and old (definition-says old) (not (still-unset-p old))))
@@ -80,8 +80,8 @@ does not count."
             definition))))))
 
 (defun unset-variables (pairs definitions old-text text values)
-  "Return those of DEFINITIONS whose variables a load should have set, but did not. PAIRS has the definitions that they
-replace; VALUES is of a TOUCHED."
+  "Return those of DEFINITIONS whose variables kept their values in a load, although TEXT has others than OLD-TEXT.
+PAIRS, from ENTER, has the definitions that they replace; VALUES is of a TOUCHED."
   (loop for definition in definitions
         for symbol = (definition-name definition)
         for (value kept) = (and (eq (definition-kind definition) :variable)
@@ -91,7 +91,7 @@ replace; VALUES is of a TOUCHED."
           collect definition))
 
 (defun changed-names (pairs old-text text)
-  "Return the names in PAIRS, from ENTER, of what is compiled into users and has another form in TEXT than in OLD-TEXT."
+  "Return the names of definitions in PAIRS, from ENTER, that are compiled into users and differ in TEXT and OLD-TEXT."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
           when (and (or (compiled-in-p new) (compiled-in-p old))
@@ -127,7 +127,7 @@ replace; VALUES is of a TOUCHED."
          (not (eql (identity-form method) (identity-form other))))))
 
 (defun doubles (log)
-  "Return lists of a function's name, a method in LOG, newest first, and another that it replaced from another form."
+  "Return lists of a function's name, a method in LOG, newest first, and a method from another form that it replaced."
   (loop with methods = (remove-if #'symbolp log)
         for (name . other) in methods
         for taker = (and (null (sb-mop:method-generic-function other))
@@ -138,10 +138,10 @@ replace; VALUES is of a TOUCHED."
                                   methods))
         when taker collect (list name (cdr taker) other)))
 
-;;; Users that were compiled with what has changed
+;;; Users that were compiled with a definition that has changed
 
 (defun token-in-p (name form)
-  "True when the text FORM, from PLAIN-FORM, has the symbol NAME in it, outside strings."
+  "True when the text FORM, from PLAIN-FORM, contains the string NAME as a whole token, outside strings."
   (let ((end (length form)) (index 0))
     (flet ((part-p (place) (and (< -1 place end) (not (find (char form place) " ()'`,\"#;:|")))))
       (loop while (< index end)
@@ -162,8 +162,8 @@ replace; VALUES is of a TOUCHED."
       ((:function :macro) (and (typep identity '(and function (not generic-function))) (simple-function identity))))))
 
 (defun uses-in-texts (symbol fresh &optional (token (symbol-name symbol)))
-  "Return lists of SYMBOL, a user and its function, as USES-OF does. Users are what forms define that have TOKEN in the texts
-of the files that were loaded. SBCL has no cross references of symbol macros, nor of types."
+  "Return uses of SYMBOL, as USES-OF does, found in the texts of loaded files: a user is a definition whose form
+contains TOKEN. SBCL has no cross references to symbol macros and types."
   (let ((uses '()))
     (loop for file being the hash-values of **files**
           for text = (source-file-text file)
@@ -182,12 +182,12 @@ of the files that were loaded. SBCL has no cross references of symbol macros, no
     uses))
 
 (defun note-uses (uses)
-  "Note USES, which are as USES-OF returns them."
+  "Add USES, from USES-OF, to **OUTDATED**."
   (setf **outdated** (let ((all (union (remove-duplicates uses :test #'equal) **outdated** :test #'equal)))
                        (subseq all 0 (min (length all) *outdated-limit*)))))
 
 (defun note-outdated (names fresh)
-  "Record the users of NAMES, which changed and are compiled in, but not those in code of the sources FRESH."
+  "Add to **OUTDATED** the users of NAMES, whose changed definitions are compiled into them. FRESH is as for USES-OF."
   (when names
     (note-uses (append (uses-of names fresh)
                        (loop for name in names
@@ -195,8 +195,8 @@ of the files that were loaded. SBCL has no cross references of symbol macros, no
                                append (uses-in-texts name fresh))))))
 
 (defun note-users-of-layouts (laid-out fresh)
-  "Note the users of the structures LAID-OUT, as a NOTED has them, but those in code of the sources FRESH. They are the code
-that has the layout from before, that has functions of the structure compiled in, or that names it as a type by a quote."
+  "Add to **OUTDATED** the users of the structures in LAID-OUT, of a NOTED: code with the old layout, code that has
+functions of the structure compiled in, and forms with the quoted name, as a type. FRESH is as for USES-OF."
   (loop for (symbol layout . names) in laid-out
         do (note-uses (remove-if (lambda (use) (member (second use) names :test #'equal))
                                  (append (layout-users symbol layout fresh)
@@ -217,8 +217,8 @@ that has the layout from before, that has functions of the structure compiled in
       (equal (definition-in old) (definition-in new)))))
 
 (defun keep-conditional (file old-text text old-serial)
-  "Count as made again what the load OLD-SERIAL of FILE, of OLD-TEXT, made, if TEXT has the same form and it has the
-name. Such a form defines something only where it does not exist."
+  "Count definitions from the load OLD-SERIAL of FILE, with OLD-TEXT, as made again if TEXT has the same form, and the
+form contains the name. Such a form defines something only where it does not exist."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (when (and old new)
       (map-file-definitions
@@ -239,7 +239,7 @@ name. Such a form defines something only where it does not exist."
 ;;; Forms that define another name each time
 
 (defun name-without-digits (definition)
-  "Return the kind and the name of DEFINITION as text without digits; NIL when it has none, or its name is no symbol."
+  "Return a text for the kind and the name of DEFINITION without digits. Return NIL for a name without digits."
   (let ((name (name-symbol (definition-name definition))))
     (and (symbolp name)
          (some #'digit-char-p (symbol-name name))
@@ -247,14 +247,14 @@ name. Such a form defines something only where it does not exist."
                  (remove-if #'digit-char-p (symbol-name name))))))
 
 (defun making-form (definition text)
-  "Return the form of DEFINITION in TEXT if the name does not stand in it, else NIL. For an alias of a function no form
-is known."
+  "Return the form of DEFINITION in TEXT if it does not contain the name, which a macro must have made then, else NIL.
+Return NIL for an alias of a function too, whose form is not known."
   (let* ((form (form-of definition text)) (name (definition-name definition))
          (function (definition-function definition)) (own (and function (plain-function-name function))))
     (and form
          (or (null function)
              (equal own name)
-             ;; SBCL calls that of a macro so.
+             ;; SBCL gives the function of a macro a list with the macro's name as its name.
              (and (typep own '(cons t (cons t))) (equal (second own) name)))
          (not (token-in-p (string (name-symbol name)) form))
          form)))
@@ -266,8 +266,8 @@ digits, and the form. Return NIL without a number, or when the name stands in th
     (and form (cons name form))))
 
 (defun drop-numbered-anew (file definitions pairs old-text text)
-  "Forget what a form of FILE, with OLD-TEXT, made under names that macros number, if the form made that again under
-other numbers. DEFINITIONS, of TEXT, have these. PAIRS has those of them that replaced others."
+  "Forget definitions of FILE, from OLD-TEXT, with names that a macro numbered, if the same form of TEXT made them again
+with other numbers. DEFINITIONS are the new ones. PAIRS, from ENTER, has those that replaced others."
   (let ((anew (loop for definition in definitions
                     for numbered = (and (not (assoc definition pairs :test #'eq)) (numbered-by-form definition text))
                     when numbered collect numbered))

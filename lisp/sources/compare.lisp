@@ -20,7 +20,8 @@
               "says" (and (stringp says) (shortened *says-limit* says))))))
 
 (defun old-data (files &optional (wanted (constantly t)))
-  "Return JSON objects for what the image has of FILES and their last loads did not make, if WANTED is true of it."
+  "Return JSON objects for definitions of FILES that the image still has but the files' last loads did not make, where
+the predicate WANTED is true."
   (loop for file in files
         append (loop for definition in (main-definitions (old-definitions file))
                      when (funcall wanted definition)
@@ -31,7 +32,7 @@
   (some (lambda (kind) (gethash (cons kind name) (source-file-definitions file))) kinds))
 
 (defun outdated-of (files)
-  "Return the outdated uses of which FILES define what is used, or the user."
+  "Return those OUTDATED-USES in which one of FILES defines the used name or the user."
   (remove-if-not (lambda (use)
                    (destructuring-bind (used user function) use
                      (let ((method (method-of function user)))
@@ -70,7 +71,7 @@
 ;;; Definitions that others have replaced
 
 (defun method-now (definition)
-  "Return the method that is now in the place of DEFINITION's, or NIL."
+  "Return the method that now has the specializers and qualifiers of DEFINITION's method, or NIL."
   (let ((function (generic-function-named (definition-name definition))) (method (definition-identity definition)))
     (and function
          (find-if (lambda (other) (same-method-p method other)) (sb-mop:generic-function-methods function)))))
@@ -112,7 +113,7 @@
            (other (and now (not kept) (identity-file now))) (path (and other (file-path other)))
            (known (and path (gethash path **files**))))
       (cond ((and (typep (definition-identity definition) 'generic-function) now) nil)
-            ;; The same load made both, and the later one counts.
+            ;; The same load made both definitions, and the later one counts.
             ((and known (= (source-file-serial known) (source-file-serial file))) nil)
             (t (apply #'item-data definition
                       "file" (source-file-path file)
@@ -168,7 +169,7 @@
                                        (same-method-p method (definition-identity other))))))
 
 (defun evaluated-only (packages)
-  "Return JSON objects for what evaluations, and no file, defined under names in PACKAGES."
+  "Return JSON objects for definitions of names in PACKAGES that evaluations made, and no file."
   (let ((found '()))
     (sb-ext:with-locked-hash-table (**evaluated**)
       (loop for kept being the hash-values of **evaluated**

@@ -3,7 +3,7 @@
 
 (in-package "LIVE-LISP.SOURCES")
 
-;;; Where a definition is from
+;;; The source of a definition
 
 (defun function-source (function)
   "Return the debug source of FUNCTION, or NIL."
@@ -13,7 +13,7 @@
   "Return the source location that IDENTITY is or has, or NIL."
   (typecase identity
     (source-location identity)
-    ;; The record of a DEFSETF.
+    ;; IDENTITY is SBCL's record of a DEFSETF.
     ((cons t cons) (location-of (cddr identity)))
     (method (location-of (class-location identity)))))
 
@@ -45,7 +45,7 @@
         when (and kind (eq (kind-category kind) :source-location))
           collect (cons (kind-name kind) (kind-number kind))))
 
-(defparameter *noted-kinds* (noted-kinds) "What NOTED-KINDS returns.")
+(defparameter *noted-kinds* (noted-kinds) "The value of NOTED-KINDS.")
 
 (defun class-identity (symbol)
   "Return the identity of the class that SYMBOL names: its location, or the class itself; NIL without a class. Makes no

@@ -1,4 +1,4 @@
-;;;; Compares the image with the files that were loaded, and these with the disk.
+;;;; Compares the image with the files that were loaded, and their texts at the load with the disk.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -104,9 +104,9 @@ predicate of definitions."
             (bounded-members "outdated" (outdated-data (outdated-of files))))))
 
 (defun compare-files (paths package limit more)
-  "Return as a JSON object where the image differs from the loaded files PATHS, native names; with PACKAGE, from any
-file in names of PACKAGE. LIMIT differences of a kind are shown, or *TOLD-LIMIT*. MORE members are added. Return NIL
-when none of the files was loaded."
+  "Return as a JSON object where the image differs from the loaded files PATHS, native names. With PACKAGE, compare all
+files that define names of PACKAGE instead, in these names. Show LIMIT differences of each kind, or *TOLD-LIMIT*. Add
+MORE members. Return NIL when none of the files was loaded."
   (call-user-code
    (lambda ()
      (sb-thread:with-mutex (**lock**)

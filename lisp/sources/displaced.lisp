@@ -1,13 +1,13 @@
-;;;; Removes methods that block a generic function as a file has it now. SBCL refuses another lambda list while methods
-;;;; have the old one. The file alone decides what is consistent, so a load by a tool removes them first.
+;;;; Removes methods that block a generic function's new lambda list: SBCL refuses it while methods have the old one.
+;;;; A file is taken to be consistent in itself, so a load by a tool removes such methods first.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defvar *making-way* nil "True while a tool loads a file or a system.")
 
 (defvar *displaced* '() "Definitions of the methods that this thread has removed, newest first.")
-(sb-ext:defglobal **displaced** '() "Those that the last load removed and did not define again.")
-(defvar *continues* nil "True in a load that continues what the last one began.")
+(sb-ext:defglobal **displaced** '() "Definitions of methods that the last load removed and did not define again.")
+(defvar *continues* nil "True in a load that continues the last one, whose **DISPLACED** still count.")
 
 (defun lambda-list-shape (lambda-list)
   "Return what all methods of a generic function share with LAMBDA-LIST: the numbers of required and optional
@@ -30,22 +30,22 @@ parameters, and whether more arguments are accepted."
     (and file (defines-p file name '(:function :macro)))))
 
 (defun yields-p (function name lambda-list location by)
-  "True when the methods of the generic FUNCTION called NAME must go for LAMBDA-LIST, which a DEFGENERIC or DEFMETHOD,
-as BY says, has at LOCATION."
+  "True when the methods of the generic FUNCTION, called NAME, must be removed so that it can have LAMBDA-LIST, that of
+a form at LOCATION. BY is the operator of the form, DEFGENERIC or DEFMETHOD."
   (let ((methods (sb-mop:generic-function-methods function)) (identity (function-identity function)))
     (and methods
          (not (equal (lambda-list-shape lambda-list)
                      (lambda-list-shape (sb-mop:generic-function-lambda-list function))))
          (ecase by
            (defgeneric t)
-           ;; A DEFGENERIC in another file also binds this method.
+           ;; Not when the DEFGENERIC is in another file: the new method must agree with that.
            (defmethod (or (eq identity function)
                           (and (before-load-p name identity) (of-file-p name location)))))
          (notany (lambda (method) (find method (touched-log *touched*) :key (lambda (entry) (and (consp entry) (cdr entry)))))
                  methods))))
 
 (defun displace-methods (function name by)
-  "Remove the methods of the generic FUNCTION called NAME; before a DEFMETHOD, as BY says, also the function."
+  "Remove the methods of the generic FUNCTION, called NAME; when BY is DEFMETHOD, also the function."
   (dolist (method (copy-list (sb-mop:generic-function-methods function)))
     (push (make-definition :method name method **serial**) *displaced*)
     (remove-method function method))
@@ -53,8 +53,8 @@ as BY says, has at LOCATION."
   (when (eq by 'defmethod) (fmakunbound name)))
 
 (defun make-way (name lambda-list location by)
-  "Remove from the image what keeps NAME from being a generic function with LAMBDA-LIST, which a DEFGENERIC or
-DEFMETHOD, as BY says, has at LOCATION. What this load made stays."
+  "Remove the methods, the plain function or the macro that keep NAME from being a generic function with LAMBDA-LIST.
+The arguments are as for YIELDS-P. What this load made stays."
   (let ((home (symbol-package (name-symbol name))) (function (generic-function-named name)))
     (when (and home (fboundp name) (not (sb-ext:package-locked-p home)) (touched-p *touched*))
       (if function
@@ -67,7 +67,7 @@ DEFMETHOD, as BY says, has at LOCATION. What this load made stays."
   "Call MAKE-WAY with the same arguments when a tool loads. Its errors do not reach the program."
   (when (and *making-way* *touched*) (ignore-errors (make-way name lambda-list location by))))
 
-;;; What the answer shows of it
+;;; The removed methods in answers
 
 (defun missed-p (definition)
   "True when nothing replaced DEFINITION, a removed method, and its generic function exists. A method is not missed when

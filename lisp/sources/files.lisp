@@ -4,8 +4,8 @@
 
 (defstruct (source-file (:constructor make-source-file (path)))
   "A loaded file. PATH is its native truename. SERIAL is the number of the last load that ended well, 0 before the
-first; FAILED is true when the last load did not. TEXT is what was loaded, or NIL when unknown, DATE the file's date
-then. SOURCES are the debug sources of the last load's code. DEFINITIONS are by key."
+first; FAILED is true when the last load did not end well. TEXT is the text that was loaded, or NIL when unknown, DATE
+the file's date then. SOURCES are the debug sources of the last load's code. DEFINITIONS are by DEFINITION-KEY."
   path (serial 0) (failed nil) (text nil) (date nil) (sources '()) (definitions (make-hash-table :test 'equal)))
 
 (sb-ext:defglobal **files** (make-hash-table :test 'equal :synchronized t) "The files that were loaded, by path.")
@@ -98,7 +98,7 @@ Forget those that the image no longer has."
                         #'string< :key #'car))))
 
 (defun loaded-text (path sources)
-  "Return the text of the file PATH, NIL when it is not what was loaded, and its date. SOURCES are its debug sources."
+  "Return the text of the file PATH, or NIL if that changed since its load, and its date then, by its debug SOURCES."
   (let* ((date (ignore-errors (file-write-date (sb-ext:parse-native-namestring (if *source-copy* (car *source-copy*) path)))))
          (dates (loop for source in sources when (source-date source) collect (source-date source))))
     (values (and (or (null dates) (member date dates))
@@ -106,8 +106,8 @@ Forget those that the image no longer has."
             (or (first dates) date))))
 
 (defun complete-sources (path sources)
-  "Store in SOURCES, debug sources of the file PATH, where its forms begin. SBCL does that at the end of a load, and
-knows no places before."
+  "Store in SOURCES, debug sources of the file PATH, where its forms begin. SBCL does that only at the end of a load, so
+a load that failed has no places without this."
   (let ((text (loaded-text path sources)))
     (dolist (source sources)
       (when (and text +source-positions+ (null (slot-value source +source-positions+)))
@@ -126,8 +126,8 @@ knows no places before."
               (list (description-copier description) (description-predicate description))))))
 
 (defun structure-layout (definition)
-  "Return the layout of the structure of DEFINITION as it is now, and the names of the functions that it made, in a pair. Return
-NIL for anything else."
+  "Return a pair of the current layout of DEFINITION, a structure, and the names of the functions that DEFSTRUCT made.
+Return NIL when DEFINITION is no structure."
   (let* ((name (definition-name definition))
          (cell (and (eq (definition-kind definition) :class) (class-cell name)))
          (classoid (and cell (cell-classoid cell))))

@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun forget-info (symbol kinds)
-  "Remove what SBCL knows about SYMBOL by KINDS, lists of a category and keywords; without keywords the whole category."
+  "Remove SBCL's information about SYMBOL of KINDS, lists of a category and kinds; without kinds the whole category."
   (loop for (category . names) in kinds
         do (loop for kind across known-kinds
                  when (and kind (eq category (kind-category kind))
@@ -44,14 +44,14 @@
       (:package (delete-package identity)))
     (forget-types)))
 
-;;; What keeps a definition
+;;; What depends on a definition
 
 (defun method-on-p (method class)
   "True when METHOD specializes on CLASS."
   (member class (sb-mop:method-specializers method) :test #'eq))
 
 (defun class-dependents (class old)
-  "Return texts of what needs CLASS and is not among OLD, definitions to be removed."
+  "Return texts for the subclasses and methods that need CLASS and are not among OLD, definitions to be removed."
   (append (loop for sub in (sb-mop:class-direct-subclasses class)
                 unless (or (not (eq sub (find-class (class-name sub) nil)))
                            (find-if (lambda (definition) (and (eq (definition-kind definition) :class)
@@ -70,7 +70,7 @@
                   collect (format nil "method ~A" (method-name-text name method)))))
 
 (defun package-dependents (package)
-  "Return texts of what needs PACKAGE: packages that use it, and what its symbols name."
+  "Return texts for what needs PACKAGE: packages that use it, and at most 3 of its own symbols with definitions."
   (append (loop for user in (package-used-by-list package)
                 collect (format nil "package ~A" (package-name user)))
           (let ((named '()))
@@ -83,7 +83,7 @@
                 (return (page named 0 3)))))))
 
 (defun dependents (definition old)
-  "Return texts of what needs DEFINITION and is not among OLD, definitions to be removed."
+  "Return texts for what needs DEFINITION, a class or package, and is not among OLD, definitions to be removed."
   (case (definition-kind definition)
     (:class (let ((class (find-class (definition-name definition) nil)))
               (and class (class-dependents class old))))
@@ -94,7 +94,7 @@
   (case (definition-kind definition) (:method 0) (:export 2) (:class 3) (:package 4) (t 1)))
 
 (defun forget-all (definitions)
-  "Remove DEFINITIONS from the image. Return JSON objects for those removed, and for those left, with why."
+  "Remove DEFINITIONS from the image. Return JSON objects for the removed ones, and for those left, with the reasons."
   (let ((main (main-definitions definitions)) (gone '()) (left '()))
     (dolist (definition (stable-sort (copy-list definitions) #'< :key #'forget-order))
       (let* ((needed (dependents definition definitions))
@@ -108,13 +108,13 @@
 
 (defun forget-old (path)
   "Remove from the image what the file PATH, a native truename, no longer defines, if it was just loaded to its end.
-Return the members of the answer about that."
+Return the members of the answer about what is gone and what is left."
   (let* ((file (find path (and *loaded* (noted-files *loaded*)) :key #'source-file-path :test #'equal)))
     (when file
       (multiple-value-bind (gone left) (forget-all (old-definitions file))
         ;; A generic function goes with its last method; the answer leaves it out.
         (when gone (setf left (nth-value 1 (forget-all (old-definitions file)))))
-        ;; No later answer shows what is gone.
+        ;; Show more of these: no later answer shows what is gone.
         (list "gone" (page gone 0 (* 10 *told-limit*))
               "goneTotal" (length gone)
               "left" (page left 0 *told-limit*)

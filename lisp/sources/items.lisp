@@ -1,14 +1,14 @@
-;;;; The definitions that files made: whether the image still has one, and how answers show it.
+;;;; The definitions that files made: whether the image still has a definition, and how answers show it.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (definition (:constructor make-definition (kind name identity serial &optional location)))
-  "What a file defined: NAME as a KIND. IDENTITY tells it from the next of its name. Of a method, an export and a package
-it is the method or the package, and LOCATION is where the latter two are from. SERIAL is the number of the load. BASELINE
-is the form that made it, or the text of a variable's value, once the file says something else. Of one that was not set
-again SAYS is the text of the value in the file, or T, and KEPT a weak pointer to the value that it kept. FORM is the number
-of its form, when others before that came or went since. INLINED is true when callers had its code compiled in once. Of a
-structure LAYOUT is a pair of its layout and the names of the functions that it made."
+  "A definition of NAME as a KIND by a file. IDENTITY differs from that of a later definition of NAME. For a method it
+is the method; for an export or a package it is the package, and LOCATION the source location. SERIAL is the number of
+the load. BASELINE is the FORM-BEFORE of the definition, saved once the file has another. For a variable that a load
+left unset, SAYS is the text of its value in the file, or T, and KEPT a weak pointer to the value that it kept. FORM is
+the number of its form, when forms before it came or went since the load. INLINED is true when it was declaimed inline
+at the load. LAYOUT is the STRUCTURE-LAYOUT of a structure."
   kind name identity serial (location nil) (baseline nil) (says nil) (kept nil) (form nil) (inlined nil) (layout nil))
 
 (defun definition-number (definition)
@@ -16,7 +16,7 @@ structure LAYOUT is a pair of its layout and the names of the functions that it 
   (or (definition-form definition) (identity-form (definition-identity definition))))
 
 (defun definition-key (kind name identity)
-  "Return the key, under EQUAL, of a definition in the table of its file."
+  "Return the key, under EQUAL, of a definition in the table of its file. The arguments are slots of a DEFINITION."
   (case kind
     (:method identity)
     ((:export :package) (list kind name identity))
@@ -47,12 +47,12 @@ structure LAYOUT is a pair of its layout and the names of the functions that it 
     (and (typep function 'generic-function) function)))
 
 (defun kept-by-methods-p (definition)
-  "True when DEFINITION is a generic function with methods: they would make it without its own form."
+  "True when DEFINITION is a generic function with methods: their forms would make it without its own form."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
          (and function (sb-mop:generic-function-methods function) t))))
 
-;;; How answers show it
+;;; Definitions in answers
 
 (defun function-name-text (name)
   "Return NAME, of a function, as text."
@@ -74,7 +74,7 @@ structure LAYOUT is a pair of its layout and the names of the functions that it 
     (t "class")))
 
 (defun kind-text (kind name)
-  "Return the word of answers for KIND, of NAME."
+  "Return the word of answers for a definition of NAME as a KIND."
   (case kind
     (:class (class-kind name))
     (:typed-structure "structure")

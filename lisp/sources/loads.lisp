@@ -1,17 +1,17 @@
-;;;; Records, at the end of a load or an evaluation, what it defined.
+;;;; Records, at the end of a load or an evaluation, which definitions it made.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (noted (:constructor make-noted ()))
-  "What is to be told of a load. FILES are those that were loaded to their end. DOUBLES are pairs of a method and the one
-whose place it took. UNSET are the definitions of variables that were not set again. RESLOTTED are lists of a class that has
-other slots than before, the names of those that are new, and of those that are gone. LAID-OUT are lists of a structure with
-another layout than before, that one, and the names of the functions that it had made."
+  "What answers report of a load. FILES are the SOURCE-FILEs that were loaded to their end. DOUBLES come from the
+function DOUBLES. UNSET are the definitions of variables that the load left unset. RESLOTTED are lists of a class whose
+slots changed, the names of new slots, and of slots that are gone. LAID-OUT are lists of a structure whose layout
+changed, the old layout, and the names of the functions that DEFSTRUCT made."
   (files '()) (doubles '()) (unset '()) (reslotted '()) (laid-out '()))
 
 (defvar *loaded* nil "The NOTED of the load that this thread recorded last, or NIL.")
 
-;;; What is new
+;;; The new definitions
 
 (defun package-definitions (exports serial)
   "Return definitions, in the load SERIAL, of the packages in EXPORTS, from a TOUCHED, and of their exports."
@@ -22,7 +22,7 @@ another layout than before, that one, and the names of the functions that it had
                            when (symbolp symbol) collect (make-definition :export symbol package serial location))))
 
 (defun method-definitions (log serial)
-  "Return definitions, in the load SERIAL, of the methods in LOG and of the generic functions that they make."
+  "Return definitions, in the load SERIAL, of the methods in LOG, and of generic functions that only a DEFMETHOD made."
   (loop for (name . method) in (remove-if #'symbolp log)
         for function = (and (attached-p method) (sb-mop:method-generic-function method))
         for home = (symbol-package (name-symbol name))
@@ -32,11 +32,11 @@ another layout than before, that one, and the names of the functions that it had
           collect (make-definition :function name function serial)))
 
 (defun set-again-p (kind name touched)
-  "True when NAME, as a KIND, was set to the function that it had."
+  "True when KIND is :FUNCTION and the function of NAME was set, perhaps to the function that it had."
   (and (eq kind :function) (gethash name (touched-functions touched))))
 
 (defun new-definitions (touched serial path)
-  "Return the definitions made since TOUCHED was begun, in the load SERIAL of the file PATH, if any."
+  "Return the definitions that are new by TOUCHED, in the load SERIAL. PATH is the file being loaded, or NIL."
   (let ((new '()))
     (maphash (lambda (symbol before)
                (map-definitions (lambda (kind name identity)
@@ -57,7 +57,7 @@ another layout than before, that one, and the names of the functions that it had
           ((typep identity 'generic-function) (generic-function-file identity))
           (t (identity-file identity)))))
 
-;;; Which files were loaded
+;;; The files to which new definitions belong
 
 (defun shows-load-p (definition file)
   "True when DEFINITION, in FILE, can be new only because FILE was loaded."
@@ -96,8 +96,9 @@ when PATH itself did, and T when that is unknown, as with a fasl."
           (t (first others)))))
 
 (defun by-file (definitions touched path by)
-  "Return DEFINITIONS as lists that begin with their SOURCE-FILE. One from no file belongs to the file that made it
-within the load of PATH. Without PATH, a form that begins BY made it, unless a load in TOUCHED did."
+  "Return DEFINITIONS in groups: lists of a SOURCE-FILE and its definitions. A definition without a file belongs to the
+file that made it within the load of PATH. Without PATH, record it as evaluated, by a form whose text begins with BY,
+unless TOUCHED shows that a load made it."
   (let ((files (make-hash-table :test 'equal)) (groups (make-hash-table :test 'eq)))
     (dolist (definition definitions)
       (let* ((name (definition-file-name definition))
@@ -114,10 +115,10 @@ within the load of PATH. Without PATH, a form that begins BY made it, unless a l
     (loop for file being the hash-keys of groups using (hash-value group) collect (cons file group))))
 
 (defparameter *reached-kinds* '((:type . :type) (:setf-expander . :setf) (:class . :report))
-  "Kinds of definitions that have no function as their identity, each with what the function of one is to its name.")
+  "Kinds of definitions whose identity is no function, each with the kind by which MAP-REACHED finds their function.")
 
 (defun made-function (definition)
-  "Return the function that DEFINITION has made, but for a method, or NIL."
+  "Return the function that DEFINITION made, or NIL; also NIL for a method."
   (let ((identity (definition-identity definition))
         (reached (cdr (assoc (definition-kind definition) *reached-kinds*))))
     (cond ((typep identity '(and function (not generic-function))) identity)
@@ -135,7 +136,7 @@ within the load of PATH. Without PATH, a form that begins BY made it, unless a l
                      :test #'eq))
 
 (defun enter (file definitions)
-  "Put DEFINITIONS into the table of FILE. Return a pair of the new and the old one for each that replaces another."
+  "Put DEFINITIONS into the table of FILE. Return pairs of a new definition and the old one that it replaces."
   (loop with table = (source-file-definitions file)
         for definition in definitions
         for key = (key-of definition)
@@ -164,7 +165,8 @@ within the load of PATH. Without PATH, a form that begins BY made it, unless a l
              table)))
 
 (defun note-file (file definitions touched noted)
-  "Record that FILE was loaded to its end and made DEFINITIONS, with TOUCHED; put into NOTED what answers show."
+  "Record that FILE was loaded to its end and made DEFINITIONS, new by TOUCHED. Put into NOTED what answers show. Return
+the names of changed definitions that are compiled into their users."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file)) (old-serial (source-file-serial file))
          (pairs (enter file definitions)))
     (multiple-value-bind (text date) (loaded-text (source-file-path file) sources)
@@ -197,7 +199,7 @@ within the load of PATH. Without PATH, a form that begins BY made it, unless a l
   "While only a part of a file is loaded, a vector of its top-level forms' old numbers, NIL for new ones; else NIL.")
 
 (defun same-forms-p (old-text text)
-  "True when the forms of TEXT that are not new by *FORM-NUMBERS* are the same in OLD-TEXT."
+  "True when each form of TEXT with an old number in *FORM-NUMBERS* is the form of OLD-TEXT with that number."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (and old new
          (= (length new) (length *form-numbers*))
@@ -207,8 +209,8 @@ within the load of PATH. Without PATH, a form that begins BY made it, unless a l
                           (and (< number (length old)) (string= form (aref old number))))))))
 
 (defun renumber (file definitions old-text)
-  "Give the definitions of FILE, except DEFINITIONS, the new numbers of their forms. Those whose form, in OLD-TEXT, is
-gone count as made by an older load."
+  "Give the definitions of FILE, except DEFINITIONS, the new numbers of their forms, by *FORM-NUMBERS*. Definitions
+whose form, in OLD-TEXT, is gone count as made by an older load."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
@@ -221,8 +223,7 @@ gone count as made by an older load."
    file))
 
 (defun note-part (file definitions touched noted)
-  "Record that the new forms of FILE, by *FORM-NUMBERS*, were loaded and made DEFINITIONS, with TOUCHED. Put into NOTED
-what answers show. Return the names of what changed and is compiled into its users."
+  "Do what NOTE-FILE does after a load of only the new forms of FILE, by *FORM-NUMBERS*."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file)) (text (read-text (sb-ext:parse-native-namestring (source-file-path file))))
          (same (same-forms-p old-text text)) (pairs (enter file definitions)))
@@ -245,14 +246,15 @@ what answers show. Return the names of what changed and is compiled into its use
       (push file (noted-files noted)))))
 
 (defun loaded-p (definition touched)
-  "True when a load made DEFINITION, by TOUCHED, not the compilation of its file before."
+  "True when TOUCHED shows that a load made DEFINITION, not the compilation of its file before."
   (gethash (if (eq (definition-kind definition) :method)
                (name-symbol (definition-name definition))
                (thing-touched definition))
            (touched-loaded touched)))
 
 (defun group-failed-p (group touched done path)
-  "True when the file of GROUP was not loaded to its end. Unless all was DONE, that can hold for another than PATH."
+  "True when the file of GROUP was not loaded to its end: its definitions FAILED in TOUCHED, or the load of PATH is not
+DONE, and the file is PATH or was only compiled."
   (destructuring-bind (file . definitions) group
     (or (some (lambda (definition) (failed-p definition (touched-failed touched))) definitions)
         (and (not done)
@@ -260,8 +262,9 @@ what answers show. Return the names of what changed and is compiled into its use
                  (notany (lambda (definition) (loaded-p definition touched)) definitions))))))
 
 (defun note-group (group touched done path noted)
-  "Record GROUP, a file and the definitions in it that a load made. The load ended well if DONE. PATH is the file known
-to be loaded. Return the names of what changed and is compiled into its users."
+  "Record GROUP, a list of a SOURCE-FILE and definitions in it that are new by TOUCHED. PATH is the file whose load is
+recorded, or NIL; GROUP's can be another, which that loaded. DONE is true when all ended well. Put into NOTED what
+answers show. Return the names of changed definitions that are compiled into their users."
   (destructuring-bind (file . definitions) group
     (let ((failed (group-failed-p group touched done path)))
       (cond ((and (not failed)
@@ -276,7 +279,7 @@ to be loaded. Return the names of what changed and is compiled into its users."
                '())))))
 
 (defun reslotted (touched)
-  "Return the classes whose slots the load of TOUCHED changed, as a NOTED has them."
+  "Return the RESLOTTED of a NOTED: the classes whose slots changed, by TOUCHED."
   (loop for class being the hash-keys of (touched-slots touched) using (hash-value before)
         for now = (own-slots class)
         for new = (set-difference now before) and gone = (set-difference before now)
@@ -284,7 +287,8 @@ to be loaded. Return the names of what changed and is compiled into its users."
           collect (list class new gone)))
 
 (defun note-load (touched done path by)
-  "Record what changed, by TOUCHED, while PATH was loaded, or a form that begins BY was evaluated. DONE: it ended well."
+  "Record the changes in TOUCHED, which loading the file PATH made, or, when PATH is NIL, evaluating a form whose text
+begins with BY. DONE is true when that ended well."
   (let* ((touched (if (touched-p touched) touched (make-touched)))
          (*plain-forms* '())
          (serial (incf **serial**))
@@ -301,8 +305,8 @@ to be loaded. Return the names of what changed and is compiled into its users."
           *loaded* noted)))
 
 (defun call-noting (function &key path by)
-  "Call FUNCTION, which loads the file PATH, a native truename, or evaluates a form; BY returns the form's beginning.
-Record what it defined, unless a caller does."
+  "Call FUNCTION, which loads the file PATH, a native truename, or evaluates a form. The function BY returns the
+beginning of the form's text. Record what FUNCTION defined, unless a caller of this does."
   (if *touched*
       (funcall function)
       (let ((*touched* :nothing-yet) (done nil))

@@ -1,10 +1,10 @@
-;;;; Finds in loaded texts where a file defines something that SBCL does not know, such as a test.
+;;;; Finds forms in the texts of loaded files that define something unknown to SBCL, such as a test.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defun named-part (form name)
-  "Return the text of the part of the text FORM by which that is a definition of what is called NAME, a string without a
-package. Return NIL when FORM is none."
+  "Return the name in the text FORM, such as \"a-test\" in \"(deftest a-test ...)\", if FORM looks like a definition of
+NAME, a string without a package. Else return NIL."
   (destructuring-bind (&optional (operator "") (second "") (third "")) (form-parts form 3)
     (flet ((named (part)
              (let* ((inner (string-left-trim "(" part))
@@ -17,14 +17,14 @@ package. Return NIL when FORM is none."
                (and (eql 0 (position #\( second)) (not (eql 0 (position #\( third))) (named third)))))))
 
 (defun names-there-p (part name home package)
-  "True when PART, a text in PACKAGE, can be the symbol called NAME of the package HOME, or a string for it."
+  "True when PART, a text that is read in PACKAGE, can be the symbol NAME of the package HOME, or a string for it."
   (or (eq package home)
       (let ((symbol (find-symbol name home)))
         (and symbol (packagep package) (eq symbol (symbol-read part package))))))
 
 (defun number-naming (name home path text operator-p)
-  "Return the number of the form of TEXT, of the file PATH, that defines NAME, a string, of the package HOME, and has an operator
-for which OPERATOR-P is true."
+  "Return the number of the form of TEXT, of the file PATH, that defines NAME, a string, of the package HOME, and whose
+operator, a symbol or NIL, the predicate OPERATOR-P accepts."
   (loop with forms = (or (and (search name text :test #'char-equal) (forms-of text)) #())
         for form across forms
         for number from 0
@@ -37,9 +37,8 @@ for which OPERATOR-P is true."
           return number))
 
 (defun form-naming (name home operator-p)
-  "Return the path of a file and the number of its form that defines NAME, a string, of the package HOME. OPERATOR-P is true
-of the operators that it can have, symbols or NIL. Looked at are the files of which it is known how they were loaded. Return NIL
-when there is none."
+  "Return the path of a file and the number of its form that defines NAME, a string, of the package HOME. OPERATOR-P is
+as for NUMBER-NAMING. Search the files whose loaded texts are known. Return NIL when no form is found."
   (flet ((look (path text)
            (let ((number (and text (number-naming name home path text operator-p))))
              (when number (return-from form-naming (values path number))))))

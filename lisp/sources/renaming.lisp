@@ -1,8 +1,8 @@
-;;;; Renames a symbol: what conflicts with the new name, and how the image follows once the files are written.
+;;;; Renames a symbol: finds conflicts with the new name, and renames in the image once the files are written.
 
 (in-package "LIVE-LISP.SOURCES")
 
-;;; Where the symbol is
+;;; The packages that have the symbol
 
 (defun accessible-p (symbol package)
   "True when SYMBOL is accessible in PACKAGE."
@@ -15,7 +15,7 @@
        (not (eq :inherited (nth-value 1 (find-symbol (symbol-name symbol) package))))))
 
 (defun packages-where (test symbol)
-  "Return the packages with which and SYMBOL the function TEST is true."
+  "Return the packages for which TEST, a function of SYMBOL and a package, is true."
   (remove-if-not (lambda (package) (funcall test symbol package)) (list-all-packages)))
 
 (defun reached-packages (symbol)
@@ -24,7 +24,7 @@
                              (mapcan (lambda (package) (copy-list (package-used-by-list package)))
                                      (packages-where #'exported-p symbol)))))
 
-;;; What conflicts with the name
+;;; Conflicts with the new name
 
 (defun conflict-in (symbol name package)
   "Return as a JSON object why SYMBOL cannot have NAME in PACKAGE, or NIL."
@@ -49,11 +49,11 @@
                   for conflict = (conflict-in symbol name package)
                   when conflict collect conflict))))
 
-;;; What is defined with it
+;;; Structures that are named by the symbol, or have a slot of that name
 
 (defun structure-data (symbol description class)
-  "Return as a JSON object the function names in DESCRIPTION, of the structure CLASS. Return NIL unless SYMBOL is CLASS
-or the name of one of its slots."
+  "Return as a JSON object the function names in DESCRIPTION, that of the structure named CLASS. Return NIL unless
+SYMBOL is CLASS or the name of one of its slots."
   (let ((slots (description-slots description)))
     (when (or (eq symbol class) (find symbol slots :key (lambda (slot) (structure-slot-name slot))))
       (object "name" (symbol-text class)
@@ -85,10 +85,10 @@ or the name of one of its slots."
   "Return the name in DATA, from STRUCTURE-DATA."
   (getf (json-object-members data) "name"))
 
-;;; What takes its keyword
+;;; Classes that accept the symbol's keyword as an initarg
 
 (defun classes-initialized (name)
-  "Return the classes for whose instances a method of initialization takes the keyword NAME, a string."
+  "Return the classes with an initialization method that accepts the keyword NAME, a string."
   (loop for function in '(initialize-instance reinitialize-instance shared-initialize)
         append (loop for method in (sb-mop:generic-function-methods (plain-definition function))
                      for (class) = (sb-mop:method-specializers method)
@@ -103,14 +103,14 @@ or the name of one of its slots."
                  (classes-below (find-class 't))))
 
 (defun heirs (name)
-  "Return for each class that takes the keyword NAME, a string, as an initarg a list of it and the classes below it. Each
-is told by its name without a package."
+  "Return a list for each class that accepts the keyword NAME, a string, as an initarg: the names, without packages, of
+the class and the classes below it."
   (loop for class in (remove-duplicates (append (classes-initialized name) (classes-with-slots name)))
         collect (loop for each in (cons class (classes-below class))
                       for symbol = (class-name each)
                       when (and symbol (symbolp symbol)) collect (symbol-name symbol))))
 
-;;; Where it is defined
+;;; The forms that define the symbol
 
 (defun definition-places (symbol)
   "Return lists of a path and the number of a top-level form for all definitions of SYMBOL."
@@ -146,7 +146,7 @@ is told by its name without a package."
                 file))
     names))
 
-;;; The facts
+;;; The facts for a renaming
 
 (defun renaming-data (symbol name)
   "Return as a JSON object the facts for renaming SYMBOL to NAME."
@@ -164,7 +164,7 @@ is told by its name without a package."
                      collect (list name (package-name package)))))
 
 (defun all-local-nicknames ()
-  "Return lists of a package, a nickname local to it, and the package that the nickname means."
+  "Return lists of the name of a package, a nickname local to it, and the name of the package that the nickname means."
   (loop for package in (list-all-packages)
         append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
                      collect (list (package-name package) nickname (package-name actual)))))
@@ -192,9 +192,9 @@ other symbols in the same package."
              "files" (remove-duplicates (append (loaded-files) (loop for path being the hash-keys of **files** collect path))
                                         :test #'equal))))))
 
-;;; The image follows
+;;; The renaming in the image
 
-(sb-ext:defglobal **replaced** '() "Symbols that others have replaced, and that still name something.")
+(sb-ext:defglobal **replaced** '() "The symbols that the last rename-prepare replaced, until rename-finish.")
 
 (defun pairs-in (home names)
   "Return pairs of a symbol of the package HOME and its replacement, for NAMES, lists of the old and the new name."
@@ -232,9 +232,9 @@ OLD shadowed another symbol, unintern OLD."
             (class-name class) new))))
 
 (define-operation "rename-prepare" (home names structures)
-  "Replace symbols of the package HOME by new ones, as NAMES, lists of both names, say. The files that define them are
-loaded after that. Forget the STRUCTURES, texts of names, whose slots get other names. Return the old names that still
-mean the old symbols."
+  "Replace symbols of the package HOME by new ones. NAMES are lists of an old and a new name. The files that define the
+symbols are loaded after that. Forget the STRUCTURES, texts of names, whose slots get other names. Return the old names
+that still mean the old symbols."
   (call-user-code
    (lambda ()
      (let ((pairs (pairs-in home names)) (package (find-package home)))
@@ -248,7 +248,7 @@ mean the old symbols."
      (loop for (old) in (pairs-in home names) collect (symbol-name old)))))
 
 (defun names-any-p (definition symbols)
-  "True when DEFINITION is of one of SYMBOLS, or is a method that specializes on the class or object that one names."
+  "True when DEFINITION is of one of SYMBOLS, or a method that specializes on a class named so, or by EQL on one."
   (or (member (name-symbol (definition-name definition)) symbols :test #'eq)
       (and (eq (definition-kind definition) :method)
            (some (lambda (specializer)
@@ -259,7 +259,7 @@ mean the old symbols."
                  (sb-mop:method-specializers (definition-identity definition))))))
 
 (defun left-of (symbols)
-  "Return the definitions of SYMBOLS that the image still has, from files or not."
+  "Return the definitions of SYMBOLS that the image still has, whether a file made them or not."
   (let ((left '()))
     (loop for file being the hash-values of **files**
           do (map-file-definitions (lambda (definition)

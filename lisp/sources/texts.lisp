@@ -3,9 +3,9 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (sb-ext:defglobal **features-of-texts** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "By a text that READ-TEXT returned, the features that the image had then: those of a load, which can have changed since.")
+  "The value of *FEATURES* when READ-TEXT read a text, by the text. The features of a load can have changed since.")
 
-(defparameter *text-limit* 4000000 "Octets of a file of which the text is kept.")
+(defparameter *text-limit* 4000000 "The texts of larger files, in octets, are not kept.")
 
 (defun read-text (path)
   "Return the octets of the file PATH as a string, or NIL when it cannot be read or is too large."
@@ -23,14 +23,14 @@
            text))))))
 
 (defun call-skipping (text function)
-  "Call FUNCTION, which reads TEXT to find where forms end, under the features of its load. Return NIL when something cannot
-be read."
+  "Call FUNCTION, which reads TEXT only to find where forms end, with the features of TEXT's load. Return NIL when a
+form cannot be read."
   (let ((*read-suppress* t) (*read-eval* nil) (*readtable* (copy-readtable nil))
         (*features* (gethash text **features-of-texts** *features*)))
     (set-syntax-from-char (code-char #xef) #\Space)
     (set-syntax-from-char (code-char #xbb) #\Space)
     (set-syntax-from-char (code-char #xbf) #\Space)
-    ;; A script can begin with #! and an interpreter; further on, #! is something that the program defines.
+    ;; A script can begin with #! and an interpreter. Elsewhere, #! is syntax that the program defines.
     (set-dispatch-macro-character #\# #\! (lambda (stream char number)
                                            (declare (ignore char number))
                                            (when (eql 2 (file-position stream)) (read-line stream))
@@ -99,7 +99,7 @@ reading needs the readtable of the user."
     (and bounds (map '(vector t) #'car bounds))))
 
 (defun quoted-end (text start end)
-  "Return the index in TEXT, at most END, after what the quote character at START begins."
+  "Return the index in TEXT, at most END, after the string or quoted name that begins at START with \" or |."
   (loop with quote = (char text start)
         with index = (1+ start)
         while (< index end)
@@ -162,8 +162,8 @@ reading needs the readtable of the user."
         (list form))))
 
 (defun argument-of (operator form)
-  "Return the text of the argument of OPERATOR in the text FORM. That is a call of it, or has some at top level, of which
-the last counts. Return NIL without one."
+  "Return the text of the first argument of OPERATOR, a string, in the text FORM: FORM is a call of OPERATOR, or has
+calls at top level, of which the last counts. Return NIL when there is no call."
   (when (search operator form :test #'char-equal)
     (loop with last = nil
           for part in (parts-at-top-level form)
@@ -202,8 +202,8 @@ definitions of systems in its own."
         (error () text))))
 
 (defun form-value (form symbol)
-  "Return the text of the value that the text FORM, or a form at top level in it, gives the variable SYMBOL, or all of FORM
-when it has another shape. The second value is true for the first."
+  "Return the text of the value that the text FORM, or a form at top level in it, gives the variable SYMBOL, and true.
+For a FORM of another shape return all of it, and false."
   (loop for part in (parts-at-top-level form)
         for (operator name value) = (form-parts part 3)
         do (when (and operator value (names-p name (symbol-name symbol)))

@@ -1,5 +1,5 @@
-;;;; Records the names that change while a form is evaluated or a file is loaded. SBCL calls a check before it changes a
-;;;; name. The name's definitions are saved then, to find at the end which are new.
+;;;; Records the names that change while a form is evaluated or a file is loaded. Hooks call this before SBCL changes a
+;;;; name: the name's definitions are saved then, to find at the end which are new.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -19,10 +19,10 @@ of the files being loaded or compiled when it changed."
 (defvar *defining-package* nil "The source location of the DEFPACKAGE being evaluated, or T when unknown; else NIL.")
 
 (defmacro with-touched ((variable) &body body)
-  "Evaluate BODY with VARIABLE bound to this thread's TOUCHED, if changes are recorded. Its errors stay within."
+  "Evaluate BODY with VARIABLE bound to this thread's TOUCHED, if changes are recorded. Errors in BODY are ignored."
   `(when *touched*
      (let ((,variable (if (eq *touched* :nothing-yet) (setf *touched* (make-touched)) *touched*)))
-       ;; Looking at a name can make SBCL change one.
+       ;; Record nothing meanwhile: looking at a name can make SBCL change another.
        (let ((*touched* nil))
          (ignore-errors ,@body)))))
 
@@ -56,16 +56,16 @@ of the files being loaded or compiled when it changed."
     (note-slots symbol touched)))
 
 (deftype program-name ()
-  "A function name that a program gives. SBCL makes others, such as those of its own accessors for SLOT-VALUE."
+  "A function name that a program gives. SBCL makes other names, such as those of its own accessors for SLOT-VALUE."
   '(or symbol (cons (eql setf) (cons symbol null))))
 
 (defun note-name (name touched)
-  "Note in TOUCHED that NAME, a function name or what SBCL makes of one, is about to change."
+  "Note in TOUCHED that NAME is about to change, if it is a PROGRAM-NAME whose symbol has a home package."
   (let ((symbol (and (typep name 'program-name) (name-symbol name))))
     (when (and symbol (symbol-package symbol)) (note-symbol symbol touched))))
 
 (defun touch (name)
-  "Note that NAME, a function name or one that SBCL derives from it, is about to change."
+  "Note that NAME is about to change, as NOTE-NAME does."
   (with-touched (touched)
     (note-name name touched)))
 
@@ -85,7 +85,7 @@ of the files being loaded or compiled when it changed."
         (push (cons name method) (touched-log touched))))))
 
 (defun touch-exports (symbols package)
-  "Note that PACKAGE is told to export SYMBOLS, if its definition does so."
+  "Note that PACKAGE exports SYMBOLS, a symbol or a list, if a DEFPACKAGE is being evaluated that says so."
   (with-touched (touched)
     (when *defining-package*
       (note-makers (find-package package) touched)
@@ -94,7 +94,7 @@ of the files being loaded or compiled when it changed."
             (touched-exports touched)))))
 
 (defun touch-variable (symbol)
-  "Note that a definition of the variable SYMBOL comes. It does not set a bound variable."
+  "Note the value of the variable SYMBOL before its definition, which does not set a variable that is bound."
   (with-touched (touched)
     (let ((values (touched-values touched)))
       (unless (nth-value 1 (gethash symbol values))

@@ -3,12 +3,12 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (sb-ext:defglobal **outdated** '()
-  "Uses of what has changed since: lists of the name that changed, the user's name and the user's function.")
+  "Uses of definitions that have changed since: lists of the changed name, the user's name and the user's function.")
 
 (defparameter *outdated-limit* 1000 "At most this many elements of **OUTDATED** are kept.")
 
 (defun kind-reached (name function)
-  "Return what FUNCTION, a simple one, is to NAME, which reaches it, as MAP-REACHED has it; NIL when it does not."
+  "Return the kind by which NAME reaches the simple FUNCTION, as MAP-REACHED passes it, or NIL when it does not."
   (ignore-errors
    (map-reached (lambda (kind reached)
                   (when (eq reached function) (return-from kind-reached kind)))
@@ -16,7 +16,7 @@
    nil))
 
 (defun in-force-p (name function)
-  "True when NAME still names FUNCTION, a simple one, or one of its methods or expanders is that."
+  "True when the simple FUNCTION is still the function of NAME, or of one of its methods or expanders."
   (and (kind-reached name function) t))
 
 (defun method-of (function name)
@@ -29,7 +29,7 @@
                   (sb-mop:generic-function-methods generic)))))
 
 (defun user-text (name function)
-  "Return how the user NAME, which FUNCTION is of, reads."
+  "Return the user NAME, to which FUNCTION belongs, as answers show it."
   (let ((method (method-of function name)) (kind (kind-word (kind-reached name function))))
     (if method
         (method-name-text name method)
@@ -54,8 +54,8 @@ it calls a macro as a function."
                             thereis (if (symbolp name) (eq name element) (equal name element))))))
 
 (defun uses-of (names fresh)
-  "Return lists of one of NAMES, a user compiled with it, and the user's function; without code of the debug sources
-FRESH."
+  "Return lists of one of NAMES, a user compiled with it, and the user's function. Leave out code from FRESH, debug
+sources: it was compiled just now."
   (let ((uses '()))
     (map-functions
      (lambda (caller function)
@@ -75,7 +75,7 @@ FRESH."
     uses))
 
 (defun layout-users (symbol layout fresh)
-  "Return lists of SYMBOL, a user and its function, as USES-OF does: those of which the code has LAYOUT."
+  "Return uses of SYMBOL, as USES-OF does, by functions whose code has LAYOUT among its constants."
   (let ((uses '()))
     (map-code
      (lambda (code)
