@@ -46,8 +46,8 @@ claimed. If it is not held, or another request uses it, answer that."
     job))
 
 (defun left-by (held)
-  "Return a function for a job to call when a form that it ran in the thread of HELD has left HELD for good, as by a
-restart. What the held job does from then on is the answer; a thread of the program just goes on."
+  "Return the LEAVING of a job that runs a form in the thread of HELD. It is called when the form has left HELD for
+good, as by a restart. Then the answer is that of the held job; a thread of the program just goes on."
   (lambda (guest)
     (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
     (if (null (held-job held))
@@ -71,7 +71,7 @@ restart. What the held job does from then on is the answer; a thread of the prog
                                            (call-without-handlers (lambda () (run-job job function)))))))))
 
 (defun make-follower (held id name)
-  "Return a job for the request ID for NAME that only reports how the thread of HELD, one of the program, goes on."
+  "Return a job for the request ID of the operation NAME that only reports how HELD's thread, of the program, goes on."
   (let ((job (make-job id name)))
     (setf (job-thread job) (held-thread held)
           (job-follows job) t

@@ -4,7 +4,7 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defparameter *held-limit* 10 "At most this many errors are held at once.")
-(defparameter *ended-limit* 50 "Of at most this many errors it is kept how they ceased to be held.")
+(defparameter *ended-limit* 50 "How the holding of an error ended is kept for at most this many errors.")
 
 (defstruct (held (:constructor make-held (number condition seconds job)))
   "The error NUMBER: CONDITION, held in THREAD for SECONDS after each use. JOB is the job that it stopped, or NIL in a
@@ -113,7 +113,7 @@ terminal."
     (error (failure) (format nil "its frames cannot be told: ~A" (report-text 200 failure)))))
 
 (defun printed-values (values)
-  "Return the list VALUES as an answer shows those of one form."
+  "Return the list VALUES as an answer shows the values of one form."
   (let ((data (printing-values (values-data values))))
     (if (eq data :empty) #() data)))
 

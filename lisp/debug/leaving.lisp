@@ -9,7 +9,7 @@
   (and (consp name) (member (first name) '(flet labels lambda)) t))
 
 (defun shares-code-p (frame)
-  "True when the caller of FRAME can be in the same code object: then the compiler knew what it calls."
+  "True when the caller of FRAME can be in the same code object: then the compiler knew which function it calls."
   (let ((below (frame-below frame)))
     (flet ((component (frame)
              (ignore-errors (function-component (frame-function frame)))))

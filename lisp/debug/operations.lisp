@@ -69,7 +69,7 @@
           (t (no-frame frame)))))
 
 (defun lost-variables (frame known)
-  "Return the symbols of the variables and parameters of FRAME whose values are not kept there, without those KNOWN."
+  "Return the symbols, except those in KNOWN, of the variables and parameters of FRAME whose values are not kept there."
   (let ((place (frame-place frame)) (lost '()) (kept known))
     (dolist (variable (frame-variables frame))
       (if (eq :valid (variable-validity variable place))
@@ -122,8 +122,8 @@ of the last. Forms that build the image are reported to the server, except those
     values))
 
 (defun values-here (codes frame)
-  "Return lists of the values of the texts CODES, with the variables of FRAME. If one cannot be read, none is evaluated,
-and the second value says why."
+  "Return lists of the values of the texts CODES, with the variables of FRAME. If a text cannot be read, none is
+evaluated, and the second value says why."
   (let ((forms (loop for code in codes
                      collect (multiple-value-bind (forms unreadable) (forms-with-texts code)
                                (when unreadable (return-from values-here (values '() unreadable)))

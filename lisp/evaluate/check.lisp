@@ -64,7 +64,7 @@ true if a package or a symbol in it is missing, which another form can define."
 
 (defun problems (text ends starts)
   "Return a JSON object for each form of TEXT that begins at one of STARTS and cannot be read. ENDS are the ends of all
-forms. Forms in a missing package are not read: the second value has the names of these packages."
+forms. Forms that stand in a missing package are not read: the second value has the names of such packages."
   (loop with missing = '()
         with known = t
         with *package* = *package*

@@ -84,7 +84,7 @@ interned them and then could not be read. Symbols that other threads intern mean
 makes a new tag, so that user code cannot throw to it.")
 
 (defmacro catching-unreadable (&body body)
-  "Evaluate BODY. Return its value, or what it throws to *UNREADABLE*."
+  "Evaluate BODY. Return its value, or the JSON object that it throws to *UNREADABLE*."
   `(let ((*unreadable* (list nil)))
      (catch *unreadable* ,@body)))
 

@@ -203,8 +203,8 @@ it had before, NIL for a form to load. CONTINUES is true when this load belongs 
 ;;; Systems
 
 (defun needed-system (condition)
-  "If CONDITION says that ASDF does not find a system that is needed, return a list of two names: of that system, and of
-the system that needs it, or of the file that defines such a system. Else return NIL."
+  "If CONDITION says that ASDF does not find a system that is needed, return a list of two names: that of the missing
+system, and that of the system, or else of the .asd file, that needs it. Else return NIL."
   (let ((missing (contrib-symbol "ASDF" "MISSING-DEPENDENCY")))
     (when (and missing (typep condition missing))
       (let* ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY" condition))
@@ -269,7 +269,7 @@ system is not found, else NIL."
                    (when (or force (some #'stale-p files)) (call-user-code (lambda () (wait-past-fasls system))))
                    (or (operate name force)
                        ;; Code compiled before a restart changed a structure or a constant does not fit the change. And
-                       ;; ASDF compares dates in seconds: a file can be written while another image compiles it.
+                       ;; ASDF compares seconds: it misses a file that was written while another image compiled it.
                        (and (or (/= redefined (taken-redefined-count))
                                 (and (not force) (some #'stale-p files)))
                             (call-taking-again (lambda () (operate name t))))))))

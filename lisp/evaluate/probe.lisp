@@ -13,7 +13,7 @@
           when (string= name "text") return value)))
 
 (defun idle-compiler ()
-  "Return the thread, not of a job, that holds the compiler's lock and does not run; or NIL. A job can be ended."
+  "Return the thread that holds the compiler's lock and does not run, or NIL. Not a job's thread, which can be ended."
   (let ((holder (and compiler-lock (sb-thread:mutex-owner compiler-lock))))
     (when (and holder
                (not (eq holder sb-thread:*current-thread*))
@@ -47,8 +47,8 @@
        (sb-thread:join-thread (sb-thread:make-thread #'fresh-session-works-p :name "live-lisp probe"))))
 
 (define-operation ("probe" :members t) (session exercise)
-  "Return whether *PROBE* can be read, evaluated and printed in a fresh session, or, if SESSION is true, whether a form
-can in a copy of the session. Also return the name of a thread that holds the compiler's lock without running. EXERCISE
+  "Return whether *PROBE* can be read, evaluated and printed in a fresh session; with SESSION, whether other forms can
+in a copy of the session. Also return the name of a thread that holds the compiler's lock without running. EXERCISE
 collects garbage and starts a thread as well, and counts the threads and timers of the program."
   (let ((holder (and (not session) (idle-compiler))))
     (list "holder" (and holder (short-thread-name holder))

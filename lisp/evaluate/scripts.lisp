@@ -79,8 +79,8 @@ stream. The result of VISIT takes the place of the list."
     (when package (setf *package* package))))
 
 (defun load-libraries-of (file readtable)
-  "Evaluate the forms at the beginning of FILE, a script, that load libraries: COMPILE-FILE would read the forms after
-them before they run. Stop at what cannot be read. Return the positions of the evaluated lists."
+  "Evaluate the forms at the beginning of FILE, a script, that load libraries: COMPILE-FILE would read later forms
+before the libraries are loaded. Stop at what cannot be read. Return the positions of the evaluated lists."
   (with-open-file (in file)
     (let* ((places (make-hash-table :test 'eq)) (run '()) (*package* *package*)
            (*readtable* (readtable-calling (lambda (form place stream)
@@ -103,8 +103,8 @@ them before they run. Stop at what cannot be read. Return the positions of the e
   (and (typep stream 'file-stream) (equal (ignore-errors (truename stream)) (truename file))))
 
 (defun prepare-file (file)
-  "Load what FILE needs so that the whole of it can be read. Return the readtable for FILE, which reads lists that
-LOAD-LIBRARIES-OF has already evaluated as NIL."
+  "Load what FILE needs so that the whole of it can be read. Return the readtable for FILE: with it, lists that
+LOAD-LIBRARIES-OF has evaluated are read as NIL."
   (load-packages-of file)
   (let* ((readtable (readtable-for file)) (run (load-libraries-of file readtable)))
     (if run

@@ -41,8 +41,8 @@ define these systems; at most 5000."
                             when needed collect (asdf-call "COERCE-NAME" needed))))))
 
 (defun unloaded-files (name)
-  "Return the native names of files of the system NAME and its parts that were not loaded, though others of the same
-part were."
+  "Return the native names of files of the system NAME and its parts that were not loaded, though other files of the
+same part were."
   (loop for part in (system-parts name)
         for files = (lisp-files part)
         for missing = (loop for file in files
@@ -53,7 +53,7 @@ part were."
 
 (define-operation "compare-files" (path system package limit)
   "Return where the image differs from the file PATH, a native name, or from the files of SYSTEM and its parts; with
-PACKAGE, from any loaded file in names of PACKAGE. At most LIMIT differences of a kind are shown, 20 when it is NIL."
+PACKAGE, from any loaded file in names of PACKAGE. At most LIMIT differences of a kind are shown, by default 20."
   (let* ((name (and system (string-left-trim "#:" system)))
          (compared (compare-files (if name
                                       (system-paths (loop for part in (system-parts name)

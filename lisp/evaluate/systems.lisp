@@ -121,8 +121,8 @@ registered: ASDF would read the file again, and forget what it has loaded of NAM
             (find-if #'defining-p (passed-over-files)))))))
 
 (defun primary-system (name)
-  "Return a new system NAME without files when ASDF takes NAME for the primary system of another, and no file defines
-NAME; else NIL. Newer versions of ASDF make each system need the one that is named like its file."
+  "Return a new system NAME without files when ASDF takes NAME for the primary system of another (APP for APP/TESTS),
+and no file defines NAME; else NIL. Newer versions of ASDF make each system need the one that is named like its file."
   (let ((other (and (null (asdf-call "REGISTERED-SYSTEM" name))
                     (loop for other in (mapcar (lambda (name) (asdf-call "REGISTERED-SYSTEM" name))
                                                (asdf-call "REGISTERED-SYSTEMS"))
@@ -149,8 +149,8 @@ library manager that it loads adds one."
 (sb-ext:defglobal **told-twins** '() "The names of systems whose other .asd files an answer has shown.")
 
 (defun asd-files (name)
-  "Return the .asd files NAME below the directories of ASDF's source registry, which are scanned once per image. Other
-search functions of ASDF are not called, because some of them install systems."
+  "Return the .asd files named NAME below the directories of ASDF's source registry, which are scanned once per image.
+Other search functions of ASDF are not called, because some of them install systems."
   (unless **asd-files**
     (let ((files (make-hash-table :test 'equal)))
       (map-asd-files (lambda (file) (push file (gethash (pathname-name file) files))))

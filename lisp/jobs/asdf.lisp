@@ -104,8 +104,8 @@ ASDF or the manager and call FUNCTION again."
         (when (and retry (load-library-manager)) (invoke-restart retry))))))
 
 (defun load-manager-for-file (condition)
-  "Load the library manager if CONDITION says that LOAD or COMPILE-FILE could not read a file that names a package of
-it. Ask the user to load the file again: what it did until then is not undone."
+  "Load the library manager if CONDITION says that LOAD or COMPILE-FILE could not read a file that names one of its
+packages. Ask the user to load the file again: its forms that have already run are not undone."
   (let ((unread (or (ignore-errors (encapsulated-condition condition)) condition)))
     (when (and (eq (package-loader unread) #'load-library-manager) (load-library-manager))
       (format *error-output* "~&~A is loaded now, which the file needs: load the file again.~%" (first **library-manager**)))))

@@ -1,5 +1,5 @@
-;;;; Records in shared memory which requests have begun to run. When this process has ended, the server reads that
-;;;; memory, and sends the requests that had not begun again. To record a request is one write of a word.
+;;;; Records which requests have begun to run, in shared memory. When this process has ended, the server reads that
+;;;; memory, and sends once more the requests that had not begun. To record a request is one write of a word.
 
 (in-package "LIVE-LISP.JOBS")
 

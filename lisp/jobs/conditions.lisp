@@ -71,7 +71,8 @@ the stack. It returns a function to call with the CONDITION-DATA of the conditio
   "A function as in *ERROR-KEEPER*, for errors that end threads without a job.")
 
 (defun described (condition keeper on-stack calls &optional more)
-  "Return CONDITION-DATA of CONDITION, CALLS and MORE. KEEPER, as *ERROR-KEEPER*, with ON-STACK keeps the condition."
+  "Return CONDITION-DATA of CONDITION, CALLS and MORE. KEEPER, a value of *ERROR-KEEPER* called with CONDITION and
+ON-STACK, keeps them."
   (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
          (data (condition-data condition calls more)))
     (when keep (funcall keep data))

@@ -170,7 +170,7 @@ top-level form of a file."
 
 (defun below-entry (frames)
   "Return FRAMES without those above the oldest entry of a signal, a trap or the collector. Leave out, too, the foreign
-frames through which it came: they are among the next six."
+frames through which Lisp was entered: they are among the next six."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry

@@ -301,8 +301,8 @@ or hold the error. Return when none of these is possible."
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output going to CAPTURE, and every input stream at its end."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
-    ;; The input has the element type CHARACTER, so the terminal has it, too. LOAD-TIME-VALUE keeps SBCL's functions: no
-    ;; limit holds yet for functions with which a program has replaced them.
+    ;; The input has the element type CHARACTER, so the terminal has it, too. LOAD-TIME-VALUE keeps SBCL's functions: a
+    ;; program's redefinitions of them would run here without a limit.
     `(let* ((,input (funcall (load-time-value #'make-string-input-stream) ""))
             (,output (capturing ,capture))
             (,terminal (funcall (load-time-value #'make-two-way-stream) ,input ,output))

@@ -94,7 +94,7 @@ that is less."
         (declare (type (integer 0 10000) height width))
         (when (<= (abs (- width height)) most)
           (put-upper-case other buffer)
-          ;; The common prefix and suffix do not count, and are most of two names that are near.
+          ;; Skip the common prefix and suffix, which are most of two names that are near.
           (let* ((start (common-beginning one height buffer width))
                  (same (common-end one height buffer width start)))
             (declare (type (integer 0 10000) start same))

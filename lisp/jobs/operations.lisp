@@ -12,9 +12,9 @@
   (error 'lookup-failure :members members))
 
 (defstruct (operation (:constructor make-operation (name function parameters inline starter)))
-  "NAME is its name in messages, PARAMETERS are pairs of a JSON key and a keyword. INLINE means that the reader thread
-runs it: it is short and runs no user code. STARTER, or NIL, is a function called in place of START-JOB, with the same
-arguments and those of the message."
+  "An operation. NAME is its name in messages, PARAMETERS are pairs of a JSON key and a keyword. INLINE means that the
+reader thread runs it: it is short and runs no user code. STARTER, or NIL, is a function called in place of START-JOB,
+with the same arguments and those of the message."
   name function parameters inline starter)
 
 (defvar *operations* (make-hash-table :test 'equal) "Operations by name.")

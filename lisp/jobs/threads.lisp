@@ -57,7 +57,7 @@ does not notice.")
               (t (run-in-new-thread job (spare-function spare))))))))
 
 (defun hand-over (spare job function)
-  "Have SPARE run JOB with FUNCTION. Return true unless its thread does not wait yet, or has ended."
+  "Have SPARE run JOB with FUNCTION. Return NIL if its thread does not wait yet, or has ended; else true."
   (let ((thread (spare-thread spare)))
     (setf (spare-function spare) function
           (job-thread job) thread)

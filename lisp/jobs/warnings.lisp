@@ -123,7 +123,7 @@ when SBCL knows neither."
     text))
 
 (defun warning-now (warning)
-  "Return WARNING, a JSON object, with its text as of now, or NIL when its call fits the function replaced since."
+  "Return WARNING, a JSON object, with its text as of now, or NIL when its call fits the function as it is now."
   (destructuring-bind (&optional form function) (rest (assoc warning (remarks-calls *remarks*)))
     (if (or (null form) (eq function (function-called form)))
         warning
@@ -182,7 +182,7 @@ is what a redefining form is for."
     (when restart (invoke-restart restart))))
 
 (defun note-compiler-error (condition)
-  "Keep CONDITION, an error that the compiler will turn into one at run time, and go on."
+  "Keep CONDITION, for which the compiler compiles an error at run time, and go on."
   (keep-warning "error" (encapsulated-condition condition)))
 
 (defun call-collecting-warnings (function)
@@ -192,7 +192,7 @@ is what a redefining form is for."
                  (compiler-error #'note-compiler-error))
     (let ((output *error-output*)
           (*error-output* (make-broadcast-stream))
-          ;; Each use of an undefined variable is reported with its place; without a limit none is only counted. An
+          ;; Each use of an undefined variable is reported with its place: beyond a limit they would only be counted. An
           ;; undefined function is reported once for a file.
           (sb-ext:*undefined-warning-limit* nil))
       ;; This call can run while an error is held in another compilation unit, which ends much later.

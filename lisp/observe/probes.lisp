@@ -138,7 +138,7 @@ form in the text WHERE, unless NIL, is true. PACKAGE is as for CHOOSER."
 
 (defun call-observed (observation function)
   "Call FUNCTION, while OBSERVATION records calls, and return its values."
-  ;; Interrupts come only while the program runs: however often they leave this, the probes are removed.
+  ;; Interrupts are enabled only while FUNCTION runs, so that no number of them keeps the probes from being removed.
   (sb-sys:without-interrupts
     (unwind-protect
          (progn

@@ -1,5 +1,5 @@
 ;;;; Records calls. A probe wraps a function: it keeps arguments, values and times, and changes nothing of what the call
-;;;; does. Its memory is small, and bounded however often the function is called.
+;;;; does. The records take little memory, which is bounded however often the function is called.
 
 (in-package "LIVE-LISP.OBSERVE")
 

@@ -5,7 +5,7 @@
 (defparameter *type-limit* 4 "An argument with more types than these is declared as T.")
 
 (defun seen-type (object)
-  "Return the type of OBJECT that a declaration would have."
+  "Return the type of OBJECT as a declaration would name it."
   (typecase object
     (gone-object (class-name (gone-object-class object)))
     (null 'null)

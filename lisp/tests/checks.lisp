@@ -87,7 +87,7 @@ make the first difference."
     (t (atom form))))
 
 (defun evident-value (form)
-  "Return the value that FORM, of which EVIDENT-P is true, shows, or the name of the function."
+  "Return the value that FORM shows, or the name of the function that it names. EVIDENT-P is true of FORM."
   (if (consp form) (second form) form))
 
 (defun stated-p (value check)

@@ -107,7 +107,7 @@ The second value has the packages that TEXT enters."
           (and (not wrong) made))))))
 
 (defun load-measured (fasl path)
-  "Load FASL, compiled from the file PATH to be measured, and record in **COVERING** its parts and what marks them."
+  "Load FASL, compiled from the file PATH to be measured, and record its parts and the code that marks them."
   (let ((names (loop for name being the hash-keys of (first coverage-info) collect name))
         (codes (rest coverage-info))
         (*passing* t))

@@ -106,7 +106,7 @@ circular list is traversed once or twice."
 (defun first-difference (exactly one other)
   "Return a list of the path to where ONE and OTHER differ first, and of the parts that each has there. The path is a
 list of places, outermost first. EXACTLY is as for ALIKE-P. Return NIL when no difference is found."
-  ;; Objects can refer to each other, as a child to its parent.
+  ;; SEEN, because objects can refer to each other, as a child to its parent.
   (let ((left *compared-parts*) (seen (make-hash-table :test 'eq)))
     (labels ((found (path one other) (return-from first-difference (list (reverse path) one other)))
              (look-strings (path one other)

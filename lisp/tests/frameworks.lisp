@@ -41,7 +41,7 @@ names by which a copy of the framework in any package is known."
     (and symbol (find-class symbol nil) (typep object symbol))))
 
 (defmacro with-home-values ((package &rest names-and-values) &body body)
-  "Evaluate BODY with the variables of PACKAGE in NAMES-AND-VALUES bound, as far as they exist."
+  "Evaluate BODY with variables of PACKAGE bound by NAMES-AND-VALUES, lists of a name and a form, as far as they exist."
   `(call-with-values-bound ,package (list ,@(loop for (name value) in names-and-values collect `(cons ,name ,value)))
                            (lambda () ,@body)))
 

@@ -168,7 +168,7 @@ top-level form with NUMBER, defined. REST are the elements of FORM after the NAM
       (t form))))
 
 (defun expand-marking (hook expander form environment)
-  "Return the expansion of FORM in ENVIRONMENT by HOOK with EXPANDER, with its conditional atoms marked."
+  "Return what HOOK returns for EXPANDER, FORM and ENVIRONMENT, after WITH-MARKED-ATOMS of a FORM that is in the text."
   (let ((marked (if (path-of form) (with-marked-atoms form) form)))
     (if (eq marked form)
         (funcall hook expander form environment)

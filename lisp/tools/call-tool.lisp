@@ -122,7 +122,7 @@ any more."
        (package-name *package*)))
 
 (defun ask-server (&rest members)
-  "Ask the server for what MEMBERS, a property list, say of *TOOL*. Wait for the answer and return it, or signal a
+  "Send MEMBERS, a property list about *TOOL*, to the server. Wait for the answer and return its value, or signal a
 TOOL-ERROR when it is a failure."
   (let* ((call (make-tool-call (1+ (sb-ext:atomic-incf (car **last-call**)))))
          (frame (call-frame call members)))

@@ -42,7 +42,7 @@ markers; when formats are mixed, double floats have none."
 
 (defun result-object (value)
   "Return VALUE, the result of a handler, as a JSON object: with its data if they can be written as JSON, and its text
-unless that is the data."
+unless the text is the data."
   (multiple-value-bind (data why) (result-data value)
     (cond ((and (stringp value) why)
            (object "failed" t "text" (format nil "Its result, a string of ~D characters, cannot be passed on: ~A."
