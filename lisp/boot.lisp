@@ -73,8 +73,8 @@
 (defun compile-side-by-side (parts workers)
   "Compile PARTS, pairs of a source's name and a fasl, in WORKERS processes at once. Before, interpret all sources but
 the last, which unexports the agent's symbols, so that each file finds the macros and structures of the others: that
-takes a thirtieth of the time. Macros stay interpreted: compiling them costs more than it saves. An error when a process
-fails."
+takes a thirtieth of the time. Macros stay interpreted: compiling them costs more than it saves. Signal an error when a
+process fails."
   (let ((sb-ext:*evaluator-mode* :interpret))
     (loop for (name) in (butlast parts) do (load (source name)))
     (flet ((size (part)
@@ -96,7 +96,7 @@ fails."
 (defvar *proven* '() "The names of the internals and abilities whose probes came out right.")
 (defvar *unproven* '() "Lists of the name of an internal or ability whose probe failed, and a text that says why.")
 
-(defparameter *patience* 60 "Seconds after which a probe counts as hanging. A right one takes milliseconds.")
+(defparameter *patience* 60 "Seconds after which a probe counts as hanging. Probes take milliseconds.")
 
 (defun run-probes (start files descriptor)
   "Run the probes from number START (0-based) on, and write their results to the file DESCRIPTOR. The names of files

@@ -1,4 +1,4 @@
-;;;; Internals of SBCL: frames and their locals, what the compiler says, and how code is read and printed.
+;;;; Internals of SBCL: frames and their local variables, conditions of the compiler, reading and printing of code.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -16,7 +16,7 @@
   "Return the kind of FUNCTION, from FRAME-FUNCTION: :TOPLEVEL for top-level forms." ("SB-DI" "DEBUG-FUN-KIND"))
 (define-internal-name +top-level-form+ "The first element of a :TOPLEVEL function's name." ("SB-C" "TOP-LEVEL-FORM"))
 (define-internal-name +frame-arguments+
-  "Names the function that returns a list of a frame's arguments. In newer SBCLs it also takes the most to return."
+  "Names the function that returns a list of a frame's arguments. In newer SBCLs it also takes their largest number."
   ("SB-DEBUG" "FRAME-ARGS-AS-LIST"))
 (define-internal plain-lambda-list (function)
   "Return the lambda list that SBCL keeps in FUNCTION." ("SB-KERNEL" "%FUN-LAMBDA-LIST"))
@@ -89,7 +89,7 @@ numbers forms within that form then, not within the file."
   "Return the name that SBCL keeps in FUNCTION." ("SB-KERNEL" "%FUN-NAME"))
 
 (defmacro first-condition-word ()
-  "Expand into the index of the first word of a condition with the initargs of its creation, or a number above all."
+  "Expand into the index of a condition's first word for the initargs of its creation, or MOST-POSITIVE-FIXNUM."
   (if (and +assigned-slots+ (internal-symbol "SB-KERNEL" "GET-DSD-INDEX"))
       `(1+ (slot-index condition ,+assigned-slots+))
       most-positive-fixnum))
@@ -134,7 +134,7 @@ callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-ability "locks" "debug does not tell which locks a thread holds or waits for")
 
 (define-internal word-object (word signals)
-  "Return the object to which WORD, an integer, points, and whether there is one; if not, SIGNALS asks for an error."
+  "Return the object to which the integer WORD points, and whether there is one. If SIGNALS, signal an error otherwise."
   ("SB-KERNEL" "MAKE-LISP-OBJ") (values nil nil))
 (define-internal close-region ()
   "Close the region in which this thread allocates. Since 2.5 WORD-OBJECT finds no objects in an open region."
@@ -197,7 +197,7 @@ callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-internal make-comma (expression kind)
   "Return a COMMA of KIND, from COMMA-KIND, before EXPRESSION." ("SB-INT" "UNQUOTE"))
 (define-internal-type unprintable
-  "Objects that print as #<TEXT>, whatever the TEXT." ("SB-DEBUG" "UNPRINTABLE-OBJECT" "SB-INT" "UNPRINTABLE-OBJECT"))
+  "Objects that print as a text between #< and >." ("SB-DEBUG" "UNPRINTABLE-OBJECT" "SB-INT" "UNPRINTABLE-OBJECT"))
 (define-internal make-unprintable (text)
   "Return an object that prints as #<TEXT>." ("SB-INT" "MAKE-UNPRINTABLE-OBJECT") (make-symbol text))
 

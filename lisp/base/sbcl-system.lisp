@@ -20,7 +20,7 @@
 (define-ability "stack guards" "code that exhausts the stack twice ends the image")
 
 (define-internal stack-pointer ()
-  "Return the address of the end of this thread's stack." ("SB-VM" "CURRENT-SP") (sb-sys:int-sap 0))
+  "Return the stack pointer of this thread, an address." ("SB-VM" "CURRENT-SP") (sb-sys:int-sap 0))
 (define-internal thread-slot (index)
   "Return the word in slot INDEX of this thread's structure, as an address."
   ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (sb-sys:int-sap 0))
@@ -79,7 +79,7 @@ constant above, such as +PAGE-FLAGS+."
   "Return the address of NAME in the runtime, or NIL."
   (sb-sys:find-foreign-symbol-address name))
 
-;;; The card table: it marks which parts of the heap were written to
+;;; The card table
 
 (define-ability "card table" "an image takes 2 MB more of memory for each GB of its heap")
 
@@ -127,17 +127,17 @@ code is loaded, and have no such function."))
 (define-internal-variable compiler-lock
   "The lock that is held while the compiler runs." ("SB-KERNEL" "**WORLD-LOCK**" "SB-C" "**WORLD-LOCK**"))
 (define-internal-variable exit-under-way
-  "True in a thread that ends because of an exit." ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
+  "True in a thread that ends because the process exits." ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
 (define-internal allow-signals ()
   "Let signals to the process reach this thread again." ("SB-UNIX" "UNBLOCK-DEFERRABLE-SIGNALS"))
 (define-internal end-process (code &rest options)
   "End the process with exit code CODE; with :ABORT T at once." ("SB-SYS" "OS-EXIT") (sb-ext:exit :code code :abort t))
 (define-internal map-folder (function folder &rest options)
   "Call FUNCTION with the pathname of each file and folder in FOLDER that OPTIONS select." ("SB-IMPL" "MAP-DIRECTORY"))
-(define-internal own-process () "Return the number of this process." ("SB-UNIX" "UNIX-GETPID")
+(define-internal own-process () "Return the id of this process." ("SB-UNIX" "UNIX-GETPID")
   (parse-integer (first (last (pathname-directory (truename "/proc/self/"))))))
 (define-internal signal-process (process signal)
-  "Send SIGNAL, a number, to PROCESS." ("SB-UNIX" "UNIX-KILL"))
+  "Send SIGNAL, a number, to the process with the id PROCESS." ("SB-UNIX" "UNIX-KILL"))
 (define-internal control-device (descriptor request place)
   "Call ioctl(2) on DESCRIPTOR with the number REQUEST; the result goes to the address PLACE. True when that worked."
   ("SB-UNIX" "UNIX-IOCTL"))

@@ -37,7 +37,7 @@
   "True when MAP-PACKED-XREFS of this SBCL passes differences instead of form numbers.")
 
 (defun map-xrefs (function xrefs)
-  "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references, in every SBCL."
+  "Call FUNCTION with XREFS as MAP-PACKED-XREFS does, but in every SBCL with form numbers."
   (if *differences*
       (let ((last-kind nil) (last-name nil) (last 0))
         (map-packed-xrefs (lambda (kind name number)

@@ -27,7 +27,7 @@ is a function that returns true when this process has the ability. MISSING has t
     (symbol-value (find-symbol name "LIVE-LISP.BOOT")))
 
   (defun left-out-names ()
-    "Return the names of abilities and internals in LIVE_LISP_WITHOUT, with commas between, to do without."
+    "Return the names of abilities and internals to do without: LIVE_LISP_WITHOUT has them, with commas between."
     (loop with text = (or (sb-ext:posix-getenv "LIVE_LISP_WITHOUT") "")
           for start = 0 then (1+ end)
           for end = (position #\, text :start start)
@@ -72,7 +72,7 @@ NIL when it has both."
   (push text (ability-missing (named-ability ability))))
 
 (defun lacking-p (ability)
-  "True when ABILITY is not there. If no probe tried it as a whole, its check decides, or else MISSING."
+  "True when the agent lacks ABILITY. If no probe tried ABILITY as a whole, its check decides, or else MISSING."
   (case (ability-state ability)
     (:left-out t)
     (:proven nil)
@@ -81,7 +81,7 @@ NIL when it has both."
            (and (ability-missing ability) t)))))
 
 (defun lacking-abilities ()
-  "Return the names of the abilities that are not there, in the order of their declarations."
+  "Return the names of the abilities that the agent lacks, in the order of their declarations."
   (loop for ability in (reverse **abilities**)
         when (lacking-p ability) collect (ability-name ability)))
 
@@ -207,7 +207,7 @@ FALLBACK. WHAT says what the value is."
          (defconstant ,name ',symbol ,what))
        ,@(missing-form name symbol place))))
 
-;;; What the runtime has, which is written in C
+;;; Variables and functions of the runtime, which is written in C
 
 (eval-when (:compile-toplevel :execute)
   (defun runtime-name (name there)

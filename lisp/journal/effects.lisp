@@ -84,7 +84,7 @@ a text for the operation, such as \"declaring ...\". Record an operation that do
         (when (and symbol (system-symbol-p symbol)) (setf (effects-damages *effects*) t)))))
   (apply check name doing))
 
-(defvar *interned* :unasked "Pairs of a package and a name interned there, newest first; :UNASKED: record none.")
+(defvar *interned* :unasked "Pairs of a package and a name interned in it, newest first; or :UNASKED.")
 
 (defun package-checked (check package &rest doing)
   "Hook: call CHECK, SBCL's test whether the lock of PACKAGE allows an operation on it, and record the operation. DOING
@@ -136,12 +136,12 @@ is as for NAME-CHECKED. Interning is recorded apart: reading interns too, and so
     package))
 
 (defun exported (function symbols &rest package)
-  "Hook: record that FUNCTION exports SYMBOLS of PACKAGE, and call it."
+  "Hook: record that FUNCTION exports SYMBOLS from PACKAGE, and call FUNCTION with these."
   (touch-exports symbols (or (first package) *package*))
   (apply function symbols package))
 
 (defun variable-defined (function symbol &rest arguments)
-  "Hook: record that FUNCTION defines the variable SYMBOL, and call it with ARGUMENTS."
+  "Hook: record that FUNCTION defines the variable SYMBOL, and call FUNCTION with SYMBOL and ARGUMENTS."
   (touch-variable symbol)
   (apply function symbol arguments))
 

@@ -1,5 +1,5 @@
-;;;; The operation class-slots: the own and the inherited slots of a class. Nothing here finalizes a class; the answer
-;;;; for one that is not finalized comes from the definitions.
+;;;; The operation class-slots: the own and the inherited slots of a class. Nothing here finalizes a class: the answer
+;;;; about a class that is not finalized comes from its definition and those of its superclasses.
 
 (in-package "LIVE-LISP.LOOK")
 

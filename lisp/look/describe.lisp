@@ -147,8 +147,8 @@ generic."
           "methods" (mapcar #'method-data (page methods offset limit)))))
 
 (defun callable-data (symbol offset limit)
-  "Return what SYMBOL is as a function, macro or special operator, as a JSON object, or NIL. A generic function has
-LIMIT methods from OFFSET on."
+  "Return what SYMBOL is as a function, macro or special operator, as a JSON object, or NIL. It shows LIMIT methods of a
+generic function, from OFFSET on."
   (when (fboundp symbol)
     (let ((type (and (not (macro-function symbol)) (not (special-operator-p symbol))
                      (introspect "FUNCTION-TYPE" symbol)))
@@ -166,7 +166,7 @@ LIMIT methods from OFFSET on."
                      "sources" (function-sources symbol)))))))
 
 (defun setf-data (symbol offset limit)
-  "Return what (SETF SYMBOL) is, or NIL. A generic function has LIMIT methods from OFFSET on."
+  "Return what (SETF SYMBOL) is, as a JSON object, or NIL. LIMIT and OFFSET are as for CALLABLE-DATA."
   (let ((name (list 'setf symbol)))
     (cond ((fboundp name)
            (make-json-object
@@ -270,7 +270,7 @@ exists."
                       (type-specifier type))))))
 
 (defun further-data (symbol)
-  "Return JSON objects for what else the compiler knows by the name SYMBOL, besides functions, classes and variables."
+  "Return JSON objects for what SYMBOL names besides functions, classes and variables, such as a method combination."
   (flet ((thing (present nature type &rest members)
            (and present (make-json-object (list* "nature" nature (append members (list "sources" (source-data symbol type))))))))
     (remove nil
@@ -285,7 +285,7 @@ exists."
                   (thing (member (known :alien-type :kind symbol) '(:primitive :defined)) "ALIEN TYPE" :alien-type)))))
 
 (defun things (symbol offset limit)
-  "Return JSON objects for all that SYMBOL names. A generic function has LIMIT methods from OFFSET on."
+  "Return JSON objects for all that SYMBOL names. LIMIT and OFFSET are as for CALLABLE-DATA."
   (append (remove nil (list (callable-data symbol offset limit) (setf-data symbol offset limit)
                             (class-data symbol) (variable-data symbol)))
           (further-data symbol)

@@ -170,6 +170,6 @@ that names the macro. One of a DESTRUCTURING-BIND has lambda list keywords, or i
     (and (null (rest roots))
          (typep (first roots) '(cons symbol))
          (member (symbol-name (first (first roots))) '("FAST-METHOD" "SLOW-METHOD") :test #'string=)
-         ;; The evaluator itself adds the method of a DEFMETHOD that stands alone.
+         ;; Code that adds the method is of a larger form: for a lone DEFMETHOD the evaluator itself does that.
          (not (and +add-method+ (member +add-method+ (called-names code)))))))
 

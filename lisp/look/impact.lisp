@@ -118,7 +118,7 @@ compiled. NIL without a file."
 
 (defun naming-data (index target limit)
   "Return LIMIT functions with a name in INDEX whose code calls the function TARGET, as JSON objects with their places.
-Calls within inlined code count, which have no cross reference."
+Calls within inlined code, which have no cross reference, count too."
   (let ((found '()))
     (map-uses (lambda (user kind)
                 (when (and (member kind '(0 5)) (name-of user) (reached-p user)

@@ -107,8 +107,8 @@ is from a file, NIL when PACKAGE has no functions."
           (when (> (incf seen) 100) (return typed)))))))
 
 (defun package-file (package)
-  "Return the file in which PACKAGE, or else one of its functions, is defined. Return :TYPED when it was made without a
-file, NIL when that is unknown."
+  "Return the file in which PACKAGE, or else one of its functions, is defined. Return :TYPED when PACKAGE was made
+without a file, NIL when that is unknown."
   (let* ((location (package-location package)) (name (and location (location-name location))))
     (cond (name (translated name))
           ((functions-file package))
@@ -129,7 +129,7 @@ file, NIL when that is unknown."
 
 (defun map-candidates (visit package inherited users)
   "Call VISIT with the symbols to search: those of PACKAGE, with its inherited ones when INHERITED is true. Without
-PACKAGE: the external symbols of all packages but KEYWORD, and those in the packages USERS that name something."
+PACKAGE: the external symbols of all packages but KEYWORD, and internal ones of USERS' packages that name something."
   (if package
       (multiple-value-bind (present inheritable) (matching-symbols "" package)
         (mapc visit present)
@@ -144,7 +144,7 @@ PACKAGE: the external symbols of all packages but KEYWORD, and those in the pack
                            (when (names-something-p symbol) (funcall visit symbol)))))))))
 
 (defun found-before-p (one other)
-  "True when ONE ranks before OTHER: lists of the fit, the package's rank, two numbers for the name, the symbol."
+  "True when ONE ranks before OTHER. Both are lists: the fit, the package's rank, two numbers for the name, the symbol."
   (loop for a in one for b in other
         do (cond ((not (integerp a)) (return (symbol-before-p a b)))
                  ((/= a b) (return (< a b))))))
@@ -180,7 +180,7 @@ table of the user's packages."
             (t line)))))
 
 (defun label-documentation (symbol label)
-  "Return the first line of the documentation of SYMBOL as what LABEL says, or NIL."
+  "Return the first line of the documentation of SYMBOL as the function, variable or class that LABEL says, or NIL."
   (let ((type (cond ((string= label "VARIABLE") 'variable)
                     ((string= label "CLASS") 'type)
                     ((string/= label "SYMBOL") 'function))))

@@ -63,7 +63,7 @@ order in which they were added, then the top-level forms."
       (dolist (kind (use-kinds place name)) (funcall visit place kind)))))
 
 (defun in-order (users)
-  "Return the list USERS, sorted in the order of answers. Only users added after the index was built can be out of it."
+  "Return the list USERS, sorted as in answers. Only users that were added after the index was built are out of order."
   (let ((last (loop for rest on users
                     while (and (rest rest) (not (user-before-p (second rest) (first rest))))
                     finally (return rest))))
@@ -213,8 +213,8 @@ references. KIND and TEXT override their own kind and name, SITES asks for place
 (defparameter *most-files* 3000 "At most this many source files of loaded code are sent.")
 
 (defun files-of (index)
-  "Return the native names of the source files of the code in INDEX, without SBCL's and ours. Files count whose code
-only ran while they were loaded."
+  "Return the native names of the source files of the code in INDEX, without SBCL's and ours. Files whose code only ran
+while they were loaded count too."
   (let ((names '()) (files (use-index-files index)))
     (loop for name being the hash-keys of files do (push name names))
     ;; Forms that only define constants, for example, leave no code.

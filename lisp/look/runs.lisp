@@ -4,7 +4,7 @@
 
 ;;; Forms that are compiled to run once
 
-(defvar *run* nil "The form that this thread has compiled to run once, in a list with true while it runs; or NIL.")
+(defvar *run* nil "A list of the form that this thread compiles to run once, and true until it has run; or NIL.")
 
 (sb-ext:defglobal **runs** (make-hash-table :test 'eq :synchronized t :weakness :key)
   "The *RUN* during which a code object was made, by code object.")
@@ -16,14 +16,14 @@
       (setf (second *run*) nil))))
 
 (defun whole-run-p (function)
-  "True when the simple FUNCTION is the whole form of *RUN*."
+  "True when the simple FUNCTION is the form of *RUN* as compiled, not a function within it."
   (let ((expression (function-lambda-expression function)))
     (if (consp expression)
         (and (null (second expression)) (eq (third expression) (first *run*)))
         (stringp (simple-function-name function)))))
 
 (defun note-run (code)
-  "Record *RUN* for CODE when CODE holds its whole form."
+  "Record *RUN* for CODE when a function of CODE is WHOLE-RUN-P."
   (when (and *run* (loop for index below (code-functions code) thereis (whole-run-p (code-function code index))))
     (setf (gethash code **runs**) *run*)))
 

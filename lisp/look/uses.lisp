@@ -1,5 +1,5 @@
 ;;;; The index: a table from each name to its users, the functions whose code uses it. It is built at the first
-;;;; question; each later one adds the code that is new. Each user is checked again before an answer shows it.
+;;;; question; each later question adds new code. Each user is checked again before an answer shows it.
 
 (in-package "LIVE-LISP.LOOK")
 

@@ -56,7 +56,7 @@
                         file))
 
 (defun still-unset-p (definition)
-  "True when the variable of DEFINITION, which a load left unset, still has the value that it had then."
+  "True when the variable of DEFINITION still has the value that it kept in a load of a file with another value."
   (let ((symbol (definition-name definition)))
     (and (boundp symbol)
          (eql (symbol-value symbol) (sb-ext:weak-pointer-value (definition-kept definition))))))

@@ -8,10 +8,10 @@
        (list key (page items 0 *told-limit*)
              (concatenate 'string key "Total") (length items))))
 
-(defparameter *says-limit* 300 "Characters shown of a variable's value in a file; the end can be what changed.")
+(defparameter *says-limit* 300 "Characters shown of a variable's value in a file: many, as only the end may differ.")
 
 (defun unset-data (definition)
-  "Return a JSON object about the variable of DEFINITION, which a load left unset; NIL when it was set by now."
+  "Return a JSON object about the variable of DEFINITION, which kept its value in a load; NIL when it was set since."
   (let ((symbol (definition-name definition)) (says (definition-says definition)))
     (when (still-unset-p definition)
       (object "name" (symbol-text symbol)
@@ -123,7 +123,8 @@ the predicate WANTED is true."
                       (and kept (evaluation-members kept))))))))
 
 (defun differing (file wanted)
-  "Return JSON objects for how the image differs from the last load of FILE. WANTED is a predicate of definitions."
+  "Return JSON objects for definitions of the last load of FILE that the image no longer has, if WANTED is true of
+them."
   (let ((definitions '()))
     (map-file-definitions (lambda (definition)
                             (when (and (>= (definition-serial definition) (source-file-serial file))
@@ -137,7 +138,8 @@ the predicate WANTED is true."
           when data collect data)))
 
 (defun unset-in (file wanted)
-  "Return JSON objects for the variables of FILE that were left unset. WANTED is a predicate of definitions."
+  "Return JSON objects for variables that kept their values though FILE has others. WANTED is a predicate of
+definitions."
   (let ((unset '()))
     (map-file-definitions (lambda (definition)
                             (when (and (definition-says definition) (funcall wanted definition) (current-p definition))
@@ -146,7 +148,7 @@ the predicate WANTED is true."
     (remove nil (mapcar #'unset-data (sort-definitions unset)))))
 
 (defun unset-below (root)
-  "Return answer members about the variables of files below ROOT that were left unset."
+  "Return answer members about the variables that kept their values though files below ROOT have others."
   (bounded-members "unset"
                    (sb-thread:with-mutex (**lock**)
                      (loop for file being the hash-values of **files**

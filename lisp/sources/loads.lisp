@@ -4,9 +4,9 @@
 
 (defstruct (noted (:constructor make-noted ()))
   "What answers report of a load. FILES are the SOURCE-FILEs that were loaded to their end. DOUBLES come from the
-function DOUBLES. UNSET are the definitions of variables that the load left unset. RESLOTTED are lists of a class whose
-slots changed, the names of new slots, and of slots that are gone. LAID-OUT are lists of a structure whose layout
-changed, the old layout, and the names of the functions that DEFSTRUCT made."
+function DOUBLES. UNSET are the definitions of variables that kept their values though the file has others. RESLOTTED
+are lists of a class whose slots changed, the names of new slots, and of slots that are gone. LAID-OUT are lists of a
+structure whose layout changed, the old layout, and the names of the functions that DEFSTRUCT made."
   (files '()) (doubles '()) (unset '()) (reslotted '()) (laid-out '()))
 
 (defvar *loaded* nil "The NOTED of the load that this thread recorded last, or NIL.")

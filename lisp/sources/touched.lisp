@@ -6,11 +6,11 @@
 (defstruct (touched (:constructor make-touched ()))
   "The changes so far. BEFORE maps a symbol to the identities of its earlier definitions. LOADED has the symbols and
 packages that a load changed, FUNCTIONS the function names that were set. LOG has the changed symbols, newest first, and
-for a method a pair of its generic function's name and the method. FAILED has such entries of loads that did not end
-well, and packages. EXPORTS are lists of a package, the location of its definition, and symbols that it is told to
-export. VALUES maps a symbol to a variable's value before its first definition, or to this TOUCHED when it was unbound.
-SLOTS maps a class to the names of the slots that it defined. MAKERS maps a symbol, package or method to the truenames
-of the files being loaded or compiled when it changed."
+for a method a pair of its generic function's name and the method. FAILED has entries as in LOG, and packages, of loads
+that did not end well. EXPORTS are lists of a package, the location of its definition, and symbols that this exports.
+VALUES maps a symbol to a variable's value before its first definition, or to this TOUCHED when it was unbound. SLOTS
+maps a class to the names of its direct slots before. MAKERS maps a symbol, package or method to the truenames of the
+files being loaded or compiled when it changed."
   (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq)) (functions (make-hash-table :test 'equal))
   (log '()) (failed '()) (exports '())
   (values (make-hash-table :test 'eq)) (slots (make-hash-table :test 'eq)) (makers (make-hash-table :test 'eq)))

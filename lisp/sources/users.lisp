@@ -96,7 +96,7 @@ sources: it was compiled just now."
         :key (lambda (use) (format nil "~A ~A" (function-name-text (first use)) (user-text (second use) (third use))))))
 
 (defun use-kind (name)
-  "Return the word of answers for what users of NAME have compiled in."
+  "Return the word of answers for the kind of definition of NAME that its users have compiled in."
   (cond ((consp name) "inline function")
         ((macro-function name) "macro")
         ((eq (known :function :inlinep name) 'inline) "inline function")
