@@ -1,9 +1,8 @@
 ;;;; Loads the agent when the cache has no fasl of it, and compiles it there for the next start. Where that is not
 ;;;; possible, it loads the source. Environment variables: LIVE_LISP_FASL names the fasl, without the SBCL version.
-;;;; LIVE_LISP_SERVER is the id of the server's process: temporary files have it in their names, so that files of an
-;;;; ended server can be removed. With LIVE_LISP_WORKERS, a number, that many processes compile the fasl, and the agent
-;;;; is not loaded. With LIVE_LISP_STRICT, warnings of the compiler are printed and SBCL exits with 1; otherwise they
-;;;; are ignored.
+;;;; LIVE_LISP_SERVER is the id of the server's process, in the names of temporary files: an ended server's can be
+;;;; removed. With LIVE_LISP_WORKERS, a number, so many processes compile the fasl, and the agent is not loaded. With
+;;;; LIVE_LISP_STRICT, warnings of the compiler are printed and SBCL exits with 1; otherwise they are ignored.
 
 (defpackage "LIVE-LISP.BOOT" (:use "COMMON-LISP"))
 (in-package "LIVE-LISP.BOOT")
@@ -71,10 +70,9 @@
   (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0)))
 
 (defun compile-side-by-side (parts workers)
-  "Compile PARTS, pairs of a source's name and a fasl, in WORKERS processes at once. Before, interpret all sources but
-the last, which unexports the agent's symbols, so that each file finds the macros and structures of the others: that
-takes a thirtieth of the time. Macros stay interpreted: compiling them costs more than it saves. Signal an error when a
-process fails."
+  "Compile PARTS in WORKERS processes at once. Before, interpret all sources but the last, which unexports the agent's
+symbols, so that each file finds the macros and structures of the others: that takes a thirtieth of the time. Macros
+stay interpreted: compiling them costs more than it saves. Signal an error when a process fails."
   (let ((sb-ext:*evaluator-mode* :interpret))
     (loop for (name) in (butlast parts) do (load (source name)))
     (flet ((size (part)
@@ -122,8 +120,7 @@ that probes make begin with FILES."
   (unless (assoc name *unproven* :test #'string=) (push (list name why) *unproven*)))
 
 (defun take-results (in)
-  "Read the results of probes from the stream IN, and record them. Return how many probes have ended, the one that ended
-the process or hung included, and true when these were all."
+  "Read the results of probes from IN, and record them. Return how many probes ended, well or not, and whether all did."
   (let ((ended 0) (begun '()))
     (loop for (result . names) = (handler-case (read in nil '(:lost))
                                    (error () '(:stands-still)))

@@ -59,8 +59,7 @@ job is kept."
 
 (defmacro steadily (&body body)
   "Evaluate BODY in the main thread. Ignore signals to the process: they arrive there, and do not concern the agent.
-When a throw leaves the handler of a fault, other signals stay blocked, and this thread would not notice an exit:
-unblock them."
+When a throw leaves the handler of a fault, other signals, such as an exit's, stay blocked: unblock them."
   `(handler-case (progn ,@body)
      ((or sb-sys:interactive-interrupt serious-condition) ()
        (allow-signals))))

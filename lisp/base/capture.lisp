@@ -113,8 +113,7 @@ Return NIL when nothing was written, or when another thread is writing and WAIT 
             (object "text" head "omitted" omitted "tail" tail))))))
 
 (defun bounded-string (limit function)
-  "Call FUNCTION with an output stream, and end the call when it writes more than LIMIT characters. Return the first
-LIMIT characters that it wrote, and true when the call was ended."
+  "Call FUNCTION with a stream. Return the first LIMIT characters that it writes, and whether it was stopped there."
   (let* ((cut nil)
          (tag (list 'full))
          (capture (make-capture limit 0 :on-full (lambda () (setf cut t) (throw tag nil)))))

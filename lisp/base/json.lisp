@@ -202,8 +202,7 @@ enough to distinguish each from the next."
                     do (cond (escaped (setf escaped nil))
                              ((= code 92) (setf escaped t))
                              ((= code 34) (return i)))))
-         ;; A local variable is faster than *POSITION*, which only escapes use: the reader thread answers nothing while
-         ;; it reads a long text.
+         ;; A local variable is faster than *POSITION*: the reader thread answers nothing while it reads a long text.
          (position *position*)
          (string (make-string (- (the (unsigned-byte 32) end) position)))
          (fill 0))

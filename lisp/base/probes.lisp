@@ -1,9 +1,8 @@
 ;;;; Tests whether each internal of SBCL works as the agent expects. A row, from DEFINE-PROBE, has the names that it
-;;;; proves: our names of internals, or the name of an ability. Its form uses these on an example whose answer is known,
-;;;; and is true when they are right. When the agent is compiled, boot.lisp runs the rows in a child process, since a
-;;;; wrong internal can end the process. For an internal that fails, the agent uses the fallback in its declaration, and
-;;;; the rows are run again with that. A row with the name of an ability proves the ability, even if some of its
-;;;; internals are missing. No fasl has anything of this file.
+;;;; proves, of internals (ours) or an ability, and a form that uses them on an example with a known answer: it is true
+;;;; when they are right. When the agent is compiled, boot.lisp runs the rows in a child process, since a wrong internal
+;;;; can end it. An internal that fails is replaced by its declaration's fallback, and the rows run again. A row with the
+;;;; name of an ability proves it even if some of its internals are missing. No fasl has anything of this file.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -31,9 +30,8 @@
        (not (member name *absent*))))
 
  (defun run-probes (start files tell)
-   "Run the rows from the number START (0-based) on. The names of files that they make begin with FILES. For each row,
-call TELL with :BEGINS and a list of the row's names that are in use, as strings; after the row with :RIGHT, or a text
-that says what is wrong, and the same list."
+   "Run the rows from number START (0-based) on; names of files that they make begin with FILES. Before each row, call
+TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT, or what is wrong, and these names."
    (setf *probe-file* files
          *package* (find-package "LIVE-LISP.BASE"))
    (loop for (names form) in (nthcdr start (reverse *probes*))

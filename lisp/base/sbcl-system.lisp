@@ -61,8 +61,7 @@
   "Names the number of used words in the table of pages; its lowest bit means something else." ("SB-VM" "WORDS-USED*"))
 
 (defmacro page-slot (page slot)
-  "Expand into the value of a slot of the page number PAGE in the table of pages, or into NIL. SLOT is the name of a
-constant above, such as +PAGE-FLAGS+."
+  "Expand into the slot that SLOT, a constant such as +PAGE-FLAGS+, names of page number PAGE in +PAGE-TABLE+, or NIL."
   (let ((slot (symbol-value slot)))
     (and +page-table+ +page-words+ slot
          `(sb-alien:slot (sb-alien:deref ,+page-table+ ,page) ',slot))))

@@ -10,8 +10,7 @@
   "Return the packed cross references of FUNCTION, a simple one." ("SB-KERNEL" "%SIMPLE-FUN-XREFS"))
 (define-internal map-packed-xrefs (function xrefs)
   "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references. From 2.6.1 to
-2.6.4 only the first number for a name is a form number: each further one is the difference from the number before."
-  ("SB-C" "MAP-PACKED-XREF-DATA"))
+2.6.4 only a name's first number is absolute; others are differences from the last." ("SB-C" "MAP-PACKED-XREF-DATA"))
 (define-internal without-xrefs-p (name)
   "True when SBCL keeps no cross references to NAME. Since 2.4 INTERNAL-NAME-P is another function."
   ("SB-C" "XREF-INTERNAL-NAME-P" "SB-C" "INTERNAL-NAME-P"))

@@ -225,9 +225,8 @@ variable, NAME is NIL, and setting it does nothing. WHAT says what the value is.
        ,@(missing-form name there (list "runtime" variable)))))
 
 (defmacro define-runtime-function (name (&rest parameters) what function)
-  "Define NAME as a macro that calls FUNCTION, a function of the runtime that returns nothing. Where the runtime has no
-such function, the macro only evaluates its arguments. PARAMETERS are lists of a name and an alien type. WHAT says what
-the function does."
+  "Define NAME as a macro that calls FUNCTION, a function of the runtime that returns nothing. Where there is none, the
+macro only evaluates its arguments. PARAMETERS are lists of a name and an alien type. WHAT says what FUNCTION does."
   (let ((there (runtime-name name function)) (names (mapcar #'first parameters)))
     `(progn
        (define-here ,name

@@ -230,8 +230,7 @@ on, and the methods that it may enter."
           return (class-text (or (find-if #'forward-referenced-p (ancestors class)) class))))
 
 (defun dispatch-members (function arguments offset limit)
-  "Return the members of the answer about a call of the generic FUNCTION with ARGUMENTS, from PARSED-ARGUMENT. NIL in
-ARGUMENTS stands for an argument whose text denotes nothing."
+  "Return the members of the answer about the generic FUNCTION and ARGUMENTS; NIL is an argument that denotes nothing."
   (let ((methods (sb-mop:generic-function-methods function))
         (required (required-parameters function)))
     (flet ((refuse (problem &optional detail) (list "problem" problem "detail" detail)))

@@ -49,8 +49,7 @@
       (let ((code (user-code user))) (and code (code-file code)))))
 
 (defun map-uses (visit index name)
-  "Call VISIT with each user of NAME in INDEX and the position of its kind of use in *USE-KINDS*. The users come in the
-order in which they were added, then the top-level forms."
+  "Call VISIT with each user of NAME in INDEX and the use's position in *USE-KINDS*, in the order in which users came."
   (flet ((visit-use (use)
            (declare (type (unsigned-byte 32) use))
            (funcall visit (aref (use-index-users index) (use-user use)) (use-kind use))))

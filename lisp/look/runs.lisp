@@ -45,8 +45,7 @@ which only one thread uses at a time, has not recorded these expansions yet, or 
 (defparameter *most-set-in-place* 100 "At most this many entries of *SET-IN-PLACE* are kept.")
 
 (defun slot-expanded (function place environment)
-  "Hook: call FUNCTION, which tells SETF and its like whether PLACE is a structure slot. Add such a slot's reader to
-*SET-IN-PLACE*."
+  "Hook: call FUNCTION, which tells SETF and its like whether PLACE is a structure slot, and note such a slot's reader."
   (let ((slot (funcall function place environment)) (path source-path))
     (when (and slot path)
       (let ((known (or (assoc path *set-in-place* :test #'eq)

@@ -33,8 +33,7 @@
       dependency))
 
 (defun system-parts (name)
-  "Return the system NAME and the systems of its .asd file on which it depends, such as those of a package-inferred
-one."
+  "Return the system NAME and the systems of its .asd file on which it depends, as a package-inferred system does."
   (let ((parts '()))
     (labels ((visit (each)
                (let ((system (registered-system each)))

@@ -105,8 +105,7 @@ text that says why reading ended early. VERSION is as for CALL-READING-AGAIN."
                         (without-traces (apply #'read-forms (constantly nil) file version))))
 
 (defun note-load (name mark created)
-  "Return the FILE-LOAD of the file NAME dated CREATED: the last one if it has this MARK, unique to a load, else a new
-one."
+  "Return the FILE-LOAD of the file NAME dated CREATED: the last one if it has MARK, unique to a load, else a new one."
   (let ((known (gethash name **sources**)))
     (if (and known (eq mark (file-load-mark known)))
         known

@@ -20,8 +20,7 @@
               "says" (and (stringp says) (shortened *says-limit* says))))))
 
 (defun old-data (files &optional (wanted (constantly t)))
-  "Return JSON objects for definitions of FILES that the image still has but the files' last loads did not make, where
-the predicate WANTED is true."
+  "Return JSON objects for definitions of FILES, if WANTED is true of them, that the image has but the last loads lack."
   (loop for file in files
         append (loop for definition in (main-definitions (old-definitions file))
                      when (funcall wanted definition)
@@ -123,8 +122,7 @@ the predicate WANTED is true."
                       (and kept (evaluation-members kept))))))))
 
 (defun differing (file wanted)
-  "Return JSON objects for definitions of the last load of FILE that the image no longer has, if WANTED is true of
-them."
+  "Return JSON objects for definitions of the last load of FILE, if WANTED is true of them, that the image has no more."
   (let ((definitions '()))
     (map-file-definitions (lambda (definition)
                             (when (and (>= (definition-serial definition) (source-file-serial file))
@@ -138,8 +136,7 @@ them."
           when data collect data)))
 
 (defun unset-in (file wanted)
-  "Return JSON objects for variables that kept their values though FILE has others. WANTED is a predicate of
-definitions."
+  "Return JSON objects for variables, if WANTED is true of the definition, that kept values though FILE has others."
   (let ((unset '()))
     (map-file-definitions (lambda (definition)
                             (when (and (definition-says definition) (funcall wanted definition) (current-p definition))
