@@ -3,6 +3,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { recordLines } from './record-lines.mjs';
 
 const PROJECT = join(import.meta.dirname, '..');
 const RESULT = join(PROJECT, 'tests', 'platforms', 'result.json');
@@ -31,7 +32,7 @@ export function writeRow(row) {
     (one, other) =>
       one.sbcl.localeCompare(other.sbcl, 'en', { numeric: true }) || (one.name < other.name ? -1 : 1),
   );
-  writeFileSync(RESULT, `${JSON.stringify(rows, null, 2)}\n`);
+  writeFileSync(RESULT, recordLines(rows));
   writeFileSync(PAGE, page(rows));
 }
 

@@ -1,7 +1,7 @@
 // What an attack is, and how what became of attacks is kept for docs/develop/attacks.md.
 
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeMeasured } from '../measured.ts';
 
 /** One attack. TRY returns what went wrong, or undefined when it came to nothing. */
 export interface Attack {
@@ -17,9 +17,14 @@ export interface Section {
 
 const FILE = join(import.meta.dirname, 'result.json');
 
-/** Writes SECTIONS to the file that scripts/attacks.mjs reads. */
-export function writeSections(sections: readonly Section[]): void {
-  writeFileSync(FILE, `${JSON.stringify({ sections }, null, 2)}\n`);
+/** Writes how many attacks SECTIONS have, and those that did harm, to the file that scripts/attacks.mjs reads. */
+export async function writeSections(sections: readonly Section[]): Promise<void> {
+  const counted = sections.map(({ title, rows }) => ({
+    title,
+    count: rows.length,
+    failed: rows.filter(({ breach }) => breach !== undefined),
+  }));
+  await writeMeasured(FILE, { sections: counted });
 }
 
 /** Returns what went wrong when TEXT, the answer of an attack, should have none of what FORBIDDEN matches. */

@@ -16,7 +16,7 @@ beforeAll(async () => {
   at = await openWorkspace({ args: ['--eval-timeout', '20'] });
 });
 afterAll(async () => {
-  writeSections(sections);
+  await writeSections(sections);
   await at.close();
 });
 

@@ -1,11 +1,11 @@
 // who_calls against the sources of many libraries: `make check-long`.
 // It writes result.json, of which docs/develop/callers.md is made.
 
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PROJECT, startSession } from '../harness.ts';
 import { libraries } from '../libraries.ts';
+import { writeMeasured } from '../measured.ts';
 import { compared, type Row, sum } from './compare.ts';
 import { truthOf } from './truth.ts';
 
@@ -67,7 +67,7 @@ test('who_calls tells the callers that the sources of libraries have', async () 
     missed.push(...found.missed, ...found.wrong);
   }
   rows.sort((one, other) => (one.library < other.library ? -1 : 1));
-  writeFileSync(FILE, `${JSON.stringify({ rows }, null, 2)}\n`);
+  await writeMeasured(FILE, { rows });
   const { there, found, given, right } = sum(rows.map(({ named }) => named));
   expect(found / there, missed.join('\n')).toBeGreaterThanOrEqual(0.995);
   expect(right / given, missed.join('\n')).toBeGreaterThanOrEqual(0.995);

@@ -1,11 +1,12 @@
 // The clients that people use, against the built server and a scripted model: `make check-long`. It writes result.json,
 // of which docs/develop/clients.md is made.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { QUIRKS } from '../../src/server/quirks.ts';
 import { PROJECT } from '../harness.ts';
+import { writeMeasured } from '../measured.ts';
 import { type Headless, measureHeadless } from './headless.ts';
 import { HOSTS } from './hosts.ts';
 import { measureAsked, measureWatched, type Questioned, sampleOf, type Watched } from './interactive.ts';
@@ -38,9 +39,9 @@ const rows = HOSTS.map(({ name, version }) => earlier(name, version));
 const PAIRS = HOSTS.map((host, index) => [host.name, host, rows[index] as Row] as const);
 let { rule } = known;
 
-afterAll(() => {
+afterAll(async () => {
   const quirks = QUIRKS.map(({ client, seenIn, reason }) => ({ client, seenIn, reason }));
-  writeFileSync(FILE, `${JSON.stringify({ rows, rule, quirks }, null, 2)}\n`);
+  await writeMeasured(FILE, { rows, rule, quirks });
 });
 
 test.each(PAIRS)('%s without a human: its model gets every value', async (_, host, row) => {

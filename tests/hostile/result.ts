@@ -1,7 +1,7 @@
 // Decides what the long run leaves: the table that it prints, and the data that docs/develop/robustness.md is made of.
 
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeMeasured } from '../measured.ts';
 import type { Row } from './arena.ts';
 import type { Aside } from './asides.ts';
 import type { Flatness } from './ordinary.ts';
@@ -23,7 +23,7 @@ const MACHINE = new URL('../../bench/machine.mjs', import.meta.url).href;
 /** Writes RESULT to the file that scripts/robustness.mjs reads. */
 export async function writeResult(result: Omit<Result, 'machine'>): Promise<void> {
   const { describeMachine } = (await import(MACHINE)) as { describeMachine: () => string };
-  writeFileSync(FILE, `${JSON.stringify({ machine: describeMachine(), ...result }, null, 2)}\n`);
+  await writeMeasured(FILE, { machine: describeMachine(), ...result });
 }
 
 /** Returns ROW as a line of a table for the terminal. */
