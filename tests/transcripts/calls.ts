@@ -155,7 +155,10 @@ export const IMAGE_CALLS: Record<string, Calls> = {
       { form: '(price :lamp :count 2)', package: 'SHOP' },
     ],
     empty: [{ form: '' }, { form: '(values)' }],
-    'over-long': [{ form: '(dotimes (i 4000) (format t "line ~4d~%" i))' }, { form: '(make-list 5000)' }],
+    'over-long': [
+      { form: '(dotimes (i 300) (format t "line ~295,,,\'.a~%" i))' },
+      { form: '(make-list 5000)' },
+    ],
     bad: [
       {},
       { form: '(car 1)' },
