@@ -54,7 +54,9 @@ describe.each(PAIRS)('$mode in the $era era', ({ era, mode }) => {
     expect(first?.description).toBe(
       'Search and discover available tools by category, keyword, or capability. Use this to find the right tool for a task without loading all tool schemas. Returns lightweight tool metadata by default; use includeSchema:true for full schemas.',
     );
-    expect(JSON.stringify(first?.inputSchema, null, 1)).toMatchSnapshot();
+    // tests/contracts/protocol.test.ts has the list of the legacy era, with this schema, frozen.
+    const [plain] = await listed(sessionOf('legacy', 'full'));
+    expect(first?.inputSchema).toEqual(plain?.inputSchema);
     expect(first?.inputSchema).not.toHaveProperty('required');
   });
 
