@@ -14,11 +14,7 @@ afterAll(() => fixture.close());
 async function afterChange(form: string): Promise<void> {
   const { isError, text } = await fixture.session.call('eval_form', { form });
   expect(isError, text).toBe(false);
-  await expectOracle(fixture, [
-    { pattern: 'live-change' },
-    { pattern: '' },
-    { pattern: 'live-change', type: 'function' },
-  ]);
+  await expectOracle(fixture, [{ pattern: 'live-change' }, { pattern: 'live-change', type: 'function' }]);
 }
 
 function rowsText(...rows: string[]): string {
@@ -130,6 +126,8 @@ test('S0.6 hundreds of new exports, and their removal, are seen', async () => {
   );
   const many = await fixture.session.text('apropos_search', { pattern: 'live-change-many' });
   expect(many).toBe(searchText('live-change-many', ['M.LC::LIVE-CHANGE-MANY-250 [SYMBOL]']));
+  // After all these changes each symbol of all packages is still found.
+  await expectOracle(fixture, [{ pattern: '' }]);
 });
 
 test('S0.6 S0.15 C10 after changes at random, a search finds what going through all packages finds', async () => {
