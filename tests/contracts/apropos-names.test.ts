@@ -83,9 +83,14 @@ const GROUPS: [string, string[]][] = [
   ['characters beyond 16 bits and lone surrogates', BEYOND],
 ];
 
-/** Returns searches for NAMES in all their cases and parts, in scope of a package or of all. */
+/** Returns searches for NAMES in all their cases and characters, in scope of a package or of all. In all, those characters
+ *  that most names of SBCL have are no patterns. */
 function searches(names: string[], scope: { package?: string }): Search[] {
-  const patterns = names.flatMap((name) => [name, name.toUpperCase(), name.toLowerCase(), ...name]);
+  const isPattern = (character: string) => scope.package !== undefined || character > '\u007f';
+  const patterns = names.flatMap((name) => [
+    ...[name, name.toUpperCase(), name.toLowerCase()],
+    ...[...name].filter(isPattern),
+  ]);
   return [...new Set(patterns)].map((pattern) => ({ pattern, ...scope }));
 }
 
