@@ -70,9 +70,7 @@ const ODD_NAMES = [
 ];
 const TOOLS: [string, string][] = [
   ['apropos_search', 'pattern'],
-  ['apropos-search', 'pattern'],
   ['who_calls', 'name'],
-  ['who-calls', 'name'],
   ['describe_symbol', 'symbol'],
   ['function_arglist', 'symbol'],
   ['who_references', 'name'],
@@ -106,7 +104,7 @@ test.each(TOOLS)(
     await session.eval('(contract-oracle::remember-symbols)');
     expect(await newSymbols()).toBe('NIL');
     for (const name of ODD_NAMES) {
-      for (const more of [{}, { package: 'APP' }, { package: 'app.client' }, { package: name }]) {
+      for (const more of [{}, { package: name }]) {
         const { isError, text } = await session.call(tool, { [parameter]: name, ...more });
         expect(isError, `${tool} ${JSON.stringify(name)}: ${text}`).toBe(false);
       }
