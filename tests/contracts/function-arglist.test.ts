@@ -221,19 +221,19 @@ Methods (1):
   + ((THING COMMON-LISP::LIST))`);
   });
 
-  test('C13 a thousand methods are counted, and limit and offset reach each', async () => {
+  test('C13 300 methods are counted, and limit and offset reach each', async () => {
     await prepare(
       session,
-      '(progn (defgeneric looks::many (x y)) (dotimes (i 1000) (eval `(defmethod looks::many ((x (eql ,i)) y) y))))',
+      '(progn (defgeneric looks::many (x y)) (dotimes (i 300) (eval `(defmethod looks::many ((x (eql ,i)) y) y))))',
     );
     const lines = (await arglist('looks::many', { methods: true })).split('\n');
-    expect(lines[3]).toBe('Methods (1000):');
-    expect(lines.slice(-2)).toEqual(['  ...', 'Note: 1000 methods; limit and offset reach the rest.']);
+    expect(lines[3]).toBe('Methods (300):');
+    expect(lines.slice(-2)).toEqual(['  ...', 'Note: 300 methods; limit and offset reach the rest.']);
     expect(lines.length).toBe(4 + 200 + 2);
-    const last = await arglist('looks::many', { methods: true, offset: 999 });
-    expect(last.split('\n').slice(3)).toEqual(['Methods (1000):', '  ((X (EQL 0)) Y)']);
-    const none = await arglist('looks::many', { methods: true, offset: 1000 });
-    expect(none.split('\n').at(-1)).toBe('Note: there are 1000 methods, and none from offset 1000 on.');
+    const last = await arglist('looks::many', { methods: true, offset: 299 });
+    expect(last.split('\n').slice(3)).toEqual(['Methods (300):', '  ((X (EQL 0)) Y)']);
+    const none = await arglist('looks::many', { methods: true, offset: 300 });
+    expect(none.split('\n').at(-1)).toBe('Note: there are 300 methods, and none from offset 300 on.');
   });
 
   test('a method on an object that cannot be printed shows its class', async () => {

@@ -147,12 +147,12 @@ describe('without asking anybody, it refuses', () => {
   });
 
   test('in time, however large the file and however often the text stands in it', async () => {
-    at.put('lines', 'the same line\n'.repeat(500_000));
-    await within(15_000, async () => {
+    at.put('lines', 'the same line\n'.repeat(100_000));
+    await within(3000, async () => {
       expect(await edit('lines', 'e', 'E')).toContain(
-        'original stands 1500000 times in lines, first at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20. Give',
+        'original stands 300000 times in lines, first at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20. Give',
       );
-      expect(await edit('lines', 'the sane line\n'.repeat(100_000), 'x')).toMatch(
+      expect(await edit('lines', 'the sane line\n'.repeat(20_000), 'x')).toMatch(
         /The nearest place is lines 1 to /,
       );
     });
