@@ -49,7 +49,7 @@ test(
           expect(await ask('ping', {})).toMatchObject({ value: true });
         },
       ),
-      cases(120),
+      cases(40),
     );
   },
   PATIENCE_MS,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anyText } from '../any-text.ts';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
-import { cases, LONG, PATIENCE_MS } from '../long.ts';
+import { cases, PATIENCE_MS } from '../long.ts';
 import { imagesOf } from '../server/processes.ts';
 
 interface Schema {
@@ -93,7 +93,7 @@ test(
             /TypeError|is not a function|Cannot read|agent failed|image was lost during/,
           );
         }),
-        cases(LONG ? 10_000 : 25),
+        cases(8),
       );
       // It runs without a question here, and builds the next image as the one before was.
       if (name === 'restart_image') image = imagesOf(session.pid);

@@ -116,7 +116,7 @@ test(
         expect(await child.ended).toBeTypeOf('string');
         expect(child.takeRaw().length).toBeLessThan(9000);
       }),
-      { ...cases(25), interruptAfterTimeLimit: PATIENCE_MS },
+      { ...cases(8), interruptAfterTimeLimit: PATIENCE_MS },
     );
   },
   PATIENCE_MS,
