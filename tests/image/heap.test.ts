@@ -64,7 +64,7 @@ function withImage(preparation: string, begin: (session: Session) => void): void
   afterAll(() => session.close());
 }
 
-/** In the short run half of them are alone, and the others beside an application. */
+/** In the short run the first is alone, and the second beside an application. */
 const PROGRAMS = ['keep-list', 'keep-strings', 'keep-table', 'keep-vectors', 'keep-in-threads'];
 const [FIRST = '', ...OTHERS] = PROGRAMS;
 
@@ -74,19 +74,13 @@ describe('alone', () => {
     session = started;
   });
 
-  test.each(everyNth(2, PROGRAMS))('%s can keep 70 % of the heap', async (name) => {
+  test.each(everyNth(5, PROGRAMS))('%s can keep 70 % of the heap', async (name) => {
     expect(await session.eval(`(${name} 7/10)`, { timeout: 120 })).toBe('T');
   });
 
   // The one before can seem to live: the collector heeds what looks like a pointer on the stack.
   test('one vector after the other can have a third of the heap', async () => {
     expect(await session.eval('(replace-vector 1/3)', { timeout: 120 })).toBe('T');
-  });
-
-  test('a program that keeps more than the heap is ended', async () => {
-    expect(await session.eval('(keep-list 11/10)', { timeout: 120 })).toMatch(
-      /^Error: Interrupted after .* because it was about to exhaust the heap; the image is kept\./,
-    );
   });
 });
 
@@ -96,7 +90,7 @@ describe('beside an application that fills 40 % of the heap', () => {
     session = started;
   });
 
-  test.each(everyNth(2, [...OTHERS, FIRST]))('%s can keep 30 % of it', async (name) => {
+  test.each(everyNth(5, [...OTHERS, FIRST]))('%s can keep 30 % of it', async (name) => {
     expect(await session.eval(`(${name} 3/10)`, { timeout: 120 })).toBe('T');
   });
 });
