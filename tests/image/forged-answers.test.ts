@@ -76,8 +76,8 @@ describe('a forged answer', () => {
   }
 
   test('is no error of JavaScript', async () => {
-    for (let n = 0; n < 4; n++) {
-      const texts = await forging(ANSWERS.slice(n % 2), () =>
+    for (const begin of [0, 1]) {
+      const texts = await forging(ANSWERS.slice(begin), () =>
         Promise.all(CALLS.map(([tool, args]) => at.answer(tool, args))),
       );
       for (const text of texts)
