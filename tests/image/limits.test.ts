@@ -8,19 +8,11 @@ import { until } from '../server/processes.ts';
 const INTERRUPTED =
   /^Error: Interrupted after (\d+\.\d) s, the limit of this call; the image and what was done so far are kept\./;
 
-/** Forms that never end, each in its own way. */
+/** Forms that never end; tests/hostile/cases/loops.ts and threads.ts have more. */
 const ENDLESS = [
   '(loop)',
-  '(handler-case (loop) (t () 1))',
-  '(handler-bind ((t (lambda (c) (declare (ignore c)) (loop)))) (loop))',
-  '(unwind-protect (loop) (loop))',
-  '(sleep 100)',
   '(sb-ext:run-program "/bin/sleep" (list "100"))',
   "(make-instance 'never-printed)",
-  '(never-expanded)',
-  '#.(loop)',
-  '(let ((m (sb-thread:make-mutex))) (sb-thread:with-mutex (m) (sb-thread:join-thread (sb-thread:make-thread (lambda () (sb-thread:with-mutex (m) 1))))))',
-  '(sb-thread:wait-on-semaphore (sb-thread:make-semaphore))',
 ];
 
 const DEFINITIONS = `(defvar *before* :kept)
