@@ -147,7 +147,7 @@ describe('one that is damaged is no obstacle, and is made again', () => {
     ['garbage', (file) => writeFileSync(file, 'garbage '.repeat(5000))],
     ['not of an agent', (file) => copyFileSync('/usr/lib/sbcl/sbcl.core', file)],
   ];
-  test.each(LONG ? damages : damages.slice(0, 2))('%s', async (_, damage, wait) => {
+  test.each(LONG ? damages : damages.slice(0, 1))('%s', async (_, damage, wait) => {
     const core = copied();
     const { ino } = statSync(core);
     damage(core);
@@ -168,9 +168,9 @@ describe('one that is damaged is no obstacle, and is made again', () => {
   });
 });
 
-test.each([0o664, 0o646])('one that others can write (%o) is not run', async (mode) => {
+test('one that others can write is not run', async () => {
   const core = copied();
-  chmodSync(core, mode);
+  chmodSync(core, 0o646);
   await withSession(async (session) => expect(await fromCore(session)).toBe('NIL'));
 });
 
