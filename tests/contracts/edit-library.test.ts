@@ -9,7 +9,7 @@ import { TopLevelForms } from '../../src/source/position.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { type FileSession, openWorkspace } from '../files/sessions.ts';
 import { libraries, SOURCES } from '../libraries.ts';
-import { randomFrom } from './mutations.ts';
+import { randomFrom } from '../random.ts';
 
 libraries('alexandria');
 

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { startSession, temporaryFolder } from '../harness.ts';
 import { LONG, PATIENCE_MS } from '../long.ts';
+import { randomFrom } from '../random.ts';
 import {
   callers,
   definitions,
   generatedFunction,
   lambdaListText,
   mutated,
-  randomFrom,
   warnedBySbcl,
 } from './mutations.ts';
 

@@ -5,15 +5,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testSbcl } from '../harness.ts';
 
-/** Returns a function of a bound that returns integers below it at random, the same for the same SEED. */
-export function randomFrom(seed: number): (bound: number) => number {
-  let state = seed;
-  return (bound) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return (state >>> 8) % bound;
-  };
-}
-
 export interface GeneratedFunction {
   name: string;
   /** How many required and optional arguments it has, and which keywords. */

@@ -7,6 +7,7 @@ import type { Session } from '../harness.ts';
 import { temporaryFolder } from '../harness.ts';
 import { everyNth, LONG } from '../long.ts';
 import { type Fixture, startFixture } from '../oracle.ts';
+import { randomFrom } from '../random.ts';
 
 let fixture: Fixture;
 let session: Session;
@@ -215,15 +216,6 @@ test('S3.17 a test of any framework is called by its name', async () => {
   expect(await rows('tested')).toEqual(['COMMON-LISP-USER::TESTED-WORKS (check-that)']);
 });
 
-/** Returns a source of pseudo-random numbers below a limit. */
-function generator(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (state * 1103515245 + 12345) % 2147483648;
-    return Math.floor((state / 2147483648) * limit);
-  };
-}
-
 const SHAPES = [
   (name: string, used: string) => `(defun ${name} (x) (${used} x))`,
   (name: string, used: string) => `(defun ${name} (x) (mapcar #'${used} x))`,
@@ -243,7 +235,7 @@ const SEEDS = everyNth(3, [1, 2, 3]);
 const STEPS = LONG ? 12 : 4;
 
 test.each(SEEDS)('S3.9 S3.11 random programs, seed %i: as a naive scan says', async (seed) => {
-  const random = generator(seed);
+  const random = randomFrom(seed);
   const names = Array.from({ length: 8 }, (_, index) => `rnd${seed}-${index}`);
   for (let step = 0; step < STEPS; step++) {
     const forms = Array.from({ length: 4 }, () => {

@@ -1,6 +1,7 @@
 // S3.18: places in texts with syntax that only their own reader macros know.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { randomFrom } from '../random.ts';
 import { Written } from './written.ts';
 
 let written: Written;
@@ -60,18 +61,9 @@ const NOISE = [
 ];
 const UNBALANCED = ['#/a)b/', '#/"/', '#/(/', '#/|/', '#/;/'];
 
-/** Returns a function that gives a number below its argument, in an order that SEED decides. */
-function random(seed: number): (below: number) => number {
-  let state = seed * 2654435761 + 12345;
-  return (below) => {
-    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
-    return Math.floor((state / 4294967296) * below);
-  };
-}
-
 /** Returns a text of functions at random, and the lines of the uses of each function of SYNTAX in each of them. */
 function program(seed: number, noise: readonly string[]): { text: string; truth: Map<string, Set<number>> } {
-  const next = random(seed);
+  const next = randomFrom(seed);
   const pick = <Item>(items: readonly Item[]) => items[next(items.length)] as Item;
   const lines = SYNTAX.split('\n').slice(0, -1);
   const truth = new Map<string, Set<number>>();

@@ -18,8 +18,8 @@ import {
 } from '../../src/source/splice.ts';
 import { targetsNamed } from '../../src/source/targets.ts';
 import { SourceText } from '../../src/source/text.ts';
-import { randomFrom } from '../contracts/mutations.ts';
 import { libraries, SOURCES } from '../libraries.ts';
+import { randomFrom } from '../random.ts';
 
 const NAMES = libraries('alexandria', 'cl-ppcre', 'esrap', 'iterate', 'hunchentoot');
 const FEATURES = new Set(['SBCL', 'X86-64', 'UNIX', 'THREAD-SUPPORT', 'SB-UNICODE', 'ANSI-CL']);
