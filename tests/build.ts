@@ -3,7 +3,9 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
-import { PROJECT, startSession, untilCoreKept } from './harness.ts';
+import { compilingCommand, EVERYTHING, isCompiled } from '../src/image/process/agent.ts';
+import { cacheFolder } from '../src/paths.ts';
+import { LIBRARIES_AS_COMPILED, LISP, PROJECT, startSession, testSbcl, untilCoreKept } from './harness.ts';
 import { mountObstacle, obstacle } from './sandbox/namespaces.ts';
 
 /** Returns a form that compiles the libraries of the tests, so that no test does: to compile one takes longer than most
@@ -16,6 +18,30 @@ function compilation(): string {
     .map((name) => JSON.stringify(name));
   return `(dolist (system '(${systems.join(' ')}))
     (when (asdf:find-system system nil) (asdf:load-system system)))`;
+}
+
+/** Has a server with ARGS compile the agent, the core and the libraries, where that was not done before. Returns whether it
+ *  has an image. */
+async function compileWith(args: readonly string[], XDG_STATE_HOME: string): Promise<boolean> {
+  const session = await startSession({ args, env: { XDG_STATE_HOME } });
+  try {
+    const { isError } = await session.call('eval_form', { form: '1' });
+    if (isError) return false;
+    await untilCoreKept();
+    await session.eval(compilation(), { timeout: 600 });
+    return true;
+  } finally {
+    await session.close();
+  }
+}
+
+/** Compiles the agent that uses only what SBCL documents, to which images can come that end by themselves. */
+function compilePlainAgent(): void {
+  const places = { lispFolder: LISP, cacheFolder: cacheFolder(), root: PROJECT };
+  const options = { ...places, heapMb: 1024, trees: [], without: EVERYTHING };
+  if (isCompiled(options)) return;
+  const { program, args, env } = compilingCommand(testSbcl(), options);
+  execFileSync(program, args, { env, stdio: 'ignore' });
 }
 
 /** Prints how many tests of PROJECT were left out, and why. */
@@ -31,16 +57,12 @@ function tellLeftOut({ vitest }: TestProject): void {
 export default async function setup(project: TestProject): Promise<() => void> {
   execFileSync(process.execPath, ['scripts/build.mjs', '--for-tests'], { cwd: PROJECT, stdio: 'inherit' });
   const { XDG_STATE_HOME = '' } = project.config.env;
-  const session = await startSession({ env: { XDG_STATE_HOME } });
-  try {
-    // Where there is no SBCL the tests that need one tell so.
-    const { isError } = await session.call('eval_form', { form: '1' });
-    if (!isError) {
-      await untilCoreKept();
-      await session.eval(compilation(), { timeout: 600 });
-    }
-  } finally {
-    await session.close();
+  // What a sandbox compiles is for its root alone.
+  const works = await compileWith([], XDG_STATE_HOME);
+  // Where there is no SBCL the tests that need one tell so.
+  if (works) {
+    await compileWith(LIBRARIES_AS_COMPILED, XDG_STATE_HOME);
+    compilePlainAgent();
   }
   return () => {
     tellLeftOut(project);

@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import { Client, type ElicitRequestFormParams, type ElicitResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Waits } from '../src/assembly.ts';
-import { compiledAgent } from '../src/image/process/agent.ts';
+import { compiledAgent, EVERYTHING } from '../src/image/process/agent.ts';
 import { coreFile } from '../src/image/process/kept-core.ts';
 import { findSbcl } from '../src/image/process/sbcl.ts';
 import type { Times } from '../src/image/wire/times.ts';
@@ -20,6 +20,8 @@ export const SERVER = join(PROJECT, 'dist', 'live-lisp.js');
 /** The same program, with times that a test gives. It is built for tests only. */
 const TIMED_SERVER = join(PROJECT, 'dist-tests', 'live-lisp.js');
 export const FIXTURES = join(PROJECT, 'fixtures');
+/** The sources of the agent. */
+export const LISP = join(PROJECT, 'lisp');
 
 /** Returns the SBCL that the servers of the tests run: that of LIVE_LISP_SBCL, or else the first on PATH. */
 export function testSbcl(): string {
@@ -29,6 +31,10 @@ export function testSbcl(): string {
 /** The 2025 handshake, and the stateless protocol of 2026-07-28. */
 export const ERAS = ['legacy', 'modern'] as const;
 export type Era = (typeof ERAS)[number];
+
+/** Arguments for a server that loads libraries in a root of its own, in a test of something else than the sandbox: there
+ *  they are compiled anew for each root, and without it once for all, by tests/build.ts. */
+export const LIBRARIES_AS_COMPILED = ['--no-sandbox'] as const;
 
 /** Times of the program that a test gives, where it would only wait: those that differ. */
 export interface TestWaits extends Omit<Waits, 'image'> {
@@ -45,7 +51,7 @@ export interface StartOptions {
   era?: Era;
   /** What the client calls itself. */
   clientName?: string;
-  args?: string[];
+  args?: readonly string[];
   env?: Record<string, string>;
   cwd?: string;
   /** Shorter times than users have. */
@@ -150,22 +156,23 @@ export function temporaryFolder(): { path: string; remove: () => void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
-const LISP = join(PROJECT, 'lisp');
-
 /** Puts the compiled agent, the core and the code of the program into BASE, which XDG_CACHE_HOME names for servers. So
  *  those need not make them. What is tested with another cache for another reason costs no compilation then. Where
- *  there are none in the user's own cache, where tests/build.ts has them put, BASE stays as it is. */
-export function warmCache(base: string): void {
+ *  there are none in the user's own cache, where tests/build.ts has them put, BASE stays as it is. With PLAIN it gets the
+ *  agent of plain images too. */
+export function warmCache(base: string, { plain = false } = {}): void {
   const own = cacheFolder();
-  const agent = basename(compiledAgent({ cacheFolder: own, lispFolder: LISP }));
+  const options = { cacheFolder: own, lispFolder: LISP };
+  const agents = [compiledAgent(options)];
+  if (plain) agents.push(compiledAgent({ ...options, without: EVERYTHING }));
   const there = existsSync(own) ? readdirSync(own) : [];
   // Another SBCL of this machine has one too.
   const version = execFileSync(testSbcl(), ['--version'], { encoding: 'utf8' }).trim();
-  const fasl = `${agent}-${version.replace(/^SBCL /, '')}.fasl`;
+  const fasls = agents.map((agent) => `${basename(agent)}-${version.replace(/^SBCL /, '')}.fasl`);
   const core = coreIn(own);
   const programs = [SERVER, TIMED_SERVER].map(codeIn);
   const isCode = (name: string) => programs.some((program) => name.startsWith(`program-${program}-`));
-  const wanted = there.filter((name) => name === fasl || isCode(name) || join(own, name) === core);
+  const wanted = there.filter((name) => fasls.includes(name) || isCode(name) || join(own, name) === core);
   for (const name of wanted) cpSync(join(own, name), join(cacheFolder({ XDG_CACHE_HOME: base }), name));
 }
 

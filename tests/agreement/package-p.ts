@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder } from '../harness.ts';
 
 export let root: ReturnType<typeof temporaryFolder>;
 export let session: Session;
@@ -17,7 +17,7 @@ export function withPackageP(): void {
     // Anew for each file: one worker can run several of them.
     root = temporaryFolder();
     session = await startSession({
-      args: ['--root', root.path, '--allow', 'restart_image', '--replay', 'off'],
+      args: ['--root', root.path, '--allow', 'restart_image', '--replay', 'off', ...LIBRARIES_AS_COMPILED],
     });
   });
   afterAll(async () => {

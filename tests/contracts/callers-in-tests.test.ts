@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 
 libraries('fiveam', 'rt');
@@ -46,7 +46,7 @@ let session: Session;
 beforeAll(async () => {
   mkdirSync(join(folder.path, 'tests'));
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder.path, name), text);
-  session = await startSession({ cwd: folder.path });
+  session = await startSession({ cwd: folder.path, args: [...LIBRARIES_AS_COMPILED] });
   for (const system of ['made/fiveam', 'made/rt', 'apart'])
     expect(await session.text('load_system', { system })).toContain(`Loaded system ${system}`);
 });
@@ -96,7 +96,7 @@ test('tests that reach a function are told one by one, also those that have it a
 });
 
 test('calls in files of which no code is left are found', async () => {
-  const fresh = await startSession({ cwd: folder.path });
+  const fresh = await startSession({ cwd: folder.path, args: [...LIBRARIES_AS_COMPILED] });
   await fresh.text('load_system', { system: 'made/fiveam' });
   await fresh.eval('(sb-ext:gc :full t)');
   expect(await fresh.text('impact_of_change', { name: 'made::outer', lambda_list: '(x y)' })).toContain(

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { LIBRARIES_AS_COMPILED } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 
 const CODE = `(defpackage :el (:use :cl))
@@ -34,7 +35,7 @@ libraries('fiveam');
 
 let at: FileSession;
 beforeAll(async () => {
-  at = await openWorkspace();
+  at = await openWorkspace({ args: LIBRARIES_AS_COMPILED });
   at.human = () => APPROVE;
 });
 afterAll(() => at.close());

@@ -17,9 +17,9 @@ export class Written {
     this.#folder = folder;
   }
 
-  static async start(): Promise<Written> {
+  static async start(args: readonly string[] = []): Promise<Written> {
     const folder = temporaryFolder();
-    return new Written(await startSession({ args: ['--root', folder.path] }), folder);
+    return new Written(await startSession({ args: ['--root', folder.path, ...args] }), folder);
   }
 
   async close(): Promise<void> {

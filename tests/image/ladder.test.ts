@@ -9,7 +9,7 @@ import { imageOf, killChild } from '../server/processes.ts';
 
 const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
 const folder = temporaryFolder();
-beforeAll(() => warmCache(folder.path));
+beforeAll(() => warmCache(folder.path, { plain: true }));
 afterAll(() => folder.remove());
 
 /** Starts a server over an SBCL in which it is deadly that the agent calls INTERNAL, PACKAGE:NAME. */

@@ -4,7 +4,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { LIBRARIES_AS_COMPILED, PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { until } from '../server/processes.ts';
 
@@ -15,7 +15,7 @@ let session: Session;
 beforeAll(async () => {
   const files = ['prices.lisp', 'basket.lisp'];
   for (const file of files) cpSync(join(PROJECT, 'examples', file), join(root.path, file));
-  session = await startSession({ args: ['--root', root.path], cwd: root.path });
+  session = await startSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED], cwd: root.path });
   await session.text('load_system', { system: 'hunchentoot', timeout: 100 });
   for (const path of files) await session.text('load_file', { path });
 });

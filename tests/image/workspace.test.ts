@@ -2,16 +2,17 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Session, type StartOptions, startSession, temporaryFolder, warmCache } from '../harness.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  LIBRARIES_AS_COMPILED,
+  type Session,
+  type StartOptions,
+  startSession,
+  temporaryFolder,
+} from '../harness.ts';
 import { libraries } from '../libraries.ts';
 
 libraries('alexandria');
-
-/** One cache for all, so that a system of the distribution is compiled once. */
-const cache = temporaryFolder();
-warmCache(cache.path);
-afterAll(cache.remove);
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
@@ -36,10 +37,7 @@ function system(name: string, into: string): string {
 }
 
 async function withSession<T>(options: StartOptions, use: (session: Session) => Promise<T>): Promise<T> {
-  const session = await startSession({
-    ...options,
-    env: { XDG_CACHE_HOME: cache.path, ...options.env },
-  });
+  const session = await startSession(options);
   try {
     return await use(session);
   } finally {
@@ -63,7 +61,7 @@ describe('ASDF finds', () => {
   test('systems in the root and below it, and those of the distribution', async () => {
     const root = system('top', 'root');
     system('deep', 'root/some/where/below');
-    await expectFound(['top', 'deep', 'alexandria'], { args: ['--root', root] });
+    await expectFound(['top', 'deep', 'alexandria'], { args: ['--root', root, ...LIBRARIES_AS_COMPILED] });
     await expectFound(['top', 'deep'], { cwd: root });
   });
 
@@ -97,7 +95,10 @@ describe('ASDF finds', () => {
 
   test('an empty CL_SOURCE_REGISTRY is none', async () => {
     const root = system('mine', 'root');
-    await expectFound(['mine', 'alexandria'], { args: ['--root', root], env: { CL_SOURCE_REGISTRY: '' } });
+    await expectFound(['mine', 'alexandria'], {
+      args: ['--root', root, ...LIBRARIES_AS_COMPILED],
+      env: { CL_SOURCE_REGISTRY: '' },
+    });
   });
 
   test('the workspace before what CL_SOURCE_REGISTRY names', async () => {

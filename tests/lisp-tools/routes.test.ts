@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { LIBRARIES_AS_COMPILED, PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 
 libraries('hunchentoot');
@@ -11,7 +11,7 @@ const root = temporaryFolder();
 let session: Session;
 beforeAll(async () => {
   session = await startSession({
-    args: ['--root', root.path, '--init', join(PROJECT, 'examples', 'routes.lisp')],
+    args: ['--root', root.path, '--init', join(PROJECT, 'examples', 'routes.lisp'), ...LIBRARIES_AS_COMPILED],
   });
 });
 afterAll(async () => {

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { type Dialect, lineOf, write, writeShop } from './workspaces.ts';
 
 /** Returns TEXT without how long the tests took, which is different each time. */
@@ -17,7 +17,7 @@ export function testDialect(dialect: Dialect, env: Record<string, string> = {}):
   let session: Session;
   beforeAll(async () => {
     writeShop(root.path, dialect);
-    session = await startSession({ args: ['--root', root.path], env });
+    session = await startSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED], env });
   });
   afterAll(async () => {
     await session.close();

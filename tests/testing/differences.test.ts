@@ -2,7 +2,7 @@
 
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { write } from './workspaces.ts';
 
@@ -115,7 +115,7 @@ beforeAll(async () => {
   :perform (test-op (o c) (uiop:symbol-call :fiveam :run! (uiop:find-symbol* :all :checks))))
 `,
   });
-  session = await startSession({ args: ['--root', root.path] });
+  session = await startSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
   const { text } = await session.call('run_tests', { limit: 100, timeout: 20, isolate: true });
   told = text.split('\n').slice(1);
 });

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { write } from './workspaces.ts';
 
@@ -46,7 +46,7 @@ beforeAll(async () => {
   :perform (test-op (o c) (uiop:symbol-call :fiveam :run! (uiop:find-symbol* :forms :checks))))
 `,
   });
-  session = await startSession({ args: ['--root', root.path] });
+  session = await startSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
 });
 afterAll(async () => {
   await session.close();

@@ -3,7 +3,13 @@
 import { statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import {
+  type Answer,
+  LIBRARIES_AS_COMPILED,
+  type Session,
+  startSession,
+  temporaryFolder,
+} from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { write } from './workspaces.ts';
 
@@ -82,7 +88,7 @@ beforeAll(async () => {
     'random.lisp':
       '(in-package :sb-rt)\n(defun most () 1000000)\n(deftest before (random (most)) :none)\n(deftest chance (random (most)) :none)\n',
   });
-  session = await startSession({ args: ['--root', root.path, '--heap', '512MB'] });
+  session = await startSession({ args: ['--root', root.path, '--heap', '512MB', ...LIBRARIES_AS_COMPILED] });
 });
 afterAll(async () => {
   await session.close();

@@ -1,7 +1,7 @@
 // A system with its program and its tests in one file: what is measured of it, and what else is told of its tests.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { write } from './workspaces.ts';
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
   :perform (test-op (o c) (uiop:symbol-call :checks :run-each)))
 `,
   });
-  session = await startSession({ args: ['--root', root.path] });
+  session = await startSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
 });
 afterAll(async () => {
   await session.close();

@@ -1,7 +1,7 @@
 // Restarts that the load before tests takes: a changed structure is loaded anew, and tests that fail still fail.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { write } from './workspaces.ts';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   :perform (test-op (o c) (uiop:symbol-call :fiveam :run! (uiop:find-symbol* :all :parts))))
 `,
   });
-  session = await startSession({ args: ['--root', root.path] });
+  session = await startSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
 });
 afterAll(async () => {
   await session.close();

@@ -1,7 +1,7 @@
 // Tests that are called as the functions that they test, whose package their own package uses.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { write } from './workspaces.ts';
 
@@ -42,7 +42,7 @@ const root = temporaryFolder();
 let session: Session;
 beforeAll(async () => {
   write(root.path, FILES);
-  session = await startSession({ args: ['--root', root.path] });
+  session = await startSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
 });
 afterAll(async () => {
   await session.close();
