@@ -1,6 +1,8 @@
 // Each internal of SBCL that the agent uses can be missing or another thing: a comfort is lost then, and no image. The short
 // run tries a few of them, the long run all.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SbclImage } from '../../src/image/own/sbcl-image.ts';
@@ -54,6 +56,31 @@ test('with an internal that is missing or wrong the main job works, and the imag
     }
   }
   expect(failed).toEqual([]);
+});
+
+test('without streams that report what is read where, a place is told within its top-level form', async () => {
+  const image = start('tracking-stream', 'missing');
+  const file = join(folder.path, 'without.lisp');
+  writeFileSync(file, '(defun without-callee (x) x)\n(defun without-caller (y)\n  (without-callee y))\n');
+  try {
+    await image.call('load-file', { file, fasl: join(folder.path, 'without.fasl') });
+    const { data } = await image.call('who-calls', {
+      name: 'without-callee',
+      sites: true,
+      internals: false,
+      offset: 0,
+      limit: 5,
+    });
+    const { fallbacks } = await image.greeting();
+    const value = data.value;
+    const [row] = value !== undefined && 'rows' in value ? (value.rows ?? []) : [];
+    expect(row?.sites).toEqual([{ file, offset: 28, form: 1, inside: true }]);
+    expect(fallbacks.find(({ ability }) => ability === 'places')?.instead).toBe(
+      'calls, frames and warnings are told with their top-level forms, not with lines of their own',
+    );
+  } finally {
+    image.close();
+  }
 });
 
 test('a fault in what the agent does before a call is told with its own text', async () => {

@@ -8,10 +8,9 @@ import { SbclImage } from '../../src/image/own/sbcl-image.ts';
 import { coreFile } from '../../src/image/process/kept-core.ts';
 import { findSbcl } from '../../src/image/process/sbcl.ts';
 import { Stop } from '../../src/image/wire/endings.ts';
-import { FIXTURES, PROJECT } from '../harness.ts';
+import { FIXTURES, LISP } from '../harness.ts';
 
 export const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
-export const LISP = join(PROJECT, 'lisp');
 
 /** Runs FORM in an SBCL with fixtures/broken.lisp, and returns what it printed. */
 export function inBroken(form: string): string {

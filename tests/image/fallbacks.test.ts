@@ -5,10 +5,10 @@ import { SbclImage } from '../../src/image/own/sbcl-image.ts';
 import { EVERYTHING } from '../../src/image/process/agent.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { lackingLine } from '../../src/tools/lacking-text.ts';
-import { temporaryFolder } from '../harness.ts';
+import { LISP, temporaryFolder } from '../harness.ts';
 import { filesOf, textOf } from '../repository/files.ts';
 import { topLevelForms } from '../repository/lisp.ts';
-import { expectMainJob, LISP, SBCL } from './broken-internals.ts';
+import { expectMainJob, SBCL } from './broken-internals.ts';
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
