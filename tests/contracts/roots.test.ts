@@ -1,8 +1,9 @@
 // Which directories the file tools reach: --root, --read-root, the sources of loaded systems, and where nobody named any.
 
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cacheFolder } from '../../src/paths.ts';
 import { type FileSession, openWorkspace } from '../files/sessions.ts';
 import { type Answer, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
 import { within } from '../load.ts';
@@ -87,7 +88,11 @@ describe('several roots', () => {
 
 describe('the home directory and the root of the file system', () => {
   const home = join(base, 'home');
-  const env = { HOME: home, XDG_STATE_HOME: join(base, 'state') };
+  const env = {
+    HOME: home,
+    XDG_STATE_HOME: join(base, 'state'),
+    XDG_CACHE_HOME: dirname(cacheFolder()),
+  };
   const WHY = (start: string) =>
     `The server was started in ${start}, which is the root of the file system, or is or contains the home directory. It is the workspace only when the user says so. The user can name a directory with --root DIR.`;
   beforeAll(() => {

@@ -4,7 +4,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
+import { cacheFolder } from '../../src/paths.ts';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
@@ -17,7 +18,6 @@ beforeEach(() => {
   home = join(folder.path, `home-${count}`);
   root = join(folder.path, `root-${count}`);
   for (const each of [home, root]) mkdirSync(each);
-  warmCache(join(home, '.cache'));
 });
 
 function write(base: string, path: string, text: string): string {
@@ -57,7 +57,12 @@ function manager(base: string): string {
 
 /** Starts a server in ROOT for a user of HOME, with FLAGS. */
 function start(...flags: string[]): Promise<Session> {
-  const env = { HOME: home, XDG_DATA_HOME: join(home, '.local', 'share'), CL_SOURCE_REGISTRY: '' };
+  const env = {
+    HOME: home,
+    XDG_DATA_HOME: join(home, '.local', 'share'),
+    XDG_CACHE_HOME: dirname(cacheFolder()),
+    CL_SOURCE_REGISTRY: '',
+  };
   return startSession({ args: ['--root', root, ...flags], env });
 }
 

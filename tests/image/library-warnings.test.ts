@@ -3,7 +3,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
 
 const root = temporaryFolder();
 const libraries = temporaryFolder();
@@ -19,6 +19,7 @@ beforeAll(async () => {
   mkdirSync(join(root.path, 'program'));
   writeFileSync(join(root.path, 'program', 'program.asd'), defsystem('program', ':depends-on ("lib")'));
   writeFileSync(join(root.path, 'program', 'program.lisp'), '(defun program (y) 1)\n');
+  warmCache(cache.path);
   session = await startSession({ args: ['--root', root.path], env: { XDG_CACHE_HOME: cache.path } });
   await session.eval(`(push #p"${libraries.path}/" asdf:*central-registry*) nil`);
 });
