@@ -1,21 +1,11 @@
 // What is run from the disk can only this user have written: the compiled agent, kept code and cores.
 
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { cacheUsable } from '../../src/image/process/agent.ts';
+import { cacheUsable, compiledAgent, isCompiled } from '../../src/image/process/agent.ts';
 import { isOwnFile, makeOwnFolder } from '../../src/own.ts';
-import { startSession, temporaryFolder, warmCache } from '../harness.ts';
+import { LISP, temporaryFolder } from '../harness.ts';
 
 let folder = temporaryFolder();
 beforeEach(() => {
@@ -65,17 +55,26 @@ describe('a folder for what is run', () => {
   });
 });
 
-test('a compiled agent that others can write is removed, and compiled anew', async () => {
-  const cache = inFolder('live-lisp');
-  warmCache(folder.path);
-  for (const core of readdirSync(cache).filter((each) => each.endsWith('.core'))) rmSync(join(cache, core));
-  const [name = ''] = readdirSync(cache).filter((each) => /^agent-.*\.fasl$/.test(each));
-  renameSync(join(cache, name), inFolder('kept'));
-  writeFileSync(join(cache, name), `(with-open-file (out "${inFolder('ran')}" :direction :output))`);
-  chmodSync(join(cache, name), 0o666);
-  const session = await startSession({ env: { XDG_CACHE_HOME: folder.path } });
-  expect(await session.eval('(+ 1 2)')).toBe('3');
-  await session.close();
-  expect(existsSync(inFolder('ran'))).toBe(false);
-  expect(isOwnFile(join(cache, name))).toBe(true);
+describe('a compiled agent', () => {
+  const agents = () => ({
+    lispFolder: LISP,
+    cacheFolder: folder.path,
+    root: folder.path,
+    heapMb: 512,
+    trees: [],
+  });
+  const fasl = () => `${compiledAgent(agents())}-2.0.0.fasl`;
+
+  test('that this user alone can write is there', () => {
+    expect(isCompiled(agents())).toBe(false);
+    writeFileSync(fasl(), '');
+    chmodSync(fasl(), 0o644);
+    expect(isCompiled(agents())).toBe(true);
+  });
+
+  test('that others can write is none, and removed', () => {
+    writeFileSync(fasl(), '');
+    chmodSync(fasl(), 0o666);
+    expect([isCompiled(agents()), existsSync(fasl())]).toEqual([false, false]);
+  });
 });
