@@ -7,6 +7,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -21,13 +22,14 @@ import { WITHOUT_SBCL } from '../cli/run.ts';
 import { tree } from '../files/workspaces.ts';
 import {
   type Answer,
-  PROJECT,
+  LISP,
   type Session,
   type StartOptions,
   startSession,
   temporaryFolder,
   testSbcl,
   untilCoreKept,
+  warmCache,
 } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { LONG } from '../long.ts';
@@ -35,8 +37,6 @@ import { childrenOf, until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
 
 libraries('alexandria');
-
-const LISP = join(PROJECT, 'lisp');
 
 /** Where no folder can be made. */
 const UNUSABLE = ['/proc/x', '/proc/1/cache', '/dev/null/cache', '/sys/kernel'] as const;
@@ -78,17 +78,37 @@ describe('the cache', () => {
    *  its own. */
   const cached = (base = folder.path) =>
     readdirSync(join(base, 'live-lisp')).filter((name) => !/\.v8$|\.fasl\.|^sandboxes$/.test(name));
+  const truncated = (file: string) => truncateSync(file, 20_000);
+  /** Puts the agent, compiled but not whole, into the cache below BASE. Returns its file, and how large it should be. */
+  function truncatedIn(base: string): { file: string; whole: number } {
+    warmCache(base);
+    const [fasl = ''] = cached(base).filter((name) => name.endsWith('.fasl'));
+    for (const name of readdirSync(join(base, 'live-lisp')))
+      if (name !== fasl) rmSync(join(base, 'live-lisp', name));
+    const file = join(base, 'live-lisp', fasl);
+    const whole = statSync(file).size;
+    truncated(file);
+    return { file, whole };
+  }
+  /** Expects that FILE has about the size WHOLE: its bytes depend on how many processes compiled. */
+  const expectWhole = ({ file, whole }: { file: string; whole: number }) =>
+    expect(statSync(file).size / whole).toBeCloseTo(1, 2);
   const inFolder = () => ({ env: { XDG_CACHE_HOME: folder.path } });
 
-  /** Each compiles the agent, which takes long. So only the long run has two, and the other obstacles below. */
+  /** Each compiles the agent, in the sandbox where that works, which takes long. So only the long run has two, which find an
+   *  empty cache at once, and the other obstacles below. The short run has one, which finds a damaged fasl first and then
+   *  does the same as with an empty cache. */
   const servers = LONG ? 2 : 1;
-  /** The cache that they have found empty at once, and what they answered. */
+  const found = LONG ? 'empty' : 'with a damaged fasl';
+  /** That cache, and what they answered. */
   const good = temporaryFolder();
+  let damaged: { file: string; whole: number } | undefined;
   let first: Answer[];
   const progress: string[] = [];
   /** What is left in each image of what compiled the agent. */
   const left: string[] = [];
   beforeAll(async () => {
+    if (!LONG) damaged = truncatedIn(good.path);
     // Where a busy machine compiles for too long, the source would be loaded instead.
     const image = { progress: 100, start: 600_000 };
     const options = { env: { XDG_CACHE_HOME: good.path }, waits: { image } };
@@ -105,13 +125,15 @@ describe('the cache', () => {
   });
   afterAll(good.remove);
 
-  test(`that ${servers} found empty has one fasl and one core then, and those serve the next`, async () => {
+  test(`that ${servers} found ${found} has one fasl and one core then, and those serve the next`, async () => {
     expect(first).toEqual(Array.from({ length: servers }, () => THREE));
     const files = cached(good.path);
     expect(files).toEqual([
       expect.stringMatching(/^agent-[0-9a-f]+-.*\.fasl$/),
       expect.stringMatching(/^image-[0-9a-f]+\.core$/),
     ]);
+    expect(damaged === undefined).toBe(LONG);
+    if (damaged !== undefined) expectWhole(damaged);
     const identities = () => files.map((name) => statSync(join(good.path, 'live-lisp', name)).ino);
     const before = identities();
     expect(await firstAnswer({ env: { XDG_CACHE_HOME: good.path } })).toEqual(THREE);
@@ -119,7 +141,7 @@ describe('the cache', () => {
     expect(identities()).toEqual(before);
   });
 
-  test('that is empty has its first start tell that the agent is compiled, in a process that ends with that', () => {
+  test('that has no whole fasl has its first start tell that the agent is compiled, in a process that ends with that', () => {
     const message = /^\d+\.\d s, compiling the agent, once for this SBCL$/;
     expect(progress).toContainEqual(expect.stringMatching(message));
     // What the compiler took is not kept: the image has the agent only from its fasl.
@@ -142,11 +164,9 @@ describe('the cache', () => {
       return { file, whole: statSync(path).size };
     }
 
-    const truncate = (file: string) => truncateSync(file, 20_000);
-
     // That it ends is what the agent is compiled after.
     test.each([
-      ['truncated', truncate],
+      ['truncated', truncated],
       ['empty', (file: string) => truncateSync(file, 0)],
       ['garbage', (file: string) => writeFileSync(file, 'garbage '.repeat(5000))],
       [
@@ -163,12 +183,12 @@ describe('the cache', () => {
       expect([status, stderr]).toEqual([1, expect.stringMatching(/unhandled|debugger/i)]);
     });
 
-    // The short run has such a start in the sandbox, in tests/sandbox/start.test.ts.
-    test.each(LONG ? [truncate] : [])('is no obstacle, and is whole again', async (damage) => {
-      const { file, whole } = putDamaged(damage);
+    // The short run has such a start above.
+    test.each(LONG ? [truncated] : [])('is no obstacle, and is whole again', async (damage) => {
+      const put = putDamaged(damage);
       expect(await firstAnswer(inFolder())).toEqual(THREE);
-      expect(cached()).toContain(basename(file));
-      expect(statSync(file).size / whole).toBeCloseTo(1, 2); // Its bytes depend on how many processes compiled.
+      expect(cached()).toContain(basename(put.file));
+      expectWhole(put);
     });
 
     test.each(LONG ? [true, false] : [])(
