@@ -5,21 +5,32 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
+import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
 import { NEWER_ASDF } from '../libraries.ts';
 
 const own = temporaryFolder();
 afterAll(() => own.remove());
 
+/** Has SBCL's own ASDF compile the newer one, and returns the fasl. What has no sandbox uses the same. */
+function compiledNewer(): string {
+  const fasl = `(asdf:apply-output-translations ${JSON.stringify(join(NEWER_ASDF, 'build/asdf.fasl'))})`;
+  const forms = [
+    '(require :asdf)',
+    '(asdf:upgrade-asdf)',
+    `(format t "~&fasl: ~A~%" (uiop:native-namestring ${fasl}))`,
+  ];
+  const said = execFileSync(
+    testSbcl(),
+    ['--noinform', '--non-interactive', '--no-userinit', ...forms.flatMap((form) => ['--eval', form])],
+    { env: { ...process.env, CL_SOURCE_REGISTRY: `${NEWER_ASDF}/:` }, encoding: 'utf8', stdio: 'pipe' },
+  );
+  return /^fasl: (.+)$/m.exec(said)?.[1] ?? 'none';
+}
+
 /** Returns the arguments by which an image loads its ASDF from an init file, from where SBCL has none. */
 function withInitFile(): string[] {
-  const fasl = join(own.path, 'asdf.fasl');
-  const form = `(compile-file ${JSON.stringify(join(NEWER_ASDF, 'build/asdf.lisp'))} :output-file ${JSON.stringify(fasl)})`;
-  execFileSync(testSbcl(), ['--noinform', '--non-interactive', '--no-userinit', '--eval', form], {
-    stdio: 'pipe',
-  });
   const init = join(own.path, 'init.lisp');
-  writeFileSync(init, `(load ${JSON.stringify(fasl)})\n`);
+  writeFileSync(init, `(load ${JSON.stringify(compiledNewer())})\n`);
   return ['--init', init];
 }
 
@@ -27,7 +38,7 @@ function withInitFile(): string[] {
 const INSTALLED = '(:source-registry (:also-exclude "cl-asdf") :inherit-configuration)';
 const ASDFS: [string, () => string[], string, string][] = [
   ["SBCL's own ASDF", () => [], INSTALLED, '(T NIL)'],
-  ['a newer ASDF in the source registry', () => [], `${NEWER_ASDF}/:`, '(NIL T)'],
+  ['a newer ASDF in the source registry', () => [...LIBRARIES_AS_COMPILED], `${NEWER_ASDF}/:`, '(NIL T)'],
   ['an ASDF that the init file loads', withInitFile, INSTALLED, '(NIL T)'],
 ];
 
