@@ -84,7 +84,7 @@ test.each([
   '(labels ((f () (g)) (g () (defun b29 () 1))) (f))',
   "(flet ((f (n) (eval `(defun ,n () 1)))) (mapc #'f '(b30)))",
   '(labels ((f (x) (when x (g nil))) (g (x) (f x) (defun b41 () 1))) (f t) (f nil))',
-  `(progn (labels ((f () (list ${'(list 1) '.repeat(4000)}))) #'f) (defun b42 () 1))`,
+  `(progn (labels ((f () (list ${'(list 1) '.repeat(1200)}))) #'f) (defun b42 () 1))`,
   '(labels ((f () (funcall (lambda () (defvar *b31* 1))))) (list (f)))',
   "(mapc #'eval '(1 (defun b32 () 1)))",
   "(map nil #'eval '((defun b33 () 1)))",
