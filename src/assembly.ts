@@ -90,6 +90,8 @@ export interface Waits {
   image?: Times;
   /** Time limit for a pattern on one text, in milliseconds. */
   matchMs?: number;
+  /** How long a call runs before an answer mentions it, in milliseconds. */
+  longMs?: number;
 }
 
 /** Options of an assembly besides its configuration. */
@@ -124,7 +126,7 @@ export function assembleParts(
   config: Config,
   registry: ToolRegistry,
   catalog: Catalog,
-  { image: times, matchMs, notices = [], without }: Surroundings = {},
+  { image: times, matchMs, longMs, notices = [], without }: Surroundings = {},
 ): Assembly {
   const holds = new HeldCalls<Result>(config.holdSeconds);
   const forbids = (real: string) => workspace.forbids(real);
@@ -143,7 +145,7 @@ export function assembleParts(
     tools: imageTools(registry, holds, () => grounds),
   });
   const workspace = workspaceOf(config, image, sandbox);
-  const longCalls = new LongCalls(image.jobs);
+  const longCalls = new LongCalls(image.jobs, longMs);
   const { log, history, intents } = recordsOf(config);
   if (config.unboxed !== undefined) notices.push(`Note: ${sandboxText(config)}`);
   const memory = memoryOf(config, catalog);

@@ -37,6 +37,8 @@ export interface StdioOptions {
   starting: () => boolean;
   /** Called when stdin has ended and calls still run: ends them, so that they are answered. */
   onLate: () => Promise<void>;
+  /** Octets to hold, where not HELD_LIMIT. */
+  heldLimit?: number;
 }
 
 export class StdioTransport implements Transport {
@@ -126,7 +128,8 @@ export class StdioTransport implements Transport {
   }
 
   #holdsMuch(): boolean {
-    return this.#options.stdout.writableLength + this.#unansweredOctets > HELD_LIMIT;
+    const { stdout, heldLimit = HELD_LIMIT } = this.#options;
+    return stdout.writableLength + this.#unansweredOctets > heldLimit;
   }
 
   #takeMore(): void {

@@ -10,6 +10,7 @@ import { Stop } from '../../src/image/wire/endings.ts';
 import type { Peer } from '../../src/image/wire/peer.ts';
 import { Pulse } from '../../src/image/wire/pulse.ts';
 import { endingText } from '../../src/tools/endings.ts';
+import { LongCalls } from '../../src/tools/execution/long-calls.ts';
 import { progressText } from '../../src/tools/progress-text.ts';
 
 beforeEach(() => {
@@ -52,6 +53,19 @@ test('jobs are numbered on, and gone once they have ended', async () => {
   expect(jobs.list()).toEqual([two]);
   expect(jobs.begin('evaluate', {}).number).toBe(3);
   expect([0, 1, 3, 4].map((number) => jobs.wasThere(number))).toEqual([false, true, true, false]);
+});
+
+test('a call that has run for 10 s is mentioned, once', () => {
+  const jobs = new Jobs();
+  jobs.begin('evaluate', { code: '(f)' });
+  const long = new LongCalls(jobs);
+  vi.advanceTimersByTime(9999);
+  expect(long.takeNotes()).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(long.takeNotes()).toEqual([
+    'Note: still under way, call 1 (eval_form (f), 10.0 s). interrupt ends what nobody waits for.',
+  ]);
+  expect(long.takeNotes()).toEqual([]);
 });
 
 test('a job ends for the reason that came first', () => {

@@ -81,8 +81,8 @@ describe('lines', () => {
 });
 
 describe('a transport whose client does not read', () => {
-  /** Returns a transport over streams, what it received, and how its client reads on. */
-  async function started() {
+  /** Returns a transport over streams that holds so many octets, what it received, and how its client reads on. */
+  async function started(heldLimit = 128 * MEGA) {
     const stdin = new PassThrough();
     let release = () => {};
     const stdout = new Writable({
@@ -98,6 +98,7 @@ describe('a transport whose client does not read', () => {
       onFirstAnswer: () => {},
       starting: () => false,
       onLate: async () => {},
+      heldLimit,
     });
     const received: JSONRPCMessage[] = [];
     transport.onmessage = (message) => received.push(message);
@@ -137,8 +138,8 @@ describe('a transport whose client does not read', () => {
   });
 
   test('takes no more requests while much of them waits for an answer', async () => {
-    const { transport, stdin, received, read, full } = await started();
-    for (const id of [1, 2, 3, 4]) stdin.write(request(id, 60 * MEGA));
+    const { transport, stdin, received, read, full } = await started(MEGA);
+    for (const id of [1, 2, 3, 4]) stdin.write(request(id, 0.45 * MEGA));
     await full();
     expect([received.length, stdin.readableLength > 0]).toEqual([3, true]);
     void transport.send(answer(1, 1));
