@@ -18,7 +18,7 @@ const home = {
   XDG_CACHE_HOME: join(folder.path, 'cache'),
   XDG_DATA_HOME: join(folder.path, 'data'),
 };
-warmCache(home.XDG_CACHE_HOME, { plain: true });
+warmCache(home.XDG_CACHE_HOME);
 
 function write(name: string, text: string): string {
   const path = join(folder.path, name);
