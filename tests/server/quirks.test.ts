@@ -1,8 +1,8 @@
 // What single clients get otherwise than others do, against small copies of how they behave.
 
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { describe, expect, test } from 'vitest';
-import { ERAS, type Session, startSession } from '../harness.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ERAS, type Era, type Session, startSession } from '../harness.ts';
 
 interface WireResult {
   content?: { type: string; text?: unknown }[];
@@ -23,7 +23,7 @@ function asGeminiTakes(message: JSONRPCMessage): void {
 }
 
 /** Returns a session of a client CLIENT NAME with that transport, and the structures that its client gets. */
-async function geminiSession(era: 'legacy' | 'modern', clientName: string) {
+async function geminiSession(era: Era, clientName: string) {
   const session = await startSession({ era, clientName });
   const structures: unknown[] = [];
   const take = session.transport.onmessage;
@@ -61,76 +61,84 @@ async function structuresOf(session: Session, structures: unknown[]): Promise<un
   return found;
 }
 
+/** Returns a session of a client CLIENT NAME that asks from cautious on, and the messages and choices of its questions. */
+async function askingSession(era: Era, clientName: string) {
+  const questions: { message: string; choices: unknown }[] = [];
+  const session = await startSession({
+    era,
+    clientName,
+    args: ['--ask', 'cautious'],
+    onQuestion: ({ message, requestedSchema }) => {
+      const { decision } = requestedSchema.properties;
+      questions.push({ message: message.replace(/All of it: \S+/, 'FILE'), choices: decision });
+      return { action: 'accept', content: { decision: 'approve' } };
+    },
+  });
+  return { session, questions };
+}
+
+const IN_TWO = '(list "\u23ce"\n      2)\n\n(list 3)';
+const LINES = [
+  'Approve eval_form (cautious)?',
+  '> form: (list "\u23ce"',
+  '|       2)',
+  '| ',
+  '| (list 3)',
+  'FILE',
+];
+const LONG = `"${'two words '.repeat(30)}"`;
+const OFFERED = ['approve', 'approve for this session', 'approve with changes', 'deny'];
+const NOT_OFFERED = ['deny', 'approve', 'approve with changes'];
+
 describe.each(ERAS)('Claude Code in the %s era', (era) => {
-  const FORM = '(list "\u23ce"\n      2)\n\n(list 3)';
-  const LINES = [
-    'Approve eval_form (cautious)?',
-    '> form: (list "\u23ce"',
-    '|       2)',
-    '| ',
-    '| (list 3)',
-    'FILE',
-  ];
-  const IN_ONE = LINES.join('\n').replace('\u23ce', '<U+23CE>').replaceAll('\n', ' \u23ce ');
+  let asking: Awaited<ReturnType<typeof askingSession>>;
+  beforeAll(async () => {
+    asking = await askingSession(era, 'claude-code');
+  });
+  afterAll(() => asking.session.close());
+
+  test('gets a question in one line, as it cuts others', async () => {
+    const { session, questions } = asking;
+    questions.length = 0;
+    expect(await session.eval(IN_TWO)).toContain('[2] (3)');
+    const inOne = LINES.join('\n').replace('\u23ce', '<U+23CE>').replaceAll('\n', ' \u23ce ');
+    expect(questions.map(({ message }) => message)).toEqual([inOne]);
+  });
 
   test.each([
-    ['gets a question in one line, as it cuts others', 'claude-code', IN_ONE],
-    ['alone does', 'another-claude-code', LINES.join('\n')],
-  ])('%s', async (_, clientName, expected) => {
-    const questions: string[] = [];
-    const session = await startSession({
-      era,
-      clientName,
-      args: ['--ask', 'cautious'],
-      onQuestion: ({ message }) => {
-        questions.push(message.replace(/All of it: \S+/, 'FILE'));
-        return { action: 'accept', content: { decision: 'approve' } };
-      },
-    });
-    expect(await session.eval(FORM)).toContain('[2] (3)');
-    expect(questions).toEqual([expected]);
-    await session.close();
+    ['what it shows whole', `"${'two words '.repeat(5)}"`, OFFERED],
+    ['what it shows a part of', LONG, NOT_OFFERED],
+    ['a word that it shows a part of', LONG.replaceAll(' ', ''), NOT_OFFERED],
+    ['wide letters that it shows a part of', `"${'\u6f22\u5b57 '.repeat(60)}"`, NOT_OFFERED],
+    ['small pictures that it shows a part of', `"${'\u2705'.repeat(150)}"`, NOT_OFFERED],
+    ['tabs that it shows a part of', `"${'\t'.repeat(40)}"`, NOT_OFFERED],
+  ])('offers an approval for the session only for what it shows whole: %s', async (_, form, choices) => {
+    const { session, questions } = asking;
+    questions.length = 0;
+    await session.eval(form);
+    expect(questions).toMatchObject([{ choices: { enum: choices } }]);
   });
 });
 
-describe.each(ERAS)('an approval for the session in the %s era', (era) => {
-  const SHORT = `"${'two words '.repeat(5)}"`;
-  const LONG = `"${'two words '.repeat(30)}"`;
-  const WIDE = `"${'\u6f22\u5b57 '.repeat(60)}"`;
-  const PICTURES = `"${'\u2705'.repeat(150)}"`;
-  const TABS = `"${'\t'.repeat(40)}"`;
-
-  test.each([
-    ['claude-code', 'what it shows whole', SHORT, true],
-    ['claude-code', 'what it shows a part of', LONG, false],
-    ['claude-code', 'a word that it shows a part of', LONG.replaceAll(' ', ''), false],
-    ['claude-code', 'wide letters that it shows a part of', WIDE, false],
-    ['claude-code', 'small pictures that it shows a part of', PICTURES, false],
-    ['claude-code', 'tabs that it shows a part of', TABS, false],
-    ['another-claude-code', 'what is shown whole', LONG, true],
-  ])('is offered by %s for %s: %s', async (clientName, _, form, offered) => {
-    const choices: unknown[] = [];
-    const session = await startSession({
-      era,
-      clientName,
-      args: ['--ask', 'cautious'],
-      onQuestion: ({ requestedSchema }) => {
-        choices.push(requestedSchema.properties['decision']);
-        return { action: 'accept', content: { decision: 'approve' } };
-      },
-    });
-    await session.eval(form);
-    const all = offered
-      ? ['approve', 'approve for this session', 'approve with changes', 'deny']
-      : ['deny', 'approve', 'approve with changes'];
-    expect(choices).toMatchObject([{ enum: all }]);
-    await session.close();
-  });
+test('another client gets a question in lines, and an approval for the session for what Claude Code cuts', async () => {
+  const { session, questions } = await askingSession('modern', 'another-claude-code');
+  expect(await session.eval(IN_TWO)).toContain('[2] (3)');
+  await session.eval(LONG);
+  expect(questions[0]?.message).toBe(LINES.join('\n'));
+  expect(questions[1]).toMatchObject({ choices: { enum: OFFERED } });
+  expect(questions).toHaveLength(2);
+  await session.close();
 });
 
 describe.each(ERAS)('Gemini CLI in the %s era', (era) => {
+  let gemini: Awaited<ReturnType<typeof geminiSession>>;
+  beforeAll(async () => {
+    gemini = await geminiSession(era, 'gemini-cli-mcp-client');
+  });
+  afterAll(() => gemini.session.close());
+
   test('its model gets answers that are JSON, with the notices', async () => {
-    const { session, structures } = await geminiSession(era, 'gemini-cli-mcp-client');
+    const { session, structures } = gemini;
     expect(await structuresOf(session, structures)).toEqual(JSON_VALUES.map(([text]) => ({ texts: [text] })));
     await session.eval('(sb-ext:exit :code 3 :abort t)');
     structures.length = 0;
@@ -139,25 +147,23 @@ describe.each(ERAS)('Gemini CLI in the %s era', (era) => {
     expect(texts).toHaveLength(2);
     expect(texts[0]).toBe('2');
     expect(structures).toEqual([{ texts }]);
-    await session.close();
   });
 
   test('other answers are as they were', async () => {
-    const { session, structures } = await geminiSession(era, 'gemini-cli-mcp-client');
+    const { session, structures } = gemini;
     structures.length = 0;
     expect(await session.eval('(list 1 2)')).toBe('(1 2)');
     expect(structures).toEqual([undefined]);
     structures.length = 0;
     await session.call('search_tools', { query: 'nonsensical' });
     expect(structures).toMatchObject([{ success: true, tools: [] }]);
-    await session.close();
   });
+});
 
-  test('no other client gets a structure, so its transport would put the value there', async () => {
-    const { session, structures } = await geminiSession(era, 'another-gemini-cli');
-    structures.length = 0;
-    await session.client.callTool({ name: 'eval_form', arguments: { form: '(+ 1 2)' } }).catch(() => {});
-    expect(structures).toEqual([3]);
-    await session.close();
-  });
+test('no client but Gemini CLI gets a structure, so its transport would put the value there', async () => {
+  const { session, structures } = await geminiSession('modern', 'another-gemini-cli');
+  structures.length = 0;
+  await session.client.callTool({ name: 'eval_form', arguments: { form: '(+ 1 2)' } }).catch(() => {});
+  expect(structures).toEqual([3]);
+  await session.close();
 });
