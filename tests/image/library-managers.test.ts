@@ -1,24 +1,30 @@
 // What images do with Quicklisp, qlot and ocicl, which a person has set up: nothing, until something needs them. The
 // managers here are small, with the packages and functions of the real ones that the program uses.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { cacheFolder } from '../../src/paths.ts';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { type Session, type StartOptions, startSession, temporaryFolder, warmCache } from '../harness.ts';
+import { restartedSession } from '../restarted.ts';
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
-let count = 0;
-let home: string;
-let root: string;
-beforeEach(() => {
-  count += 1;
-  home = join(folder.path, `home-${count}`);
-  root = join(folder.path, `root-${count}`);
-  for (const each of [home, root]) mkdirSync(each);
-});
+/** One cache for all homes. */
+const cache = join(folder.path, 'cache');
+warmCache(cache);
+
+/** The home of a user and a workspace. */
+interface Place {
+  home: string;
+  root: string;
+}
+
+function place(name: string): Place {
+  const [home, root] = [join(folder.path, name, 'home'), join(folder.path, name, 'root')];
+  for (const each of [home, root]) mkdirSync(each, { recursive: true });
+  return { home, root };
+}
 
 function write(base: string, path: string, text: string): string {
   const file = join(base, path);
@@ -55,15 +61,11 @@ function manager(base: string): string {
 `;
 }
 
-/** Starts a server in ROOT for a user of HOME, with FLAGS. */
-function start(...flags: string[]): Promise<Session> {
-  const env = {
-    HOME: home,
-    XDG_DATA_HOME: join(home, '.local', 'share'),
-    XDG_CACHE_HOME: dirname(cacheFolder()),
-    CL_SOURCE_REGISTRY: '',
-  };
-  return startSession({ args: ['--root', root, ...flags], env });
+/** Returns what starts a server in ROOT for a user of HOME, with FLAGS. */
+function optionsOf({ home, root }: Place, ...flags: string[]): StartOptions {
+  const data = join(home, '.local', 'share');
+  const env = { HOME: home, XDG_DATA_HOME: data, XDG_CACHE_HOME: cache, CL_SOURCE_REGISTRY: '' };
+  return { args: ['--root', root, ...flags], env };
 }
 
 async function using<T>(session: Session, use: (session: Session) => Promise<T>): Promise<T> {
@@ -77,110 +79,105 @@ async function using<T>(session: Session, use: (session: Session) => Promise<T>)
 const UNUSED = 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.';
 
 describe('Quicklisp of the home', () => {
+  const here = place('quicklisp');
+  const { home, root } = here;
+  const start = restartedSession(optionsOf(here));
   beforeEach(() => {
+    rmSync(join(root, '.qlot'), { recursive: true, force: true });
     write(home, 'quicklisp/setup.lisp', manager(join(home, 'quicklisp')));
     system(join(home, 'quicklisp', 'installed'), 'from-quicklisp');
   });
 
   test('is not loaded by a start, nor by what needs no library', async () => {
-    await using(await start(), async (session) => {
-      expect(await session.eval('(list (find-package :ql) (find :quicklisp *features*))')).toBe('(NIL NIL)');
-    });
+    const session = await start();
+    expect(await session.eval('(list (find-package :ql) (find :quicklisp *features*))')).toBe('(NIL NIL)');
   });
 
   test('is loaded by load_system of what needs a system of it, without a word of its own', async () => {
     system(root, 'mine', ['from-quicklisp']);
-    await using(await start(), async (session) => {
-      expect(await session.call('load_system', { system: 'mine' })).toEqual({
-        text: 'Loaded system mine, with from-quicklisp',
-        notices: [],
-        isError: false,
-      });
-      expect(await session.eval('(list (mine) (from-quicklisp))')).toBe('(:MINE :FROM-QUICKLISP)');
-      system(join(home, 'quicklisp', 'installed'), 'installed-later');
-      expect(await session.text('load_system', { system: 'installed-later' })).toBe(
-        'Loaded system installed-later',
-      );
-      expect(await session.eval('(asdf:component-name (asdf:find-system "installed-later"))')).toBe(
-        '"installed-later"',
-      );
+    const session = await start();
+    expect(await session.call('load_system', { system: 'mine' })).toEqual({
+      text: 'Loaded system mine, with from-quicklisp',
+      notices: [],
+      isError: false,
     });
+    expect(await session.eval('(list (mine) (from-quicklisp))')).toBe('(:MINE :FROM-QUICKLISP)');
+    system(join(home, 'quicklisp', 'installed'), 'installed-later');
+    expect(await session.text('load_system', { system: 'installed-later' })).toBe(
+      'Loaded system installed-later',
+    );
+    expect(await session.eval('(asdf:component-name (asdf:find-system "installed-later"))')).toBe(
+      '"installed-later"',
+    );
   });
 
   test.each([
     '(asdf:load-system "from-quicklisp")',
     '(progn (require :asdf) (funcall (intern "LOAD-SYSTEM" :asdf) "from-quicklisp"))',
   ])('is loaded when %s does not find a system', async (form) => {
-    await using(await start(), async (session) => {
-      const { text, isError } = await session.call('eval_form', { form });
-      expect([text.split('\n').at(-1), isError]).toEqual(['T', false]);
-      expect(await session.eval('(from-quicklisp)')).toBe(':FROM-QUICKLISP');
-    });
+    const session = await start();
+    const { text, isError } = await session.call('eval_form', { form });
+    expect([text.split('\n').at(-1), isError]).toEqual(['T', false]);
+    expect(await session.eval('(from-quicklisp)')).toBe(':FROM-QUICKLISP');
   });
 
   test('is loaded when a form or a file names a package of it', async () => {
-    await using(await start(), async (session) => {
-      expect(await session.eval('(ql:quickload "anything")')).toBe('(:QUICKLOAD "anything")');
-    });
+    const session = await start();
+    expect(await session.eval('(ql:quickload "anything")')).toBe('(:QUICKLOAD "anything")');
     const file = write(root, 'load.lisp', '(defvar cl-user::*asked* (ql:quickload "in a file"))\n');
-    await using(await start(), async (session) => {
-      expect(await session.text('load_file', { path: file })).toBe('Loaded load.lisp');
-      expect(await session.eval('*asked*')).toBe('(:QUICKLOAD "in a file")');
-    });
+    await start();
+    expect(await session.text('load_file', { path: file })).toBe('Loaded load.lisp');
+    expect(await session.eval('*asked*')).toBe('(:QUICKLOAD "in a file")');
   });
 
   test('is there again after the image was lost', async () => {
-    await using(await start(), async (session) => {
-      await session.text('eval_form', { form: '(defvar *asked* (ql:quickload "x"))' });
-      await session.call('eval_form', { form: '(sb-ext:exit :abort t)' });
-      expect(await session.eval('(list *asked* (ql:quickload "y"))')).toBe(
-        '((:QUICKLOAD "x") (:QUICKLOAD "y"))',
-      );
-    });
+    const session = await start();
+    await session.text('eval_form', { form: '(defvar *asked* (ql:quickload "x"))' });
+    await session.call('eval_form', { form: '(sb-ext:exit :abort t)' });
+    expect(await session.eval('(list *asked* (ql:quickload "y"))')).toBe(
+      '((:QUICKLOAD "x") (:QUICKLOAD "y"))',
+    );
   });
 
   test('what it could install is named with the form that does it', async () => {
     system(root, 'mine', ['in-dist']);
-    await using(await start(), async (session) => {
-      expect((await session.call('load_system', { system: 'mine' })).text).toBe(
-        'System mine was not loaded: mine needs in-dist, which ASDF does not find. Quicklisp can install it: evaluate (ql:quickload "mine").',
-      );
-      expect((await session.call('load_system', { system: 'in-dist' })).text).toBe(
-        'System in-dist not found by ASDF. Quicklisp can install it: evaluate (ql:quickload "in-dist").',
-      );
-      expect((await session.call('load_system', { system: 'never-written' })).text).toBe(
-        "System never-written not found by ASDF. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. Quicklisp has no system of that name either.",
-      );
-    });
+    const session = await start();
+    expect((await session.call('load_system', { system: 'mine' })).text).toBe(
+      'System mine was not loaded: mine needs in-dist, which ASDF does not find. Quicklisp can install it: evaluate (ql:quickload "mine").',
+    );
+    expect((await session.call('load_system', { system: 'in-dist' })).text).toBe(
+      'System in-dist not found by ASDF. Quicklisp can install it: evaluate (ql:quickload "in-dist").',
+    );
+    expect((await session.call('load_system', { system: 'never-written' })).text).toBe(
+      "System never-written not found by ASDF. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. Quicklisp has no system of that name either.",
+    );
   });
 
   test('is named by image_status, before it is needed and when it is loaded', async () => {
-    await using(await start(), async (session) => {
-      await session.eval('1');
-      const line = async () => /^Libraries: .*/m.exec(await session.text('image_status'))?.[0];
-      const file = join(home, 'quicklisp', 'setup.lisp');
-      expect(await line()).toBe(
-        `Libraries: Quicklisp (${file}), loaded when a system or a form first needs it`,
-      );
-      await session.eval('(ql:quickload "x")');
-      expect(await line()).toBe(`Libraries: Quicklisp (${file}), loaded`);
-    });
+    const session = await start();
+    await session.eval('1');
+    const line = async () => /^Libraries: .*/m.exec(await session.text('image_status'))?.[0];
+    const file = join(home, 'quicklisp', 'setup.lisp');
+    expect(await line()).toBe(
+      `Libraries: Quicklisp (${file}), loaded when a system or a form first needs it`,
+    );
+    await session.eval('(ql:quickload "x")');
+    expect(await line()).toBe(`Libraries: Quicklisp (${file}), loaded`);
   });
 
   test.each(['load', 'compile-file'])(
     'is loaded when a file that code gives %s names it',
     async (operator) => {
       const file = write(root, 'inner.lisp', '(defvar cl-user::*asked* (ql:quickload "in a file"))\n');
-      await using(await start(), async (session) => {
-        const form = `(progn (${operator} "${file}") (load "${file}"))`;
-        const { text, isError } = await session.call('eval_form', { form });
-        expect([isError, text]).toEqual([
-          true,
-          expect.stringContaining('Quicklisp is loaded now, which the file needs: load the file again.'),
-        ]);
-        await session.text('eval_form', { form });
-        expect(await session.eval('*asked*')).toBe('(:QUICKLOAD "in a file")');
-      });
+      const session = await start();
+      const form = `(progn (${operator} "${file}") (load "${file}"))`;
+      const { text, isError } = await session.call('eval_form', { form });
+      expect([isError, text]).toEqual([
+        true,
+        expect.stringContaining('Quicklisp is loaded now, which the file needs: load the file again.'),
+      ]);
+      await session.text('eval_form', { form });
+      expect(await session.eval('*asked*')).toBe('(:QUICKLOAD "in a file")');
     },
   );
 
@@ -191,9 +188,10 @@ describe('Quicklisp of the home', () => {
       manager(join(root, '.qlot')).replace('file-namestring', 'directory-namestring'),
     );
     const loadedBy = (session: Session) => session.eval('ql:*loaded-by*');
-    expect(await using(await start(), loadedBy)).toBe(JSON.stringify(`${root}/.qlot/`));
-    expect(await using(await start('--libraries', 'quicklisp'), loadedBy)).toBe('"setup.lisp"');
-    await using(await start('--libraries', 'none'), async (session) => {
+    expect(await loadedBy(await start())).toBe(JSON.stringify(`${root}/.qlot/`));
+    const startWith = (libraries: string) => startSession(optionsOf(here, '--libraries', libraries));
+    expect(await using(await startWith('quicklisp'), loadedBy)).toBe('"setup.lisp"');
+    await using(await startWith('none'), async (session) => {
       expect((await session.call('load_system', { system: 'from-quicklisp' })).text).toContain(UNUSED);
     });
   });
@@ -201,24 +199,28 @@ describe('Quicklisp of the home', () => {
   test('that cannot be loaded is told with what is not found', async () => {
     write(home, 'quicklisp/setup.lisp', '(error "half installed")\n');
     system(root, 'mine', ['from-quicklisp']);
-    await using(await start(), async (session) => {
-      expect((await session.call('load_system', { system: 'mine' })).text).toBe(
-        `System mine was not loaded: mine needs from-quicklisp, which ASDF does not find. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. Quicklisp could not be loaded (${home}/quicklisp/setup.lisp): half installed`,
-      );
-    });
+    const session = await start();
+    expect((await session.call('load_system', { system: 'mine' })).text).toBe(
+      `System mine was not loaded: mine needs from-quicklisp, which ASDF does not find. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. Quicklisp could not be loaded (${home}/quicklisp/setup.lisp): half installed`,
+    );
   });
 });
 
 test('ocicl of the home is used too', async () => {
-  const base = join(home, '.local', 'share', 'ocicl');
+  const here = place('ocicl');
+  const base = join(here.home, '.local', 'share', 'ocicl');
   write(base, 'ocicl-runtime.lisp', `(defpackage :ocicl-runtime (:use :cl))\n${manager(base)}`);
   system(join(base, 'installed'), 'from-ocicl');
-  await using(await start(), async (session) => {
+  await using(await startSession(optionsOf(here)), async (session) => {
     expect(await session.text('load_system', { system: 'from-ocicl' })).toBe('Loaded system from-ocicl');
   });
 });
 
-describe('~/.sbclrc', () => {
+describe('without a library manager', () => {
+  const here = place('none');
+  const { home, root } = here;
+  const start = restartedSession(optionsOf(here));
+  beforeEach(() => rmSync(join(home, '.sbclrc'), { force: true }));
   const BLOCK = `;;; The following lines added by ql:add-to-init-file:
 #-quicklisp
 (let ((quicklisp-init (merge-pathnames "quicklisp/setup.lisp"
@@ -230,32 +232,28 @@ describe('~/.sbclrc', () => {
     ' Images do not load ~/.sbclrc, which may name more places: start live-lisp with --init ~/.sbclrc for that.';
   const PLACE = '(push #p"/opt/lisp/" asdf:*central-registry*)\n';
 
-  async function missing(...flags: string[]): Promise<string> {
-    return using(
-      await start(...flags),
-      async (session) => (await session.call('load_system', { system: 'never-written' })).text,
-    );
-  }
+  const missing = (session: Session) => session.text('load_system', { system: 'never-written' });
 
   test.each([
-    ['with more than a library manager is named where a system is missing', `${BLOCK}${PLACE}`, HINT],
-    ['with a library manager only is not', `${BLOCK};; (in-package :cl-user)\n`, ''],
+    ['~/.sbclrc with more than one is named where a system is missing', `${BLOCK}${PLACE}`, HINT],
+    ['~/.sbclrc with one only is not', `${BLOCK};; (in-package :cl-user)\n`, ''],
   ])('%s', async (_, text, hint) => {
     write(home, '.sbclrc', text);
-    expect(await missing()).toBe(
+    expect(await missing(await start())).toBe(
       `System never-written not found by ASDF. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. ${UNUSED}${hint}`,
     );
   });
 
-  test('is not named when --init has images load it', async () => {
+  test('~/.sbclrc is not named when --init has images load it', async () => {
     const file = write(home, '.sbclrc', '(require :asdf)\n');
-    expect(await missing('--init', file)).not.toContain('.sbclrc');
+    await using(await startSession(optionsOf(here, '--init', file)), async (session) => {
+      expect(await missing(session)).toMatch(/^System never-written not found by ASDF\.(?!.*\.sbclrc)/s);
+    });
   });
-});
 
-test('without a library manager the answer says that none is used', async () => {
-  system(root, 'mine', ['serapeum']);
-  await using(await start(), async (session) => {
+  test('the answer says that none is used', async () => {
+    system(root, 'mine', ['serapeum']);
+    const session = await start();
     expect((await session.call('load_system', { system: 'mine' })).text).toBe(
       `System mine was not loaded: mine needs serapeum, which ASDF does not find. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. ${UNUSED}`,
     );
