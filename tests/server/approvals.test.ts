@@ -34,14 +34,9 @@ async function share(era: Era, answers: ElicitResult[]): Promise<Asked> {
   return asked;
 }
 
-/** The same, or a server of its own where that is started with ARGS. */
-function start(era: Era, answers: ElicitResult[], args: string[] = []): Promise<Asked> {
-  return args.length === 0 ? share(era, answers) : startOwn(era, answers, args);
-}
-
 /** Starts a server as `launch` does that ends with the test. */
-async function startOwn(era: Era, answers: ElicitResult[], args: string[] = []): Promise<Asked> {
-  const asked = await launch(era, answers, args);
+async function startOwn(answers: ElicitResult[], args: string[]): Promise<Asked> {
+  const asked = await launch('modern', answers, args);
   open.push(asked.session);
   return asked;
 }
@@ -80,7 +75,7 @@ const UNANSWERED = {
 
 describe.each(ERAS)('in the %s era', (era) => {
   test('S2.12 approved once, the call runs once, and the next is asked for again', async () => {
-    const { session, questions } = await start(era, [APPROVE, { action: 'decline' }]);
+    const { session, questions } = await share(era, [APPROVE, { action: 'decline' }]);
     expect(await session.call('eval_form', { form: '(defvar *runs* 1)' })).toMatchObject({ isError: false });
     expect(await session.call('eval_form', { form: '(incf *runs*)' })).toEqual(DENIED);
     expect(await session.text('describe_symbol', { symbol: '*runs*' })).toContain('Value: 1');
@@ -88,7 +83,7 @@ describe.each(ERAS)('in the %s era', (era) => {
   });
 
   test('the question shows the tool, its level, the arguments, and the choices', async () => {
-    const { session, questions } = await start(era, [{ action: 'cancel' }]);
+    const { session, questions } = await share(era, [{ action: 'cancel' }]);
     await session.call('eval_form', { form: '(delete-file "x")' });
     expect(withoutFile(String(questions[0]?.message))).toBe(
       'Approve eval_form (cautious)?\n> form: (delete-file "x")\nAll of it: FILE',
@@ -109,7 +104,7 @@ describe.each(ERAS)('in the %s era', (era) => {
     ['decline', { action: 'decline' }],
     ['deny', accept({ decision: 'deny' })],
   ])('S2.12 %s is a denial: the call is not run', async (_, answer) => {
-    const { session } = await start(era, [answer, APPROVE]);
+    const { session } = await share(era, [answer, APPROVE]);
     expect(await session.call('eval_form', { form: '(defvar *ran* t)' })).toEqual(DENIED);
     expect(await session.text('describe_symbol', { symbol: '*ran*' })).toContain('not found');
   });
@@ -120,18 +115,18 @@ describe.each(ERAS)('in the %s era', (era) => {
     ['another word', accept({ decision: 'yes' })],
     ['arguments without a decision', accept({ arguments: '{"form":"(setf *ran* t)"}' })],
   ])('C29 %s is no answer: the call is not run, and how it can be is told', async (_, answer) => {
-    const { session } = await start(era, [answer, APPROVE]);
+    const { session } = await share(era, [answer, APPROVE]);
     expect(await session.call('eval_form', { form: '(defvar *ran* t)' })).toEqual(UNANSWERED);
     expect(await session.text('describe_symbol', { symbol: '*ran*' })).toContain('not found');
   });
 
   test('S2.12 changed arguments are what runs', async () => {
-    const { session } = await start(era, [accept({ decision: 'approve', arguments: '{"form":"(+ 1 1)"}' })]);
+    const { session } = await share(era, [accept({ decision: 'approve', arguments: '{"form":"(+ 1 1)"}' })]);
     expect(await session.call('eval_form', { form: '(quit)' })).toMatchObject({ text: '2', isError: false });
   });
 
   test('S2.12 approved with changes, the arguments are asked for, and are what runs', async () => {
-    const { session, questions } = await start(era, [CHANGES, accept({ arguments: '{"form":"(+ 1 1)"}' })]);
+    const { session, questions } = await share(era, [CHANGES, accept({ arguments: '{"form":"(+ 1 1)"}' })]);
     expect(await session.call('eval_form', { form: '(quit)' })).toMatchObject({ text: '2', isError: false });
     expect(questions.map(({ message }) => message)[1]).toBe(
       'eval_form with which arguments instead? All of them, as a JSON object.',
@@ -147,13 +142,13 @@ describe.each(ERAS)('in the %s era', (era) => {
     ['declined', { action: 'decline' }, DENIED],
     ['not given', accept({}), UNANSWERED],
   ])('S2.12 C29 approved with changes, but the arguments are %s: nothing runs', async (_, answer, said) => {
-    const { session } = await start(era, [CHANGES, answer]);
+    const { session } = await share(era, [CHANGES, answer]);
     expect(await session.call('eval_form', { form: '(defvar *ran* t)' })).toEqual(said);
     expect(await session.text('describe_symbol', { symbol: '*ran*' })).toContain('not found');
   });
 
   test('S2.12 changed arguments are validated again', async () => {
-    const { session } = await start(era, [accept({ decision: 'approve', arguments: '{"from":"(+ 1 1)"}' })]);
+    const { session } = await share(era, [accept({ decision: 'approve', arguments: '{"from":"(+ 1 1)"}' })]);
     expect(await session.call('eval_form', { form: '(quit)' })).toEqual({
       text: "Required parameter 'form' missing",
       notices: [],
@@ -162,7 +157,7 @@ describe.each(ERAS)('in the %s era', (era) => {
   });
 
   test('changed arguments that are no JSON do nothing', async () => {
-    const { session } = await start(era, [accept({ decision: 'approve', arguments: '(+ 1 1)' })]);
+    const { session } = await share(era, [accept({ decision: 'approve', arguments: '(+ 1 1)' })]);
     const { text, isError } = await session.call('eval_form', { form: '(quit)' });
     expect(text).toMatch(
       /^The arguments that the human gave instead are no JSON \(.+\), so nothing was done\. Call the tool again to ask anew\.$/,
@@ -171,28 +166,25 @@ describe.each(ERAS)('in the %s era', (era) => {
   });
 
   test('approved for this session, the tool is not asked for again; others are', async () => {
-    const { session, questions } = await startOwn(era, [
+    // No other test calls compile_form of this server.
+    const { session, questions } = await share(era, [
       accept({ decision: 'approve for this session' }),
       APPROVE,
     ]);
-    for (const form of ['1', '2', '3']) expect(await session.eval(form)).toBe(form);
-    await session.call('load_system', { system: 'nothing-like-it' });
-    expect(questions.length).toBe(2);
+    for (const form of ['1', '2', '3'])
+      expect(await session.call('compile_form', { form })).toMatchObject({ isError: false });
+    expect(await session.eval('4')).toBe('4');
+    expect(questions.map(({ message }) => /\w+_form/.exec(message)?.[0])).toEqual([
+      'compile_form',
+      'eval_form',
+    ]);
   });
 
   test('what is wrong is told without asking, and a safe tool never asks', async () => {
-    const { session, questions } = await start(era, []);
+    const { session, questions } = await share(era, []);
     expect(await session.text('eval_form', {})).toBe("Required parameter 'form' missing");
     expect(await session.text('describe_symbol', { symbol: 'car' })).toContain('COMMON-LISP::CAR');
     expect(questions).toEqual([]);
-  });
-
-  test('S1.16 call_tool asks as the tool it calls', async () => {
-    const { session, questions } = await start(era, [APPROVE, { action: 'decline' }], ['--list', 'search']);
-    const call = () => session.call('call_tool', { name: 'eval_form', arguments: { form: '(+ 40 2)' } });
-    expect(await call()).toMatchObject({ text: '42', isError: false });
-    expect(await call()).toEqual(DENIED);
-    expect(questions[0]?.message).toContain('eval_form (cautious)');
   });
 
   test('C20 S2.11 without a way to ask, the refusal names the flag; nothing is done', async () => {
@@ -206,14 +198,8 @@ describe.each(ERAS)('in the %s era', (era) => {
     expect(await session.text('describe_symbol', { symbol: '*ran*' })).toContain('not found');
   });
 
-  test('--allow lets a tool run without asking', async () => {
-    const { session, questions } = await start(era, [], ['--allow', 'eval-form']);
-    expect(await session.eval('(+ 1 2)')).toBe('3');
-    expect(questions).toEqual([]);
-  });
-
   test('nothing that a model passes approves anything', async () => {
-    const { session } = await start(era, [{ action: 'decline' }, { action: 'decline' }]);
+    const { session } = await share(era, [{ action: 'decline' }, { action: 'decline' }]);
     for (const more of [
       { approval: true },
       { decision: 'approve' },
@@ -226,7 +212,7 @@ describe.each(ERAS)('in the %s era', (era) => {
   });
 
   test('characters that hide or reorder others are shown as what they are, and long arguments are cut', async () => {
-    const { session, questions } = await start(era, [{ action: 'decline' }, { action: 'decline' }]);
+    const { session, questions } = await share(era, [{ action: 'decline' }, { action: 'decline' }]);
     await session.call('eval_form', { form: '(list "\u202e\u200b\u0007\u2028")' });
     await session.call('eval_form', { form: `(list ${'x'.repeat(20_000)} (danger))` });
     expect(questions[0]?.message).toContain('\n> form: (list "<U+202E><U+200B><U+0007><U+2028>")');
@@ -235,4 +221,18 @@ describe.each(ERAS)('in the %s era', (era) => {
     );
     expect(questions[1]?.message.length).toBeLessThan(8300);
   });
+});
+
+test('S1.16 call_tool asks as the tool it calls', async () => {
+  const { session, questions } = await startOwn([APPROVE, { action: 'decline' }], ['--list', 'search']);
+  const call = () => session.call('call_tool', { name: 'eval_form', arguments: { form: '(+ 40 2)' } });
+  expect(await call()).toMatchObject({ text: '42', isError: false });
+  expect(await call()).toEqual(DENIED);
+  expect(questions[0]?.message).toContain('eval_form (cautious)');
+});
+
+test('--allow lets a tool run without asking', async () => {
+  const { session, questions } = await startOwn([], ['--allow', 'eval-form']);
+  expect(await session.eval('(+ 1 2)')).toBe('3');
+  expect(questions).toEqual([]);
 });
