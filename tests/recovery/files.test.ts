@@ -3,30 +3,44 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SERVER, type Session, temporaryFolder } from '../harness.ts';
+import { restartedSession } from '../restarted.ts';
 import { afterLoss, built, killImage, sessions, told } from './losses.ts';
 
-let root: ReturnType<typeof temporaryFolder>;
+const root = temporaryFolder();
+const sharedState = temporaryFolder();
 let state: ReturnType<typeof temporaryFolder>;
+const written = new Set<string>();
 beforeEach(() => {
-  root = temporaryFolder();
   state = temporaryFolder();
 });
 afterEach(() => {
-  root.remove();
+  for (const name of written) rmSync(join(root.path, name), { recursive: true, force: true });
+  written.clear();
   state.remove();
+});
+afterAll(() => {
+  root.remove();
+  sharedState.remove();
 });
 // Hooks run backwards at the end: a session ends before the folders go that it writes into.
 const start = sessions();
+/** Starts a new image of the server that those tests share that need no journal of their own. */
+const restarted = restartedSession({
+  args: ['--root', root.path, '--allow', 'edit_definitions'],
+  env: { XDG_STATE_HOME: sharedState.path },
+});
 
 function put(name: string, text: string): string {
   const path = join(root.path, name);
+  written.add(name.split('/')[0] ?? name);
   mkdirSync(join(path, '..'), { recursive: true });
   writeFileSync(path, text);
   return path;
 }
 
+/** Starts a server of its own with ARGS, whose journal is in the folder that journalFiles looks into. */
 function open(args: string[] = []): Promise<Session> {
   return start({ args: ['--root', root.path, ...args], env: { XDG_STATE_HOME: state.path } });
 }
@@ -40,7 +54,7 @@ function journalFiles(): { name: string; path: string }[] {
 
 describe('a file that was loaded', () => {
   test('and is what it was is loaded from its place', async () => {
-    const session = await open();
+    const session = await restarted();
     const file = put(
       'a.lisp',
       '(defun a () 1) (defvar *here* (or *load-truename* *compile-file-truename*))\n',
@@ -54,7 +68,7 @@ describe('a file that was loaded', () => {
   });
 
   test('and has changed, or is gone, is loaded as it was', async () => {
-    const session = await open();
+    const session = await restarted();
     const file = put('a.lisp', '(defun a () 1)\n');
     await session.call('load_file', { path: 'a.lisp' });
     put('a.lisp', '(defun a () 2)\n');
@@ -75,7 +89,7 @@ describe('a file that was loaded', () => {
   });
 
   test('again and again is loaded once, unless an earlier load left something', async () => {
-    const session = await open();
+    const session = await restarted();
     const load = async (text: string) => {
       put('a.lisp', `(incf *loads*) ${text}\n`);
       await session.call('load_file', { path: 'a.lisp' });
@@ -95,7 +109,7 @@ describe('a file that was loaded', () => {
   });
 
   test('between evaluations keeps its place, in the package of then', async () => {
-    const session = await open();
+    const session = await restarted();
     put(
       'in.lisp',
       '(defvar *v* (list (package-name *package*) (fboundp (quote earlier)) (fboundp (quote later))))\n',
@@ -108,7 +122,7 @@ describe('a file that was loaded', () => {
   });
 
   test('whose load failed half-way is loaded that far again', async () => {
-    const session = await open();
+    const session = await restarted();
     put('half.lisp', '(defun first-half () 1)\n(error "Stop.")\n(defun second-half () 2)\n');
     expect((await session.call('load_file', { path: 'half.lisp' })).isError).toBe(true);
     await killImage(session);
@@ -141,18 +155,18 @@ describe('a file that was loaded', () => {
 describe('forms of a file that an edit has loaded', () => {
   const ALLOWED = ['--allow', 'edit_definitions', '--allow', 'restart_image'];
 
-  /** Opens a session in which f is loaded as 1 and edited to be 2. Returns it and the file. */
-  async function edited(): Promise<[session: Session, file: string]> {
-    const session = await open(ALLOWED);
+  /** Loads f as 1 in SESSION and edits it to be 2. Returns the file. */
+  async function edited(session: Session): Promise<string> {
     const file = put('a.lisp', '(defun f () 1)\n(defun g () (f))\n');
     await session.call('load_file', { path: 'a.lisp' });
     const edits = [{ path: 'a.lisp', definition: 'f', text: '(defun f () 2)' }];
     expect((await session.call('edit_definitions', { edits, load: true })).isError).toBe(false);
-    return [session, file];
+    return file;
   }
 
   test('are loaded again by a later server that builds what the one before had', async () => {
-    const [first, file] = await edited();
+    const first = await open(ALLOWED);
+    const file = await edited(first);
     await first.close();
     const session = await open(ALLOWED);
     const text = await session.text('restart_image', { rebuild: 'previous' });
@@ -161,7 +175,8 @@ describe('forms of a file that an edit has loaded', () => {
   });
 
   test('are loaded again as they were when the file is gone, which is told once', async () => {
-    const [session, file] = await edited();
+    const session = await restarted();
+    const file = await edited(session);
     rmSync(file);
     await killImage(session);
     expect(await afterLoss(session, '(g)')).toEqual({
@@ -175,7 +190,8 @@ describe('forms of a file that an edit has loaded', () => {
   });
 
   test('whose copy is damaged are told, with what is true of the file', async () => {
-    const [session, file] = await edited();
+    const session = await open(ALLOWED);
+    const file = await edited(session);
     for (const { path } of journalFiles().filter(({ name }) => name.endsWith('.gz'))) rmSync(path);
     await killImage(session);
     expect((await afterLoss(session, '1')).told).toContain(
@@ -193,7 +209,7 @@ test('a system is loaded again, and told when a file of it has changed', async (
   put('sys/sys.asd', '(asdf:defsystem "sys" :components ((:file "one") (:file "two")))\n');
   put('sys/one.lisp', '(defun cl-user::one () 1)\n');
   put('sys/two.lisp', '(defun cl-user::two () 2)\n');
-  const session = await open();
+  const session = await restarted();
   await session.call('load_system', { system: 'sys' });
   await session.eval('(defun three () (+ (one) (two)))');
   await session.text('describe_symbol', { symbol: 'three' });
@@ -212,7 +228,7 @@ test.each([
   ['needs one that was not found', '("no-such-system")', 'needing'],
 ])('a system that %s was not loaded, and is not told to be lost', async (_, needs, system) => {
   put('needing/needing.asd', `(asdf:defsystem "needing" :depends-on ${needs})\n`);
-  const session = await open();
+  const session = await restarted();
   expect((await session.call('load_system', { system })).isError).toBe(true);
   await session.eval('(defun one () 1)');
   await killImage(session);
