@@ -2,17 +2,16 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  LIBRARIES_AS_COMPILED,
-  type Session,
-  type StartOptions,
-  startSession,
-  temporaryFolder,
-} from '../harness.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Session, type StartOptions, startSession, temporaryFolder, warmCache } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 
 libraries('alexandria');
+
+/** One cache for all, so that a system of the distribution is compiled once. */
+const cache = temporaryFolder();
+warmCache(cache.path);
+afterAll(cache.remove);
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
@@ -37,7 +36,10 @@ function system(name: string, into: string): string {
 }
 
 async function withSession<T>(options: StartOptions, use: (session: Session) => Promise<T>): Promise<T> {
-  const session = await startSession(options);
+  const session = await startSession({
+    ...options,
+    env: { XDG_CACHE_HOME: cache.path, ...options.env },
+  });
   try {
     return await use(session);
   } finally {
@@ -58,17 +60,20 @@ async function expectFound(names: string[], options: StartOptions): Promise<void
 }
 
 describe('ASDF finds', () => {
-  test('systems in the root and below it, and those of the distribution', async () => {
+  test('systems in the folder where the server starts, and below it', async () => {
     const root = system('top', 'root');
     system('deep', 'root/some/where/below');
-    await expectFound(['top', 'deep', 'alexandria'], { args: ['--root', root, ...LIBRARIES_AS_COMPILED] });
     await expectFound(['top', 'deep'], { cwd: root });
   });
 
-  test('systems in and below a further root', async () => {
+  test('systems in and below each root, and those of the distribution, also where CL_SOURCE_REGISTRY is empty', async () => {
     const [root, further] = [system('mine', 'root'), system('other', 'further')];
+    system('deep', 'root/some/where/below');
     system('far', 'further/below/it');
-    await expectFound(['mine', 'other', 'far'], { args: ['--root', root, '--root', further] });
+    await expectFound(['mine', 'deep', 'other', 'far', 'alexandria'], {
+      args: ['--root', root, '--root', further],
+      env: { CL_SOURCE_REGISTRY: '' },
+    });
   });
 
   test('a system in a root with quotes, a semicolon and umlauts in its name', async () => {
@@ -84,70 +89,47 @@ describe('ASDF finds', () => {
       'as an s-expression',
       (path) => `(:source-registry (:tree "${path}/") :ignore-inherited-configuration)`,
     ],
-  ])('from the root %j also what CL_SOURCE_REGISTRY names %s', async (name, _, registry) => {
-    const root = system('mine', name);
-    const users = system('theirs', 'elsewhere');
-    await expectFound(['mine', 'theirs'], {
-      args: ['--root', root],
-      env: { CL_SOURCE_REGISTRY: registry(users) },
-    });
-  });
-
-  test('an empty CL_SOURCE_REGISTRY is none', async () => {
-    const root = system('mine', 'root');
-    await expectFound(['mine', 'alexandria'], {
-      args: ['--root', root, ...LIBRARIES_AS_COMPILED],
-      env: { CL_SOURCE_REGISTRY: '' },
-    });
-  });
-
-  test('the workspace before what CL_SOURCE_REGISTRY names', async () => {
-    const root = system('twice', 'root');
-    const users = system('twice', 'elsewhere');
-    write('elsewhere/twice.lisp', '(defvar cl-user::*twice* :the-wrong-one)\n');
-    await expectFound(['twice'], { args: ['--root', root], env: { CL_SOURCE_REGISTRY: `${users}//` } });
-  });
+  ])(
+    'from the root %j also what CL_SOURCE_REGISTRY names %s, after the workspace',
+    async (name, _, registry) => {
+      const root = system('mine', name);
+      const users = system('theirs', 'elsewhere');
+      system('twice', name);
+      system('twice', 'elsewhere');
+      write('elsewhere/twice.lisp', '(defvar cl-user::*twice* :the-wrong-one)\n');
+      await expectFound(['mine', 'theirs', 'twice'], {
+        args: ['--root', root],
+        env: { CL_SOURCE_REGISTRY: registry(users) },
+      });
+    },
+  );
 });
 
-describe('--init', () => {
-  test('loads a file whose definitions last, and which can use the library manager', async () => {
-    write(
-      'root/.qlot/setup.lisp',
-      '(defpackage :ql (:use :cl) (:export #:from-manager))\n(defun ql:from-manager () :manager)\n',
-    );
-    const init = write(
-      'init.lisp',
-      '(defvar cl-user::*by* (ql:from-manager))\n(defun cl-user::from-init () :yes)\n',
-    );
-    const args = ['--root', join(folder.path, 'root'), '--init', init];
-    await withSession({ args }, async (session) => {
-      expect(await session.call('eval_form', { form: '(list *by* (from-init))' })).toEqual({
-        text: '(:MANAGER :YES)',
-        notices: [],
-        isError: false,
-      });
+test('--init loads a file that can use the library manager and set the printer, and whose output disturbs no answer', async () => {
+  write(
+    'root/.qlot/setup.lisp',
+    '(defpackage :ql (:use :cl) (:export #:from-manager))\n(defun ql:from-manager () :manager)\n',
+  );
+  const init = write(
+    'init.lisp',
+    `(defvar cl-user::*by* (ql:from-manager))
+(defun cl-user::from-init () :yes)
+(format t "hello from init~%")
+(defun cl-user::bad-one (x) 1)
+(warn "careful")
+(defpackage :home (:use :cl))
+(in-package :home)
+(setf *print-base* 16)
+`,
+  );
+  const args = ['--root', join(folder.path, 'root'), '--init', init];
+  await withSession({ args }, async (session) => {
+    expect(await session.call('eval_form', { form: '(list *by* (from-init))' })).toEqual({
+      text: '(:MANAGER :YES)',
+      notices: [],
+      isError: false,
     });
-  });
-
-  test('may set the package and the printer of the session', async () => {
-    const init = write(
-      'init.lisp',
-      '(defpackage :home (:use :cl))\n(in-package :home)\n(setf *print-base* 16)\n',
-    );
-    await withSession({ args: ['--init', init] }, async (session) => {
-      // LOAD binds *PACKAGE*, so that stays; other variables are kept.
-      expect(await session.eval('(list (package-name *package*) 255)')).toBe('("COMMON-LISP-USER" FF)');
-    });
-  });
-
-  test('its output and warnings do not disturb the first answer', async () => {
-    const init = write(
-      'init.lisp',
-      '(format t "hello from init~%")\n(defun cl-user::bad-one (x) 1)\n(warn "careful")\n',
-    );
-    await withSession({ args: ['--init', init] }, async (session) => {
-      const { text, isError } = await session.call('eval_form', { form: '(+ 1 2)' });
-      expect([text, isError]).toEqual(['3', false]);
-    });
+    // LOAD binds *PACKAGE*, so that stays; other variables are kept.
+    expect(await session.eval('(list (package-name *package*) 255)')).toBe('("COMMON-LISP-USER" FF)');
   });
 });
