@@ -3,12 +3,12 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { arch, release, type } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import VERSIONS from '../../src/image/process/sbcl-versions.json' with { type: 'json' };
 import { PROJECT, SERVER, temporaryFolder, warmCache } from '../harness.ts';
 import { LONG } from '../long.ts';
 import { sbclThatEvaluates } from '../odd-sbcl.ts';
-import { run, WITHOUT_SBCL } from './run.ts';
+import { type Run, run, WITHOUT_SBCL } from './run.ts';
 
 const folder = temporaryFolder();
 afterAll(folder.remove);
@@ -28,8 +28,14 @@ function write(name: string, text: string): string {
 }
 
 describe('where all is well', () => {
-  test('each line says so, then come the clients, and the exit code is 0', async () => {
-    const { code, stdout, stderr } = await run(['doctor'], home);
+  const env = { ...home, XDG_STATE_HOME: join(folder.path, 'state') };
+  let doctor: Run;
+  beforeAll(async () => {
+    doctor = await run(['doctor'], env);
+  });
+
+  test('each line says so, then come the clients, and the exit code is 0', () => {
+    const { code, stdout, stderr } = doctor;
     expect([code, stderr]).toEqual([0, '']);
     const [checks = '', clients = ''] = stdout.split('\n\n');
     for (const line of checks.split('\n')) expect(line).toMatch(/^ok {3}\S/);
@@ -49,8 +55,8 @@ describe('where all is well', () => {
     ]);
   });
 
-  test('a line tells of each thing that an image just did', async () => {
-    const { stdout } = await run(['doctor'], home);
+  test('a line tells of each thing that an image just did', () => {
+    const { stdout } = doctor;
     expect(stdout).toMatch(/^ok {3}start: an image starts, here in \d+ ms$/m);
     expect(stdout).toContain(
       [
@@ -65,9 +71,7 @@ describe('where all is well', () => {
   });
 
   test('nothing of it gets into the records of the user', async () => {
-    const state = join(folder.path, 'state');
-    await run(['doctor'], { ...home, XDG_STATE_HOME: state });
-    const { stdout } = await run(['call', 'get_audit_log'], { ...home, XDG_STATE_HOME: state });
+    const { stdout } = await run(['call', 'get_audit_log'], env);
     expect(stdout).toMatch(/^0 calls in the audit log/);
   });
 });
@@ -179,14 +183,16 @@ describe('besides the image', () => {
   test('the library manager that images use is told', async () => {
     mkdirSync(join(folder.path, 'quicklisp'));
     const setup = write('quicklisp/setup.lisp', '(error "not run by the doctor")\n');
-    expect((await run(['doctor'], home)).stdout).toContain(
+    const linesOf = async (...flags: string[]) =>
+      (await run(['doctor', ...flags], { ...home, ...WITHOUT_SBCL })).stdout;
+    expect(await linesOf()).toContain(
       `ok   libraries: Quicklisp (${setup}) is loaded when a system or a form first needs it`,
     );
-    expect((await run(['doctor', '--libraries', 'none'], home)).stdout).toContain(
+    expect(await linesOf('--libraries', 'none')).toContain(
       'ok   libraries: --libraries none, and none is used',
     );
     write('.sbclrc', '(load "quicklisp/setup.lisp")\n(push #p"here/" asdf:*central-registry*)\n');
-    expect((await run(['doctor'], home)).stdout).toContain(
+    expect(await linesOf()).toContain(
       'ok   ~/.sbclrc is not loaded into images, and does more than set up a library manager; --init ~/.sbclrc loads it\n',
     );
   });
