@@ -81,19 +81,20 @@ async function endImage(): Promise<void> {
   await server.eval('(sb-ext:exit :abort t)');
 }
 
-mountTest.each([
-  ['a root', () => place.root, {}],
-  ['a read root', () => other.path, { args: ['--read-root', other.path] }],
-  ['a cache', () => join(place.cache, 'live-lisp'), {}],
-])('%s that does not answer while the server runs', async (_, dir, options) => {
-  writeFileSync(join(place.root, 'a.lisp'), '1\n');
-  await start(options).connect();
+/** Has the file system of DIR stop answering while an image of SERVER runs, and then end that image. */
+async function loseImage(dir: string): Promise<void> {
+  await server.connect();
   expect(await server.eval('(+ 1 2)')).toContain('3');
-  await silence(dir());
+  await silence(dir);
   // An image that runs needs the folder no more.
   expect(await besidesPings('eval_form', { form: '(+ 2 3)' })).toContain('5');
   await endImage();
-  expect(await besidesPings('eval_form', { form: '(+ 1 2)' })).toBe(silent(dir()));
+  expect(await besidesPings('eval_form', { form: '(+ 1 2)' })).toBe(silent(dir));
+}
+
+mountTest('a cache that does not answer while the server runs, which ends by a signal then', async () => {
+  start();
+  await loseImage(join(place.cache, 'live-lisp'));
   server.process.kill('SIGTERM');
   await until(
     'its end',
@@ -102,7 +103,29 @@ mountTest.each([
   );
 });
 
+mountTest(
+  'a root that does not answer while the server runs; once it answers again, the next call works',
+  async () => {
+    start();
+    await loseImage(place.root);
+    const unmounting = spawn('nsenter', [
+      '-t',
+      String(server.pid),
+      '-U',
+      '-m',
+      '--preserve-credentials',
+      'umount',
+      '-l',
+      place.root,
+    ]);
+    await once(unmounting, 'exit');
+    for (const program of programs.splice(0)) program.kill('SIGKILL');
+    await until('an image', 60_000, async () => (await server.eval('(+ 1 2)')).includes('3'));
+  },
+);
+
 mountTest('file tools name a root that does not answer', async () => {
+  writeFileSync(join(place.root, 'a.lisp'), '1\n');
   await start().connect();
   await server.eval('1');
   await silence(place.root);
@@ -126,27 +149,6 @@ mountTest('a folder in a root that does not answer keeps an image from starting,
   await silence(folder);
   await endImage();
   expect(await besidesPings('eval_form', { form: '(+ 1 2)' })).toBe(silent(folder));
-});
-
-mountTest('once the file system answers again, the next call works', async () => {
-  await start().connect();
-  await server.eval('1');
-  await silence(place.root);
-  await endImage();
-  expect(await besidesPings('eval_form', { form: '(+ 1 2)' })).toBe(silent(place.root));
-  const unmounting = spawn('nsenter', [
-    '-t',
-    String(server.pid),
-    '-U',
-    '-m',
-    '--preserve-credentials',
-    'umount',
-    '-l',
-    place.root,
-  ]);
-  await once(unmounting, 'exit');
-  for (const program of programs.splice(0)) program.kill('SIGKILL');
-  await until('an image', 60_000, async () => (await server.eval('(+ 1 2)')).includes('3'));
 });
 
 mountTest.each([
