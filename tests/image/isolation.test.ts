@@ -124,22 +124,6 @@ test('what a thread writes to the stream of a call that has ended comes with the
   expect(notices).toEqual(['Written by other threads since the last answer:\nlate words']);
 });
 
-test('a call that is cancelled before the image is ready is not run', async () => {
-  const [init, goOn] = [join(root.path, 'slow-init.lisp'), join(root.path, 'go-on')];
-  writeFileSync(init, `(loop until (probe-file "${goOn}") do (sleep 0.01))`);
-  const other = await startSession({ args: ['--init', init] });
-  try {
-    const controller = new AbortController();
-    const call = other.call('eval_form', { form: '(defvar *ran* t)' }, { signal: controller.signal });
-    setTimeout(() => controller.abort(), 300);
-    await expect(call).rejects.toThrow();
-    writeFileSync(goOn, '');
-    expect(await other.eval("(boundp '*ran*)")).toBe('NIL');
-  } finally {
-    await other.close();
-  }
-});
-
 test('ending all threads leaves those alone that answer, and says so', async () => {
   await session.eval('(defvar *still-here* :kept)');
   const text = await session.eval(
