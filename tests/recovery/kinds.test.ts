@@ -1,7 +1,7 @@
 // What built the image is there again after a loss, whatever kind it is of; what did not is told.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ERAS, type Session, startSession } from '../harness.ts';
+import { type Session, startSession } from '../harness.ts';
 import { definition, namesOf, toolOf, withSession } from '../lisp-tools/sessions.ts';
 import { until } from '../server/processes.ts';
 import { afterLoss, killImage, sessions } from './losses.ts';
@@ -227,21 +227,19 @@ test.each(KINDS.filter(([kind]) => ALONE.includes(kind)))(
   },
 );
 
-describe.each(ERAS)('tools in the %s era', (era) => {
-  test('come back at once, and count as made by an evaluation', async () => {
-    await withSession(era, async ({ session, changes }) => {
-      await session.eval(definition('gives_seven', 'seven'));
-      await until('the change', 2000, () => changes() > 0);
-      const before = changes();
-      await session.eval('(sb-ext:exit :abort t)');
-      await until('another change', 2000, () => changes() > before);
-      expect(await session.text('gives_seven')).toBe('seven');
-      expect((await toolOf(session, 'gives_seven'))?._meta).toEqual({ 'live-lisp/declaredLevel': 'safe' });
-      await killImage(session);
-      await until('its return', 5000, async () => (await namesOf(session)).includes('gives_seven'));
-      const { notices } = await session.call('gives_seven');
-      expect(notices.join('\n')).toContain('1 form, with 1 tool (gives_seven).');
-    });
+test('tools come back at once, and count as made by an evaluation', async () => {
+  await withSession('modern', async ({ session, changes }) => {
+    await session.eval(definition('gives_seven', 'seven'));
+    await until('the change', 2000, () => changes() > 0);
+    const before = changes();
+    await session.eval('(sb-ext:exit :abort t)');
+    await until('another change', 2000, () => changes() > before);
+    expect(await session.text('gives_seven')).toBe('seven');
+    expect((await toolOf(session, 'gives_seven'))?._meta).toEqual({ 'live-lisp/declaredLevel': 'safe' });
+    await killImage(session);
+    await until('its return', 5000, async () => (await namesOf(session)).includes('gives_seven'));
+    const { notices } = await session.call('gives_seven');
+    expect(notices.join('\n')).toContain('1 form, with 1 tool (gives_seven).');
   });
 });
 
