@@ -1,9 +1,9 @@
 // What the audit log holds of calls through the server, also when servers are killed or write it side by side.
 
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ElicitResult } from '@modelcontextprotocol/client';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { until } from './processes.ts';
 
@@ -29,6 +29,21 @@ interface Line {
   error?: string;
 }
 
+/** A server that tests share, each with an empty log: it writes to the end of the file, however long that is. */
+const sharedFolder = temporaryFolder();
+let shared: Session | undefined;
+afterAll(async () => {
+  await shared?.close();
+  sharedFolder.remove();
+});
+
+async function share(): Promise<Session> {
+  file = join(sharedFolder.path, 'state', 'audit.jsonl');
+  shared ??= await startSession({ args: ['--root', sharedFolder.path, '--audit', file] });
+  if (existsSync(file)) truncateSync(file);
+  return shared;
+}
+
 async function start(args: string[] = [], answer?: ElicitResult, root = folder.path): Promise<Session> {
   const session = await startSession({
     args: ['--root', root, '--audit', file, ...args],
@@ -51,7 +66,7 @@ async function records(): Promise<Line[]> {
 
 describe('the records', () => {
   test('S2.11 the record of a form is on disk while the form runs', async () => {
-    const session = await start();
+    const session = await share();
     const form = `(with-open-file (s "${file}") (loop for line = (read-line s nil) while line count t))`;
     expect(await session.eval(form)).toBe('1');
     const [begin, end] = await records();
@@ -67,7 +82,7 @@ describe('the records', () => {
   });
 
   test('S2.11 safe tools leave none; code that calls a tool does', async () => {
-    const session = await start();
+    const session = await share();
     await session.call('describe_symbol', { symbol: 'car' });
     await session.eval('(live-lisp:call-tool "eval_form" :form "(+ 1 2)")');
     expect((await records()).map(({ event, tool }) => tool ?? event)).toEqual([
@@ -97,7 +112,7 @@ describe('the records', () => {
   });
 
   test('long arguments are kept by their beginning and their digest', async () => {
-    const session = await start();
+    const session = await share();
     await session.eval(`(length "${'x'.repeat(10_000)}")`);
     const [begin] = await records();
     expect(begin?.arguments?.['form']).toMatch(
@@ -133,7 +148,7 @@ describe('the records', () => {
   });
 
   test('a damaged line that is still JSON is left out, and the others are shown', async () => {
-    const session = await start();
+    const session = await share();
     await session.eval('(+ 1 2)');
     const [begin = {}, end = {}] = await records();
     const damaged = [
@@ -189,7 +204,7 @@ function readText(): string {
 
 describe('get_audit_log', () => {
   test('filters, pages, and says what is wrong', async () => {
-    const session = await start();
+    const session = await share();
     for (const form of ['(+ 1 2)', '(car 5)', '(list "\u202e" 3)']) await session.eval(form);
     await session.call('load_system', { system: 'nothing-like-it' });
     const log = (args: Record<string, unknown>) => session.text('get_audit_log', args);

@@ -1,32 +1,30 @@
 // What hosts show their people and their model of the server as a whole.
 
-import { describe, expect, test } from 'vitest';
+import type { Client } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { identity } from '../../src/server/identity.ts';
-import { ERAS, type Session, startSession } from '../harness.ts';
+import { ERAS, startSession } from '../harness.ts';
 import { RawServer } from './raw.ts';
 
 const DESCRIPTION = 'Evaluate, search, debug and change a running Common Lisp (SBCL) program';
 
-async function within<Value>(era: 'legacy' | 'modern', use: (session: Session) => Promise<Value>) {
-  const session = await startSession({ era });
-  try {
-    return await use(session);
-  } finally {
-    await session.close();
-  }
-}
-
 describe.each(ERAS)('in the %s era', (era) => {
-  test('a client learns who serves, with a description and an icon', async () => {
-    const server = await within(era, async ({ client }) => client.getServerVersion());
+  let client: Client;
+  beforeAll(async () => {
+    ({ client } = await startSession({ era }));
+  });
+  afterAll(() => client.close());
+
+  test('a client learns who serves, with a description and an icon', () => {
+    const server = client.getServerVersion();
     expect(server).toMatchObject({ name: 'live-lisp', description: DESCRIPTION });
     const [icon] = server?.icons ?? [];
     expect(icon).toMatchObject({ mimeType: 'image/svg+xml', sizes: ['any'] });
     expect(decodeURIComponent(icon?.src ?? '')).toMatch(/^data:image\/svg\+xml,<svg xmlns="[^"]+".*<\/svg>$/);
   });
 
-  test('the first line of the instructions says alone what the server is for', async () => {
-    const text = await within(era, async ({ client }) => client.getInstructions() ?? '');
+  test('the first line of the instructions says alone what the server is for', () => {
+    const text = client.getInstructions() ?? '';
     expect(text.split('\n')[0]).toBe(
       'Ask and change a running Common Lisp (SBCL) program: evaluate, find symbols, callers and documentation, load, edit, test, debug, profile. Use it for any Lisp work, before reading files.',
     );
