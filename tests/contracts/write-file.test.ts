@@ -17,15 +17,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { APPROVE, accept, DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
 import { tree } from '../files/workspaces.ts';
-import { ERAS } from '../harness.ts';
 import { changedMeanwhile, NUL_IN_PATH, noRegularFile } from '../said.ts';
 
 const CHANGED = `failed: ${changedMeanwhile('write_file')}`;
 
-describe.each(ERAS)('in the %s era', (era) => {
+// How a question travels in each era is in tests/server/approvals.test.ts.
+describe('write_file', () => {
   let at: FileSession;
   beforeAll(async () => {
-    at = await openWorkspace({ era });
+    at = await openWorkspace({ era: 'modern' });
     // What stands for protected folders is made when the image starts, not while the root is emptied.
     await at.answer('apropos_search', { pattern: 'mapcar' });
   });
