@@ -221,7 +221,8 @@ describe('nothing is changed', () => {
     expect(text('package.lisp')).toBe(PACKAGE);
   });
 
-  test.each<[string, string, string, string]>([
+  /** What is asked for, the new name, and why that cannot be. */
+  const REFUSED: [what: string, name: string, to: string, why: string][] = [
     [
       'what is there',
       'shop:total',
@@ -266,9 +267,13 @@ describe('nothing is changed', () => {
       'SHOP::ITEM-PRICE does not stand in the form at code.lisp:5 that defines it: a macro makes the name. Rename what it is made of, such as the structure or the slot.',
     ],
     ['no symbol', 'shop::nothing', 'thing', 'Symbol NOTHING not found in package shop (status: NIL)'],
-  ])('for %s', async (_, name, to, why) => {
-    expect(await rename(name, to)).toBe(`failed: ${why}`);
-    expect(at.questions).toEqual([]);
+  ];
+
+  test('for what cannot be renamed, nor named so', async () => {
+    for (const [what, name, to, why] of REFUSED) {
+      expect(await rename(name, to), what).toBe(`failed: ${why}`);
+      expect(at.questions, what).toEqual([]);
+    }
   });
 
   test('for what only an evaluation has', async () => {
