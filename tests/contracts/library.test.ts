@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { PROJECT } from '../harness.ts';
 
 /** Returns what a new process prints that runs SCRIPT, in which `lisp` is the built library. */
@@ -70,22 +70,37 @@ describe('the search of the package', () => {
 });
 
 describe('what a program gives wrongly', () => {
-  /** Returns what each of CALLS, written in JavaScript, fails with in a process that has registered the tools. */
-  function failures(calls: string[]): unknown {
-    return inNewProcess(`${PRINT}
+  const CALLS = ['null', 'undefined', '5', '{}', '{ name: 5 }', '{ name: null }'];
+  const OPTIONS = ['null', '5', '{ approve: 5 }', '{ approve: null }', '{ approve: undefined }'];
+  const VERDICTS = ['undefined', 'null', 'true', '{}', '{ kind: "yes" }', 'Promise.resolve()'];
+  const FILTERS = ['{ categories: null }', '{ categories: "xref" }', 'null', '"safe"'];
+
+  /** What each call of a kind fails with, in a process that has registered the tools. */
+  let failures: Record<'calls' | 'options' | 'verdicts' | 'filters', string[]>;
+  beforeAll(() => {
+    const list = (calls: string[]) =>
+      `await failuresOf([${calls.map((call) => `() => ${call}`).join(', ')}])`;
+    failures = inNewProcess(`${PRINT}
       const failure = async (work) => {
         try { return (await work()).error ?? 'nothing'; } catch (error) { return error.name + ': ' + error.message; }
       };
+      const failuresOf = async (works) => {
+        const told = [];
+        for (const work of works) told.push(await failure(work));
+        return told;
+      };
       lisp.registerAgentQTools();
       const write = { name: 'write_file', arguments: { path: 'never/x', content: '' } };
-      const told = [];
-      for (const work of [${calls.map((call) => `() => ${call}`).join(', ')}]) told.push(await failure(work));
-      print(told);`);
-  }
+      print({
+        calls: ${list(CALLS.map((call) => `lisp.executeToolCall(${call})`))},
+        options: ${list(OPTIONS.map((each) => `lisp.executeToolCall({ name: 'nope' }, ${each})`))},
+        verdicts: ${list(VERDICTS.map((each) => `lisp.executeToolCall(write, { approve: () => (${each}) })`))},
+        filters: ${list(FILTERS.map((filter) => `lisp.getAgentQTools(${filter})`))},
+      });`) as typeof failures;
+  });
 
   test('S2.9 S4.13 what is no call is told', () => {
-    const calls = ['null', 'undefined', '5', '{}', '{ name: 5 }', '{ name: null }'];
-    expect(failures(calls.map((call) => `lisp.executeToolCall(${call})`))).toEqual([
+    expect(failures.calls).toEqual([
       'A call must be an object with the name of a tool and its arguments, not null.',
       'A call must be an object with the name of a tool and its arguments, not undefined.',
       'A call must be an object with the name of a tool and its arguments, not the number 5.',
@@ -96,8 +111,7 @@ describe('what a program gives wrongly', () => {
   });
 
   test('S2.9 what are no options of a call is told', () => {
-    const options = ['null', '5', '{ approve: 5 }', '{ approve: null }', '{ approve: undefined }'];
-    expect(failures(options.map((each) => `lisp.executeToolCall({ name: 'nope' }, ${each})`))).toEqual([
+    expect(failures.options).toEqual([
       'The options of a call must be an object, such as { approve }, not null.',
       'The options of a call must be an object, such as { approve }, not the number 5.',
       'approve must be a function that asks a human and returns what they said, not the number 5.',
@@ -107,16 +121,13 @@ describe('what a program gives wrongly', () => {
   });
 
   test('S2.12 an approve that returns no verdict approves nothing, and is told', () => {
-    const verdicts = ['undefined', 'null', 'true', '{}', '{ kind: "yes" }', 'Promise.resolve()'];
-    const calls = verdicts.map((verdict) => `lisp.executeToolCall(write, { approve: () => (${verdict}) })`);
     const told =
       'The function approve did not return what the human said, so nothing was done. It must return an object whose kind is approved, modified, denied or unanswered.';
-    expect(failures(calls)).toEqual(verdicts.map(() => told));
+    expect(failures.verdicts).toEqual(VERDICTS.map(() => told));
   });
 
   test('S4.5 S4.6 what is no filter is told', () => {
-    const filters = ['{ categories: null }', '{ categories: "xref" }', 'null', '"safe"'];
-    expect(failures(filters.map((filter) => `lisp.getAgentQTools(${filter})`))).toEqual([
+    expect(failures.filters).toEqual([
       'CallError: categories must be a list of names, such as ["xref"], not null.',
       'CallError: categories must be a list of names, such as ["xref"], not a string.',
       'CallError: The filter must be an object, such as { categories: ["xref"] }, not null.',
