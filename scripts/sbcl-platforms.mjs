@@ -5,7 +5,7 @@ export const FOLDER = '/root/live-lisp';
 
 /** The tests of what live-lisp is for: load, find, callers, evaluate, errors with frames, interrupt, timeout. */
 export const MAIN = [
-  ...['smoke', 'who-calls', 'who-calls-styles', 'apropos-search', 'frames-readers'].map(
+  ...['protocol', 'who-calls', 'who-calls-styles', 'apropos-search', 'frames-readers'].map(
     (name) => `contracts/${name}`,
   ),
   ...['evaluation', 'interrupt', 'loading'].map((name) => `image/${name}`),
