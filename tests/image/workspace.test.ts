@@ -3,7 +3,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Session, type StartOptions, startSession, temporaryFolder, warmCache } from '../harness.ts';
+import {
+  LIBRARIES_AS_COMPILED,
+  type Session,
+  type StartOptions,
+  startSession,
+  temporaryFolder,
+  warmCache,
+} from '../harness.ts';
 import { libraries } from '../libraries.ts';
 
 libraries('alexandria');
@@ -71,7 +78,7 @@ describe('ASDF finds', () => {
     system('deep', 'root/some/where/below');
     system('far', 'further/below/it');
     await expectFound(['mine', 'deep', 'other', 'far', 'alexandria'], {
-      args: ['--root', root, '--root', further],
+      args: ['--root', root, '--root', further, ...LIBRARIES_AS_COMPILED],
       env: { CL_SOURCE_REGISTRY: '' },
     });
   });

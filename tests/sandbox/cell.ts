@@ -27,12 +27,12 @@ export function workspace(empty?: 'empty'): { root: string; cache: string; remov
   return { root, cache, remove: folder.remove };
 }
 
-/** Starts a session over ROOT with the sandbox and FLAGS. */
+/** Starts a session over ROOT with the sandbox and the flags ARGS, whose images have a heap of the size HEAP. */
 export function startSandboxed(
   root: string,
-  { args = ['--sandbox', 'strict'], ...options }: StartOptions = {},
+  { args = ['--sandbox', 'strict'], heap = '512MB', ...options }: StartOptions & { heap?: string } = {},
 ): Promise<Session> {
-  return startSession({ ...options, args: [...args, '--root', root, '--heap', '512MB'], cwd: root });
+  return startSession({ ...options, args: [...args, '--root', root, '--heap', heap], cwd: root });
 }
 
 /** Has the image of SESSION run COMMAND in a shell, and returns the exit code and what that wrote. */
