@@ -71,8 +71,12 @@ describe('the whole text', () => {
     'SB-INT::SIMPLE-READER-PACKAGE-ERROR',
   ])('of a %s without a slot', async (type) => {
     const name = type.replace(/^.*::/, '');
+    // SBCL's own report signals another error from 2.6 on.
+    const signalled = await session.eval(
+      `(handler-case (princ-to-string (make-condition '${type})) (error (c) (values (intern (string (type-of c)) :cl-user))))`,
+    );
     expect(await failure(`(error '${type})`)).toBe(
-      `Error: #<${name}: printing it signalled SIMPLE-ERROR>\nType: ${type}`,
+      `Error: #<${name}: printing it signalled ${signalled}>\nType: ${type}`,
     );
   });
 

@@ -202,10 +202,15 @@ describe('the cache', () => {
   });
 
   test('that cannot be used costs the image none of its abilities, and leaves nothing behind', async () => {
+    const lessIn = async (session: Session) => {
+      expect(await session.eval('(third (list 1 2 3))')).toBe('3');
+      return /^Less with this SBCL: .*/m.exec(await session.text('image_status'))?.[0];
+    };
+    // Some SBCLs have less in any image.
+    const less = await withSession({}, lessIn);
     const env = { XDG_CACHE_HOME: UNUSABLE[0], TMPDIR: folder.path };
     await withSession({ env, waits: { image: { start: 600_000 } } }, async (session) => {
-      expect(await session.eval('(third (list 1 2 3))')).toBe('3');
-      expect(await session.text('image_status')).not.toContain('Less with this SBCL');
+      expect(await lessIn(session)).toBe(less);
       const left = readdirSync(folder.path).filter((name) => /^live-lisp-\d+-\w{6}$/.test(name));
       expect(left).toEqual([]);
     });
