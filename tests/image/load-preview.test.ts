@@ -19,7 +19,10 @@ test('S2.11 its content', async () => {
 });
 
 test.each([
-  [{ forget: true }, '1 line to compile and run, what it no longer\n\u2026 has to remove from the image'],
+  [
+    { forget: true },
+    '1 line to compile and run, and then to remove\n\u2026 from the image what the file no longer defines',
+  ],
   [{ check: true }, '1 line to compile, not to load'],
 ])('with %j what else becomes of it', async (how, told) => {
   at.put('a.lisp', '(a)\n');
