@@ -3,7 +3,6 @@
 import { headOf } from './again.ts';
 import { elementsOf, type Form, formText } from './form.ts';
 import { MARK } from './lexer.ts';
-import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
 
 /** A form that names something, as an outline of its file shows it. */
@@ -34,27 +33,6 @@ export function definitionsIn(forms: TopLevelForms): Defined[] {
 export function definedAt(forms: TopLevelForms, start: number): Defined[] {
   const found = forms.at(start);
   return found ? definedBy(found.form, forms.source.text, 0) : [];
-}
-
-/** Returns the spans of those of FORMS whose name is SYMBOL, or a string that names SYMBOL. */
-export function definitionsNamed(forms: TopLevelForms, symbol: string): { start: number; end: number }[] {
-  const { text } = forms.source;
-  return formsMentioning(forms, symbol).flatMap((start) => {
-    const found = forms.at(start);
-    const name = found && elementsOf(found.form)[1];
-    const named = found && (headOf(found.form, text)?.name === symbol || isString(forms, name, symbol));
-    return named ? [{ start: found.start, end: found.end }] : [];
-  });
-}
-
-/** True when PART is a string that names SYMBOL, as in (defsystem "name" ...). */
-function isString(forms: TopLevelForms, part: Form | undefined, symbol: string): boolean {
-  const { text } = forms.source;
-  return (
-    part !== undefined &&
-    text[part.start] === '"' &&
-    formText(text, part).slice(1, -1).toUpperCase() === symbol
-  );
 }
 
 /** How deep definitions are searched for in forms that name nothing. */

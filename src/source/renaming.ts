@@ -56,7 +56,8 @@ const LOOP_WORDS = new Set(
 );
 
 /** Returns the edits that TASK makes in TEXT, and the places that stay. */
-export function scanFor(text: string, task: Task, tree = treeOf(text)): Scan {
+export function scanFor(text: string, task: Task): Scan {
+  const tree = treeOf(text);
   const scan: Scan = { edits: [], kept: [], ...(tree.cut !== undefined && { cut: tree.cut }) };
   const byName = new Map(task.renamings.map((renaming) => [renaming.from, renaming]));
   for (const part of tree.atoms) {

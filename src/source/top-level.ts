@@ -1,6 +1,6 @@
 /** Names the top-level forms of a Lisp text. */
 
-import { bare, MARK, nextToken } from './lexer.ts';
+import { bare, nextToken } from './lexer.ts';
 import type { TopLevelForms } from './position.ts';
 
 /** A top-level form and its span. OPERATOR and NAME are its first two elements, as the reader interns them; NAME of a
@@ -21,22 +21,6 @@ export function topLevelForms(forms: TopLevelForms): TopLevelForm[] {
     const end = starts[number + 1] ?? text.length;
     return { number, start, end, ...headAt(text, start), home: forms.homeAt(start) };
   });
-}
-
-/** Returns the symbols directly in the list at index START of SOURCE, as the reader interns them: operator and
- *  arguments, quoted ones included. */
-export function partsOf(source: string, start: number): string[] {
-  const names: string[] = [];
-  let depth = 0;
-  for (let at = start; ; ) {
-    const token = nextToken(source, at, false);
-    if (token.kind === 'end') return names;
-    if (token.kind === '(' || token.kind === '#(') depth++;
-    if (token.kind === ')') depth--;
-    if (depth === 0) return names;
-    if (depth === 1 && token.kind === 'atom' && !token.name.startsWith(MARK)) names.push(token.name);
-    at = token.end;
-  }
 }
 
 function headAt(source: string, start: number): { operator: string; name?: string } {

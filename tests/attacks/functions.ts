@@ -25,7 +25,7 @@ import { imbalanceOf } from '../../src/source/balance.ts';
 import { mentionsIn } from '../../src/source/calls.ts';
 import { brokenCall, codeFinder, topLevelLists, withoutProse } from '../../src/source/code-search.ts';
 import { definitionOf } from '../../src/source/definition.ts';
-import { definitionsIn, definitionsNamed } from '../../src/source/definitions.ts';
+import { definitionsIn } from '../../src/source/definitions.ts';
 import { argumentOf, disagreement, elementsOf, fitOf, parsedLambdaList } from '../../src/source/fits.ts';
 import { readForm } from '../../src/source/form.ts';
 import { instanceUsesIn } from '../../src/source/instances.ts';
@@ -216,7 +216,6 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   },
   definitionOf: (text) => definitionOf(text, FEATURES),
   partAt: (text) => topLevelForms(forms(text)).map((form) => partAt(text, form, form.end - 1)),
-  definitionsNamed: (text) => definitionsNamed(forms(text), 'FOO'),
   imbalanceWithProposal: (text) => imbalanceWithProposal('x', text),
   newImbalanceText: (text) => newImbalanceText('x', '(a)', text),
   apart: (text) => apart(text),

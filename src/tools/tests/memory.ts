@@ -67,7 +67,7 @@ export function isBad({ failed = 0, errors = 0, left }: TestResult): boolean {
 }
 
 /** Returns for each of TESTS whether it passed every time that it ran. */
-export function outcomes(tests: readonly TestResult[]): Map<string, boolean> {
+function outcomes(tests: readonly TestResult[]): Map<string, boolean> {
   const passed = new Map<string, boolean>();
   for (const test of tests) passed.set(test.test, passed.get(test.test) !== false && !isBad(test));
   return passed;
