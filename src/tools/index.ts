@@ -7,23 +7,33 @@ import type { Tool } from '../kernel/tool.ts';
 import type { AuditLog } from '../records/audit-log.ts';
 import type { ReplHistory } from '../records/repl-history.ts';
 import { overImage } from './answered.ts';
-import type { PendingEdits } from './buffer/buffers.ts';
-import { bufferTools } from './buffer/index.ts';
+import { type PendingEdits, WorkspaceBuffers } from './buffer/buffers.ts';
+import { readBuffer, readFile } from './buffer/reading.ts';
+import { searchInBuffer } from './buffer/search-in-buffer.ts';
+import { writeFile } from './buffer/writing.ts';
 import { debug } from './debug/debug.ts';
 import type { Holds } from './debug/hold.ts';
 import { inspect } from './debug/inspect.ts';
 import { editDefinitions } from './definitions/edit-definitions.ts';
 import { readDefinition } from './definitions/read-definition.ts';
-import { diffTools } from './diff/index.ts';
+import { proposeFileEdit } from './diff/edit.ts';
 import { compareImage } from './execution/compare-image.ts';
+import { compileForm } from './execution/compilation.ts';
 import { evalForm } from './execution/evaluation.ts';
+import { getReplHistory } from './execution/history.ts';
 import { imageStatus } from './execution/image-status.ts';
-import { executionTools } from './execution/index.ts';
 import { interrupt } from './execution/interrupt.ts';
+import { getLastError } from './execution/last-error.ts';
 import { loadFile, loadSystem } from './execution/loading.ts';
 import { restartImage } from './execution/restart.ts';
+import { classHierarchy, classSlots } from './introspection/clos.ts';
+import { functionArglist } from './introspection/functions.ts';
 import { impactOfChange } from './introspection/impact.ts';
-import { introspectionTools } from './introspection/index.ts';
+import { macroexpandForm } from './introspection/macros.ts';
+import { listPackageSymbols } from './introspection/packages.ts';
+import { whoReferences } from './introspection/references.ts';
+import { aproposSearch, describeSymbol } from './introspection/symbols.ts';
+import { whoCalls } from './introspection/xref.ts';
 import { observe } from './observe/observe.ts';
 import type { Places } from './places.ts';
 import { renameSymbol } from './renaming/rename-symbol.ts';
@@ -57,11 +67,26 @@ export interface Grounds {
 /** Returns the eighteen tools of the contract (C5). */
 export function agentQTools(grounds: Grounds): Tool[] {
   const { image, workspace, places, holds, history, pendingEdits, matchMs } = grounds;
+  const buffers = new WorkspaceBuffers(workspace, pendingEdits);
   return [
-    ...introspectionTools(image, places),
-    ...executionTools(image, history, { places, holds }),
-    ...bufferTools(workspace, pendingEdits, matchMs),
-    ...diffTools(workspace),
+    describeSymbol(image, places),
+    aproposSearch(image, places),
+    functionArglist(image, places),
+    whoCalls(image, places),
+    whoReferences(image, places),
+    listPackageSymbols(image),
+    classSlots(image),
+    classHierarchy(image),
+    macroexpandForm(image, places),
+    evalForm(image, history, { places, holds }),
+    compileForm(image, { places, holds }),
+    getLastError(image, places),
+    getReplHistory(history),
+    readFile(workspace, buffers),
+    readBuffer(buffers),
+    searchInBuffer(buffers, matchMs),
+    writeFile(workspace),
+    proposeFileEdit(workspace),
   ].map((tool) => overImage(notingUnloaded(tool, grounds)));
 }
 

@@ -3,8 +3,10 @@
 import { readFileSync, truncateSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { presentFile, replaceFile } from '../../src/files/write.ts';
-import { bufferTools } from '../../src/tools/buffer/index.ts';
-import { diffTools } from '../../src/tools/diff/index.ts';
+import { WorkspaceBuffers } from '../../src/tools/buffer/buffers.ts';
+import { readBuffer, readFile } from '../../src/tools/buffer/reading.ts';
+import { writeFile } from '../../src/tools/buffer/writing.ts';
+import { proposeFileEdit } from '../../src/tools/diff/edit.ts';
 import { within } from '../load.ts';
 import { makeWorkspace, type TestWorkspace, tree } from './workspaces.ts';
 
@@ -18,8 +20,15 @@ afterEach(() => at.remove());
 
 /** Calls the handler of the file tool NAME with a signal that is aborted after MS milliseconds. */
 async function cancelled(name: string, args: object, ms: number): Promise<unknown> {
-  const tool = [...bufferTools(at.workspace), ...diffTools(at.workspace)].find((each) => each.name === name);
-  return tool?.handler({ ...args }, { signal: ms === 0 ? AbortSignal.abort() : AbortSignal.timeout(ms) });
+  const { workspace } = at;
+  const buffers = new WorkspaceBuffers(workspace);
+  const tools = [
+    ...[readFile(workspace, buffers), readBuffer(buffers)],
+    ...[writeFile(workspace), proposeFileEdit(workspace)],
+  ];
+  return tools
+    .find((each) => each.name === name)
+    ?.handler({ ...args }, { signal: ms === 0 ? AbortSignal.abort() : AbortSignal.timeout(ms) });
 }
 
 /** Makes a text file of 200 GB, of which the disk holds only the beginning. */
