@@ -1,4 +1,4 @@
-/** Indexes where each name stands in a Lisp text. */
+/** Finds where a name stands in a Lisp text. */
 
 import { type Features, skippedIn } from './form.ts';
 import { bare, MARK, nextToken, type Token } from './lexer.ts';
@@ -13,11 +13,6 @@ export interface Mention {
   index: number;
   called: boolean;
 }
-
-/** A mention is stored as its index times BITS, plus these flags. */
-const CALLED = 1;
-const DEFINED = 2;
-const BITS = 4;
 
 /** Yields the tokens of TEXT from START to END, a top-level form, without what #+ and #- exclude under FEATURES. */
 function* tokensOf(
@@ -35,48 +30,29 @@ function* tokensOf(
   }
 }
 
-/** An index of the names in a text, built in one pass. */
-export class Names {
-  readonly #mentions = new Map<string, number[]>();
-
-  /** Indexes SOURCE with its top-level FORMS under FEATURES. */
-  constructor(source: string, forms: readonly TopLevelForm[], features: Features) {
-    for (const form of forms) this.#look(source, form, features);
-  }
-
-  /** Returns the uses of the symbol NAME, of any package, in FORM, and how many definitions of it FORM has. */
-  in({ start, end }: TopLevelForm, name: string): { uses: Mention[]; definitions: number } {
-    const there = (this.#mentions.get(name) ?? []).filter(
-      (each) => each >= start * BITS && each < end * BITS,
-    );
-    const uses = there.filter((each) => (each & DEFINED) === 0);
-    return {
-      uses: uses.map((each) => ({ index: Math.floor(each / BITS), called: (each & CALLED) !== 0 })),
-      definitions: there.length - uses.length,
-    };
-  }
-
-  #look(source: string, form: TopLevelForm, features: Features): void {
-    const quotes = new Quotes();
-    let [first, last]: (Token | undefined)[] = [];
-    for (const token of tokensOf(source, form, features)) {
-      const quoted = quotes.pass(token);
-      if (token.kind === 'atom' && token.name !== '' && !token.name.startsWith(MARK)) {
-        const opened = last?.kind === '(' || last?.kind === "#'" ? last : undefined;
-        const defined = first?.kind === '(' && last?.kind === 'atom' && bare(last.name).startsWith('DEF');
-        const called = opened !== undefined && !quoted;
-        this.#note(token.name, (opened ?? token).start * BITS + (defined ? DEFINED : called ? CALLED : 0));
-      }
-      [first, last] = [last, token];
+/** Returns the uses of the symbol NAME, of any package, in FORM of SOURCE under FEATURES, and how many definitions of it
+ *  FORM has. */
+export function mentionsOf(
+  source: string,
+  form: TopLevelForm,
+  features: Features,
+  name: string,
+): { uses: Mention[]; definitions: number } {
+  const quotes = new Quotes();
+  const uses: Mention[] = [];
+  let definitions = 0;
+  let [first, last]: (Token | undefined)[] = [];
+  for (const token of tokensOf(source, form, features)) {
+    const quoted = quotes.pass(token);
+    const { kind, name: written } = token;
+    if (kind === 'atom' && written !== '' && !written.startsWith(MARK) && bare(written) === name) {
+      const opened = last?.kind === '(' || last?.kind === "#'" ? last : undefined;
+      if (first?.kind === '(' && last?.kind === 'atom' && bare(last.name).startsWith('DEF')) definitions++;
+      else uses.push({ index: (opened ?? token).start, called: opened !== undefined && !quoted });
     }
+    [first, last] = [last, token];
   }
-
-  #note(token: string, mention: number): void {
-    const name = bare(token);
-    const known = this.#mentions.get(name);
-    if (known === undefined) this.#mentions.set(name, [mention]);
-    else known.push(mention);
-  }
+  return { uses, definitions };
 }
 
 /** Tracks which tokens are quoted as they pass. */

@@ -9,7 +9,7 @@ import { type Defined, definedAt } from '../source/definitions.ts';
 import type { Features } from '../source/form.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
 import { canHave, symbolIn } from '../source/mentioning.ts';
-import type { Names } from '../source/names.ts';
+import { mentionsOf } from '../source/names.ts';
 import { TopLevelForms } from '../source/position.ts';
 import { bareOf } from '../source/qualified.ts';
 import { allNamed, type Target, targetsNamed, type Wanted } from '../source/targets.ts';
@@ -53,8 +53,8 @@ export interface Forms {
   text: string;
   list: readonly TopLevelForm[];
   position: (index: number) => SourcePosition;
-  /** The index of the names in the text. */
-  names: Names;
+  /** Returns the uses of a symbol in FORM, whatever its package, and how many definitions of it FORM has. */
+  mentions: (form: TopLevelForm, name: string) => ReturnType<typeof mentionsOf>;
   /** Returns the definitions that FORM makes, those in its subforms included. */
   defined: (form: TopLevelForm) => Defined[];
 }
@@ -289,7 +289,7 @@ export class Places {
       text: source.text.text,
       list: source.list(),
       position: (index) => source.text.positionAt(index),
-      names: this.#sources.names(source),
+      mentions: (form, name) => mentionsOf(source.text.text, form, this.features, name),
       defined: (form) => definedAt(source.forms(), form.start),
     };
   }

@@ -9,7 +9,6 @@ import { type Bounds, type RegularFile, readRegular, readRegularAside } from '..
 import { decode } from '../files/text.ts';
 import type { Features } from '../source/form.ts';
 import { KeptForms } from '../source/kept-forms.ts';
-import { Names } from '../source/names.ts';
 import { TopLevelForms } from '../source/position.ts';
 import { SourceText } from '../source/text.ts';
 import { type TopLevelForm, topLevelForms } from '../source/top-level.ts';
@@ -43,7 +42,6 @@ export class Source {
   #forms: TopLevelForms | undefined;
   #formsAsLoaded: TopLevelForms | undefined;
   #list: readonly TopLevelForm[] | undefined;
-  #names: Names | undefined;
 
   constructor(file: string, version: Version, written: number, octets: Uint8Array, reading: Reading) {
     this.#reading = reading;
@@ -59,7 +57,6 @@ export class Source {
     const features = this.#reading.features();
     if (this.#forms?.holdUnder(features)) return this.#forms;
     this.#list = undefined;
-    this.#names = undefined;
     this.#forms = new TopLevelForms(this.text, features, this.#reading.kept);
     return this.#forms;
   }
@@ -79,25 +76,10 @@ export class Source {
     this.#list ??= topLevelForms(forms);
     return this.#list;
   }
-
-  /** Returns the index of the names in the text. */
-  names(): Names {
-    const list = this.list();
-    this.#names ??= new Names(this.text.text, list, this.#reading.features());
-    return this.#names;
-  }
-
-  /** Drops the index of names. */
-  forgetNames(): void {
-    this.#names = undefined;
-  }
 }
 
 /** At most this many characters of file versions are cached. */
 const KEPT = 8 * 1024 * 1024;
-
-/** Indices of names are cached for texts of at most this many characters. An index takes about six times its text. */
-const NAMED = 4 * 1024 * 1024;
 
 /** At most this many characters of files read by `prepare` are kept; the oldest are dropped first. */
 const ASIDE = 4 * KEPT;
@@ -115,8 +97,6 @@ export class Sources {
   readonly #reading: Reading;
   /** Files read since the last microtask, which clears the map. */
   readonly #read = new Map<string, Source | undefined>();
-  /** Sources whose index of names is cached, least recently used first. */
-  readonly #named = new Set<Source>();
   /** Files that `prepare` read, as they were then. */
   readonly #aside = new Map<string, { real: string; source: Source | undefined }>();
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
@@ -205,21 +185,6 @@ export class Sources {
   /** The features that files are read under. */
   get features(): Features {
     return this.#reading.features();
-  }
-
-  /** Returns the index of the names in SOURCE, and drops the least recently used indices beyond NAMED characters. */
-  names(source: Source): Names {
-    this.#named.delete(source);
-    this.#named.add(source);
-    let size = 0;
-    for (const { text } of this.#named) size += text.text.length;
-    for (const each of this.#named) {
-      if (size <= NAMED || each === source) break;
-      each.forgetNames();
-      this.#named.delete(each);
-      size -= each.text.text.length;
-    }
-    return source.names();
   }
 
   /** Records that the present version of FILE was just loaded. */

@@ -30,7 +30,7 @@ import { argumentOf, disagreement, elementsOf, fitOf, parsedLambdaList } from '.
 import { readForm } from '../../src/source/form.ts';
 import { instanceUsesIn } from '../../src/source/instances.ts';
 import { definedLambdaList } from '../../src/source/lambda-list.ts';
-import { Names, symbolsIn } from '../../src/source/names.ts';
+import { mentionsOf, symbolsIn } from '../../src/source/names.ts';
 import { Packages } from '../../src/source/packages.ts';
 import { partAt } from '../../src/source/parts.ts';
 import { TopLevelForms } from '../../src/source/position.ts';
@@ -110,7 +110,7 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
     return all.starts().map((start) => all.packageAt(start));
   },
   topLevelForms: (text) => topLevelForms(forms(text)),
-  Names: (text) => new Names(text, topLevelForms(forms(text)), FEATURES),
+  mentionsOf: (text) => topLevelForms(forms(text)).map((form) => mentionsOf(text, form, FEATURES, 'FOO')),
   definitionsIn: (text) => definitionsIn(forms(text)),
   spots: (text) => {
     const all = forms(text);

@@ -1,31 +1,29 @@
 import { expect, test } from 'vitest';
 import { KeptForms } from '../../src/source/kept-forms.ts';
-import { Names } from '../../src/source/names.ts';
+import { mentionsOf } from '../../src/source/names.ts';
 import { TopLevelForms } from '../../src/source/position.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { topLevelForms } from '../../src/source/top-level.ts';
 
 const NONE = new Set<string>();
 
-function namesOf(text: string) {
+/** Returns the mentions of F in each form of TEXT. */
+function mentionsIn(text: string) {
   const list = topLevelForms(new TopLevelForms(new SourceText(text), NONE));
-  return { names: new Names(text, list, NONE), list };
+  return list.map((form) => mentionsOf(text, form, NONE, 'F'));
 }
 
 test('a name is found in whatever package it stands, as it is read', () => {
   const text = '(f) (p::f) (g |F| :f #:f) \'(f) (list #\'f) "f" ; f';
-  const { names, list } = namesOf(text);
-  const called = list.map((form) => names.in(form, 'F').uses.map((use) => use.called));
+  const called = mentionsIn(text).map(({ uses }) => uses.map((use) => use.called));
   expect(called).toEqual([[true], [true], [false], [false], [true], []]);
 });
 
 test('a definition is counted apart, and a name is of the form that it stands in', () => {
   const text = '(defun f () (g))\n(let () (defmethod f ()) (f))';
-  const { names, list } = namesOf(text);
-  expect(list.map((form) => names.in(form, 'F').definitions)).toEqual([1, 1]);
-  expect(list.map((form) => names.in(form, 'F').uses)).toEqual([
-    [],
-    [{ index: text.lastIndexOf('(f)'), called: true }],
+  expect(mentionsIn(text)).toEqual([
+    { uses: [], definitions: 1 },
+    { uses: [{ index: text.lastIndexOf('(f)'), called: true }], definitions: 1 },
   ]);
 });
 
@@ -47,9 +45,9 @@ test('what the image does not read is no place of a name', () => {
   const text = '#+yes (f #-yes (g) #+(or yes no) (h #-(and yes) #-yes (g) (g)) #+no (h) (list #+no (g)))';
   const features = new Set(['YES']);
   const list = topLevelForms(new TopLevelForms(new SourceText(text), features));
-  const names = new Names(text, list, features);
   const [form] = list;
-  const places = (name: string) => (form ? names.in(form, name).uses.map(({ index }) => index) : []);
+  const places = (name: string) =>
+    form ? mentionsOf(text, form, features, name).uses.map(({ index }) => index) : [];
   expect(places('G')).toEqual([]);
   expect(places('H')).toEqual([text.indexOf('(h ')]);
 });

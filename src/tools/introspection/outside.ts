@@ -90,11 +90,11 @@ function isUse(
   form: TopLevelForm,
   { possible, changed }: Caller,
   { used, variable }: Asked,
-  { names }: Forms,
+  { mentions }: Forms,
 ): boolean {
   const isAbout = bare(form.name ?? '') === used && (possible || form.operator.startsWith('DEF'));
   if ((possible || variable) && (SAYING.has(form.operator) || isAbout)) return false;
-  const { uses, definitions } = names.in(form, used);
+  const { uses, definitions } = mentions(form, used);
   return uses.length > 0 || (!changed && !(possible && definitions > 0));
 }
 
@@ -115,7 +115,7 @@ function describedForm(
     (KINDS.has(form.operator) ||
       form.operator.startsWith('DEF') ||
       // A list that begins with the name may be a call of it.
-      (names.includes(defined) && !forms.names.in(form, bareOf(defined)).uses.some(({ called }) => called)));
+      (names.includes(defined) && !forms.mentions(form, bareOf(defined)).uses.some(({ called }) => called)));
   const uses = usesIn(form, used, forms);
   const at = uses.map(({ index }) => forms.position(index));
   return {
@@ -134,8 +134,8 @@ function describedForm(
 
 /** Returns the uses of USED in FORM. When FORM also calls it, the name that FORM defines is none: in (test area (is
  *  (area 2))) only the second is a use. */
-function usesIn(form: TopLevelForm, used: string, { names }: Forms): Mention[] {
-  const { uses } = names.in(form, used);
+function usesIn(form: TopLevelForm, used: string, { mentions }: Forms): Mention[] {
+  const { uses } = mentions(form, used);
   const [first, ...others] = uses;
   const isName = bare(form.name ?? '') === used && first?.called === false;
   return isName && others.some(({ called }) => called) ? others : uses;
