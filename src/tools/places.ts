@@ -3,6 +3,7 @@
 import { relative } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Bounds } from '../files/regular.ts';
+import { boundLine } from '../kernel/reply.ts';
 import type { Place } from '../image/wire/data.ts';
 import type { Definition } from '../source/again.ts';
 import { type Defined, definedAt } from '../source/definitions.ts';
@@ -108,7 +109,7 @@ export class Places {
 
   /** Returns `FILE:LINE:COLUMN` of PLACE, which is in DEFINITION, as far as it is known. */
   locate(place: Place, definition: Definition): string {
-    if (place.file === undefined) return 'no source';
+    if (place.file === undefined) return noSource().at;
     const versions = this.#versions(place);
     if (versions === undefined) return noSource(this.fileName(place.file)).at;
     const { start, now, changed, inside } = whereNow(versions, place, definition);
@@ -120,7 +121,7 @@ export class Places {
    *  gets a site for each. */
   sites(uses: readonly Place[], used: Used, definition: Definition): Site[] {
     const [place] = uses;
-    if (place?.file === undefined) return [{ at: 'no source', text: '' }];
+    if (place?.file === undefined) return [noSource()];
     const { file } = place;
     const versions = this.#versions(place);
     if (versions === undefined) return [noSource(this.fileName(file))];
@@ -156,10 +157,10 @@ export class Places {
       .map((other) => this.#site(file, now, other));
   }
 
-  /** Returns the site of PLACE, or undefined when PLACE has no file. */
-  site(place: Place): Site | undefined {
+  /** Returns the site of PLACE; `no source` when it has no file. */
+  site(place: Place): Site {
     const versions = this.#versions(place);
-    if (place.file === undefined) return undefined;
+    if (place.file === undefined) return noSource();
     if (versions === undefined) return noSource(this.fileName(place.file));
     const { start, now, changed, inside } = whereNow(versions, place, { name: '' });
     return this.#site(place.file, now, start, changed && CHANGED, inside && INSIDE);
@@ -173,6 +174,15 @@ export class Places {
     if (start === undefined) return undefined;
     const { line } = now.text.positionAt(start);
     const lines = now.text.text.split('\n');
+  /** Returns the site of INDEX in the present content of FILE. A long line is cut around it. */
+  siteAt(file: string, index: number): Site {
+    const name = this.fileName(file);
+    const position = this.sourceText(file)?.positionAt(index);
+    if (position === undefined) return { at: name, text: '' };
+    const { line, column, text } = position;
+    return { at: `${name}:${line}:${column}`, text: boundLine(text, column) };
+  }
+
     const first = Math.max(1, line - count);
     const shown = lines.slice(first - 1, line + count);
     return shown
@@ -330,6 +340,29 @@ function isOutside(file: string, root: string): boolean {
   return file.startsWith('/') && !file.startsWith(root) && !/\/\.|\/\//.test(file);
 }
 
-function noSource(name: string): Site {
-  return { at: `no source (${name})`, text: '' };
+/** Returns the site of code without a source, or whose source file, NAME, cannot be read. */
+function noSource(name?: string): Site {
+  return { at: name === undefined ? 'no source' : `no source (${name})`, text: '' };
+}
+
+/** Returns the lines of SOURCE with DEFINITION, in the top-level form at index AT, plus AROUND lines on each side. */
+function excerpt(source: Source, at: number, { name }: Definition, around: number) {
+  const { text } = source.text;
+  const found = innermostDefining(source.forms(), at, headNameOf(name)) ?? { start: at, end: text.length };
+  let [start, end] = [found.start, found.end];
+  for (let n = 0; n < around; n++) {
+    start = text.lastIndexOf('\n', text.lastIndexOf('\n', start - 1) - 1) + 1;
+    const next = text.indexOf('\n', end + 1);
+    end = next === -1 ? text.length : next;
+  }
+  return linesOf(source, { start, end });
+}
+
+/** Returns the text of a source from index START to END, with its first and last line (from 1). */
+function linesOf({ text }: Source, { start, end }: { start: number; end: number }) {
+  return {
+    line: text.positionAt(start).line,
+    lastLine: text.positionAt(Math.max(start, end - 1)).line,
+    text: text.text.slice(start, end),
+  };
 }

@@ -2,7 +2,6 @@
 
 import type { Caller, Place } from '../../image/wire/data.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
-import { boundLine } from '../../kernel/reply.ts';
 import { type Callee, type Mention, mentionsIn } from '../../source/calls.ts';
 import { fitOf, type LambdaList } from '../../source/fits.ts';
 import { partsOfName } from '../../source/qualified.ts';
@@ -144,10 +143,10 @@ class Checks {
 
   /** Records the function at PLACE as unknown unless it is KNOWN: the call in it comes from code inlined into it. */
   #inlined(place: Place, known: ReadonlySet<string>): void {
-    const { description = '' } = place;
-    const site = known.has(description) ? undefined : this.#places.site(place);
-    if (site)
-      this.#tell(this.#result.unknown, { caller: description, ...site, why: 'not at a place of its own' });
+    const { description: caller = '', file } = place;
+    if (file === undefined || known.has(caller)) return;
+    const why = 'not at a place of its own';
+    this.#tell(this.#result.unknown, { caller, ...this.#places.site(place), why });
   }
 
   /** Checks further calls in forms with one caller: for an inlined function SBCL records only a form's first call. */
@@ -180,7 +179,11 @@ class Checks {
     );
     if (passed) this.#check(caller, file, passed);
     else if (!all.some((mention) => mention.top === index && mention.args)) {
-      this.#tell(this.#result.unknown, { caller, ...this.#place(file, index), why: 'in an expansion' });
+      this.#tell(this.#result.unknown, {
+        caller,
+        ...this.#places.siteAt(file, index),
+        why: 'in an expansion',
+      });
     }
   }
 
@@ -189,7 +192,7 @@ class Checks {
     this.#claimed.add(mention);
     const form = `${file} ${mention.top}`;
     this.#callers.set(form, (this.#callers.get(form) ?? new Set()).add(caller));
-    const row = { caller, ...this.#place(file, mention.start) };
+    const row = { caller, ...this.#places.siteAt(file, mention.start) };
     if (mention.args === undefined) {
       this.#tell(this.#result.unknown, { ...row, why: mention.how ?? 'not a call' });
       return;
@@ -218,22 +221,12 @@ class Checks {
       return;
     }
     if (mention.how)
-      this.#tell(this.#result.unknown, { ...this.#place(file, mention.start), why: mention.how });
+      this.#tell(this.#result.unknown, { ...this.#places.siteAt(file, mention.start), why: mention.how });
     if (mention.args === undefined || this.#list === undefined) return;
     const fits = fitOf(this.#list, mention.args);
     if (typeof fits === 'string') {
-      this.#tell(this.#result.perhaps, { ...this.#place(file, mention.start), why: fits });
+      this.#tell(this.#result.perhaps, { ...this.#places.siteAt(file, mention.start), why: fits });
     }
-  }
-
-  #place(file: string, index: number): { at: string; text: string } {
-    const position = this.#places.sourceText(file)?.positionAt(index);
-    const name = this.#places.fileName(file);
-    if (position === undefined) return { at: name, text: '' };
-    return {
-      at: `${name}:${position.line}:${position.column}`,
-      text: boundLine(position.text, position.column),
-    };
   }
 
   #tell(rows: CheckedCall[], row: CheckedCall): void {

@@ -1,7 +1,6 @@
 // Finds what a new definition of a class or structure breaks: uses of its functions, and code that makes instances.
 
 import type { ImpactData } from '../../image/wire/introspection.ts';
-import { boundLine } from '../../kernel/reply.ts';
 import type { Definition } from '../../source/definition.ts';
 import { type LambdaList, parsedLambdaList } from '../../source/fits.ts';
 import { type InstanceUse, instanceUsesIn } from '../../source/instances.ts';
@@ -102,8 +101,8 @@ export function brokenInstances(
   for (const { name, gone, defaults = [], place } of classes) {
     const given = name === own ? (definition.defaults ?? []) : defaults;
     for (const key of gone.filter((each) => given.includes(each))) {
-      const site = places.site(place) ?? { at: 'no source', text: '' };
-      broken.unfit.push({ caller: name, ...site, why: `:${key} is a default initarg of it` });
+      const why = `:${key} is a default initarg of it`;
+      broken.unfit.push({ caller: name, ...places.site(place), why });
     }
   }
   const sought = {
@@ -116,11 +115,8 @@ export function brokenInstances(
     classes.find(({ name }) => bareOf(name) === use.name)?.gone ?? sought.initargs;
   for (const file of files) {
     const source = places.sourceText(file);
-    for (const use of source ? instanceUsesIn(source, places.features, sought) : []) {
-      const position = source?.positionAt(use.start);
-      const at = `${places.fileName(file)}:${position?.line}:${position?.column}`;
-      tell(broken, use, goneOf(use), { at, text: position ? boundLine(position.text, position.column) : '' });
-    }
+    for (const use of source ? instanceUsesIn(source, places.features, sought) : [])
+      tell(broken, use, goneOf(use), places.siteAt(file, use.start));
   }
   return broken;
 }

@@ -2,25 +2,25 @@
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
+import type { Place } from '../../image/wire/data.ts';
 import type { ImpactData } from '../../image/wire/introspection.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { type ArgumentsFor, type CallContext, defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { type Definition, definitionOf } from '../../source/definition.ts';
 import { type LambdaList, parsedLambdaList } from '../../source/fits.ts';
+import { symbolsIn } from '../../source/names.ts';
 import { partsOfName, readableName } from '../../source/qualified.ts';
 import { callOptions } from '../calling.ts';
 import type { Origins } from '../definitions/origins.ts';
 import { foundValue, isLookupFailure, lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
-import type { Places } from '../places.ts';
+import type { Places, Site } from '../places.ts';
 import type { ReachedDefinitions } from '../tests/reached.ts';
 import { type CheckedCalls, calleeOf, checkedCalls } from './call-checks.ts';
 import { brokenInstances, changedFunctions, hasOtherLayout, hasOtherSuperclasses } from './class-changes.ts';
 import { ownTexts, testsNaming, unloadedFiles } from './impact-besides.ts';
 import { type Impact, impactText } from './impact-text.ts';
 import { calledByMethod, disagreeing } from './method-changes.ts';
-import { reachingTests } from './reaching-tests.ts';
-import { typeUses } from './type-uses.ts';
 
 const IMPACT_OF_CHANGE = {
   name: 'impact_of_change',
@@ -159,13 +159,13 @@ class Investigation {
       ofMethod,
       ...checked,
       recompile: this.#recompile(callers, definition),
-      methods: disagreeing(this.#facts, list, ofMethod, (place) => this.#site(place)),
+      methods: disagreeing(this.#facts, list, ofMethod, (place) => this.#places.site(place)),
       accessors: await changedFunctions(this.#facts, definition, (each, taken) =>
         this.#checkedCalls(each, taken),
       ),
       otherLayout: hasOtherLayout(this.#facts, definition),
       made: brokenInstances(this.#facts, definition, this.#places),
-      typeUses: typeUses(this.#facts, this.#places),
+      typeUses: this.#typeUses(),
     };
   }
 
@@ -196,34 +196,45 @@ class Investigation {
   }
 
   #common() {
-    const { name, kind, arglist, finding = [], findingCount = 0, testSystems, testsMore } = this.#facts;
-    const { slots, subclassCount, subclasses, instances } = this.#facts;
+    const { name, kind, class: ofClass, arglist, finding = [], findingCount = 0 } = this.#facts;
+    const { slots, subclassCount, subclasses = [], instances } = this.#facts;
     const { superclassesGone, superclassesCome, superclassesUnknown } = this.#facts;
-    const locate = (place: { description?: string }) => ({
+    const { tests = [], testCount = 0, testSystems, testsMore } = this.#facts;
+    const locate = (place: Place) => ({
       ...(place.description && { name: place.description }),
-      ...this.#site(place),
+      ...this.#places.site(place),
     });
     return {
       name,
-      ...(kind && { kind }),
-      ...(this.#facts.class && { class: this.#facts.class }),
-      ...(arglist !== undefined && { lambdaList: arglist }),
+      kind,
+      class: ofClass,
+      lambdaList: arglist,
       finding: finding.map(locate),
       findingCount,
-      ...(slots && { slots }),
-      ...(superclassesGone && { superclassesGone }),
-      ...(superclassesCome && { superclassesCome }),
-      ...(superclassesUnknown && { superclassesUnknown }),
-      ...(subclassCount !== undefined && { subclassCount, subclasses: (subclasses ?? []).map(locate) }),
-      ...(instances !== undefined && { instances }),
-      ...(testSystems !== undefined && { testSystems }),
-      ...(testsMore && { testsMore }),
-      ...reachingTests(this.#facts, this.#places),
+      slots,
+      superclassesGone,
+      superclassesCome,
+      superclassesUnknown,
+      ...(subclassCount !== undefined && { subclassCount, subclasses: subclasses.map(locate) }),
+      instances,
+      tests: tests.map((place) => this.#places.site(place)),
+      testCount,
+      testSystems,
+      testsMore,
     };
   }
 
-  #site(place: object): { at: string; text: string } {
-    return this.#places.site(place) ?? { at: 'no source', text: '' };
+  /** Returns the places in the files of the symbol that name it, without its definition as a type: SBCL records no uses
+   *  of types. Returns undefined when the symbol names no type, or a class. */
+  #typeUses(): Site[] | undefined {
+    const { name, type, files = [], homes = [] } = this.#facts;
+    if (!type) return undefined;
+    const used = { name: partsOfName(name).symbol, packages: new Set(homes) };
+    return files.flatMap((file) => {
+      const source = this.#places.sourceText(file);
+      const found = source ? symbolsIn(source, this.#places.features, used, 'DEFTYPE') : [];
+      return found.map((index) => this.#places.siteAt(file, index));
+    });
   }
 
   /** Parses the argument `definition`. Throws a CallError when it defines another name. */
