@@ -1,7 +1,7 @@
 /** Finds a top-level form of an older text again in the current one, or the form that defines a name. */
 
 import { bareName, elementsOf, type Form, formText } from './form.ts';
-import { bare, MARK, nextToken, type Token, upperCase } from './lexer.ts';
+import { bare, MARK, type Token, tokensOf, upperCase } from './lexer.ts';
 import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
 import { headNameOf, partsOfName } from './qualified.ts';
@@ -64,13 +64,9 @@ export function formDefining({ name, method }: Definition, now: TopLevelForms): 
 /** True when the form at START of NOW contains the symbol of DEFINITION. */
 export function isNamed(start: number, { name }: Definition, now: TopLevelForms): boolean {
   const { symbol } = partsOfName(name);
-  const text = now.textAt(start);
-  for (let at = 0; ; ) {
-    const token = nextToken(text, at, false);
-    if (token.kind === 'end') return false;
-    if (token.kind === 'atom' && bare(token.name) === symbol) return true;
-    at = token.end;
-  }
+  for (const { kind, name: written } of tokensOf(now.textAt(start)))
+    if (kind === 'atom' && bare(written) === symbol) return true;
+  return false;
 }
 
 function outlineOf(forms: TopLevelForms): Entry[] {
@@ -136,12 +132,8 @@ function specializerOf(parameter: Form, text: string): string {
  *  specializers as SBCL prints them or as a text has them. Equal results can mean the same method. */
 export function namesIn(method: string): string {
   const names: string[] = [];
-  for (let at = 0; ; ) {
-    const token = nextToken(method, at, false);
-    if (token.kind === 'end') return names.filter((name) => name !== 'QUOTE').join(' ');
-    if (!/^[()']$/.test(token.kind)) names.push(wordOf(token, method));
-    at = token.end;
-  }
+  for (const token of tokensOf(method)) if (!/^[()']$/.test(token.kind)) names.push(wordOf(token, method));
+  return names.filter((name) => name !== 'QUOTE').join(' ');
 }
 
 /** Returns TOKEN's name without package, but with the mark of a keyword or uninterned symbol; for a literal its

@@ -47,6 +47,17 @@ export function nextToken(source: string, from: number, suppressed: boolean): To
   }
 }
 
+/** Yields the tokens of TEXT from index FROM on, up to the first unreadable one. An array of a million tokens would be
+ *  too large. */
+export function* tokensOf(text: string, from = 0): Generator<Token, void> {
+  for (
+    let token = nextToken(text, from, false);
+    token.kind !== 'end';
+    token = nextToken(text, token.end, false)
+  )
+    yield token;
+}
+
 function plainToken(source: string, start: number): Token {
   const kind = source.charAt(start);
   const token = { kind, start, end: start + 1, name: '' };

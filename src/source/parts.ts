@@ -1,6 +1,6 @@
 // Names the part of a definition at an offset, if SBCL runs it apart from the functions, such as a slot initform.
 
-import { bare, nextToken } from './lexer.ts';
+import { bare, tokensOf } from './lexer.ts';
 import type { TopLevelForm } from './top-level.ts';
 
 /** A list around the offset: its operator, the last symbol in it so far, and the symbol before the list. */
@@ -31,19 +31,17 @@ export function hasParts(operator: string): boolean {
 /** Returns the name of the part of FORM, in SOURCE, that contains index AT; undefined when that part has no name. */
 export function partAt(source: string, form: TopLevelForm, at: number): string | undefined {
   const lists: Around[] = [];
-  for (let index = form.start; ; ) {
-    const token = nextToken(source, index, false);
+  for (const token of tokensOf(source, form.start)) {
+    if (token.start >= at) break;
     const within = lists.at(-1);
-    if (token.kind === 'end' || token.start >= at)
-      return PARTS.get(form.operator)?.(lists, within?.last ?? '');
     if (token.kind.endsWith('(')) lists.push({ operator: '', last: '', behind: within?.last ?? '' });
     if (token.kind === ')') lists.pop();
     if (token.kind === 'atom' && within) {
       within.last = bare(token.name);
       within.operator ||= within.last;
     }
-    index = token.end;
   }
+  return PARTS.get(form.operator)?.(lists, lists.at(-1)?.last ?? '');
 }
 
 function partOfMethod(lists: readonly Around[]): string | undefined {

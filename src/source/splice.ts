@@ -1,7 +1,7 @@
 /** Computes the splices that insert, replace or remove a form of a Lisp text, with comments and blanks beside it. */
 
 import { newReader, readTopLevel } from './form.ts';
-import { nextToken } from './lexer.ts';
+import { tokensOf } from './lexer.ts';
 import type { TopLevelForms } from './position.ts';
 import { lastUpTo, type SourceText } from './text.ts';
 
@@ -53,9 +53,9 @@ function endAbove(forms: TopLevelForms, { start, lead }: Extent): number {
   const { text } = forms.source;
   const starts = forms.starts();
   let end = starts[lastUpTo(starts, start) - 1] ?? 0;
-  for (let token = nextToken(text, end, false); token.kind !== 'end' && token.start < lead; ) {
+  for (const token of tokensOf(text, end)) {
+    if (token.start >= lead) break;
     end = token.end;
-    token = nextToken(text, end, false);
   }
   return end;
 }
