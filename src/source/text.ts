@@ -56,6 +56,11 @@ export class SourceText {
     return Math.min(index, this.text.length);
   }
 
+  /** Returns the 0-based number of the character at INDEX: SBCL counts characters, some of which are two UTF-16 units. */
+  characterOf(index: number): number {
+    return index - this.#pairsBefore(index);
+  }
+
   /** Returns the position of the character at INDEX. */
   positionAt(index: number): SourcePosition {
     const line = lastUpTo(this.#starts, index);

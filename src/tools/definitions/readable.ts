@@ -18,8 +18,8 @@ export async function checkReadable(
   file: PlannedFile,
   context: CallContext,
 ): Promise<Pick<PlannedFile, 'notes' | 'missing'>> {
-  const places = new CharacterPlaces(file.after);
-  const starts = file.changed.map(({ start }) => places.ofIndex(start));
+  const { source } = file.now;
+  const starts = file.changed.map(({ start }) => source.characterOf(start));
   const reply = await image.call(
     'check-text',
     { text: file.after, starts, file: file.real },
@@ -27,7 +27,7 @@ export async function checkReadable(
   );
   const checked = foundValue(reply);
   const { problems = [], missing = [] } = checked;
-  const lineOf = (place: number) => lineAt(file.now.source, places.indexOf(place));
+  const lineOf = (place: number) => lineAt(source, source.indexOfCharacter(place));
   const [worst] = problems.filter(({ name }) => !name);
   if (worst !== undefined) {
     throw new CallError(
@@ -35,7 +35,7 @@ export async function checkReadable(
     );
   }
   const notes = [
-    ...stopNotes(file, checked, places),
+    ...stopNotes(file, checked),
     ...problems.map(
       ({ start, text }) =>
         questionLine`Note: ${file.name}:${lineOf(start)} cannot be read yet: ${quoted(text)}`,
@@ -50,13 +50,9 @@ export async function checkReadable(
 
 /** Returns notes when the reader stopped early in FILE, according to CHECKED. Throws a CallError when it stopped in a
  *  changed form, or found other forms before. */
-function stopNotes(
-  file: PlannedFile,
-  { ends = [], stopped }: CheckedText,
-  places: CharacterPlaces,
-): QuestionLine[] {
+function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): QuestionLine[] {
   const { now, changed, name } = file;
-  const own = now.starts().map((start) => places.ofIndex(now.end(start)));
+  const own = now.starts().map((start) => now.source.characterOf(now.end(start)));
   const other = own.findIndex((end, index) => end !== ends[index]);
   const at = other === -1 ? own.length : other;
   const start = now.start(at) ?? file.after.length;
@@ -75,32 +71,4 @@ function stopNotes(
   return [
     questionLine`Note: only the syntax was checked behind ${name}:${line}, where the reader of the image stops: ${quoted(stopped)}`,
   ];
-}
-
-/** Converts places in a text: Lisp counts characters, some of which are two units of a JavaScript string. */
-class CharacterPlaces {
-  readonly #text: string;
-  readonly #plain: boolean;
-
-  constructor(text: string) {
-    this.#text = text;
-    this.#plain = !/[\ud800-\udbff]/.test(text);
-  }
-
-  /** Returns the number of characters before INDEX. */
-  ofIndex(index: number): number {
-    return this.#plain ? index : index - pairsIn(this.#text.slice(0, index));
-  }
-
-  /** Returns the index that has PLACE characters before it. */
-  indexOf(place: number): number {
-    if (this.#plain) return place;
-    let index = 0;
-    for (let left = place; left > 0; left--) index += (this.#text.codePointAt(index) ?? 0) > 0xffff ? 2 : 1;
-    return index;
-  }
-}
-
-function pairsIn(text: string): number {
-  return text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0;
 }
