@@ -6,7 +6,11 @@ import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SetupError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
-import { UnreadableFile } from './unreadable.ts';
+
+/** Thrown when a file is not read; the message says why, as a clause. */
+export class UnreadableFile extends Error {
+  override name = 'UnreadableFile';
+}
 
 /** Milliseconds between two polls of a pending file operation, and polls until it is given up. Polls count, not time: a
  *  busy main thread cannot see the answer. */

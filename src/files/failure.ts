@@ -2,8 +2,7 @@
 
 import { CallError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
-import { SILENCE_REMEDY, UnansweredError } from './answering.ts';
-import { UnreadableFile } from './unreadable.ts';
+import { SILENCE_REMEDY, UnansweredError, UnreadableFile } from './answering.ts';
 
 const REASONS: { readonly [code: string]: string } = {
   EACCES: 'permission denied',

@@ -16,8 +16,7 @@ import {
 import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isInside } from '../paths.ts';
-import { answered } from './answering.ts';
-import { UnreadableFile } from './unreadable.ts';
+import { answered, UnreadableFile } from './answering.ts';
 
 /** O_NONBLOCK: opening a FIFO that took the place of the file after the check would block. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;

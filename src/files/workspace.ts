@@ -6,11 +6,10 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { CallError } from '../errors.ts';
 import { isInside, realPath } from '../paths.ts';
 import { visibleName } from '../visible.ts';
-import { answered, lookWhere, realPathOf } from './answering.ts';
+import { answered, lookWhere, realPathOf, UnreadableFile } from './answering.ts';
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
 import { isOfSystem } from './regular.ts';
-import { UnreadableFile } from './unreadable.ts';
 
 export type Access = 'read' | 'write';
 

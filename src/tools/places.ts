@@ -6,18 +6,17 @@ import type { Bounds } from '../files/regular.ts';
 import { boundLine } from '../kernel/reply.ts';
 import type { Place } from '../image/wire/data.ts';
 import type { Definition } from '../source/again.ts';
-import { type Defined, definedAt } from '../source/definitions.ts';
+import { type Defined, definedAt, innermostDefining } from '../source/definitions.ts';
 import type { Features } from '../source/form.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
 import { canHave, symbolIn } from '../source/mentioning.ts';
 import { mentionsOf } from '../source/names.ts';
 import { TopLevelForms } from '../source/position.ts';
-import { bareOf } from '../source/qualified.ts';
+import { bareOf, headNameOf } from '../source/qualified.ts';
 import { allNamed, type Target, targetsNamed, type Wanted } from '../source/targets.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';
 import type { TopLevelForm } from '../source/top-level.ts';
 import type { Used } from '../source/uses.ts';
-import { type DefinitionText, excerpt, linesOf } from './definition-text.ts';
 import { type Source, Sources } from './sources.ts';
 import { startIn, usesNow, type Versions, whereNow } from './where-now.ts';
 
@@ -39,6 +38,18 @@ export interface Site {
   /** True when this is one of several places that the use may have. */
   doubt?: boolean;
   /** The exact index in the text; absent when the file has changed since it was loaded, or the place is not certain. */
+/** The source text of a definition: lines LINE to LAST_LINE (from 1) of FILE. */
+interface DefinitionText {
+  file: string;
+  line: number;
+  lastLine: number;
+  text: string;
+  /** True when the file has changed since it was loaded. */
+  changed: boolean;
+  /** True when TEXT is from the file as loaded, because the definition is not found in the file as it is now. */
+  old: boolean;
+}
+
   index?: number;
 }
 

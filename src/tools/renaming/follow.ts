@@ -5,14 +5,17 @@ import type { Image } from '../../image/image.ts';
 import type { Item } from '../../image/wire/agreement.ts';
 import type { Reply } from '../../image/wire/call.ts';
 import type { RenameFacts, RenameFinished } from '../../image/wire/renaming.ts';
+import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import { bareOf, readableName } from '../../source/qualified.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
+import { displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
+import { conditionText, endingText } from '../endings.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { Places } from '../places.ts';
+import { groupedWarnings } from '../remarks.ts';
 import type { RenamePlan } from './plan.ts';
-import { problemText } from './problem-text.ts';
 
 /** The outcome of following a rename in the image. */
 export interface Followed {
@@ -159,4 +162,23 @@ class Following {
 
 function isSource(file: string): boolean {
   return /\.(?:lisp|lsp|cl)$/i.test(file);
+}
+
+/** Returns the problems in REPLY as text; '' when there are none. */
+function problemText(
+  { data, ending }: Reply<'load-files'> | Reply<'rename-prepare'>,
+  places: Places,
+): string {
+  const warnings = 'warnings' in data ? (data.warnings ?? []) : [];
+  // Other warnings come from loading as such, for example that a test is redefined, not from the rename.
+  const told = warnings.filter(
+    ({ severity, offset }) =>
+      severity === 'error' || severity === 'undefined' || (severity === 'warning' && offset !== undefined),
+  );
+  return joinSections([
+    'file' in data && data.file !== undefined && `The load of ${places.fileName(data.file)} was left early.`,
+    ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
+    'displaced' in data && displacedSection(data, places),
+    groupedWarnings({ warnings: told, warningCount: told.length }, places),
+  ]);
 }
