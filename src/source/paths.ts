@@ -1,12 +1,14 @@
 /** Locates the parts of a form that SBCL identifies by paths: an element's index, the index within that, and so on. */
 
-import { elementsOf, type Features, type Form, newReader, readForm, readTopLevel } from './form.ts';
-
-/** UTF-16 indices of a part of a text. */
-export interface Span {
-  start: number;
-  end: number;
-}
+import {
+  elementsOf,
+  type Features,
+  type Form,
+  newReader,
+  readForm,
+  readTopLevel,
+  type Span,
+} from './form.ts';
 
 /** Returns the spans of the parts at PATHS of the form at index START of SOURCE, under FEATURES, in text order. Leaves
  *  out parts within other parts, and paths that lead nowhere in the text. */

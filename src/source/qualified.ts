@@ -35,6 +35,11 @@ export function setfName(name: string): string {
   return `${home}::(SETF ${symbol})`;
 }
 
+/** Returns the name, as the image writes it, of the thing of kind NATURE that SYMBOL names. */
+export function definedName(symbol: string, nature: string): string {
+  return nature === 'SETF FUNCTION' ? setfName(symbol) : symbol;
+}
+
 /** Returns NAME, which has a package, as code would write it, between bars where needed. */
 export function codeName(name: string): string {
   const { home, symbol, setf } = partsOfName(name);

@@ -269,13 +269,3 @@ export function noteKeywords(tree: Tree, text: string, renaming: Renaming, task:
   };
   noteTakers(tree, text, named, takers);
 }
-
-/** Returns TEXT with EDITS applied. They are in text order and do not overlap. */
-export function withEdits(text: string, edits: readonly Edit[]): string {
-  let [done, at] = ['', 0];
-  for (const { start, end, text: put } of edits) {
-    done += text.slice(at, start) + put;
-    at = end;
-  }
-  return done + text.slice(at);
-}

@@ -1,10 +1,9 @@
 // Finds places in source files and renders them as FILE:LINE:COLUMN, relative to the workspace and counted from 1.
 
 import { relative } from 'node:path';
-import { setImmediate as pause } from 'node:timers/promises';
 import type { Bounds } from '../files/regular.ts';
-import { boundLine } from '../kernel/reply.ts';
 import type { Place } from '../image/wire/data.ts';
+import { boundLine } from '../kernel/reply.ts';
 import type { Definition } from '../source/again.ts';
 import { type Defined, definedAt, innermostDefining } from '../source/definitions.ts';
 import type { Features } from '../source/form.ts';
@@ -18,6 +17,7 @@ import type { SourcePosition, SourceText } from '../source/text.ts';
 import type { TopLevelForm } from '../source/top-level.ts';
 import type { Used } from '../source/uses.ts';
 import { type Source, Sources } from './sources.ts';
+import { takingTurns } from './turns.ts';
 import { startIn, usesNow, type Versions, whereNow } from './where-now.ts';
 
 const CHANGED = '(the file changed since it was loaded)';
@@ -28,9 +28,6 @@ const INSIDE = '(within this form)';
 /** Suffix of a place: the use is not in the text, a macro expansion made it. */
 export const IN_EXPANSION = '(in an expansion)';
 
-/** Long work yields to the event loop after this many milliseconds. */
-const SLICE_MS = 20;
-
 /** A place as FILE:LINE:COLUMN, and the line of text there with remarks on it. */
 export interface Site {
   at: string;
@@ -38,6 +35,9 @@ export interface Site {
   /** True when this is one of several places that the use may have. */
   doubt?: boolean;
   /** The exact index in the text; absent when the file has changed since it was loaded, or the place is not certain. */
+  index?: number;
+}
+
 /** The source text of a definition: lines LINE to LAST_LINE (from 1) of FILE. */
 interface DefinitionText {
   file: string;
@@ -48,9 +48,6 @@ interface DefinitionText {
   changed: boolean;
   /** True when TEXT is from the file as loaded, because the definition is not found in the file as it is now. */
   old: boolean;
-}
-
-  index?: number;
 }
 
 /** The source text of a definition of a name, with what distinguishes it from other definitions of that name. */
@@ -177,14 +174,6 @@ export class Places {
     return this.#site(place.file, now, start, changed && CHANGED, inside && INSIDE);
   }
 
-  /** Returns the line of PLACE, marked, with COUNT lines before and after; undefined when PLACE is not found. */
-  around(place: Place, count: number): string | undefined {
-    const versions = this.#versions(place);
-    if (versions === undefined) return undefined;
-    const { start, now } = whereNow(versions, place, { name: '' });
-    if (start === undefined) return undefined;
-    const { line } = now.text.positionAt(start);
-    const lines = now.text.text.split('\n');
   /** Returns the site of INDEX in the present content of FILE. A long line is cut around it. */
   siteAt(file: string, index: number): Site {
     const name = this.fileName(file);
@@ -194,6 +183,14 @@ export class Places {
     return { at: `${name}:${line}:${column}`, text: boundLine(text, column) };
   }
 
+  /** Returns the line of PLACE, marked, with COUNT lines before and after; undefined when PLACE is not found. */
+  around(place: Place, count: number): string | undefined {
+    const versions = this.#versions(place);
+    if (versions === undefined) return undefined;
+    const { start, now } = whereNow(versions, place, { name: '' });
+    if (start === undefined) return undefined;
+    const { line } = now.text.positionAt(start);
+    const lines = now.text.text.split('\n');
     const first = Math.max(1, line - count);
     const shown = lines.slice(first - 1, line + count);
     return shown
@@ -274,13 +271,11 @@ export class Places {
     const forms = source.forms();
     const lineAt = (index: number) => source.text.positionAt(index).line;
     const outline: (Defined & { line: number; lastLine: number })[] = [];
-    let until = performance.now() + SLICE_MS;
+    const turn = takingTurns();
     for (let number = 0, start = forms.start(0); start !== undefined; start = forms.start(++number)) {
       for (const defined of definedAt(forms, start))
         outline.push({ ...defined, line: lineAt(defined.start), lastLine: lineAt(defined.end) });
-      if (performance.now() < until) continue;
-      await pause();
-      until = performance.now() + SLICE_MS;
+      await turn();
     }
     return outline;
   }

@@ -35,8 +35,8 @@ import { Packages } from '../../src/source/packages.ts';
 import { partAt } from '../../src/source/parts.ts';
 import { TopLevelForms } from '../../src/source/position.ts';
 import { spokenOf } from '../../src/source/prose.ts';
-import { noteKeywords, scanFor, withEdits } from '../../src/source/renaming.ts';
-import { changedForms, unfinishedLine } from '../../src/source/splice.ts';
+import { noteKeywords, scanFor } from '../../src/source/renaming.ts';
+import { changedForms, spliced, unfinishedLine } from '../../src/source/splice.ts';
 import { allNamed, targetsNamed } from '../../src/source/targets.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { topLevelForms } from '../../src/source/top-level.ts';
@@ -64,7 +64,7 @@ function rename(name: string, text: string): void {
   const packageAt = (index: number) => all.packageAt(index) ?? 'P';
   const task = { renamings: [renaming], packages, packageAt, takers, keywords: true, prose: true };
   noteKeywords(tree, text, renaming, task);
-  withEdits(text, scanFor(text, task).edits);
+  spliced(text, scanFor(text, task).edits);
 }
 
 const catalog = new OpenCatalog();

@@ -5,7 +5,8 @@ import { noTakers } from '../../src/source/keywords.ts';
 import { Packages, type Renaming } from '../../src/source/packages.ts';
 import { TopLevelForms } from '../../src/source/position.ts';
 import { spokenOf } from '../../src/source/prose.ts';
-import { noteKeywords, scanFor, withEdits } from '../../src/source/renaming.ts';
+import { noteKeywords, scanFor } from '../../src/source/renaming.ts';
+import { spliced } from '../../src/source/splice.ts';
 import { spelled, symbolIn } from '../../src/source/symbol-text.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { treeOf } from '../../src/source/tree.ts';
@@ -46,7 +47,7 @@ function renamed(text: string, how: How = {}): { text: string; kept: string[] } 
   const whole = { ...task, takers: new Map([[from, takers]]) };
   if (keywords) noteKeywords(treeOf(text), text, all, whole);
   const scan = scanFor(text, whole);
-  return { text: withEdits(text, scan.edits), kept: scan.kept.map(({ why }) => why) };
+  return { text: spliced(text, scan.edits) as string, kept: scan.kept.map(({ why }) => why) };
 }
 
 test.each<[string, string, string, How?]>([

@@ -24,14 +24,6 @@ export interface TextBuffer {
   read(first: number, signal?: AbortSignal): Promise<Excerpt | string>;
 }
 
-/** A source of buffers, such as the workspace. An attached editor could be another source. */
-export interface BufferSource {
-  /** Returns the buffer NAME. Throws a CallError with other names when no file has the name, or several have. */
-  find(name: string): Promise<TextBuffer>;
-  /** Yields the buffers in directory FOLDER, or all, within BUDGET; undefined when there is no such directory. */
-  below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined>;
-}
-
 /** Returns the diffs of the pending edits of file NAME, as a human sees them. */
 export type PendingEdits = (name: string) => string[];
 
@@ -66,7 +58,7 @@ export function searchBudget(): Budget {
 const LISTED = 20;
 
 /** Presents the files of WORKSPACE as buffers. */
-export class WorkspaceBuffers implements BufferSource {
+export class WorkspaceBuffers {
   readonly #workspace: Workspace;
   readonly #pendingEdits: PendingEdits;
 
@@ -75,6 +67,7 @@ export class WorkspaceBuffers implements BufferSource {
     this.#pendingEdits = pendingEdits;
   }
 
+  /** Returns the buffer NAME. Throws a CallError with other names when no file has the name, or several have. */
   async find(name: string): Promise<TextBuffer> {
     const { real, missing } = await this.#workspace.locate(name, 'read');
     if (missing.length === 0) return this.#buffer(real, name);
@@ -131,6 +124,7 @@ export class WorkspaceBuffers implements BufferSource {
     return paths.map((path) => visibleName(this.#workspace.name(path))).join(', ');
   }
 
+  /** Yields the buffers in directory FOLDER, or all, within BUDGET; undefined when there is no such directory. */
   async below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined> {
     if (folder === undefined) return this.#all(this.#workspace.rootFolders(), budget);
     const { real, missing } = await this.#workspace.locate(folder, 'read');

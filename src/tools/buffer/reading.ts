@@ -9,13 +9,7 @@ import { fittingRows, joinSections } from '../../kernel/reply.ts';
 import { type CallContext, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { lookedUpEach } from '../several.ts';
-import {
-  type BufferSource,
-  pendingSection,
-  searchBudget,
-  type TextBuffer,
-  type WorkspaceBuffers,
-} from './buffers.ts';
+import { pendingSection, searchBudget, type TextBuffer, type WorkspaceBuffers } from './buffers.ts';
 import { folderResult } from './reading-folder.ts';
 
 const LIMIT = 2000;
@@ -115,7 +109,7 @@ const READ_BUFFER = {
   ],
 } as const satisfies ToolDescription;
 
-export function readBuffer(buffers: BufferSource) {
+export function readBuffer(buffers: WorkspaceBuffers) {
   return defineTool({
     ...READ_BUFFER,
     handler: async (args, context) => {

@@ -15,7 +15,7 @@ import { visibleLine } from '../../visible.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 import { isLispFile } from '../parentheses.ts';
 import { takingTurns } from '../turns.ts';
-import { type BufferSource, searchBudget, type TextBuffer } from './buffers.ts';
+import { searchBudget, type TextBuffer, type WorkspaceBuffers } from './buffers.ts';
 import { type Matches, Searcher, searchPattern } from './pattern-search.ts';
 import { type Found, type Match, searchResult } from './search-text.ts';
 
@@ -66,7 +66,7 @@ const SEARCH_IN_BUFFER = {
 } as const satisfies ToolDescription;
 
 /** Returns the tool that searches BUFFERS; matching one text may take MATCH_MS milliseconds. */
-export function searchInBuffer(buffers: BufferSource, matchMs?: number) {
+export function searchInBuffer(buffers: WorkspaceBuffers, matchMs?: number) {
   return defineTool({
     ...SEARCH_IN_BUFFER,
     handler: async (args, context) => {
@@ -89,7 +89,7 @@ function isSpecial(pattern: string): boolean {
 
 /** Returns the number of matches that ARGS find in SOURCE, and the answer. */
 async function searched(
-  source: BufferSource,
+  source: WorkspaceBuffers,
   args: SearchArguments,
   context: CallContext,
   matchMs: number | undefined,

@@ -4,7 +4,7 @@ import type { Place } from '../../image/wire/data.ts';
 import type { DescribeData, Evaluated, Thing } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { type Definition, namesIn } from '../../source/again.ts';
-import { headNameOf, setfName } from '../../source/qualified.ts';
+import { definedName, headNameOf } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
 import type { Asked } from './asked-names.ts';
 import type { EvaluatedDefinition } from './evaluated.ts';
@@ -87,10 +87,6 @@ export function isOfKind(nature: string, kind: string | undefined): boolean {
 /** True when the texts of methods are WANTED too. */
 export function wantsMethods({ methods, kind }: WantedText): boolean {
   return methods === true || kind?.toUpperCase() === 'METHOD';
-}
-
-function definedName(symbol: string, nature: string): string {
-  return nature === 'SETF FUNCTION' ? setfName(symbol) : symbol;
 }
 
 interface Reading {

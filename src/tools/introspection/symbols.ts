@@ -21,7 +21,7 @@ import {
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import type { Definition } from '../../source/again.ts';
-import { setfName } from '../../source/qualified.ts';
+import { definedName } from '../../source/qualified.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookedUp, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
@@ -221,11 +221,6 @@ function withPlaces({ things = [], ...data }: DescribeData, places: Places) {
       };
     }),
   };
-}
-
-/** Returns the name, as the image writes it, of the thing of kind NATURE that SYMBOL names. */
-function definedName(symbol: string, nature: string): string {
-  return nature === 'SETF FUNCTION' ? setfName(symbol) : symbol;
 }
 
 function describeText(data: Described, offset: number): string {

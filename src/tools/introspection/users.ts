@@ -4,7 +4,7 @@ import type { Caller } from '../../image/wire/data.ts';
 import { partsOfName } from '../../source/qualified.ts';
 import { groupBy } from '../grouping.ts';
 import type { Places } from '../places.ts';
-import { type Asked, outside } from './outside.ts';
+import { outside } from './outside.ts';
 import { siteFinder, siteText, type UserSite } from './sites.ts';
 
 /** The image's answer on the users of a name: the ROWS of a page, and all users OUTSIDE functions. */
@@ -49,12 +49,13 @@ export function usersOf(
     page,
     named,
     sites,
-    variable,
+    variable = false,
   }: { page: { offset: number; limit: number }; named: number; sites: boolean; variable?: boolean },
 ): Users {
   const { rows = [], outside: forms = [], outsideCount = 0 } = data;
-  const asked = askedOf(data, sites, variable ?? false);
-  const find = siteFinder({ ...data, variable: variable ?? false }, places);
+  const used = partsOfName(data.name).symbol;
+  const asked = { used, packages: data.packages ?? {}, sites, variable };
+  const find = siteFinder({ ...data, variable }, places);
   const told = new Set(rows.map(({ name = '' }) => name));
   const found = forms
     .flatMap((row) => outside(row, asked, places, told) ?? [])
@@ -70,17 +71,6 @@ export function usersOf(
     repeated: rows.length - once.length,
     outside: different.length - possible + Math.max(0, outsideCount - forms.length),
     outsidePossible: possible,
-  };
-}
-
-/** Returns the question about the top-level forms in DATA. */
-function askedOf(data: Uses, sites: boolean, variable: boolean): Asked {
-  const { packages = {} } = data;
-  return {
-    used: partsOfName(data.name).symbol,
-    packages,
-    sites,
-    variable,
   };
 }
 

@@ -17,7 +17,8 @@ import { Packages, type Renaming } from '../../source/packages.ts';
 import { TopLevelForms } from '../../source/position.ts';
 import { spokenAs, spokenOf } from '../../source/prose.ts';
 import { bareOf } from '../../source/qualified.ts';
-import { type Edit, noteKeywords, type Scan, scanFor, type Task, withEdits } from '../../source/renaming.ts';
+import { type Edit, noteKeywords, type Scan, scanFor, type Task } from '../../source/renaming.ts';
+import { spliced } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import type { TopLevelForm } from '../../source/top-level.ts';
 import { type Part, treeOf } from '../../source/tree.ts';
@@ -267,7 +268,8 @@ class Planning {
       );
     const before = decode(bytes);
     const { edits } = this.#scanned(file, before.text);
-    const after = { ...before, text: withEdits(before.text, edits) };
+    // The edits do not overlap, so no splice is returned.
+    const after = { ...before, text: spliced(before.text, edits) as string };
     encode(after, visibleName(present.name)); // Throws when the encoding of the file lacks a character of the new name.
     const lineOf = lineFinder(before.text);
     return { real: file, present, before, after, edits, lines: edits.map(({ start }) => lineOf(start)) };

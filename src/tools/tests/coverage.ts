@@ -1,8 +1,9 @@
 // Renders coverage: definitions that never ran, and the lines never run in the others.
 
 import type { CoverageData, MeasuredDefinition } from '../../image/wire/testing.ts';
-import { fittingRows } from '../../kernel/reply.ts';
-import { type Span, spansOf } from '../../source/paths.ts';
+import { fewOf, fittingRows } from '../../kernel/reply.ts';
+import type { Span } from '../../source/form.ts';
+import { spansOf } from '../../source/paths.ts';
 import { commonPrefix } from '../../source/qualified.ts';
 import type { Forms, Places } from '../places.ts';
 import type { Recorded } from './reached.ts';
@@ -51,10 +52,8 @@ function together(one: MeasuredDefinition, other: MeasuredDefinition): MeasuredD
 
 /** Returns DATA with places and lines as text. */
 export function coverageOf({ definitions = [], missed = 0 }: CoverageData, places: Places): Coverage {
-  const files = new Map<string, Forms | undefined>();
   const measured = definitions.map(({ name, file, form, part = [], reached = false, never = [] }) => {
-    if (!files.has(file)) files.set(file, places.forms(file));
-    const forms = files.get(file);
+    const forms = places.forms(file);
     const start = forms?.list[form]?.start;
     const known = forms !== undefined && start !== undefined;
     const [own = { start }] = known ? spansOf(forms.text, start, [part], places.features) : [];
@@ -71,10 +70,8 @@ export function coverageOf({ definitions = [], missed = 0 }: CoverageData, place
 
 /** Returns the definitions of DATA with the present texts of their forms. */
 export function recordedOf({ definitions = [] }: CoverageData, places: Places): Recorded[] {
-  const files = new Map<string, Forms | undefined>();
   return definitions.map(({ name, file, form }) => {
-    if (!files.has(file)) files.set(file, places.forms(file));
-    const { list = [], text = '' } = files.get(file) ?? {};
+    const { list = [], text = '' } = places.forms(file) ?? {};
     const { start = 0, end = 0 } = list[form] ?? {};
     return { name, file, text: text.slice(start, end) };
   });
@@ -117,7 +114,8 @@ function partText(text: string, { start, end }: Span, first: number, until: numb
 
 /** Renders COVERAGE, with at most LIMIT definitions of each kind. */
 export function coverageText({ measured, missed }: Coverage, limit: number): string {
-  const name = shortNames(measured);
+  const shared = commonPrefix(measured.map(({ name }) => name));
+  const name = (covered: Covered) => covered.name.replace(shared, '');
   const ran = measured.filter(({ reached }) => reached);
   const partly = ran.filter(({ never }) => never.length > 0);
   const not = measured.filter(({ reached }) => !reached);
@@ -145,13 +143,7 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
 export function lostLine(tests: readonly string[]): string {
   return tests.length === 0
     ? ''
-    : `What these ran was lost with the image, and is not in it: ${bounded(tests, LINES)}.`;
-}
-
-/** Returns a function from a definition to its name without the package that all of MEASURED share. */
-function shortNames(measured: readonly Covered[]): (covered: Covered) => string {
-  const prefix = commonPrefix(measured.map(({ name }) => name));
-  return ({ name }) => name.replace(prefix, '');
+    : `What these ran was lost with the image, and is not in it: ${fewOf(tests, LINES)}.`;
 }
 
 /** At most this many unreached parts of a definition are shown. */
