@@ -101,6 +101,14 @@ export function pageNote(page: Page, what: string): string | false {
     : beyondNote(page, what);
 }
 
+/** Returns those of ROWS that fit as a list, and the note on the others. ROWS begin at the 0-based OFFSET of TOTAL rows
+ *  of WHAT. */
+export function pagedList(rows: string[], offset: number, total: number, what: string): string {
+  const shown = fittingRows(rows);
+  const page = { offset, shown: shown.length, total };
+  return [listText(shown, hasMore(page)), pageNote(page, what)].filter(Boolean).join('\n');
+}
+
 /** Returns ROWS grouped into lists below their shared headers. The last list ends in `...` when there are MORE. Without
  *  rows, returns HEADER alone. */
 export function listsText(rows: { header: string; text: string }[], more: boolean, header = ''): string {
@@ -111,6 +119,17 @@ export function listsText(rows: { header: string; text: string }[], more: boolea
     return `${each}\n\n${listText(texts, more && each === headers.at(-1))}`;
   });
   return lists.join('\n\n');
+}
+
+/** Returns COUNT and NOUN, which gets an `s` in the plural. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Returns the first MOST of ITEMS on one line, and how many more there are. */
+export function fewOf(items: readonly string[], most: number): string {
+  const more = items.length > most ? ` and ${items.length - most} more` : '';
+  return items.slice(0, most).join(', ') + more;
 }
 
 /** Joins the non-empty SECTIONS with a blank line between them. */

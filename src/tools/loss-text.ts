@@ -3,6 +3,7 @@
 import type { Beginnings, Cause, Held, LossReport, Rebuilt, Remark } from '../image/recovery/report.ts';
 import type { Ending } from '../image/wire/endings.ts';
 import { TIMES } from '../image/wire/times.ts';
+import { counted, fewOf } from '../kernel/reply.ts';
 import { secondsText } from './endings.ts';
 
 /** At most this many lines per section, and names per sentence. */
@@ -44,18 +45,18 @@ export function lossText(report: LossReport): string {
 function nothingText({ forgotten = 0, held }: LossReport, more: boolean): string {
   if (forgotten === 0 && held.unfinished.count > 0) return 'There was nothing to build again.';
   if (forgotten === 0) return more ? 'Nothing had been defined.' : 'Nothing was lost with it.';
-  const steps = `the ${count(forgotten, 'step')} of the journal (definitions, loads and the like)`;
+  const steps = `the ${counted(forgotten, 'step')} of the journal (definitions, loads and the like)`;
   return `As asked, nothing was built again; ${steps} ${forgotten === 1 ? 'is' : 'are'} forgotten.`;
 }
 
 function unreachedText({ unreached }: Rebuilt): string {
   if (unreached === 0) return '';
-  return `There was no time for the last ${count(unreached, 'step')}: after ${TIMES.rebuild / 1000} s no more is begun. Call restart_image to try again, or load what you need.`;
+  return `There was no time for the last ${counted(unreached, 'step')}: after ${TIMES.rebuild / 1000} s no more is begun. Call restart_image to try again, or load what you need.`;
 }
 
 function damagedText({ damaged = 0 }: LossReport): string {
   if (damaged === 0) return '';
-  return `${count(damaged, 'line')} of the journal could not be read, so what they had is missing.`;
+  return `${counted(damaged, 'line')} of the journal could not be read, so what they had is missing.`;
 }
 
 function barrenText({ barren = 0 }: LossReport): string {
@@ -67,7 +68,7 @@ function barrenText({ barren = 0 }: LossReport): string {
 function lostText({ evaluations, systems, files, tools }: Held): string {
   const made = 'made (definitions, values, packages, the current package)';
   const parts = [
-    evaluations > 0 && `everything that ${count(evaluations, 'evaluation')} ${made}`,
+    evaluations > 0 && `everything that ${counted(evaluations, 'evaluation')} ${made}`,
     systems.length > 0 && `the loaded systems ${systems.join(', ')}`,
     files.length > 0 && `the loaded files ${files.join(', ')}`,
     tools.length > 0 && `the tools ${tools.join(', ')}`,
@@ -81,10 +82,10 @@ function builtText({ forms, files, systems, tools, gaveUp, milliseconds }: Rebui
     return 'It was not built again: that ended the new image each time. restart_image tries once more, without what ended it.';
   }
   const parts = [
-    forms > 0 && count(forms, 'form'),
-    systems.length > 0 && `${count(systems.length, 'system')} (${names(systems)})`,
-    files.length > 0 && `${count(files.length, 'file')} (${names(files)})`,
-    tools.length > 0 && `with ${count(tools.length, 'tool')} (${names(tools)})`,
+    forms > 0 && counted(forms, 'form'),
+    systems.length > 0 && `${counted(systems.length, 'system')} (${fewOf(systems, NAMES)})`,
+    files.length > 0 && `${counted(files.length, 'file')} (${fewOf(files, NAMES)})`,
+    tools.length > 0 && `with ${counted(tools.length, 'tool')} (${fewOf(tools, NAMES)})`,
   ].filter((part) => part !== false);
   if (parts.length === 0) return 'Nothing of it could be built again.';
   const time = (milliseconds / 1000).toFixed(1);
@@ -156,24 +157,15 @@ function endedText(ending: Ending): string {
 function toolsText({ tools }: Held, rebuilt: Rebuilt | undefined): string {
   const gone = tools.filter((name) => !rebuilt?.tools.includes(name));
   if (gone.length === 0) return '';
-  return `Gone: ${count(gone.length, 'tool')} (${names(gone)}). Register what you need again.`;
+  return `Gone: ${counted(gone.length, 'tool')} (${fewOf(gone, NAMES)}). Register what you need again.`;
 }
 
 function goneText({ notRun, variables }: Held): string {
   if (notRun === 0 && variables.length === 0) return '';
-  const forms = `${count(notRun, 'form')} in which no definition was seen`;
+  const forms = `${counted(notRun, 'form')} in which no definition was seen`;
   const they = notRun === 1 ? 'it' : 'they';
-  const set = variables.length > 0 ? `; ${they} may have set ${names(variables)}` : '';
+  const set = variables.length > 0 ? `; ${they} may have set ${fewOf(variables, NAMES)}` : '';
   return `Not run again: ${notRun > 0 ? forms : 'assignments'}${set}. What only ${they} made is gone.`;
-}
-
-function names(all: string[]): string {
-  const more = all.length - NAMES;
-  return more > 0 ? `${all.slice(0, NAMES).join(', ')} and ${more} more` : all.join(', ');
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function oneLine(text: string): string {

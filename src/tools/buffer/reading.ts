@@ -5,7 +5,7 @@ import { type Excerpt, readLines } from '../../files/lines.ts';
 import { unusualStorage } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import type { ArgumentsOf } from '../../kernel/parameter.ts';
-import { fittingRows, joinSections } from '../../kernel/reply.ts';
+import { counted, fittingRows, joinSections } from '../../kernel/reply.ts';
 import { type CallContext, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { lookedUpEach } from '../several.ts';
@@ -181,18 +181,14 @@ function excerptResult(
     data: { path: name, startLine: first, endLine, totalLines: total ?? null, bytes, encoding, text },
     text:
       total === 0
-        ? `${file} is empty (${[sizeText(bytes), ...storage(excerpt)].join(', ')}).`
-        : `${[file, linesText(first, end, total), sizeText(bytes), ...storage(excerpt)].join(', ')}${next ? `; start_line ${next} reads on` : ''}\n\n${shown.join('\n')}`,
+        ? `${file} is empty (${[counted(bytes, 'byte'), ...storage(excerpt)].join(', ')}).`
+        : `${[file, linesText(first, end, total), counted(bytes, 'byte'), ...storage(excerpt)].join(', ')}${next ? `; start_line ${next} reads on` : ''}\n\n${shown.join('\n')}`,
   };
 }
 
 function linesText(first: number, end: number, total: number | undefined): string {
   const shown = first === end ? `line ${first}` : `lines ${first} to ${end}`;
   return `${shown}${total === undefined ? '' : ` of ${total}`}`;
-}
-
-function sizeText(bytes: number): string {
-  return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
 }
 
 /** Returns phrases on encoding and line ends, when they are unusual. */

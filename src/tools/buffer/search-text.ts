@@ -1,6 +1,14 @@
 // Renders search results: each file, below it the matching lines, each after the columns of its matches.
 
-import { beyondNote, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';
+import {
+  beyondNote,
+  counted,
+  fewOf,
+  fittingRows,
+  hasMore,
+  joinSections,
+  listText,
+} from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { pendingSection, type TextBuffer } from './buffers.ts';
@@ -47,8 +55,8 @@ export function searchResult(
   const where = one
     ? visibleName(one.name)
     : total === 0
-      ? filesText(files)
-      : `${filesWithMatches} of ${filesText(files)}`;
+      ? counted(files, 'file')
+      : `${filesWithMatches} of ${counted(files, 'file')}`;
   const least = stopped && total > 0 ? 'at least ' : '';
   const head = `Found ${least}${total} ${total === 1 ? 'match' : 'matches'} of '${pattern}' in ${where}`;
   const page = { offset, shown, total };
@@ -83,13 +91,8 @@ function notesOf({ left, tooHard, edited }: Found, one: TextBuffer | undefined, 
   ].filter((note) => typeof note === 'string');
 }
 
-function filesText(files: number): string {
-  return `${files} ${files === 1 ? 'file' : 'files'}`;
-}
-
 function fewNames(names: string[]): string {
-  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
-  return names.slice(0, 5).map(visibleName).join(', ') + more;
+  return fewOf(names.map(visibleName), 5);
 }
 
 /** A row of the list: a line, and the number of matches in it. */

@@ -13,7 +13,7 @@ import {
   joinSections,
   labelled,
   listsText,
-  listText,
+  pagedList,
   pageNote,
 } from '../../kernel/reply.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
@@ -199,15 +199,10 @@ function treeText(data: ClassHierarchyData, offset: number): string | undefined 
   const { subclasses, directSubclasses, rowCount = 0, rows = [] } = data;
   if (subclasses === undefined) return undefined;
   if (subclasses === 0) return 'No subclasses.';
-  const lines = fittingRows(
-    rows.map(({ name, level, again, below }) => {
-      const note = again ? ' (its subclasses stand above)' : below === undefined ? '' : ` (${below} below)`;
-      return `${'  '.repeat(level)}${name}${note}`;
-    }),
-  );
-  const page = { offset, shown: lines.length, total: rowCount };
+  const lines = rows.map(({ name, level, again, below }) => {
+    const note = again ? ' (its subclasses stand above)' : below === undefined ? '' : ` (${below} below)`;
+    return `${'  '.repeat(level)}${name}${note}`;
+  });
   const count = subclasses === directSubclasses ? 'all direct' : `${directSubclasses} direct`;
-  return [`Subclasses (${subclasses}, ${count}):\n`, listText(lines, hasMore(page)), pageNote(page, 'lines')]
-    .filter(Boolean)
-    .join('\n');
+  return `Subclasses (${subclasses}, ${count}):\n\n${pagedList(lines, offset, rowCount, 'lines')}`;
 }

@@ -4,7 +4,7 @@ import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import type { Place } from '../../image/wire/data.ts';
 import type { EffectiveMethodData, WrittenArgument } from '../../image/wire/introspection.ts';
-import { fittingRows, hasMore, joinSections, listText, pageNote } from '../../kernel/reply.ts';
+import { fittingRows, joinSections, listText, pagedList } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { codeName } from '../../source/qualified.ts';
 import { callOptions } from '../calling.ts';
@@ -142,10 +142,8 @@ function orderText(data: Dispatch, offset: number): string {
       : `(not entered: ${from} has no CALL-NEXT-METHOD before it)`;
     return `${offset + index + 1}. ${name}  ${at}${from === undefined ? '' : `  ${link}`}`;
   });
-  const lines = fittingRows(rows);
-  const page = { offset, shown: lines.length, total: data.total ?? 0 };
-  const list = lines.length > 0 && listText(lines, hasMore(page));
-  return [orderHeader(data), list, pageNote(page, 'methods')].filter(Boolean).join('\n');
+  const list = pagedList(rows, offset, data.total ?? 0, 'methods');
+  return [orderHeader(data), list].filter(Boolean).join('\n');
 }
 
 function perhapsText({ perhaps, perhapsCount = 0 }: Dispatch): string | false {

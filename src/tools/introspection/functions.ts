@@ -2,7 +2,7 @@
 
 import type { Image } from '../../image/image.ts';
 import type { ArglistData } from '../../image/wire/introspection.ts';
-import { fittingRows, hasMore, labelled, listText, pageNote } from '../../kernel/reply.ts';
+import { labelled, pagedList } from '../../kernel/reply.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
@@ -90,8 +90,5 @@ function methodsText({ methodCount, methods = [] }: ArglistData, offset?: number
   if (methodCount === undefined) return false;
   if (methodCount === 0) return 'Methods: none';
   if (offset === undefined) return `Methods: ${methodCount}; methods:true lists them`;
-  const lines = fittingRows(methods);
-  const page = { offset, shown: lines.length, total: methodCount };
-  const parts = [`Methods (${methodCount}):`, listText(lines, hasMore(page)), pageNote(page, 'methods')];
-  return parts.filter(Boolean).join('\n');
+  return `Methods (${methodCount}):\n${pagedList(methods, offset, methodCount, 'methods')}`;
 }

@@ -1,6 +1,6 @@
 // Renders what a change of a definition would break.
 
-import { fittingLists, fittingRows, joinSections, listText } from '../../kernel/reply.ts';
+import { counted, fewOf, fittingLists, fittingRows, joinSections, listText } from '../../kernel/reply.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { type BrokenInstances, type ChangedFunction, usesOf } from './class-changes.ts';
 import type { NamingFile } from './impact-besides.ts';
@@ -135,10 +135,8 @@ const RECOMPILE_ROOM = 4000;
 /** Returns the line of names to compile again, at most LIMIT of them. */
 function recompileText({ why, names }: Impact['recompile'], limit: number): string | false {
   if (names.length === 0) return false;
-  const shown = fittingRows(names.slice(0, limit), RECOMPILE_ROOM);
-  const left = names.length - shown.length;
-  const more = left > 0 ? ` and ${left} more` : '';
-  return `To compile again, as ${why} (${names.length}): ${shown.join(', ')}${more}`;
+  const shown = fittingRows(names.slice(0, limit), RECOMPILE_ROOM).length;
+  return `To compile again, as ${why} (${names.length}): ${fewOf(names, shown)}`;
 }
 
 /** At most this many calls of a changed function are listed. */
@@ -175,11 +173,11 @@ function callSections(impact: Impact): (Section | string | false)[] {
   const noLonger = {
     header: 'No longer fit',
     rows: unfit.map(callText),
-    of: `${unfit.length} of ${counted(calls)}`,
+    of: `${unfit.length} of ${counted(calls, 'call')}`,
   };
   const untold = { header: 'Cannot be told', rows: unknown.map(callText) };
   if (ofMethod) {
-    const stays = `Calls go by the lambda list of the generic function, which stays: ${counted(calls)}.`;
+    const stays = `Calls go by the lambda list of the generic function, which stays: ${counted(calls, 'call')}.`;
     return checked ? [stays, noLonger, untold] : [stays];
   }
   const uses = calls + unknown.length;
@@ -190,7 +188,7 @@ function callSections(impact: Impact): (Section | string | false)[] {
       header: 'Calls that its removal would break',
       rows: unchecked.map(callText),
     },
-    checked && calls > 0 && unfit.length === 0 && `${counted(calls)} with known arguments: all fit.`,
+    checked && calls > 0 && unfit.length === 0 && `${counted(calls, 'call')} with known arguments: all fit.`,
     noLonger,
     untold,
     {
@@ -203,7 +201,7 @@ function callSections(impact: Impact): (Section | string | false)[] {
 function accessorSection(each: ChangedFunction): Section | string {
   const { name, gone, kept, unfit, calls } = each;
   if (!gone) {
-    const of = `${unfit.length} of ${counted(calls)}`;
+    const of = `${unfit.length} of ${counted(calls, 'call')}`;
     return { header: `No longer fit ${name}`, rows: unfit.map(callText), of };
   }
   const loss = kept ? `${name} would no longer take instances of it` : `${name} would be gone`;
@@ -241,8 +239,8 @@ function superclassText({
 
 function classText({ class: kind, slots, instances }: Impact): string | false {
   if (kind === undefined) return false;
-  const counted = instances === undefined ? 'not counted, as the heap is large' : String(instances);
-  return [slots && `Direct slots: ${slots.join(', ')}`, `Instances, with those of subclasses: ${counted}`]
+  const number = instances === undefined ? 'not counted, as the heap is large' : String(instances);
+  return [slots && `Direct slots: ${slots.join(', ')}`, `Instances, with those of subclasses: ${number}`]
     .filter(Boolean)
     .join('\n');
 }
@@ -265,8 +263,7 @@ function testSection(impact: Impact, limit: number): string | false {
 function recordedText(names: string[] | undefined, limit: number): string | false {
   if (names === undefined) return false;
   if (names.length === 0) return 'No test reached it in the last run with coverage.';
-  const more = names.length > limit ? ` and ${names.length - limit} more` : '';
-  return `Reached it in a run with coverage (${names.length}): ${names.slice(0, limit).join(', ')}${more}. run_tests with touching runs these.`;
+  return `Reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. run_tests with touching runs these.`;
 }
 
 /** Returns the line on FILES that are not loaded, at most LIMIT of them. */
@@ -284,10 +281,6 @@ function filesText(files: readonly NamingFile[], limit: number): string {
 
 /** At most this many lines per file are listed. */
 const LINES = 10;
-
-function counted(calls: number): string {
-  return `${calls} ${calls === 1 ? 'call' : 'calls'}`;
-}
 
 function callText({ caller, at, text, why }: CheckedCall): string {
   return [caller, at, text, why && `[${why}]`].filter(Boolean).join('  ');

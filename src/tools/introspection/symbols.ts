@@ -11,7 +11,7 @@ import {
   joinSections,
   labelled,
   listText,
-  pageNote,
+  pagedList,
 } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
@@ -279,8 +279,6 @@ function thingText(thing: Described['things'][number], offset: number): string {
 /** Returns the methods of THING from OFFSET on, or false when it has none. */
 function methodsText({ methods = [], methodCount = 0 }: Described['things'][number], offset: number) {
   if (methodCount === 0) return false;
-  const lines = fittingRows(methods.map(({ name, at }) => `${name}  ${at}`));
-  const page = { offset, shown: lines.length, total: methodCount };
-  const parts = [`Methods (${methodCount}):`, listText(lines, hasMore(page)), pageNote(page, 'methods')];
-  return parts.filter(Boolean).join('\n');
+  const rows = methods.map(({ name, at }) => `${name}  ${at}`);
+  return `Methods (${methodCount}):\n${pagedList(rows, offset, methodCount, 'methods')}`;
 }

@@ -6,7 +6,7 @@ import type {
   ObservedFunction,
   RecordedCall,
 } from '../../image/wire/observing.ts';
-import { fittingRows, joinSections } from '../../kernel/reply.ts';
+import { fewOf, fittingRows, joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { commonPrefix } from '../../source/qualified.ts';
 import { askedNames } from '../definitions/asked-names.ts';
@@ -107,8 +107,10 @@ function endText({ values, running, passed, condition }: RecordedCall): string {
 const NAMES = 5;
 
 function namesText(functions: readonly ObservedFunction[]): string {
-  const names = functions.slice(0, NAMES).map(({ name }) => name);
-  return `${names.join(', ')}${functions.length > NAMES ? ` and ${functions.length - NAMES} more` : ''}`;
+  return fewOf(
+    functions.map(({ name }) => name),
+    NAMES,
+  );
 }
 
 /** The slowdown by recording is shown from this factor on. */

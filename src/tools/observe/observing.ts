@@ -6,8 +6,8 @@ import type { Ending, Output } from '../../image/wire/endings.ts';
 import type { ObserveRefusal } from '../../image/wire/observing.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
-import { callOptions, limitOption, timeoutAdvice } from '../calling.ts';
-import { conditionText, endingText, outputSection } from '../endings.ts';
+import { callOptions, limitOption } from '../calling.ts';
+import { outputSection } from '../endings.ts';
 import { failureText, formValuesText } from '../execution/evaluation.ts';
 import { isLookupFailure, lookupResult } from '../lookup.ts';
 import { isNot } from '../natures.ts';
@@ -106,7 +106,7 @@ export function observedResult(
   return {
     data: { ...seen, values, ending, ...(output && { output }) },
     text: joinSections([
-      failure(ending, places),
+      failureText(ending, {}, { code: '', places }),
       text,
       shown,
       outputSection(output),
@@ -114,10 +114,4 @@ export function observedResult(
     ]),
     failed: ending.kind !== 'done',
   };
-}
-
-function failure(ending: Ending, places: Places): string | undefined {
-  if (ending.kind === 'done') return undefined;
-  if (ending.kind === 'condition') return conditionText(ending.condition, places);
-  return `Error: ${joinSections([endingText(ending, places), timeoutAdvice(ending)])}`;
 }

@@ -1,7 +1,7 @@
 // Renders a rename, before and after it is done.
 
 import type { RenameFacts } from '../../image/wire/renaming.ts';
-import { joinSections } from '../../kernel/reply.ts';
+import { counted, joinSections } from '../../kernel/reply.ts';
 import { ownWords, QuestionLine, questionLine } from '../../question-line.ts';
 import { visibleName } from '../../visible.ts';
 import { itemsText } from '../agreement.ts';
@@ -23,10 +23,6 @@ export function placesText({ changes }: RenamePlan, lines: boolean): string {
   const more = files.length > FILES ? [lines ? '  ...' : '...'] : [];
   const shown = [...files.slice(0, FILES), ...more];
   return `${counted(places, 'place')} in ${counted(changes.length, 'file')}${lines ? ` (lines):\n${shown.join('\n')}` : `: ${shown.join(', ')}`}`;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** Returns the lines on derived names in FACTS, and on places that PLAN leaves unchanged. */

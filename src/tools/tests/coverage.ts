@@ -119,7 +119,7 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
   const ran = measured.filter(({ reached }) => reached);
   const partly = ran.filter(({ never }) => never.length > 0);
   const not = measured.filter(({ reached }) => !reached);
-  const rows = partly.map((each) => `  ${name(each)} ${each.at}: never ${bounded(each.never, LINES)}`);
+  const rows = partly.map((each) => `  ${name(each)} ${each.at}: never ${fewOf(each.never, LINES)}`);
   const shown = fittingRows(rows.slice(0, limit));
   return [
     measured.length === 0
@@ -129,7 +129,7 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
     ...(rows.length > shown.length ? [`  ... ${rows.length - shown.length} more; limit shows more`] : []),
     ...(not.length > 0
       ? [
-          `Never ran: ${bounded(
+          `Never ran: ${fewOf(
             not.map((each) => `${name(each)} ${each.at}`),
             limit,
           )}`,
@@ -148,8 +148,3 @@ export function lostLine(tests: readonly string[]): string {
 
 /** At most this many unreached parts of a definition are shown. */
 const LINES = 12;
-
-function bounded(texts: readonly string[], limit: number): string {
-  const more = texts.length > limit ? ` and ${texts.length - limit} more` : '';
-  return `${texts.slice(0, limit).join(', ')}${more}`;
-}

@@ -2,7 +2,7 @@
 
 import type { UnsetVariable } from '../../image/wire/agreement.ts';
 import type { Ending } from '../../image/wire/endings.ts';
-import { joinSections } from '../../kernel/reply.ts';
+import { fewOf, joinSections } from '../../kernel/reply.ts';
 import { codeName } from '../../source/qualified.ts';
 import { unsetLines } from '../agreement.ts';
 import { endingText, secondsText } from '../endings.ts';
@@ -90,8 +90,7 @@ function differenceLines(
 /** Returns LABEL with NAMES, shortened by SHORT; '' without any. */
 function namesLine(label: string, names: readonly string[], short: (name: string) => string): string {
   if (names.length === 0) return '';
-  const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : '';
-  return `${label}: ${names.slice(0, NAMES).map(short).join(', ')}${more}`;
+  return `${label}: ${fewOf(names.map(short), NAMES)}`;
 }
 
 /** A run and its results. SAID is the text of the loads before it. */
