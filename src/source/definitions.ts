@@ -51,14 +51,7 @@ function definedBy(form: Form, text: string, depth: number): Defined[] {
   }
   const list = listAfter(rest, text);
   const documentation = documentationIn(rest, text);
-  return [
-    {
-      ...place,
-      ...written,
-      ...(list !== undefined && { list }),
-      ...(documentation !== undefined && { documentation }),
-    },
-  ];
+  return [{ ...place, ...written, list, documentation }];
 }
 
 /** Returns the first list of REST, the elements behind a name, with any qualifiers before it. */

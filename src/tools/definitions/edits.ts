@@ -77,13 +77,7 @@ function editOf(which: string, args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIR
   const [asked, ...more] = askedNames(definition);
   if (asked === undefined || more.length > 0)
     throw new CallError(`definition names ${more.length + 1} definitions. Give an edit for each.`);
-  return {
-    which,
-    asked,
-    ...(path !== undefined && { path }),
-    ...(line !== undefined && { line }),
-    change: changeOf(args),
-  };
+  return { which, asked, path, line, change: changeOf(args) };
 }
 
 /** Returns the change of a file by ARGS, which name no definition. */

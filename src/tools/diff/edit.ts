@@ -84,12 +84,7 @@ function edited(
   const warning = newImbalanceText(visibleName(present.name), before, after);
   const size = sizeText(present, bytes, after, warning !== undefined);
   return {
-    data: {
-      path: present.name,
-      bytes,
-      hunks: hunks.text,
-      ...(warning !== undefined && { warning }),
-    },
+    data: { path: present.name, bytes, hunks: hunks.text, warning },
     text: joinSections([
       headline(present, hunks.summary, size),
       changedByHuman && boundLines(hunks.text, DIFF_LINES),

@@ -165,18 +165,9 @@ export function classHierarchy(image: Image) {
     handler: async (args, context) => {
       const page = pageOf(args, context);
       const { direction, depth } = args;
-      const reply = await image.call(
-        'class-hierarchy',
-        {
-          name: args.class,
-          ...packageOf(args),
-          up: direction !== 'down',
-          down: direction !== 'up',
-          ...(depth !== undefined && { depth }),
-          ...page,
-        },
-        callOptions(context),
-      );
+      const [up, down] = [direction !== 'down', direction !== 'up'];
+      const asked = { name: args.class, ...packageOf(args), up, down, depth, ...page };
+      const reply = await image.call('class-hierarchy', asked, callOptions(context));
       return lookedUp(reply, (found) => ({ data: found, text: hierarchyText(found, page.offset) }));
     },
   });

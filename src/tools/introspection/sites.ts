@@ -30,7 +30,7 @@ export function siteFinder(
   { name, variable = false, unrecorded, accessibleIn }: Asked,
   places: Places,
 ): (user: string, uses: Place[]) => UserSite[] {
-  const used = usedOf({ name, variable, ...(accessibleIn && { accessibleIn }) });
+  const used = usedOf({ name, variable, accessibleIn });
   // Calls by SETF are all recorded.
   const all = unrecorded === 'inline' && !used.setf ? withFurtherCalls(used, places) : undefined;
   return (user, uses) => {
@@ -49,12 +49,7 @@ export function siteFinder(
 /** Converts the question to the name as source text has it. */
 export function usedOf({ name, variable = false, accessibleIn }: Asked): Used {
   const { symbol, setf } = partsOfName(name);
-  return {
-    name: symbol,
-    setf,
-    variable,
-    ...(accessibleIn && { packages: new Set(accessibleIn) }),
-  };
+  return { name: symbol, setf, variable, packages: accessibleIn && new Set(accessibleIn) };
 }
 
 /** Returns a function that maps the uses of USED in a form, and their RECORDED sites, to all sites in the form. SBCL

@@ -96,9 +96,7 @@ function userOf(
   { name = '', kind, same, possible, sites }: Caller,
   find: ReturnType<typeof siteFinder>,
 ): User {
-  const user = { name, ...(kind && { kind }), ...(same && { same }), ...(possible && { possible }) };
-  if (sites === undefined) return user;
-  return { ...user, sites: find(name, sites) };
+  return { name, kind, same, possible, sites: sites && find(name, sites) };
 }
 
 /** Returns DATA without the members that only the search for places needs. */
