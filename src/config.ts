@@ -4,78 +4,9 @@ import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { UsageError } from './errors.ts';
-import { COMMANDS, type Command, checkFlags, splitArguments } from './flags.ts';
-import { CLIENT_NAMES, type ClientName, SCOPES, type Scope } from './install/names.ts';
+import { COMMANDS, checkFlags, splitArguments } from './flags.ts';
+import { CLIENT_NAMES, SCOPES } from './install/names.ts';
 import { cacheFolder, homeFolder, realPath } from './paths.ts';
-
-export interface Config {
-  command: Command;
-  /** The words after the command: for call the tool's name and its arguments, for search the query. */
-  operands: string[];
-  /** Working directory of the image, and the base of relative paths. */
-  root: string;
-  /** Directories that file tools may read and write. Empty when none was named and the current directory is too
-   *  wide. */
-  roots: string[];
-  /** Further directories that file tools may read. */
-  readRoots: string[];
-  sbcl: string | undefined;
-  heapMb: number;
-  /** Whether images run in a sandbox: `auto` where one works, `on` always, `strict` always and without network. */
-  sandbox: (typeof SANDBOXES)[number] | 'off';
-  /** Why images run without a sandbox, as sentences, if `auto` found that none works. */
-  unboxed?: string;
-  /** Directories besides the workspace that sandboxed code can change. */
-  write: string[];
-  /** Time limit of an evaluation in milliseconds. */
-  evalTimeoutMs: number;
-  /** Seconds that a held error waits after each use. */
-  holdSeconds: number;
-  init: string | undefined;
-  /** The library manager for images. */
-  libraries: (typeof LIBRARIES)[number];
-  contractNames: boolean;
-  list: (typeof LISTS)[number];
-  ask: (typeof ASKS)[number];
-  /** Approvals in advance, as TOOL or TOOL:GLOB. */
-  allow: string[];
-  /** Seconds that a human has to answer a question. */
-  answerSeconds: number;
-  /** Folder of everything kept between runs: histories, searches, journals, and the audit log unless it was named. */
-  state: string;
-  /** Folder for compiled files, and whether XDG_CACHE_HOME named its place. */
-  cache: string;
-  cacheNamed: boolean;
-  /** File of the audit log, and whether --audit named it. */
-  audit: string;
-  auditNamed: boolean;
-  /** Folder of the REPL histories of all workspaces. */
-  histories: string;
-  /** The client to set up or check, the scope of its configuration, and whether changes are only shown. */
-  client: ClientName | undefined;
-  scope: Scope;
-  dryRun: boolean;
-  /** True when the client may run code without asking. */
-  trust: boolean;
-  /** True when a lost image is rebuilt. */
-  replay: boolean;
-  /** Whether evaluations are stored on the disk, and whether the audit log has arguments in full. */
-  history: boolean;
-  auditTexts: boolean;
-  /** Records are removed after this many days. */
-  keepDays: number;
-  /** Folder of the journals of images, of all workspaces. */
-  journals: string;
-  /** Folder of the previews for approvals. */
-  previews: string;
-  /** Folder of the records of edits to several files at once. */
-  edits: string;
-  /** Whether search learns from past searches, and the folder of its records, of all workspaces. */
-  memory: boolean;
-  searches: string;
-  /** File of tools to search in place of our own. */
-  catalog: string | undefined;
-}
 
 const NAME_STYLES = ['snake', 'contract'] as const;
 const ASKS = ['dangerous', 'cautious'] as const;
@@ -84,9 +15,14 @@ const WHENS = ['on', 'off'] as const;
 const LIBRARIES = ['auto', 'none', 'quicklisp', 'qlot', 'ocicl'] as const;
 const LISTS = ['full', 'lightweight', 'summary', 'search'] as const;
 
+export type Config = ReturnType<typeof readConfig> & {
+  /** Why images run without a sandbox, as sentences, if `auto` found that none works. */
+  unboxed?: string;
+};
+
 /** Returns the configuration for ARGV (without node and script) and ENVIRONMENT. Throws a UsageError of one
  *  sentence. */
-export function readConfig(argv: readonly string[], environment: NodeJS.ProcessEnv): Readonly<Config> {
+export function readConfig(argv: readonly string[], environment: NodeJS.ProcessEnv) {
   const { flags: all, operands } = splitArguments(argv);
   const flags = new Map([...all].map(([name, values]) => [name, values.at(-1) ?? '']));
   const [first = 'serve', ...rest] = operands;
@@ -97,33 +33,56 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   const auditNamed = flags.has('audit');
   return Object.freeze({
     command: flags.has('help') ? 'help' : flags.has('version') ? 'version' : command,
+    /** The words after the command: for call the tool's name and its arguments, for search the query. */
     operands: rest,
+    /** Working directory of the image, and the base of relative paths. */
     root: roots[0] ?? current,
+    /** Directories that file tools may read and write. Empty when none was named and the current directory is too
+     *  wide. */
     roots: roots.length > 0 || isTooWide(realPath(current)) ? roots : [current],
+    /** Further directories that file tools may read. */
     readRoots: readDirectories('read-root', all),
     sbcl: flags.get('sbcl') ?? (environment['LIVE_LISP_SBCL'] || undefined),
     heapMb: readHeap(flags.get('heap') ?? '4GB'),
+    /** Whether images run in a sandbox: `auto` where one works, `on` always, `strict` always and without network. */
     sandbox: readSandbox(flags),
+    /** Directories besides the workspace that sandboxed code can change. */
     write: readDirectories('write', all),
+    /** Time limit of an evaluation in milliseconds. */
     evalTimeoutMs: readSeconds('eval-timeout', '30', flags) * 1000,
+    /** Seconds that a held error waits after each use. */
     holdSeconds: readSeconds('hold', '60', flags),
     init: readInit(flags.get('init')),
+    /** The library manager for images. */
     libraries: readChoice('libraries', LIBRARIES, flags),
     contractNames: readChoice('tool-names', NAME_STYLES, flags) === 'contract',
     list: readChoice('list', LISTS, flags),
     ask: readChoice('ask', ASKS, flags),
+    /** Approvals in advance, as TOOL or TOOL:GLOB. */
     allow: all.get('allow') ?? [],
+    /** Seconds that a human has to answer a question. */
     answerSeconds: readSeconds('answer-time', '600', flags),
+    /** The client to set up or check, the scope of its configuration, and whether changes are only shown. */
     client: flags.has('client') ? readChoice('client', CLIENT_NAMES, flags) : undefined,
     scope: readChoice('scope', SCOPES, flags),
     dryRun: flags.has('dry-run'),
+    /** True when the client may run code without asking. */
     trust: flags.has('trust'),
+    /** Whether search learns from past searches. */
     memory: !flags.has('no-memory'),
+    /** File of tools to search in place of our own. */
     catalog: flags.get('catalog'),
+    /** True when a lost image is rebuilt. */
     replay: readReplay(flags, environment) === 'on',
-    ...readRecords(flags),
+    /** Whether evaluations are stored on the disk, and whether the audit log has arguments in full. */
+    history: readChoice('history', WHENS, flags) === 'on',
+    auditTexts: readChoice('audit-texts', WHENS, flags) === 'on',
+    /** Records are removed after this many days. */
+    keepDays: readDays(flags.get('keep-days') ?? '90'),
+    /** Folder for compiled files, and whether XDG_CACHE_HOME named its place. */
     cache: cacheFolder(environment),
     cacheNamed: isAbsolute(environment['XDG_CACHE_HOME'] ?? ''),
+    /** Whether --audit named the file of the audit log. */
     auditNamed,
     ...inState(stateFolder(environment), { auditNamed, audit: resolve(flags.get('audit') ?? '') }),
   });
@@ -151,18 +110,19 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
 }
 
 /** Returns the paths of all records when STATE is their folder. An AUDIT log that the user named stays where it is. */
-export function inState(
-  state: string,
-  { auditNamed, audit }: Pick<Config, 'auditNamed' | 'audit'>,
-): Pick<Config, 'state' | 'audit' | 'histories' | 'journals' | 'previews' | 'edits' | 'searches'> {
+export function inState(state: string, { auditNamed, audit }: { auditNamed: boolean; audit: string }) {
   return {
+    /** Folder of everything kept between runs: histories, searches, journals, and the audit log unless it was named. */
     state,
     audit: auditNamed ? audit : join(state, 'audit.jsonl'),
+    /** Folders of the REPL histories, journals of images, and records of searches, of all workspaces. */
     histories: join(state, 'repl-history'),
     journals: join(state, 'journals'),
-    previews: join(state, 'previews'),
-    edits: join(state, 'edits'),
     searches: join(state, 'searches'),
+    /** Folder of the previews for approvals. */
+    previews: join(state, 'previews'),
+    /** Folder of the records of edits to several files at once. */
+    edits: join(state, 'edits'),
   };
 }
 
@@ -191,7 +151,7 @@ export function isTooWide(real: string, home: string = realPath(homeFolder() ?? 
   return real === parse(real).root || `${home}${sep}`.startsWith(`${real}${sep}`);
 }
 
-function readSandbox(flags: ReadonlyMap<string, string>): Config['sandbox'] {
+function readSandbox(flags: ReadonlyMap<string, string>): (typeof SANDBOXES)[number] | 'off' {
   if (!flags.has('no-sandbox')) return readChoice('sandbox', SANDBOXES, flags);
   if (flags.has('sandbox')) throw new UsageError('Give --sandbox or --no-sandbox, not both.');
   return 'off';
@@ -204,16 +164,6 @@ function readHeap(value: string): number {
     throw new UsageError(`--heap must be a size from 128MB to 1024GB, such as 512MB or 8GB, not ${value}.`);
   }
   return megabytes;
-}
-
-function readRecords(
-  flags: ReadonlyMap<string, string>,
-): Pick<Config, 'history' | 'auditTexts' | 'keepDays'> {
-  return {
-    history: readChoice('history', WHENS, flags) === 'on',
-    auditTexts: readChoice('audit-texts', WHENS, flags) === 'on',
-    keepDays: readDays(flags.get('keep-days') ?? '90'),
-  };
 }
 
 function readDays(value: string): number {

@@ -16,103 +16,51 @@ export type Command = (typeof COMMANDS)[number] | 'help' | 'version';
 
 interface Flag {
   name: string;
+  /** What stands for its value in texts; absent where it takes none. */
   value?: string;
   about: string;
 }
 
-export const FLAGS: readonly Flag[] = [
-  {
-    name: 'root',
-    value: 'DIR',
-    about: 'the workspace; the current directory when absent; can be given several times',
-  },
-  {
-    name: 'read-root',
-    value: 'DIR',
-    about: 'a directory whose files can be read as well; can be given several times',
-  },
-  {
-    name: 'sbcl',
-    value: 'PATH',
-    about: 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH, or of a package manager',
-  },
-  { name: 'heap', value: 'SIZE', about: 'heap of the image, such as 512MB or 8GB (default 4GB)' },
-  {
-    name: 'sandbox',
-    value: 'HOW',
-    about:
-      'auto (default): lock images in where bubblewrap works; on: start none without; strict: also no network, and temporary files of its own',
-  },
-  { name: 'no-sandbox', about: 'do not lock images in: code in them can do all that you can' },
-  {
-    name: 'write',
-    value: 'DIR',
-    about: 'a directory that code in the sandbox can change as well; can be given several times',
-  },
-  { name: 'eval-timeout', value: 'SECONDS', about: 'limit of one evaluation (default 30)' },
-  { name: 'hold', value: 'SECONDS', about: 'how long a held error waits after each use (default 60)' },
-  { name: 'init', value: 'FILE', about: 'a Lisp file to load into every new image' },
-  {
-    name: 'libraries',
-    value: 'MANAGER',
-    about:
-      'auto (default): Quicklisp, qlot or ocicl where one is set up, when first needed; none; or the name of one',
-  },
-  {
-    name: 'tool-names',
-    value: 'STYLE',
-    about: 'contract: list apropos-search and who-calls in that spelling; snake (default)',
-  },
-  {
-    name: 'list',
-    value: 'MODE',
-    about: 'what tools/list shows: full (default), lightweight, summary or search; all can be called',
-  },
-  { name: 'ask', value: 'LEVEL', about: 'ask the user from this level on: dangerous (default) or cautious' },
-  {
-    name: 'allow',
-    value: 'TOOL[:GLOB]',
-    about: 'run this tool without asking, in files that match; can be given several times',
-  },
-  {
-    name: 'answer-time',
-    value: 'SECONDS',
-    about: 'how long a question to the user can be answered (default 600)',
-  },
-  { name: 'audit', value: 'FILE', about: 'the audit log; below the user state directory when absent' },
-  {
-    name: 'replay',
-    value: 'WHEN',
-    about: 'on (default): build a lost image again from a journal; off: keep none; also LIVE_LISP_REPLAY',
-  },
-  { name: 'no-memory', about: 'do not learn from past searches which tools they led to' },
-  {
-    name: 'catalog',
-    value: 'FILE',
-    about: 'with search: tools of others, one in JSON a line, in place of our own',
-  },
-  {
-    name: 'history',
-    value: 'WHEN',
-    about: 'on (default): keep evaluations for get_repl_history on the disk; off: only in memory',
-  },
-  {
-    name: 'audit-texts',
-    value: 'WHEN',
-    about: 'on (default): keep arguments in the audit log; off: their digests',
-  },
-  { name: 'keep-days', value: 'DAYS', about: 'how long records are kept at most (default 90)' },
-  {
-    name: 'client',
-    value: 'NAME',
-    about: 'the client to install to, to uninstall from, or that the doctor looks at',
-  },
-  { name: 'scope', value: 'WHERE', about: 'user (default): in all projects; project: in this folder' },
-  { name: 'trust', about: 'with install: the client runs code without asking, in a sandbox only' },
-  { name: 'dry-run', about: 'with install and uninstall: only show what would be done' },
-  { name: 'help', about: 'show this text' },
-  { name: 'version', about: 'show the version' },
-];
+/** Flags with what stands for their values, and what they are for. */
+const ABOUT = {
+  'root DIR': 'the workspace; the current directory when absent; can be given several times',
+  'read-root DIR': 'a directory whose files can be read as well; can be given several times',
+  'sbcl PATH': 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH, or of a package manager',
+  'heap SIZE': 'heap of the image, such as 512MB or 8GB (default 4GB)',
+  'sandbox HOW':
+    'auto (default): lock images in where bubblewrap works; on: start none without; strict: also no network, and temporary files of its own',
+  'no-sandbox': 'do not lock images in: code in them can do all that you can',
+  'write DIR': 'a directory that code in the sandbox can change as well; can be given several times',
+  'eval-timeout SECONDS': 'limit of one evaluation (default 30)',
+  'hold SECONDS': 'how long a held error waits after each use (default 60)',
+  'init FILE': 'a Lisp file to load into every new image',
+  'libraries MANAGER':
+    'auto (default): Quicklisp, qlot or ocicl where one is set up, when first needed; none; or the name of one',
+  'tool-names STYLE': 'contract: list apropos-search and who-calls in that spelling; snake (default)',
+  'list MODE': 'what tools/list shows: full (default), lightweight, summary or search; all can be called',
+  'ask LEVEL': 'ask the user from this level on: dangerous (default) or cautious',
+  'allow TOOL[:GLOB]': 'run this tool without asking, in files that match; can be given several times',
+  'answer-time SECONDS': 'how long a question to the user can be answered (default 600)',
+  'audit FILE': 'the audit log; below the user state directory when absent',
+  'replay WHEN':
+    'on (default): build a lost image again from a journal; off: keep none; also LIVE_LISP_REPLAY',
+  'no-memory': 'do not learn from past searches which tools they led to',
+  'catalog FILE': 'with search: tools of others, one in JSON a line, in place of our own',
+  'history WHEN': 'on (default): keep evaluations for get_repl_history on the disk; off: only in memory',
+  'audit-texts WHEN': 'on (default): keep arguments in the audit log; off: their digests',
+  'keep-days DAYS': 'how long records are kept at most (default 90)',
+  'client NAME': 'the client to install to, to uninstall from, or that the doctor looks at',
+  'scope WHERE': 'user (default): in all projects; project: in this folder',
+  trust: 'with install: the client runs code without asking, in a sandbox only',
+  'dry-run': 'with install and uninstall: only show what would be done',
+  help: 'show this text',
+  version: 'show the version',
+};
+
+export const FLAGS: readonly Flag[] = Object.entries(ABOUT).map(([flag, about]) => {
+  const [name = '', value] = flag.split(' ');
+  return { name, value, about };
+});
 
 /** Returns the flags in ARGV with their values, and the other words. Throws a UsageError for an unknown flag. */
 export function splitArguments(argv: readonly string[]): {
