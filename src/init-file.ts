@@ -10,11 +10,8 @@ const MANAGER = /quicklisp|qlot|ocicl/i;
 
 /** Returns the name `~/.sbclrc` if that file exists, does more than set up a library manager, and is not INIT, the file
  *  that each image loads. Returns undefined otherwise. */
-export function initFileNotLoaded(
-  init: string | undefined,
-  home: string = process.env['HOME'] ?? homedir(),
-): string | undefined {
-  const path = join(home, INIT_FILE);
+export function initFileNotLoaded(init: string | undefined): string | undefined {
+  const path = join(homedir(), INIT_FILE);
   if (init === path) return undefined;
   const text = readIfRegular(path, { limit: LIMIT })?.octets.toString() ?? '';
   return topLevelForms(text).some((form) => !MANAGER.test(form)) ? `~/${INIT_FILE}` : undefined;

@@ -1,8 +1,9 @@
 // Reports on clients: which are present, and the state of live-lisp in one of them.
 
-import { accessSync, constants, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { SetupError } from '../errors.ts';
+import { isExecutable } from '../paths.ts';
 import { CLIENTS, type Client, clientNamed, NAME, type Place } from './clients.ts';
 import { apply } from './edit.ts';
 import { commandLine, insistsOnSandbox, trustedLaunch } from './entry.ts';
@@ -177,21 +178,12 @@ function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
       ok: true,
       text: `${node || 'its command'} is no path: a client with windows can have another PATH`,
     });
-  } else if (!canRun(node))
+  } else if (!isExecutable(node))
     findings.push({ ok: false, text: `${node} cannot be run: run live-lisp install again` });
   if (script.startsWith('/') && !existsSync(script)) {
     findings.push({ ok: false, text: `${script} is not there: run live-lisp install again` });
   }
   return findings;
-}
-
-function canRun(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** True when FOUND, our entry in the settings of Codex or Gemini CLI, lets every tool run without a question. */

@@ -1,8 +1,9 @@
 // Removes records that are too old, and all records of a workspace on request.
 
-import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
 import { readRegular } from '../files/regular.ts';
+import { namesIn } from '../leftovers.ts';
 import { workspaceDigest } from './folder.ts';
 
 /** Paths of the records. */
@@ -138,14 +139,6 @@ function filesIn(folder: string): string[] {
   return namesIn(folder)
     .map((name) => join(folder, name))
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function isOlder(path: string, before: number): boolean {

@@ -1,12 +1,12 @@
 // Stores the journal of an image on the disk: one folder per server, of which the last few are kept.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { readIfRegular } from '../files/regular.ts';
 import type { Entry, JournalStore, OldJournal } from '../image/recovery/entries.ts';
-import { runs } from '../leftovers.ts';
+import { namesIn, runs } from '../leftovers.ts';
 import { isOwnFile } from '../own.ts';
 import { workspaceDigest } from './folder.ts';
 import { Later } from './later.ts';
@@ -123,7 +123,7 @@ export class JournalFiles implements JournalStore {
 
   /** Folders of the ended servers of this workspace, oldest first. */
   #ended(): string[] {
-    return readNames(this.#workspace)
+    return namesIn(this.#workspace)
       .filter((name) => !runs(Number(/^\d{17}-(\d+)$/.exec(name)?.[1])))
       .sort();
   }
@@ -131,10 +131,10 @@ export class JournalFiles implements JournalStore {
   #makeRoom(): void {
     for (const name of this.#ended().slice(0, -KEPT)) remove(join(this.#workspace, name));
     const folder = join(this.#workspace, '..');
-    const others = readNames(folder).filter((name) => join(folder, name) !== this.#workspace);
+    const others = namesIn(folder).filter((name) => join(folder, name) !== this.#workspace);
     // A workspace is as old as its last journal, whose name begins with a time.
     const oldest = others
-      .map((name) => ({ name, last: readNames(join(folder, name)).sort().at(-1) ?? '' }))
+      .map((name) => ({ name, last: namesIn(join(folder, name)).sort().at(-1) ?? '' }))
       .sort((one, other) => (one.last < other.last ? -1 : 1));
     for (const { name } of oldest.slice(0, -(WORKSPACES - 1))) remove(join(folder, name));
   }
@@ -152,14 +152,6 @@ function unpacked(packed: Buffer | undefined, digest: string): Buffer | undefine
 
 function readOrNothing(file: string): Buffer | undefined {
   return readIfRegular(file, { limit: CONTENTS_LIMIT })?.octets;
-}
-
-function readNames(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function remove(folder: string): void {

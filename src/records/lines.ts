@@ -7,13 +7,13 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
-  readdirSync,
   renameSync,
   rmSync,
   statSync,
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
+import { namesIn } from '../leftovers.ts';
 import { linesBackwards, type Reading, readRange } from './backwards.ts';
 
 export interface LineFileOptions {
@@ -170,7 +170,7 @@ export class LineFile {
       file.startsWith(`${name}.`) &&
       file.endsWith(ext) &&
       /^\d{17}-\d+-\d+$/.test(basename(file, ext).slice(name.length + 1));
-    return readNames(dir)
+    return namesIn(dir)
       .filter(own)
       .sort()
       .map((file) => join(dir, file));
@@ -195,13 +195,5 @@ function openToRead(file: string): number | undefined {
     return openRegular(file, O_RDONLY);
   } catch {
     return undefined; // Nothing was written yet, or the file was rotated away.
-  }
-}
-
-function readNames(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

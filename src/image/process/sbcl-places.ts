@@ -1,7 +1,7 @@
 // Lists where to look for an SBCL that is not on PATH: a client that is no shell often has a shorter PATH.
 
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { namesIn } from '../../leftovers.ts';
 import { homeFolder } from '../../paths.ts';
 
 /** A folder that can contain sbcl, and the package manager that puts it there. */
@@ -46,9 +46,5 @@ function byVersion(one: string, other: string): number {
 }
 
 function below(folder: string): string[] {
-  try {
-    return readdirSync(folder).map((name) => join(folder, name));
-  } catch {
-    return [];
-  }
+  return namesIn(folder).map((name) => join(folder, name));
 }
