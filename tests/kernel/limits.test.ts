@@ -205,10 +205,7 @@ describe('Queue', () => {
     const all = names.map((name) =>
       queue
         .enter(signals[name], () => waits.push(name))
-        .then(
-          () => void entered.push(name),
-          () => void entered.push(`${name} left`),
-        ),
+        .then((isIn) => void entered.push(isIn ? name : `${name} left`)),
     );
     return { entered, waits, all: Promise.all(all) };
   }

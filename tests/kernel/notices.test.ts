@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import type { Notice } from '../../src/image/image.ts';
 import { Notices } from '../../src/image/session/notices.ts';
-import { enterUnlessAborted, Queue } from '../../src/image/session/queue.ts';
+import { Queue } from '../../src/image/session/queue.ts';
 import { OwnSignal } from '../../src/image/wire/end-signal.ts';
 import { OUTPUT_LIMIT, readOutput } from '../../src/image/wire/messages.ts';
 import { noticeText } from '../../src/tools/notice-text.ts';
@@ -62,7 +62,7 @@ test('a thousand calls wait, one more is refused and takes no place', async () =
   const queue = new Queue(1);
   await queue.enter(undefined, () => {});
   const waiting = Array.from({ length: 1000 }, () => queue.enter(undefined, () => {}));
-  await expect(enterUnlessAborted(queue, new OwnSignal(), () => {})).rejects.toThrow(TOO_MANY_WAIT);
+  await expect(queue.enter(new OwnSignal(), () => {})).rejects.toThrow(TOO_MANY_WAIT);
   for (const each of waiting) {
     queue.leave();
     await each;

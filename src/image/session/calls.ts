@@ -12,7 +12,7 @@ import { TIMES, type Times } from '../wire/times.ts';
 import { type Job, Jobs } from './jobs.ts';
 import type { CallNotice } from './notices.ts';
 import { tellProgress } from './progress.ts';
-import { enterUnlessAborted, Queue } from './queue.ts';
+import { type Ahead, Queue } from './queue.ts';
 
 /** The image as its calls use it. */
 export interface Host {
@@ -155,10 +155,10 @@ export class Calls {
 
   /** Takes a place in QUEUE for JOB. Returns false when JOB is aborted first. */
   #enter(queue: Queue, job: Job): boolean | Promise<boolean> {
-    if (queue.take()) return true;
-    return enterUnlessAborted(queue, job.signal, (ahead) => {
+    const onWait = (ahead: Ahead) => {
       job.phase = { kind: 'queued', ahead };
-    });
+    };
+    return queue.take() || queue.enter(job.signal, onWait);
   }
 
   /** Resolves with a peer that is ready for calls. JOB shows that it waits for one. */

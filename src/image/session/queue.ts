@@ -26,24 +26,24 @@ export class Queue {
     return true;
   }
 
-  /** Resolves when a place is taken. Calls ON_WAIT if none is free at once. Rejects with SIGNAL's reason when SIGNAL
-   *  aborts first, and with a CallError when too many calls wait already. */
-  async enter(signal: EndSignal | undefined, onWait: (ahead: Ahead) => void): Promise<void> {
-    if (signal?.aborted) throw signal.reason;
-    if (this.take()) return;
+  /** Waits for a place. Returns true when it is taken, false when SIGNAL aborted first. Calls ON_WAIT if none is free at
+   *  once. Throws a CallError when too many calls wait already. */
+  async enter(signal: EndSignal | undefined, onWait: (ahead: Ahead) => void): Promise<boolean> {
+    if (signal?.aborted) return false;
+    if (this.take()) return true;
     if (this.#waiting.length >= WAITING_LIMIT) {
       throw new CallError(
         `${WAITING_LIMIT} calls wait already until others have ended, so this one was not taken and nothing was done. Call again when some have been answered.`,
       );
     }
-    await new Promise<void>((resolve, reject) => {
+    return new Promise((resolve) => {
       const enter = () => {
         signal?.removeEventListener('abort', leave);
-        resolve();
+        resolve(true);
       };
       const leave = () => {
         this.#waiting.splice(this.#waiting.indexOf(enter), 1);
-        reject(signal?.reason);
+        resolve(false);
       };
       signal?.addEventListener('abort', leave, { once: true });
       this.#waiting.push(enter);
@@ -62,21 +62,5 @@ export class Queue {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free++;
     else next();
-  }
-}
-
-/** Waits for a place in QUEUE. Returns true when it is taken, false when SIGNAL aborted first. Throws a CallError when
- *  too many calls wait already. */
-export async function enterUnlessAborted(
-  queue: Queue,
-  signal: EndSignal,
-  onWait: (ahead: Ahead) => void,
-): Promise<boolean> {
-  try {
-    await queue.enter(signal, onWait);
-    return true;
-  } catch (error) {
-    if (error instanceof CallError) throw error;
-    return false;
   }
 }
