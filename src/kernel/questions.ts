@@ -74,9 +74,7 @@ export class OpenQuestions {
 
   /** Closes the question of ID as timed out, if it is still open. */
   expire(id: string): void {
-    const question = this.#close(id)?.question;
-    question?.closed();
-    question?.ended('timed out', question.late);
+    this.#end(id);
   }
 
   /** True when the question of ID is open. Closes it first if its time is over, in case its timer is late. */
@@ -91,10 +89,12 @@ export class OpenQuestions {
     for (const id of [...this.#open.keys()]) this.#end(id, SERVER_ENDS);
   }
 
-  #end(id: string, why: string): void {
+  /** Closes the question of ID, because of WHY; as timed out without it. */
+  #end(id: string, why?: string): void {
     const question = this.#close(id)?.question;
     question?.closed();
-    question?.ended('nobody', why);
+    if (why === undefined) question?.ended('timed out', question.late);
+    else question?.ended('nobody', why);
   }
 
   /** Closes the question of ID and returns it. Throws a CallError unless it was open and about SUBJECT. */

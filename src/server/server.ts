@@ -56,7 +56,7 @@ export function createServer(options: ServerOptions): Server {
       return result;
     };
     if (isCallTool(name)) return throughCallTool(options, args, perform);
-    const tool = registeredName(options, name) ?? (await nameOnceStarted(options, name));
+    const tool = await registeredName(options, name);
     if (tool === undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, options.registry.unknownTool(name)); // Contract C8.
     }
@@ -134,7 +134,7 @@ async function throughCallTool(
 ): Promise<CallResult> {
   try {
     const called = calledTool(args);
-    const tool = registeredName(options, called.name) ?? (await nameOnceStarted(options, called.name));
+    const tool = await registeredName(options, called.name);
     if (tool === undefined) throw new CallError(options.registry.unknownTool(called.name));
     return await perform(tool, called.args);
   } catch (error) {
@@ -146,15 +146,15 @@ function errorResult(error: unknown): CallToolResult {
   return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
 }
 
-/** Returns the registered name that NAME means, where - equals _ (C1). */
-function registeredName({ registry }: ServerOptions, name: string): string | undefined {
-  return registry.getTool(name.replaceAll('-', '_'))?.name;
-}
-
-/** As registeredName, once the image has started: until then, its start files can still register the tool. */
-async function nameOnceStarted(options: ServerOptions, name: string): Promise<string | undefined> {
-  await options.started();
-  return registeredName(options, name);
+/** Returns the registered name that NAME means, where - equals _ (C1). Waits for the start of the image if there is
+ *  none: until then, its start files can still register the tool. */
+async function registeredName(
+  { registry, started }: ServerOptions,
+  name: string,
+): Promise<string | undefined> {
+  const wanted = name.replaceAll('-', '_');
+  if (registry.getTool(wanted) === null) await started();
+  return registry.getTool(wanted)?.name;
 }
 
 /** The tool's text comes first and alone, so that it is exact. Notices follow as further texts. */

@@ -149,7 +149,9 @@ export class StdioTransport implements Transport {
       this.#options.complain(
         `A line of ${line.passedOver} octets was passed over; the limit is ${LINE_LIMIT}.`,
       );
-      this.#refuseLong(line.passedOver, idAtEnd(line.ends));
+      const id = idAtEnd(line.ends);
+      const why = `it has ${line.passedOver} octets, and can have ${LINE_LIMIT}, so nothing was done. Send less at a time.`;
+      if (id !== undefined && !this.#unanswered.has(id)) void this.send(refusal(id, why));
       return;
     }
     const text = line.octets.toString('utf8').trim();
@@ -167,7 +169,8 @@ export class StdioTransport implements Transport {
       this.#options.complain(
         `A line on stdin ${problem}; it was passed over: ${line.slice(0, 80)}`.replace(/\s+/g, ' '),
       );
-      void this.#refuse(line);
+      const id = requestId(line);
+      if (id !== undefined) void this.send(refusal(id, NO_REQUEST));
       return;
     }
     if ('method' in message && 'id' in message) {
@@ -184,28 +187,24 @@ export class StdioTransport implements Transport {
     this.onmessage?.(message);
   }
 
-  /** Refuses the request ID, whose line of OCTETS was too long to read. */
-  #refuseLong(octets: number, id: string | number | undefined): void {
-    if (id === undefined || this.#unanswered.has(id)) return;
-    const message = `Invalid request: it has ${octets} octets, and can have ${LINE_LIMIT}, so nothing was done. Send less at a time.`;
-    void this.send({ jsonrpc: '2.0', id, error: { code: ProtocolErrorCode.InvalidRequest, message } });
-  }
-
-  /** Refuses a request with the ID of a pending one: an answer could belong to either. */
+  /** Refuses a request with the ID of a pending one: an answer could belong to either. Writes past `send`, which would
+   *  settle the pending one. */
   #refuseAgain(id: string | number): void {
-    const message = `Invalid request: the request ${JSON.stringify(id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
-    const error = { code: ProtocolErrorCode.InvalidRequest, message };
-    if (!this.#closed) this.#options.stdout.write(serializeMessage({ jsonrpc: '2.0', id, error }));
+    const why = `the request ${JSON.stringify(id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
+    if (!this.#closed) this.#options.stdout.write(serializeMessage(refusal(id, why)));
   }
+}
 
-  /** Answers the request that LINE was meant to be, if it has an id: its sender waits. */
-  async #refuse(line: string): Promise<void> {
-    const id = requestId(line);
-    if (id === undefined) return;
-    const message =
-      'Invalid request: its parts do not have the form that MCP gives them, so nothing was done. Correct it and send it again.';
-    await this.send({ jsonrpc: '2.0', id, error: { code: ProtocolErrorCode.InvalidRequest, message } });
-  }
+const NO_REQUEST =
+  'its parts do not have the form that MCP gives them, so nothing was done. Correct it and send it again.';
+
+/** Returns the answer to the request ID that it is invalid, because of WHY. */
+function refusal(id: string | number, why: string): JSONRPCMessage {
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: { code: ProtocolErrorCode.InvalidRequest, message: `Invalid request: ${why}` },
+  };
 }
 
 /** True when MESSAGE is a bare tool call, as nearly all are. The SDK's check takes longer, finds nothing more in these,
