@@ -3,7 +3,7 @@
 import { type InputSchema, inputSchema } from '../kernel/schema.ts';
 import type { Complexity, Effects, SafetyLevel, Tool } from '../kernel/tool.ts';
 import { TOKEN_COSTS } from './token-costs.ts';
-import { searchWords } from './words.ts';
+import WORDS from './words.json' with { type: 'json' };
 
 /** The categories of the catalog; every tool has exactly one (C6). */
 export const TOOL_CATEGORIES = [
@@ -47,6 +47,11 @@ const CATALOG_CATEGORY: ReadonlyMap<string, ToolCategory> = new Map<string, Tool
   ['discovery', 'utility'],
   ['settings', 'utility'],
 ]);
+
+/** Further words by which search_tools finds a built-in tool, by its name. Clients do not see them. */
+const SEARCH_WORDS: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries(WORDS).map(([name, line]) => [name, line.split(' ')]),
+);
 
 /** Tokens of a tool's definition plus an answer: MIN with its smallest answer, MAX with its largest typical answer. */
 export interface TokenCost {
@@ -97,7 +102,7 @@ export function metadataOf(tool: Tool, name = tool.name): ToolMetadata {
     tokenCost: measuredCost(tool.name) ?? schemaCost(tool.description, schema),
     hasCEMCPDirective: tool.safetyLevel !== 'dangerous' && !tool.refusesCode,
     keywords: tool.keywords,
-    words: searchWords(tool.name),
+    words: SEARCH_WORDS.get(tool.name) ?? [],
     safetyLevel: tool.safetyLevel,
     ...(tool.declaredLevel && { declaredLevel: tool.declaredLevel }),
     ...(tool.effects && { effects: tool.effects }),

@@ -27,7 +27,7 @@ const ALLOWED: { readonly [path: string]: string } = {
   'src/image/process/sbcl.ts': '/etc/os-release',
   'src/image/process/space.ts': 'our own limits',
   'src/image/process/starving.ts': 'the table of processes',
-  'src/image/sandbox/filter-file.ts': 'a new file: O_EXCL',
+  'src/image/sandbox/system-calls.ts': 'a new file: O_EXCL',
   'src/temporary-folder.ts': 'folders: O_DIRECTORY refuses all else',
   'src/records/lines.ts': 'records of ours: O_NONBLOCK',
 };

@@ -42,10 +42,10 @@ export function missingBubblewrap(
   };
 }
 
-/** Returns the obstacle of a PROCESSOR for which no filter of system calls is known. */
-export function unknownProcessor(processor: string = process.arch): Obstacle {
+/** Returns the obstacle of a processor for which no filter of system calls is known. */
+export function unknownProcessor(): Obstacle {
   return {
-    why: `no filter of system calls is known for this kind of processor (${processor})`,
+    why: `no filter of system calls is known for this kind of processor (${process.arch})`,
     remedy: 'To confine code on this system, run the server in a container or a virtual machine.',
   };
 }

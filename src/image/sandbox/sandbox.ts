@@ -19,7 +19,6 @@ import {
   obstacleOf,
   unknownProcessor,
 } from './bubblewrap.ts';
-import { filterFile } from './filter-file.ts';
 import {
   existingFolders,
   fixed,
@@ -35,7 +34,7 @@ import { Newcomers } from './newcomers.ts';
 import { Placeholders } from './placeholders.ts';
 import { existingPaths, NEVER_MADE, NOTICED, protectedPaths, repositoryPaths } from './protected.ts';
 import { secretPaths } from './secrets.ts';
-import { systemCallFilter } from './system-calls.ts';
+import { filterFile, systemCallFilter } from './system-calls.ts';
 
 export interface SandboxOptions {
   /** Working directory of the image. */

@@ -209,20 +209,17 @@ const NAMED = [
   'HISTFILE',
 ];
 
-/** Returns the real paths of the secrets that exist for the user with this HOME and ENVIRONMENT. Throws an
- *  UnansweredError when a file system does not answer. */
-export async function secretPaths(
-  home: string,
-  environment: NodeJS.ProcessEnv = process.env,
-): Promise<string[]> {
+/** Returns the real paths of the secrets that exist for the user with this HOME. Throws an UnansweredError when a
+ *  file system does not answer. */
+export async function secretPaths(home: string): Promise<string[]> {
   const usual = Object.values(SECRETS).flat();
   const moved = Object.entries(MOVED).flatMap(([folder, variable]) =>
     usual
       .filter((path) => path.startsWith(folder))
-      .map((path) => join(environment[variable] ?? '', path.slice(folder.length))),
+      .map((path) => join(process.env[variable] ?? '', path.slice(folder.length))),
   );
-  const named = NAMED.map((name) => environment[name] ?? '');
-  const listed = (environment['KUBECONFIG'] ?? '').split(delimiter);
+  const named = NAMED.map((name) => process.env[name] ?? '');
+  const listed = (process.env['KUBECONFIG'] ?? '').split(delimiter);
   const elsewhere = [...moved, ...named, ...listed].filter(isAbsolute);
   const found = await existingPaths([...(await pathsBelow(home, usual)), ...elsewhere]);
   // A variable that names a device such as /dev/null means no file. And hiding the home itself would break everything.

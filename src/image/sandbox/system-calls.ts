@@ -1,4 +1,11 @@
-// Builds the seccomp filter of the sandbox: a BPF program that refuses some system calls.
+// Builds the seccomp filter of the sandbox: a BPF program that refuses some system calls. bubblewrap reads it from an
+// unlinked file that this process holds open.
+
+import { randomUUID } from 'node:crypto';
+import { openSync, unlinkSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { SetupError } from '../../errors.ts';
+import { cacheUsable } from '../process/agent.ts';
 
 /** System call numbers of one architecture. AUDIT is the kernel's identifier of the architecture. */
 interface Processor {
@@ -77,11 +84,10 @@ function rulesOf({ socket, socketpair, keys, socketcall, foreign }: Processor): 
   ];
 }
 
-/** Returns the filter for PROCESSOR (a name of process.arch) in bubblewrap's format; undefined for an unknown one. It
- *  refuses Unix sockets: a read-only mount does not prevent connecting to one, and the folders for temporary files are
- *  shared. */
-export function systemCallFilter(processor: string = process.arch): Buffer | undefined {
-  const kinds = PROCESSORS[processor];
+/** Returns the filter for this kind of processor in bubblewrap's format; undefined for an unknown one. It refuses Unix
+ *  sockets: a read-only mount does not prevent connecting to one, and the folders for temporary files are shared. */
+export function systemCallFilter(): Buffer | undefined {
+  const kinds = PROCESSORS[process.arch];
   if (kinds === undefined) return undefined;
   const program = [
     load(ARCHITECTURE),
@@ -96,4 +102,28 @@ export function systemCallFilter(processor: string = process.arch): Buffer | und
     octets.writeUInt32LE(operand >>> 0, 8 * index + 4);
   }
   return octets;
+}
+
+let descriptor: number | undefined;
+
+/** Returns the path, in /proc, of an open file with the filter; children of this process can open it. The file is made
+ *  once, in CACHE_FOLDER or else in /dev/shm: sandboxed code can write in neither. Throws a SetupError when it cannot
+ *  be made. */
+export function filterFile(cacheFolder: string): string {
+  descriptor ??= makeFile(cacheUsable(cacheFolder) ? cacheFolder : '/dev/shm');
+  return `/proc/${process.pid}/fd/${descriptor}`;
+}
+
+function makeFile(folder: string): number {
+  const path = join(folder, `filter-${randomUUID()}`);
+  try {
+    const file = openSync(path, 'wx+', 0o600);
+    unlinkSync(path);
+    writeSync(file, systemCallFilter() ?? Buffer.alloc(0));
+    return file;
+  } catch (error) {
+    throw new SetupError(
+      `The sandbox cannot be made: no file can be made in ${folder} (${String(error)}). Set XDG_CACHE_HOME to a folder of yours.`,
+    );
+  }
 }
