@@ -1,19 +1,18 @@
 // Writes docs/develop/attacks.md from what the long run of the attacks found.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { cell, measuredPage, table } from './measured-page.mjs';
 import { PROJECT } from './session.mjs';
-import { cell } from './table-cell.mjs';
 
 const { sections } = JSON.parse(readFileSync(join(PROJECT, 'tests', 'attacks', 'result.json'), 'utf8'));
 
 function failuresText(failed) {
   if (failed.length === 0) return 'None did harm.';
-  return [
-    '| attack | what came of it |',
-    '|---|---|',
-    ...failed.map(({ name, breach }) => `| ${cell(name)} | ${cell(breach)} |`),
-  ].join('\n');
+  return table(
+    ['attack', 'what came of it'],
+    failed.map(({ name, breach }) => [cell(name), cell(breach)]),
+  );
 }
 
 const total = sections.reduce((sum, { count }) => sum + count, 0);
@@ -23,4 +22,4 @@ const text = [
   `\`make check-long\` makes ${total} attacks on the server, and ${harmful.length} of them did harm when this page was written. Harm is an answer with what it must not have, a ping that takes more than 250 ms of the CPU of the server, a file of the user that was changed, or code that was run. Hostile code in the image is in [robustness.md](robustness.md), and what was found and mended in [SECURITY.md](../../SECURITY.md).`,
   ...sections.map(({ title, count, failed }) => `## ${title}\n\n${count} attacks. ${failuresText(failed)}`),
 ].join('\n\n');
-writeFileSync(join(PROJECT, 'docs', 'develop', 'attacks.md'), `${text}\n`);
+await measuredPage('docs/develop/attacks.md', () => `${text}\n`);

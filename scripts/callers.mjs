@@ -1,10 +1,10 @@
 // Writes docs/develop/callers.md from what was measured of who_calls. With --check it fails instead when that is stale.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { measuredPage, table } from './measured-page.mjs';
 import { PROJECT } from './session.mjs';
 
-const PAGE = join(PROJECT, 'docs', 'develop', 'callers.md');
 const RESULT = join(PROJECT, 'tests', 'callers', 'result.json');
 const COMMAND = 'make check-long';
 
@@ -52,11 +52,6 @@ function allOf(rows) {
   };
 }
 
-function table(head, rows, cells) {
-  const line = (row) => `| ${row.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map((row) => line(cells(row)))].join('\n');
-}
-
 function page({ rows }) {
   const all = [...rows, allOf(rows)];
   const ours = table(
@@ -69,8 +64,7 @@ function page({ rows }) {
       'sites on the right line',
       'marked',
     ],
-    all,
-    ({ library, callees, named, places, falseNone, sites: { right, wrong, marked } }) => [
+    all.map(({ library, callees, named, places, falseNone, sites: { right, wrong, marked } }) => [
       library,
       callees,
       scoreText(named),
@@ -78,12 +72,16 @@ function page({ rows }) {
       falseNone,
       share(right, right + wrong),
       marked,
-    ],
+    ]),
   );
   const theirs = table(
     ['library', ...Object.values(TOLD_BY)],
-    all.filter(({ others }) => others['live-lisp']?.there > 0),
-    ({ library, others }) => [library, ...Object.keys(TOLD_BY).map((name) => scoreText(others[name]))],
+    all
+      .filter(({ others }) => others['live-lisp']?.there > 0)
+      .map(({ library, others }) => [
+        library,
+        ...Object.keys(TOLD_BY).map((name) => scoreText(others[name])),
+      ]),
   );
   return `<!-- Written by scripts/callers.mjs; do not edit. -->
 
@@ -103,20 +101,4 @@ ${theirs}
 `;
 }
 
-function main() {
-  const text = page(JSON.parse(readFileSync(RESULT, 'utf8')));
-  if (!process.argv.includes('--check')) {
-    writeFileSync(PAGE, text);
-    return;
-  }
-  if (readFileSync(PAGE, 'utf8') !== text) {
-    throw new Error('docs/develop/callers.md is stale; node scripts/callers.mjs writes it.');
-  }
-}
-
-try {
-  main();
-} catch (error) {
-  console.error(`callers: ${error.message}`);
-  process.exitCode = 1;
-}
+await measuredPage('docs/develop/callers.md', () => page(JSON.parse(readFileSync(RESULT, 'utf8'))));

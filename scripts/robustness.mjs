@@ -1,22 +1,15 @@
 // Writes docs/develop/robustness.md from what the long run measured. With --check it fails instead when that is stale, or when
 // a case of the suite is not in it.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { RIVALS } from './rivals.mjs';
+import { cell, measuredPage, table } from './measured-page.mjs';
 import { PROJECT } from './session.mjs';
-import { cell } from './table-cell.mjs';
 
-const PAGE = join(PROJECT, 'docs', 'develop', 'robustness.md');
 const RESULT = join(PROJECT, 'tests', 'hostile', 'result.json');
 const CASES = join(PROJECT, 'tests', 'hostile', 'cases', 'index.ts');
 const COMMAND = 'make check-long';
-
-function table(head, rows) {
-  const line = (cells) => `| ${cells.join(' | ')} |`;
-  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
-}
 
 function seconds(milliseconds) {
   return `${(milliseconds / 1000).toFixed(2)} s`;
@@ -24,27 +17,6 @@ function seconds(milliseconds) {
 
 function imageText({ replaced, nextMs }) {
   return replaced ? `new one ${seconds(nextMs)}` : 'kept';
-}
-
-/** Returns how the row of a case reads beside those of others. */
-function briefly({ answerMs, replaced, nextMs, breaches }) {
-  const failed = breaches.length > 0 ? ' (**not as it must be**)' : '';
-  const after = replaced ? `told at once, new image ${seconds(nextMs)}` : 'text, state kept';
-  return `${seconds(answerMs)}, ${after}${failed}`;
-}
-
-function rivalTable({ groups, asides }) {
-  const rows = groups.flatMap((group) => group.rows);
-  const ours = (name) => {
-    const row = rows.find((each) => each.name === name);
-    const aside = asides.find((each) => each.name === name);
-    if (row === undefined && aside === undefined) throw new Error(`${RESULT} has no case ${name}.`);
-    return row ? briefly(row) : aside.went;
-  };
-  return table(
-    ['form', 'live-lisp', 'quasi/cl-mcp-server', 'cl-ai-project/cl-mcp 2.2.0'],
-    RIVALS.map((rival) => [rival.what, ours(rival.case), rival.quasi, rival.pool]),
-  );
 }
 
 function holdingsTable({ before, after }) {
@@ -114,12 +86,6 @@ needs no other.
 
 ${rows.length - replaced} cases keep the image, ${replaced} cost it, ${failed === 0 ? 'all' : rows.length - failed} end as they must.
 
-## Beside others
-
-The figures of the other two were measured in mid 2026 on the same kind of machine, with the limits that the rows name. Ours is 0.5 s.
-
-${rivalTable(result)}
-
 ## After ${calls.toLocaleString('en')} ordinary calls
 
 In the same server, after all cases: lookups, evaluations with output, errors and definitions, compilations, texts that cannot be
@@ -154,25 +120,13 @@ async function caseNames() {
   return GROUPS.flatMap((group) => group.cases.map(({ name }) => name));
 }
 
-async function main() {
-  const result = JSON.parse(readFileSync(RESULT, 'utf8'));
-  const text = page(result);
-  if (!process.argv.includes('--check')) {
-    writeFileSync(PAGE, text);
-    return;
-  }
+const result = JSON.parse(readFileSync(RESULT, 'utf8'));
+
+async function checkAll() {
   const measured = new Set(result.groups.flatMap((group) => group.rows.map(({ name }) => name)));
   const missing = (await caseNames()).filter((name) => !measured.has(name));
   if (missing.length > 0)
     throw new Error(`not measured: ${missing.join('; ')}. ${COMMAND} measures all cases.`);
-  if (readFileSync(PAGE, 'utf8') !== text) {
-    throw new Error('docs/develop/robustness.md is stale; node scripts/robustness.mjs writes it.');
-  }
 }
 
-try {
-  await main();
-} catch (error) {
-  console.error(`robustness: ${error.message}`);
-  process.exitCode = 1;
-}
+await measuredPage('docs/develop/robustness.md', () => page(result), checkAll);

@@ -1,4 +1,4 @@
-// Decides what is measured besides the cases, because others were measured so: calls side by side, and cancelled.
+// Decides what is measured besides the cases: calls side by side, and cancelled.
 
 import { freeMs } from '../load.ts';
 import { type Arena, LIMITS } from './arena.ts';

@@ -3,14 +3,12 @@
 import { join } from 'node:path';
 import { writeMeasured } from '../measured.ts';
 import type { Row } from './arena.ts';
-import type { Aside } from './asides.ts';
 import type { Flatness } from './ordinary.ts';
 import type { Passage } from './sequences/sequence.ts';
 
 export interface Result {
   machine: string;
   groups: { title: string; rows: Row[] }[];
-  asides: Aside[];
   flatness: Omit<Flatness, 'samples'>;
   /** Damages with the work after them, on a machine with nothing else to do and on one with too much. */
   sequences: Passage[];

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBusy } from '../load.ts';
 import { Arena, type Row } from './arena.ts';
-import { type Aside, measureAsides } from './asides.ts';
+import { measureAsides } from './asides.ts';
 import { GROUPS } from './cases/index.ts';
 import { type Flatness, growth, makeOrdinaryCalls } from './ordinary.ts';
 import { RECOVERING } from './replayed.ts';
@@ -21,7 +21,6 @@ const BUSY = 16;
 
 let arena: Arena;
 const rows = new Map<string, Row>();
-let asides: Aside[] = [];
 let flatness: Flatness | undefined;
 const sequences: Passage[] = [];
 const underLoad: Passage[] = [];
@@ -35,7 +34,7 @@ afterAll(async () => {
     title,
     rows: cases.flatMap(({ name }) => rows.get(name) ?? []),
   }));
-  await writeResult({ groups, asides, flatness: measured, sequences, underLoad });
+  await writeResult({ groups, flatness: measured, sequences, underLoad });
 });
 
 describe.each(GROUPS)('$title', ({ cases }) => {
@@ -49,7 +48,7 @@ describe.each(GROUPS)('$title', ({ cases }) => {
 
 test('side by side, and cancelled', async () => {
   await arena.renew();
-  asides = await measureAsides(arena);
+  const asides = await measureAsides(arena);
   for (const { name, went } of asides) console.log(`${name}: ${went}`);
   expect(asides.flatMap(({ breaches }) => breaches)).toEqual([]);
 });
