@@ -17,8 +17,8 @@ export class Lexicon {
   /** Term numbers by word as written. */
   readonly #words = new Map<string, number>();
   /** By term, the share of public tools that have it. */
-  #shares: number[] = [];
-  #spelling = new Spelling();
+  readonly #shares: number[] = [];
+  readonly #spelling = new Spelling();
   /** All words in one string, built when first needed: searching it is far faster than searching many short strings. */
   #joined: string | undefined;
 
@@ -92,20 +92,5 @@ export class Lexicon {
   /** Returns the known word that WORD is most likely a typo of, else WORD. */
   mended(word: string): string {
     return this.#spelling.mended(word);
-  }
-
-  /** Renumbers each term to its value in PLACES. Forgets terms whose value there is negative. */
-  renumber(places: Int32Array): void {
-    this.#shares = this.#shares.filter((_, term) => (places[term] ?? NO_TERM) >= 0);
-    this.#spelling = new Spelling();
-    this.#joined = undefined;
-    for (const map of [this.#terms, this.#words]) {
-      for (const [text, term] of map) {
-        const place = places[term] ?? NO_TERM;
-        if (place < 0) map.delete(text);
-        else map.set(text, place);
-      }
-    }
-    for (const word of this.#words.keys()) if (!/\d/.test(word)) this.#spelling.add(word);
   }
 }

@@ -55,7 +55,7 @@ export interface RankedTools {
 
 /** A search index of tools, which can be added, replaced and deleted at any time. */
 export class Ranking {
-  readonly #lexicon = new Lexicon();
+  #lexicon = new Lexicon();
   #postings = new Postings();
   /** Document frequency: how many tools have each term. */
   #holders: number[] = [];
@@ -65,7 +65,7 @@ export class Ranking {
   /** Document numbers by tool name, as `spelled` normalizes it; deleted ones may remain. */
   readonly #named = new Map<string, number | number[]>();
   /** The score sums of a search. A document's kind is the index of its category in TOOL_CATEGORIES. */
-  readonly #tally = new Tally();
+  #tally = new Tally();
 
   /** Adds TOOL, or replaces the tool with its key. PAST are requests that it served. */
   set(tool: ToolMetadata, past: readonly string[] = []): void {
@@ -86,17 +86,17 @@ export class Ranking {
     if (this.#documents.length > this.#ids.size * 2 + LEAST_GONE) this.#arrangeAnew();
   }
 
-  /** Compacts the index: drops deleted tools, and words that no tool has any more. */
+  /** Builds the index anew, without deleted tools and without words that no tool has any more. */
   #arrangeAnew(): void {
-    const ids = placesOf(this.#documents, (document) => document !== undefined);
-    const terms = placesOf(this.#holders, (holders) => holders > 0);
-    this.#postings = this.#postings.renumbered(terms, ids);
-    this.#lexicon.renumber(terms);
-    this.#holders = this.#holders.filter((holders) => holders > 0);
     const documents = this.#documents.filter((document) => document !== undefined);
+    this.#lexicon = new Lexicon();
+    this.#postings = new Postings();
+    this.#holders = [];
     this.#documents = [];
+    this.#ids.clear();
     this.#named.clear();
-    for (const document of documents) this.#number(document);
+    this.#tally = new Tally();
+    for (const document of documents) this.#add(document);
   }
 
   /** Assigns DOCUMENT the next document number, and returns the number. */
@@ -177,9 +177,8 @@ export class Ranking {
   /** Maps each of the document numbers IDS to the sum of ABOUT over the WANTED terms that the tool has. */
   #sharesOf(ids: readonly number[], wanted: readonly Wanted[]): Map<number, number> {
     const shares = new Map<number, number>();
-    const ascending = ids.toSorted((one, other) => one - other);
     for (const { term, about } of wanted) {
-      this.#postings.among(term, ascending, (id, value) => {
+      this.#postings.among(term, ids, (id, value) => {
         shares.set(id, (shares.get(id) ?? 0) + about * Math.min(1, value / IN_FULL));
       });
     }
@@ -283,17 +282,11 @@ export class Ranking {
   }
 
   /** Returns the numbers of the documents that have all TERMS. */
-  #idsHavingAll(terms: readonly number[]): number[] {
+  #idsHavingAll(terms: readonly number[]): readonly number[] {
     const sorted = terms.toSorted((one, other) => this.#holdersOf(one) - this.#holdersOf(other));
     const [rarest = NO_TERM, ...others] = new Set(sorted);
-    let ids = this.#postings.holders(rarest);
+    let ids: readonly number[] = this.#postings.holders(rarest);
     for (const term of others) ids = ids.length === 0 ? ids : this.#postings.among(term, ids);
     return ids;
   }
-}
-
-/** Maps each item of LIST to its index among the items for which STAYS is true, or to -1 when STAYS is false. */
-function placesOf<Item>(list: readonly Item[], stays: (item: Item) => boolean): Int32Array {
-  let next = 0;
-  return Int32Array.from(list, (item) => (stays(item) ? next++ : -1));
 }

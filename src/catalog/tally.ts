@@ -35,21 +35,16 @@ export class Tally {
    *  first. ACCEPTS filters documents. Increments COUNTS[kind] for every accepted document, also those not returned. */
   best(most: number, counts: number[], accepts?: (id: number) => boolean): number[] {
     const { sums, met, count } = this;
-    const kinds = this.#kinds;
-    // A min-heap of the best. Nearly all other documents score below its first.
-    const heap: number[] = [];
-    let least = most > 0 ? 0 : Number.POSITIVE_INFINITY;
+    const ids: number[] = [];
     for (let at = 0; at < count; at++) {
       const id = met[at] as number;
-      const kind = kinds[id] as number;
+      const kind = this.#kinds[id] as number;
       if (kind === GONE || (accepts && !accepts(id))) continue;
       counts[kind] = (counts[kind] as number) + 1;
-      if ((sums[id] as number) < least) continue;
-      if (heap.length < most) rise(heap, id, sums);
-      else if (isWorse(heap[0] as number, id, sums)) sink(heap, id, sums);
-      if (heap.length === most) least = sums[heap[0] as number] as number;
+      ids.push(id);
     }
-    return heap.sort((one, other) => (isWorse(one, other, sums) ? 1 : -1));
+    ids.sort((one, other) => (sums[other] as number) - (sums[one] as number) || one - other);
+    return ids.slice(0, most);
   }
 
   /** Resets all scores to zero. */
@@ -57,37 +52,4 @@ export class Tally {
     for (let at = 0; at < this.count; at++) this.sums[this.met[at] as number] = 0;
     this.count = 0;
   }
-}
-
-/** True when ONE scores below OTHER, or the same and has the higher id. */
-function isWorse(one: number, other: number, sums: Float32Array): boolean {
-  const [sum, than] = [sums[one] as number, sums[other] as number];
-  return sum < than || (sum === than && one > other);
-}
-
-/** Inserts ID into the min-heap HEAP. */
-function rise(heap: number[], id: number, sums: Float32Array): void {
-  let at = heap.push(id) - 1;
-  while (at > 0) {
-    const above = (at - 1) >> 1;
-    const other = heap[above] as number;
-    if (!isWorse(id, other, sums)) break;
-    heap[at] = other;
-    at = above;
-  }
-  heap[at] = id;
-}
-
-/** Replaces the first of the min-heap HEAP by ID. */
-function sink(heap: number[], id: number, sums: Float32Array): void {
-  let at = 0;
-  for (let below = 1; below < heap.length; below = at * 2 + 1) {
-    const next = below + 1 < heap.length && isWorse(heap[below + 1] as number, heap[below] as number, sums);
-    if (next) below++;
-    const other = heap[below] as number;
-    if (!isWorse(other, id, sums)) break;
-    heap[at] = other;
-    at = below;
-  }
-  heap[at] = id;
 }

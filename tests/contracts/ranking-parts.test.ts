@@ -47,18 +47,6 @@ test('S1.15 what each term tells is added up for the documents that have it, how
   check(many, [7], [0, 4, 5, 611, 612, 614, 1999, 2498, 2499, 2500, 9000]);
 });
 
-test('S1.15 terms and documents that have other numbers tell the same, and what is gone tells nothing', () => {
-  const postings = new Postings();
-  for (let id = 0; id < 1000; id++) for (const term of [0, 1, 2]) postings.add(term, id, id + term);
-  const places = Int32Array.from({ length: 1000 }, (_, id) => (id % 10 === 0 ? id / 10 : -1));
-  const others = postings.renumbered(Int32Array.of(-1, 0, 1), places);
-  expect(others.holders(0)).toEqual(Array.from({ length: 100 }, (_, id) => id));
-  expect(others.holders(2)).toEqual([]);
-  const tally = tallyOf(100);
-  others.addUp(1, 1, tally);
-  expect([...tally.sums].slice(0, 100)).toEqual(Array.from({ length: 100 }, (_, id) => id * 10 + 2));
-});
-
 test('S1.15 the best documents are those that adding and sorting all of them gives, to the bit', () => {
   const values = fc.array(fc.constantFrom(0, 0.1, 0.3, 0.7, 1.9), { minLength: 3, maxLength: 3 });
   const search = fc.record({
