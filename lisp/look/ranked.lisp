@@ -41,16 +41,6 @@ in order. Else return NIL. Only 60 characters of NAME count."
                (setf ends places))
           finally (return (and (plusp (length pattern)) (logcount starts))))))
 
-(defun subsequence-p (pattern name length)
-  "True when PATTERN is a subsequence of the first LENGTH characters of NAME."
-  (declare (type (simple-array character (*)) pattern name) (type fixnum length) (optimize speed))
-  (let ((i 0))
-    (declare (type fixnum i))
-    (loop for char across pattern
-          do (loop (when (>= i length) (return-from subsequence-p nil))
-                   (when (char= char (schar name (1- (incf i)))) (return))))
-    t))
-
 (defun fit-of (pattern bare name length)
   "Return how PATTERN fits the first LENGTH characters of NAME: 0 exactly, 1 at the beginning, 2 as words, 3 anywhere, 4
 when BARE, the letters and digits of PATTERN, is made of beginnings of words; else NIL. For 4, also return the number of
@@ -58,7 +48,7 @@ words in NAME; fewer are better."
   (declare (type (simple-array character (*)) pattern bare name) (type fixnum length))
   (let ((found (search pattern name :end2 length)))
     (cond ((null found)
-           (let ((words (and (< 1 (length bare)) (subsequence-p bare name length) (fuzzy-words bare name length))))
+           (let ((words (and (< 1 (length bare)) (fuzzy-words bare name length))))
              (and words (values 4 words))))
           ((= length (length pattern)) 0)
           ((zerop found) 1)
