@@ -54,49 +54,20 @@ the syntax of these characters, the number of other special characters, and the 
                   (and (string/= dispatched "") dispatched)
                   (and (plusp extended) extended)))))))
 
-(defstruct (mark (:constructor make-mark (readtable parts text readable)))
-  "A snapshot of READTABLE: copies of its PARTS, its TEXT, from READTABLE-TEXT, and whether it was READABLE, from
-READABLE-P."
-  readtable parts text readable)
+(defstruct (mark (:constructor make-mark (readtable parts text)))
+  "A snapshot of READTABLE: copies of its PARTS, and its TEXT, from READTABLE-TEXT."
+  readtable parts text)
 
 (sb-ext:defglobal **mark** nil "The MARK that was made last, or NIL.")
 
-(defmacro same-elements-p (type access one other)
-  "True when the vectors ONE and OTHER of TYPE have the same elements, which ACCESS reads."
-  `(let ((one ,one) (other ,other))
-     (declare (type ,type one other) (optimize speed (safety 0)))
-     (and (= (length one) (length other))
-          (dotimes (index (length one) t)
-            (unless (eq (,access one index) (,access other index)) (return nil))))))
-
-(defun same-part-p (one other)
-  "True when ONE and OTHER, parts of readtables, are equal."
-  (cond ((and (simple-vector-p one) (simple-vector-p other)) (same-elements-p simple-vector svref one other))
-        ((and (typep one 'octets) (typep other 'octets)) (same-elements-p octets aref one other))
-        (t (eql one other))))
-
-(defun true-mark (readtable parts)
-  "Return **MARK** if it is of READTABLE and has the same parts as PARTS, READTABLE's; else NIL. Every evaluated form
-needs this, so it is fast."
-  (let ((mark **mark**))
-    (and mark
-         (eq readtable (mark-readtable mark))
-         (loop for part in parts for old in (mark-parts mark) always (same-part-p part old))
-         mark)))
-
 (defun readtable-mark (readtable)
   "Return a mark of READTABLE as it is: **MARK** if that is still true, else a new one."
-  (let ((parts (readtable-parts readtable)))
-    (or (true-mark readtable parts)
+  (let ((mark **mark**) (parts (readtable-parts readtable)))
+    (if (and mark (eq readtable (mark-readtable mark)) (equalp parts (mark-parts mark)))
+        mark
         (setf **mark** (make-mark readtable
                                   (loop for part in parts collect (if (vectorp part) (copy-seq part) part))
-                                  (readtable-text readtable)
-                                  (readable-p readtable))))))
-
-(defun still-readable-p (readtable)
-  "Return READABLE-P of READTABLE, from **MARK** if that is still true. **MARK** stays, to show what a form changed."
-  (let* ((parts (readtable-parts readtable)) (mark (and (simple-vector-p (first parts)) (true-mark readtable parts))))
-    (if mark (mark-readable mark) (readable-p readtable))))
+                                  (readtable-text readtable))))))
 
 (defun mark-before (readtable)
   "Return **MARK** if it is of READTABLE, else a new mark. It is not compared: it shows READTABLE before a form that

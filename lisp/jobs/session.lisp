@@ -53,7 +53,7 @@ checks for each variable whether it may be bound."
 
 (defun usable-readtable (readtable)
   "Return READTABLE, or a fresh one if no form can be read with it. The fresh one also replaces it globally."
-  (cond ((and (readtablep readtable) (still-readable-p readtable)) readtable)
+  (cond ((and (readtablep readtable) (readable-p readtable)) readtable)
         (t (let ((fresh (copy-readtable nil)))
              (when (eq readtable (sb-ext:symbol-global-value '*readtable*))
                (setf (sb-ext:symbol-global-value '*readtable*) fresh))

@@ -25,14 +25,10 @@ form, so it must be fast."
   (loop for (symbol . value) in settings
         always (eq value (symbol-value (the symbol symbol)))))
 
-(sb-ext:defglobal **globals** '() "The last value of GLOBAL-SETTINGS.")
-
 (defun global-settings ()
-  "Return the settings that all threads share, as SETTINGS-NOW does. While nothing changed, return the same list."
-  (if (and **globals** (settings-same-p **globals**))
-      **globals**
-      (setf **globals** (settings-now (list* '*features* '*modules* '*default-pathname-defaults* 'sb-ext:*evaluator-mode*
-                                             (library-variables))))))
+  "Return the settings that all threads share, as SETTINGS-NOW does."
+  (settings-now (list* '*features* '*modules* '*default-pathname-defaults* 'sb-ext:*evaluator-mode*
+                       (library-variables))))
 
 (defun shows-p (form symbols)
   "True when one of SYMBOLS occurs in FORM, of which 1000 conses and atoms are examined."
@@ -43,12 +39,11 @@ form, so it must be fast."
                      (t (and tree (member tree symbols :test #'eq))))))
       (shown-p form))))
 
-(sb-ext:defglobal **seen** '() "The last value of THREAD-SETTINGS, in any thread.")
 (defvar *seen* '() "The THREAD-SETTINGS of this thread when they were last compared.")
 
 (defun thread-settings ()
-  "Return the settings of this thread, as SETTINGS-NOW does. While they are those of **SEEN**, return the same list."
-  (if (and **seen** (settings-same-p **seen**)) **seen** (setf **seen** (settings-now *settings*))))
+  "Return the settings of this thread, as SETTINGS-NOW does."
+  (settings-now *settings*))
 
 (defun note-settings (form globals mark alone)
   "Record whether evaluating FORM changed settings. Before FORM, the shared settings were GLOBALS, and the readtable had
