@@ -10,18 +10,16 @@
 
 (defun object-named (text package)
   "Return the object that TEXT names in PACKAGE: the value of a variable, a function, a class, or the symbol itself."
-  (multiple-value-bind (symbol status setf) (named-symbol text package)
-    (declare (ignore status))
-    (let ((name (if setf (list 'setf symbol) symbol)))
-      (cond ((char= (char text 0) #\') symbol)
-            ((or setf (eql 0 (search "#'" text)))
-             (if (fboundp name)
-                 (or (and (symbolp name) (macro-function name)) (plain-definition name))
-                 (fail-lookup "noFunction" (printed name))))
-            ((boundp symbol) (symbol-value symbol))
-            ((fboundp symbol) (or (macro-function symbol) (plain-definition symbol)))
-            ((find-class symbol nil))
-            (t symbol)))))
+  (multiple-value-bind (name symbol setf) (named-target text package)
+    (cond ((char= (char text 0) #\') symbol)
+          ((or setf (eql 0 (search "#'" text)))
+           (if (fboundp name)
+               (or (and (symbolp name) (macro-function name)) (plain-definition name))
+               (fail-lookup "noFunction" (printed name))))
+          ((boundp symbol) (symbol-value symbol))
+          ((fboundp symbol) (or (macro-function symbol) (plain-definition symbol)))
+          ((find-class symbol nil))
+          (t symbol))))
 
 (defun package-meant (text)
   "Return the package that TEXT, such as \"APP\" or APP:, names, or NIL."

@@ -9,10 +9,7 @@
   (let ((frames '()) (*may-read-spans* nil))
     (unwind-protect
          (setf frames (ignore-errors
-                       (loop for call in (calls-on-stack)
-                             collect (if (folded-p call)
-                                         (object "folded" (folded-count call))
-                                         (frame-object (frame-text (car call)) (cdr call))))))
+                       (mapcar #'call-data (calls-on-stack))))
       (funcall done frames))))
 
 (defun frames-of (thread)

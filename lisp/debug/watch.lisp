@@ -51,10 +51,7 @@ HOLD is for how many seconds to hold each, or NIL."
                          "thread" (current-thread-name)
                          "type" (class-text (class-of condition))
                          "text" (local-report condition)
-                         "frames" (loop for call in calls
-                                        collect (if (folded-p call)
-                                                    (object "folded" (folded-count call))
-                                                    (frame-object (frame-text (car call)) (cdr call))))
+                         "frames" (mapcar #'call-data calls)
                          "moreFrames" more)))
     (sb-thread:with-mutex (**watch-lock**)
       (setf **watched** (page (cons record **watched**) 0 *watched-limit*)))))

@@ -161,7 +161,7 @@ is not loaded to its end; the answer names it."
 
 (defun give-date (copy date)
   "Set the write date of the file COPY to DATE, a universal time: the compiler stores it as the version of the source."
-  (let ((seconds (- date (encode-universal-time 0 0 0 1 1 1970 0))))
+  (let ((seconds (unix-time date)))
     (sb-alien:with-alien ((times (array sb-alien:long 2)))
       (setf (sb-alien:deref times 0) seconds
             (sb-alien:deref times 1) seconds)

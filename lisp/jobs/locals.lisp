@@ -178,6 +178,12 @@ vectors, up to DEPTH deep."
   "Return CALL, from FRAME-CALL, printed on one line without code of the user."
   (on-one-line (printing-locals (let ((*print-level* *call-level*)) (print-safely 240 call)))))
 
+(defun call-data (call)
+  "Return CALL, from FRAME-CALLS, as a JSON object. No code of the user runs."
+  (if (folded-p call)
+      (object "folded" (folded-count call))
+      (frame-object (frame-text (car call)) (cdr call))))
+
 (defun run-milliseconds ()
   "Return the CPU time of this thread in milliseconds, since an arbitrary time; without such a clock, the elapsed time."
   (if thread-clock
@@ -199,9 +205,9 @@ vectors, up to DEPTH deep."
 
 ;;; Kept errors
 
-(defun unix-time ()
-  "Return the seconds since 1970."
-  (- (get-universal-time) (encode-universal-time 0 0 0 1 1 1970 0)))
+(defun unix-time (&optional (time (get-universal-time)))
+  "Return the universal TIME, or the time now, as seconds since 1970."
+  (- time (encode-universal-time 0 0 0 1 1 1970 0)))
 
 (defparameter *error-limit* 10 "At most this many errors are kept.")
 

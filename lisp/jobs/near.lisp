@@ -144,7 +144,7 @@ They are accessible in PACKAGE, or are named exactly NAME and exported by anothe
 
 ;;; Suggestions for the name that a condition is about
 
-(defun classp-here (symbol)
+(defun classp (symbol)
   "True when SYMBOL names a class."
   (and (find-class symbol nil) t))
 
@@ -176,7 +176,7 @@ now: warnings come when all is loaded, and the definition can stand behind the u
     (case kind
       (:function (near-name name #'fboundp))
       (:variable (near-name name #'boundp))
-      (:type (near-name name #'classp-here)))))
+      (:type (near-name name #'classp)))))
 
 (defun missing-name-p (condition)
   "True when CONDITION says that a function, variable, class, package or symbol of a package does not exist."
@@ -188,6 +188,6 @@ now: warnings come when all is loaded, and the definition can stand behind the u
    (typecase condition
      (undefined-function (near-name (cell-error-name condition) #'fboundp))
      (unbound-variable (near-name (cell-error-name condition) #'boundp))
-     (class-missing (near-name (cell-error-name condition) #'classp-here))
+     (class-missing (near-name (cell-error-name condition) #'classp))
      (package-error (near-package-error condition))
      ((and warning simple-condition) (near-warning condition)))))

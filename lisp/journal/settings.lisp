@@ -2,10 +2,6 @@
 
 (in-package "LIVE-LISP.JOURNAL")
 
-(defparameter *settings*
-  (set-difference *session-variables* '(*package* *random-state* * ** *** + ++ +++ / // /// -))
-  "Variables, bound anew for each evaluation, that control how code is read and printed.")
-
 (defun library-variables ()
   "Return those variables by which ASDF and Quicklisp find libraries that exist and are bound."
   (loop for (package name) in '(("ASDF" "*CENTRAL-REGISTRY*") ("ASDF" "*SOURCE-REGISTRY-PARAMETER*")
@@ -43,7 +39,7 @@ form, so it must be fast."
 
 (defun thread-settings ()
   "Return the settings of this thread, as SETTINGS-NOW does."
-  (settings-now *settings*))
+  (settings-now *style-variables*))
 
 (defun note-settings (form globals mark alone)
   "Record whether evaluating FORM changed settings. Before FORM, the shared settings were GLOBALS, and the readtable had

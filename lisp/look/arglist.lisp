@@ -100,9 +100,8 @@ on."
 (define-operation "arglist" (name package methods offset limit)
   "Return how the function NAME of PACKAGE is called. With METHODS, add the lambda lists of a generic function's
 methods, LIMIT from OFFSET on."
-  (multiple-value-bind (symbol status setf) (named-symbol name package)
-    (declare (ignore status))
-    (let* ((target (if setf (list 'setf symbol) symbol)) (kind (function-kind target)))
+  (multiple-value-bind (target symbol setf) (named-target name package)
+    (let ((kind (function-kind target)))
       (call-user-code
        (lambda ()
          (make-json-object

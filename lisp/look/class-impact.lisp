@@ -3,15 +3,6 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-(defun classes-below (class)
-  "Return all classes below CLASS, in the order of answers."
-  (let ((seen (make-hash-table :test 'eq)))
-    (labels ((visit (class)
-               (dolist (subclass (sb-mop:class-direct-subclasses class))
-                 (unless (shiftf (gethash subclass seen) t) (visit subclass)))))
-      (visit class))
-    (sort (loop for each being the hash-keys of seen collect each) #'class-before-p)))
-
 (defun class-place (class)
   "Return the place where CLASS is defined as a JSON object with its name."
   (or (place-data (introspect "FIND-DEFINITION-SOURCE" class) (class-text class))

@@ -244,10 +244,8 @@ on, and the methods that it may enter."
 (define-operation "effective-method" (name package arguments offset limit)
   "Return which methods of the generic function NAME of PACKAGE a call with ARGUMENTS enters, in order, LIMIT of them
 from OFFSET on. ARGUMENTS are tables with the keys kind and text."
-  (multiple-value-bind (symbol status setf) (named-symbol name package)
-    (declare (ignore status))
-    (let* ((target (if setf (list 'setf symbol) symbol))
-           (function (and (fboundp target) (not (and (symbolp target) (macro-function target))) (plain-definition target))))
+  (multiple-value-bind (target symbol setf) (named-target name package)
+    (let ((function (and (fboundp target) (not (and (symbolp target) (macro-function target))) (plain-definition target))))
       (if (not (typep function 'generic-function))
           (object "name" (name-text target) "problem" "function" "natures" (if setf '() (natures symbol)))
           (let ((parsed (loop for argument in arguments collect (parsed-argument argument package))))

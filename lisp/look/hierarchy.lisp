@@ -13,15 +13,14 @@
   "Return the direct subclasses of CLASS, sorted."
   (sort (copy-list (sb-mop:class-direct-subclasses class)) #'class-before-p))
 
-(defun below (class)
-  "Return the number of distinct classes below CLASS."
+(defun classes-below (class)
+  "Return all classes below CLASS, in the order of answers."
   (let ((seen (make-hash-table :test 'eq)))
     (labels ((visit (class)
                (dolist (subclass (sb-mop:class-direct-subclasses class))
-                 (unless (shiftf (gethash subclass seen) t)
-                   (visit subclass)))))
+                 (unless (shiftf (gethash subclass seen) t) (visit subclass)))))
       (visit class))
-    (hash-table-count seen)))
+    (sort (loop for each being the hash-keys of seen collect each) #'class-before-p)))
 
 (defun tree-rows (class depth)
   "Return the classes below CLASS, DEPTH levels down (NIL: all), in depth-first order. Each is a list of the class, its
@@ -45,7 +44,7 @@ level from 0, and a mark: :AGAIN when its subclasses stand further up, :CUT when
     (object "name" (class-text class)
             "level" level
             "again" (eq mark :again)
-            "below" (and (eq mark :cut) (below class)))))
+            "below" (and (eq mark :cut) (length (classes-below class))))))
 
 (defun up-members (class)
   "Return the members of an answer about the classes above CLASS. A class that is not finalized has no precedence list;
@@ -68,7 +67,7 @@ levels deep, of which LIMIT rows from OFFSET on."
                   (list "metaclass" (class-text (class-of class)))
                   (and up (up-members class))
                   (and down
-                       (list "subclasses" (below class)
+                       (list "subclasses" (length (classes-below class))
                              "directSubclasses" (length (sb-mop:class-direct-subclasses class))
                              "rowCount" (length rows)
                              "rows" (mapcar #'row-data (page rows offset limit)))))))))))

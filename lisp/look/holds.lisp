@@ -78,7 +78,7 @@ first function of CODE that has a name of its own."
 (defun told-name-p (name)
   "True when answers show NAME: it belongs to the program, or a system package exports it."
   (and (plain-name-p name)
-       (let* ((symbol (name-key name)) (package (symbol-package symbol)))
+       (let* ((symbol (name-symbol name)) (package (symbol-package symbol)))
          (and package
               (or (not (gethash package **system-packages**))
                   (eq :external (nth-value 1 (find-symbol (symbol-name symbol) package))))))))

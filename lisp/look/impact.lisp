@@ -170,9 +170,8 @@ call the function SYMBOL: the first LIMIT by name, and their number."
 (define-operation "impact" (name package limit redefined superclasses)
   "Return what a change of the function, macro or class NAME of PACKAGE affects besides its callers, LIMIT of each kind.
 With REDEFINED, the class gets a new definition, which names SUPERCLASSES as its direct ones."
-  (multiple-value-bind (symbol status setf in) (named-symbol name package)
-    (declare (ignore status))
-    (let* ((target (if setf (list 'setf symbol) symbol)) (kind (function-kind target))
+  (multiple-value-bind (target symbol setf in) (named-target name package)
+    (let* ((kind (function-kind target))
            (class (and (not setf) (find-class symbol nil)))
            (methods (and (equal kind "GENERIC-FUNCTION") (sb-mop:generic-function-methods (plain-definition target)))))
       (with-index (index)

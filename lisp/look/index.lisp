@@ -93,7 +93,7 @@ were installed: record its load now."
   "Record in INDEX the names of its users' packages. The users are in the order of answers, by these names."
   (let ((known (make-hash-table :test 'eq)))
     (loop for user across (use-index-users index)
-          for package = (and (user-name user) (symbol-package (name-key (user-name user))))
+          for package = (and (user-name user) (symbol-package (name-symbol (user-name user))))
           when package do (setf (gethash package known) (package-name package)))
     (setf (use-index-sorted index) (length (use-index-users index))
           (use-index-packages index) (loop for package being the hash-keys of known using (hash-value name)

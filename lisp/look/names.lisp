@@ -112,6 +112,13 @@ S3.5). When no package was named, that answer says if the session's package has 
                              "current" current)))
             (values symbol status setf package)))))))
 
+(defun named-target (text package-name &optional default)
+  "Return the function name that TEXT names, a symbol or (SETF symbol), its symbol, whether TEXT was (SETF NAME), and the
+package searched. The arguments and failures are those of NAMED-SYMBOL."
+  (multiple-value-bind (symbol status setf in) (named-symbol text package-name default)
+    (declare (ignore status))
+    (values (if setf (list 'setf symbol) symbol) symbol setf in)))
+
 ;;; What a symbol names
 
 (defun callable-nature (symbol)
@@ -128,10 +135,6 @@ S3.5). When no package was named, that answer says if the session's package has 
     (case kind
       ((:special :constant :global :macro :always-bound) kind)
       (t (and (boundp symbol) :special)))))
-
-(defun classp (symbol)
-  "True when SYMBOL names a class."
-  (and (find-class symbol nil) t))
 
 (defun typed-structure (symbol)
   "Return SBCL's record of SYMBOL, a structure that DEFSTRUCT made a vector or a list (:TYPE), or NIL."

@@ -105,7 +105,7 @@ for all questions of one evaluation."
 
 (defun shown-name (user)
   "Return the name of USER as text, cached in USER."
-  (let* ((name (user-name user)) (package (symbol-package (name-key name))) (known (user-text user)))
+  (let* ((name (user-name user)) (package (symbol-package (name-symbol name))) (known (user-text user)))
     (if (and known (eq package (car known)))
         (cdr known)
         (let ((text (name-text name)))

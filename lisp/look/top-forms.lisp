@@ -32,7 +32,7 @@ FORM and the PACKAGE in which it was evaluated. USES comes from USES-OF-PARTS."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (eq source (gethash (file-load-name source) **sources**))
-        (and (or (stringp name) (symbol-package (name-key name)))
+        (and (or (stringp name) (symbol-package (name-symbol name)))
              (eq place (gethash (top-form-key place) **definers**))))))
 
 (defun note-place (place)

@@ -49,7 +49,7 @@ variable do not count."
 
 (defun unused-data (index name)
   "Return a JSON object about the function NAME when no user in INDEX but NAME itself uses it, else NIL."
-  (let* ((symbol (name-key name))
+  (let* ((symbol (name-symbol name))
          (users (users-of index name #b0100011))
          (others (remove name users :key #'name-of :test #'equal))
          (mentioner (and (symbolp name) (null others) (mentioner index symbol))))

@@ -19,13 +19,13 @@
       (symbol-text name)
       (format nil "~A::(~A ~A)" (package-text (second name)) (symbol-name (first name)) (symbol-name (second name)))))
 
-(defun name-key (name)
-  "Return the symbol by which a function name is sorted."
-  (if (symbolp name) name (second name)))
+(defun name-symbol (name)
+  "Return the symbol of NAME, a function name. A name that is no list is returned as it is."
+  (if (consp name) (second name) name))
 
 (defun name-before-p (one other)
   "True when function name ONE precedes OTHER in answers (S3.9); FOO precedes (SETF FOO)."
-  (let ((key-1 (name-key one)) (key-2 (name-key other)))
+  (let ((key-1 (name-symbol one)) (key-2 (name-symbol other)))
     (cond ((eq key-1 key-2) (and (symbolp one) (not (symbolp other))))
           (t (symbol-before-p key-1 key-2)))))
 
@@ -62,7 +62,7 @@
 
 (defun system-name-p (caller)
   "True when CALLER, a debug name, belongs to a symbol of SBCL's own."
-  (let* ((name (enclosing-name caller)) (package (and name (symbol-package (name-key name)))))
+  (let* ((name (enclosing-name caller)) (package (and name (symbol-package (name-symbol name)))))
     (and package
          (or (eq package (find-package "COMMON-LISP")) (eql 0 (search "SB-" (package-name package)))))))
 
@@ -92,7 +92,7 @@ out a closure made by a function of another name."
                               (or (eq root :top-level) (equal (name-in-root root) name)))))
                (funcall visit kind simple)))))
     (declare (dynamic-extent #'see))
-    (when (and (plain-name-p name) (symbol-package (name-key name)))
+    (when (and (plain-name-p name) (symbol-package (name-symbol name)))
       (let ((macro (and (symbolp name) (macro-function name))))
         (cond (macro (see :macro macro))
               ((not (fboundp name)))
@@ -125,7 +125,7 @@ templates of SBCL's compiler and the like. TEXT caches the package and the text 
              (map-reached #'see name)
              nil)
             ;; A shortcut: MAP-REACHED would return the same, but takes several times as long.
-            ((symbol-package (name-key name)) t)))))
+            ((symbol-package (name-symbol name)) t)))))
 
 (defun kind-word (kind)
   "Return the word of answers for KIND, a key of *USER-KINDS*, or NIL for a function."

@@ -132,7 +132,7 @@ functions without a name in it (INNER), the symbols of the program in its DATA, 
   "Return the FORM-USES of PARTS, from PARTS-OF-FORM, or NIL when they use nothing."
   (let ((found (make-form-uses)))
     (flet ((note (kind name)
-             (when (and (told-name-p name) (not (and *scratch* (eq *scratch* (symbol-package (name-key name))))))
+             (when (and (told-name-p name) (not (and *scratch* (eq *scratch* (symbol-package (name-symbol name))))))
                (case kind
                  (:call (pushnew name (form-uses-calls found) :test #'equal))
                  (:inner (pushnew name (form-uses-inner found) :test #'equal))

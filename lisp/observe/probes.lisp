@@ -9,30 +9,23 @@
   (and (fboundp name)
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))))
 
-(defun code-file (function)
-  "Return the name of the source file of FUNCTION, or NIL."
-  (ignore-errors
-   (source-name (information-source (code-information (function-code (simple-function function)))))))
-
 (defun built-in-p (name)
   "True when NAME is a function of SBCL that is not generic. SBCL's code calls it directly, not by its name. To change
 these calls takes minutes for some functions, and nothing may interrupt that."
   (let ((function (plain-definition name)))
     (and (not (typep function 'generic-function))
-         (eql 0 (search "SYS:" (or (code-file function) ""))))))
+         (eql 0 (search "SYS:" (or (code-file (code-of function)) ""))))))
 
 (defun observed-name (text package)
   "Return the function name that TEXT means in PACKAGE. Calls FAIL-LOOKUP when it is no function, or came with SBCL."
-  (multiple-value-bind (symbol status setf) (named-symbol text package)
-    (declare (ignore status))
-    (let ((name (if setf (list 'setf symbol) symbol)))
-      (cond ((not (observable-p name))
-             (fail-lookup "noFunction" (name-text name)
-                          "natures" (if (and (symbolp name) (special-operator-p name))
-                                        '("SPECIAL OPERATOR")
-                                        (natures symbol))))
-            ((built-in-p name) (fail-lookup "builtIn" (name-text name)))
-            (t name)))))
+  (multiple-value-bind (name symbol) (named-target text package)
+    (cond ((not (observable-p name))
+           (fail-lookup "noFunction" (name-text name)
+                        "natures" (if (and (symbolp name) (special-operator-p name))
+                                      '("SPECIAL OPERATOR")
+                                      (natures symbol))))
+          ((built-in-p name) (fail-lookup "builtIn" (name-text name)))
+          (t name))))
 
 (defun package-functions (package)
   "Return the names of the functions whose home is PACKAGE. Calls FAIL-LOOKUP when there is none, or too many."

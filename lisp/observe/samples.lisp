@@ -160,7 +160,7 @@ TOTAL. CALLERS are pairs of a caller's name and a count."
   "Return the place of the function of SPOT as a JSON object, or NIL when it is SBCL's, or unknown."
   (ignore-errors
    (let* ((function (function-of-frame (spot-info spot)))
-          (file (code-file function)))
+          (file (code-file (code-of function))))
      (unless (or (null file) (eql 0 (search "SYS:" file)))
        (place-data (introspect "FIND-DEFINITION-SOURCE" function))))))
 

@@ -100,18 +100,14 @@ PAIRS, from ENTER, has the definitions that they replace; VALUES is of a TOUCHED
 
 (defun changed-kinds (file serial)
   "Return the names that the load SERIAL of FILE made macros and that are functions now, or the other way round."
-  (let ((names '()))
-    (map-file-definitions
-     (lambda (definition)
-       (let ((kind (definition-kind definition)) (name (definition-name definition)))
-         (when (and (= serial (definition-serial definition))
-                    (member kind '(:macro :function))
-                    (symbolp name)
-                    (fboundp name)
-                    (not (eq (eq kind :macro) (and (macro-function name) t))))
-           (push name names))))
-     file)
-    names))
+  (flet ((changed-p (definition)
+           (let ((kind (definition-kind definition)) (name (definition-name definition)))
+             (and (= serial (definition-serial definition))
+                  (member kind '(:macro :function))
+                  (symbolp name)
+                  (fboundp name)
+                  (not (eq (eq kind :macro) (and (macro-function name) t)))))))
+    (mapcar #'definition-name (definitions-if #'changed-p file))))
 
 (defun same-method-p (one other)
   "True when the methods ONE and OTHER, of one function, have the same qualifiers and specializers."

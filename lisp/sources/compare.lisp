@@ -88,10 +88,6 @@
                        **evaluated**)))
     (and kept (eq (first kept) identity) kept)))
 
-(defun unix-time (time)
-  "Return the universal TIME as seconds since 1970."
-  (- time (encode-universal-time 0 0 0 1 1 1970 0)))
-
 (defun evaluation-members (kept)
   "Return answer members about KEPT, an entry of **EVALUATED**."
   (list "time" (unix-time (second kept)) "by" (third kept)))
@@ -123,25 +119,21 @@
 
 (defun differing (file wanted)
   "Return JSON objects for definitions of the last load of FILE, if WANTED is true of them, that the image has no more."
-  (let ((definitions '()))
-    (map-file-definitions (lambda (definition)
-                            (when (and (>= (definition-serial definition) (source-file-serial file))
-                                       (plusp (source-file-serial file))
-                                       (funcall wanted definition)
-                                       (not (current-p definition)))
-                              (push definition definitions)))
-                          file)
+  (let ((definitions (definitions-if (lambda (definition)
+                                       (and (>= (definition-serial definition) (source-file-serial file))
+                                            (plusp (source-file-serial file))
+                                            (funcall wanted definition)
+                                            (not (current-p definition))))
+                                     file)))
     (loop for definition in (main-definitions (sort-definitions definitions))
           for data = (differing-data definition file)
           when data collect data)))
 
 (defun unset-in (file wanted)
   "Return JSON objects for variables, if WANTED is true of the definition, that kept values though FILE has others."
-  (let ((unset '()))
-    (map-file-definitions (lambda (definition)
-                            (when (and (definition-says definition) (funcall wanted definition) (current-p definition))
-                              (push definition unset)))
-                          file)
+  (let ((unset (definitions-if (lambda (definition)
+                                 (and (definition-says definition) (funcall wanted definition) (current-p definition)))
+                               file)))
     (remove nil (mapcar #'unset-data (sort-definitions unset)))))
 
 (defun unset-below (root)

@@ -88,10 +88,6 @@ class that SBCL only makes on demand."
         for value = (known-value symbol number)
         when value do (funcall visit kind symbol value)))
 
-(defun name-symbol (name)
-  "Return the symbol of NAME, a function name."
-  (if (consp name) (second name) name))
-
 (defun identity-now (kind name)
   "Return the identity of the current definition of NAME as KIND, or NIL."
   (map-definitions (lambda (other-kind other-name identity)

@@ -62,11 +62,7 @@ comments do. Return :UNREADABLE when a text cannot be read."
 (defun files-of-package (package)
   "Return the files that define names of PACKAGE or change it."
   (loop for file being the hash-values of **files**
-        when (block found
-               (map-file-definitions (lambda (definition)
-                                       (when (in-package-p definition package) (return-from found t)))
-                                     file))
-          collect file))
+        when (definitions-if (lambda (definition) (in-package-p definition package)) file) collect file))
 
 (defun in-package-p (definition package)
   "True when DEFINITION is of a name in PACKAGE, or of PACKAGE."
@@ -77,12 +73,8 @@ comments do. Return :UNREADABLE when a text cannot be read."
 
 (defun packages-of (files)
   "Return the packages that FILES define."
-  (let ((packages '()))
-    (dolist (file files packages)
-      (map-file-definitions (lambda (definition)
-                              (when (eq (definition-kind definition) :package)
-                                (pushnew (definition-identity definition) packages)))
-                            file))))
+  (flet ((package-p (definition) (eq (definition-kind definition) :package)))
+    (loop for file in files append (mapcar #'definition-identity (definitions-if #'package-p file)))))
 
 (defun known-files (paths)
   "Return the SOURCE-FILEs of those of PATHS, native names, that were loaded."

@@ -61,6 +61,12 @@ and the definition.")
   (maphash (lambda (key definition) (declare (ignore key)) (funcall visit definition))
            (source-file-definitions file)))
 
+(defun definitions-if (wanted file)
+  "Return the definitions of FILE of which the predicate WANTED is true."
+  (let ((found '()))
+    (map-file-definitions (lambda (definition) (when (funcall wanted definition) (push definition found))) file)
+    found))
+
 (defun exported-elsewhere-p (definition file)
   "True when the last load of a file other than FILE made the same export as DEFINITION."
   (let ((key (definition-key :export (definition-name definition) (definition-identity definition))))

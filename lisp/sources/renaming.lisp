@@ -260,14 +260,12 @@ that still mean the old symbols."
 
 (defun left-of (symbols)
   "Return the definitions of SYMBOLS that the image still has, whether a file made them or not."
-  (let ((left '()))
-    (loop for file being the hash-values of **files**
-          do (map-file-definitions (lambda (definition)
-                                     (when (and (names-any-p definition symbols)
-                                                (not (eq (definition-kind definition) :package))
-                                                (old-p definition file))
-                                       (push definition left)))
-                                   file))
+  (let ((left (loop for file being the hash-values of **files**
+                    append (definitions-if (lambda (definition)
+                                             (and (names-any-p definition symbols)
+                                                  (not (eq (definition-kind definition) :package))
+                                                  (old-p definition file)))
+                                           file))))
     (dolist (symbol symbols)
       (map-definitions (lambda (kind name identity)
                          (unless (find-if (lambda (other) (and (eq kind (definition-kind other))

@@ -4,10 +4,6 @@
 
 ;;; Files
 
-(defun below-p (path folders)
-  "True when PATH is below one of FOLDERS, native names."
-  (some (lambda (folder) (eql 0 (search folder path))) folders))
-
 (defun folder-of (system)
   "Return the native truename of the folder in which SYSTEM is defined, or NIL."
   (let ((file (ignore-errors (truename (asdf-call "SYSTEM-SOURCE-FILE" system)))))
@@ -24,7 +20,7 @@ that they need, below ROOT or the folders of their .asd files; without NAMES all
 systems are left out, unless there are no others: then the tests are in the files of the program."
   (let* ((systems (remove nil (mapcar #'system-of names)))
          (folders (list* root (remove nil (mapcar #'folder-of systems))))
-         (paths (remove-if-not (lambda (path) (below-p path folders))
+         (paths (remove-if-not (lambda (path) (within-p path folders))
                                (if names
                                    (paths-of (remove-duplicates (mapcan #'tested-with systems)) t)
                                    (loaded-paths)))))
