@@ -220,7 +220,8 @@ callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-internal policy-qualities (policy)
   "Return POLICY as a list such as ((SPEED 1) (SAFETY 1))." ("SB-C" "POLICY-TO-DECL-SPEC"))
 
-(define-ability "effects" "a lost image is built again only from forms that are seen to define something")
+(define-ability "effects"
+  "a lost image is built again only from forms that are seen to define something, and symbols that unreadable text has made stay")
 
 (define-internal-name +name-check+
   "Names the check that SBCL calls before a name is defined or undefined."

@@ -4,7 +4,7 @@
 
 ;;; Packages
 
-(define-ability "symbol-tables" "searches for symbols are slower, and symbols that unreadable text has made stay")
+(define-ability "symbol-tables" "searches for symbols are slower")
 
 (define-internal internal-table (package)
   "Return the table of the symbols that are internal in PACKAGE." ("SB-IMPL" "PACKAGE-INTERNAL-SYMBOLS"))

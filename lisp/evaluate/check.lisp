@@ -43,11 +43,9 @@
 
 (defun call-uninterning (text function)
   "Call FUNCTION, which reads TEXT, and return its value. Unintern the symbols that it interned."
-  (let* ((packages (packages-to-watch text))
-         (before (and packages (present-symbols (adjoin *package* packages))))
-         (*interned* '()))
+  (let ((*interned* '()))
     (unwind-protect (funcall function)
-      (unintern-new (if packages (new-symbols before) (interned-symbols *interned*)) text))))
+      (unintern-new (interned-symbols *interned*) text))))
 
 (defun reader-problem (text start end)
   "Return as a JSON object why the reader rejects the form of TEXT from START to END, or NIL. Its member \"name\" is

@@ -37,7 +37,6 @@ readtable current again."
   "Read the forms of TEXT one by one, and compile each through FILE, from MAKE-FORM-FILE. Return members with the number
 of forms, or with what could not be read. The forms change only a copy of the readtable."
   (let* ((stream (make-string-input-stream text))
-         (packages (packages-to-watch text))
          (values (let ((*readtable* (copy-readtable))) (compiler-values)))
          (unreadable
            (catching-unreadable
@@ -45,7 +44,7 @@ of forms, or with what could not be read. The forms change only a copy of the re
                    while start
                    do (incf *form-number*)
                       (progv (compiler-variables) values
-                        (let ((form (read-form stream text start packages)))
+                        (let ((form (read-form stream text start)))
                           (when (eq form stream) (decf *form-number*) (return))
                           (note-form text start stream)
                           (remember-symbols form)

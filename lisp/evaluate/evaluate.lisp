@@ -20,51 +20,6 @@ a tool has no more, so it is shown whole when it is a value.")
         while (eql char #\;) do (read-line stream nil)
         finally (return (and char (file-position stream)))))
 
-(defun packages-named (text)
-  "Return the packages that TEXT names, as in PACKAGE::NAME: reading TEXT can intern symbols in them."
-  (let ((packages '()))
-    (loop for colon = (search "::" text) then (search "::" text :start2 (+ colon 2))
-          while colon
-          do (let* ((start (position-if (lambda (char) (find char '(#\Space #\Newline #\Tab #\( #\) #\' #\` #\, #\@ #\")))
-                                        text :end colon :from-end t))
-                    (package (find-package (string-upcase (subseq text (if start (1+ start) 0) colon)))))
-               (when package (pushnew package packages))))
-    packages))
-
-(defun packages-to-watch (text)
-  "Return the packages, besides the current one, to search for symbols that reading TEXT interns. Return NIL where a
-hook reports interned symbols."
-  (unless **hears-interning** (cons (find-package "KEYWORD") (packages-named text))))
-
-(sb-ext:defglobal **snapshots** (make-hash-table :test 'eq :synchronized t :weakness :key)
-  "A table from a package to the last copies of its symbol vectors.")
-
-(defun symbol-vectors (package)
-  "Return copies of the symbol vectors of PACKAGE, the last copies if these are still current. Return NIL when SBCL does
-not show the vectors, or when they are too large to compare for every form."
-  (let ((cells (package-cells package)) (copies (gethash package **snapshots**)))
-    (cond ((or (notevery #'simple-vector-p cells) (> (reduce #'+ cells :key #'length) 50000)) nil)
-          ((and copies (every #'same-cells-p cells copies)) copies)
-          (t (setf (gethash package **snapshots**) (mapcar #'copy-seq cells))))))
-
-(defun present-symbols (packages)
-  "Return an alist from those of PACKAGES that have symbol vectors to copies of these, as they are now."
-  (loop for package in packages
-        for vectors = (and package (symbol-vectors package))
-        when vectors collect (cons package vectors)))
-
-(defun new-symbols (before)
-  "Return pairs of a package and a symbol that it did not have in BEFORE, from PRESENT-SYMBOLS."
-  (loop for (package . vectors) in before
-        append (let ((known (make-hash-table :test 'eq)) (new '()))
-                 (dolist (cells vectors)
-                   (loop for cell across cells do (setf (gethash cell known) t)))
-                 (with-package-iterator (next package :internal :external)
-                   (loop
-                     (multiple-value-bind (more symbol) (next)
-                       (unless more (return new))
-                       (unless (gethash symbol known) (push (cons package symbol) new))))))))
-
 (defun interned-symbols (interned)
   "Return pairs of a package and its symbol for INTERNED, pairs of a package and a name from *INTERNED*."
   (loop for (package . name) in interned
@@ -72,7 +27,7 @@ not show the vectors, or when they are too large to compare for every form."
         when status collect (cons package symbol)))
 
 (defun unintern-new (new form)
-  "Unintern those symbols of NEW, from NEW-SYMBOLS or INTERNED-SYMBOLS, whose names occur in FORM, the text that
+  "Unintern those symbols of NEW, from INTERNED-SYMBOLS, whose names occur in FORM, the text that
 interned them and then could not be read. Symbols that other threads intern meanwhile stay."
   (loop for (package . symbol) in new
         do (unless (or (fboundp symbol) (find-class symbol nil)
@@ -88,19 +43,17 @@ makes a new tag, so that user code cannot throw to it.")
   `(let ((*unreadable* (list nil)))
      (catch *unreadable* ,@body)))
 
-(defun read-form (stream text start packages)
-  "Return the next form of STREAM, which begins at START in TEXT, or STREAM at its end. PACKAGES are from
-PACKAGES-TO-WATCH. If the form cannot be read, unintern its new symbols and throw to *UNREADABLE* why (S2.16)."
-  (let ((before (and packages (present-symbols (adjoin *package* packages))))
-        (*interned* '()))
+(defun read-form (stream text start)
+  "Return the next form of STREAM, which begins at START in TEXT, or STREAM at its end. If the form cannot be read,
+unintern its new symbols and throw to *UNREADABLE* why (S2.16)."
+  (let ((*interned* '()))
     (handler-bind
         ((error
            (lambda (condition)
              (let ((end (min (length text) (file-position stream))))
                (multiple-value-bind (line column) (line-and-column text start)
                  (multiple-value-bind (at-line at-column) (line-and-column text end)
-                   (unintern-new (if packages (new-symbols before) (interned-symbols *interned*))
-                                 (subseq text start end))
+                   (unintern-new (interned-symbols *interned*) (subseq text start end))
                    (throw *unreadable*
                      (object "text" (reader-text condition)
                              "near" (near-condition condition)
@@ -117,12 +70,12 @@ PACKAGES-TO-WATCH. If the form cannot be read, unintern its new symbols and thro
 (defun map-forms (visit text)
   "Read the forms of TEXT one by one. Call VISIT with each form, its start, and the stream, positioned behind the form.
 Return as a JSON object why a form could not be read, or NIL."
-  (let ((stream (make-string-input-stream text)) (packages (packages-to-watch text)))
+  (let ((stream (make-string-input-stream text)))
     (catching-unreadable
       (loop for start = (skip-to-form stream)
             while start
             do (incf *form-number*)
-               (let ((form (read-form stream text start packages)))
+               (let ((form (read-form stream text start)))
                  (when (eq form stream) (decf *form-number*) (return))
                  (funcall visit form start stream))))))
 

@@ -43,9 +43,8 @@ with circular structure: a label on each gensym of a macro is hard to read."
 (defun only-form (text)
   "Return the only form of TEXT, or throw to *UNREADABLE* a JSON object that says what is wrong."
   (let* ((stream (make-string-input-stream text))
-         (packages (packages-to-watch text))
          (start (skip-to-form stream))
-         (form (if start (read-form stream text start packages) stream)))
+         (form (if start (read-form stream text start) stream)))
     (when (eq form stream)
       (throw *unreadable* (object "forms" 0)))
     ;; With *READ-SUPPRESS*, reading interns nothing, but skips comments of either kind.

@@ -174,14 +174,6 @@ with all other arguments."
   (making-way name lambda-list (find-if (lambda (argument) (typep argument 'source-location)) more) 'defmethod)
   (apply function class name qualifiers specializers lambda-list more))
 
-(sb-ext:defglobal **hears-interning** nil "True when interning a symbol is recorded, as HEARS-INTERNING-P found.")
-
-(defun hears-interning-p ()
-  "True when interning a symbol is recorded. Interns one to find out, and uninterns it."
-  (let ((*interned* '()) (package (symbol-package 'hears-interning-p)))
-    (unintern (intern "a name that nothing has" package) package)
-    (and *interned* t)))
-
 (defun listen-for-effects ()
   "Install the hooks: from now on SBCL's defining functions record into *EFFECTS*, *INTERNED* and *TOUCHED*."
   (loop for (listener . names) in `((name-checked ,+name-check+)
@@ -199,8 +191,7 @@ with all other arguments."
                                     (called-whole sb-alien:load-shared-object (setf documentation))
                                     (file-compiled compile-file))
         do (dolist (name names)
-             (when name (encapsulate name 'live-lisp-journal (fdefinition listener)))))
-  (setf **hears-interning** (hears-interning-p)))
+             (when name (encapsulate name 'live-lisp-journal (fdefinition listener))))))
 
 ;;; Effects that only the operator's name shows
 
