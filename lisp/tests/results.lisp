@@ -13,7 +13,7 @@ are the names of the systems being tested, innermost first. NOTES are data of it
 REACHED-TEXT of the definitions that it ran."
   framework name text systems
   (checks 0) (failed 0) (errors 0) (skipped 0) (expected 0)
-  (failures '()) (output nil) (milliseconds 0) (left nil) (notes '()) (reached nil)
+  (failures '()) (milliseconds 0) (left nil) (notes '()) (reached nil)
   (output-capture (make-capture 400 600)))
 
 (defvar *result* nil "The result of the test that this thread runs, or NIL.")
