@@ -35,14 +35,17 @@ export class Child implements Peer {
   readonly #raw = new RawOutput();
   #complaint = '';
   #exited = false;
-  #endedFromOutside = false;
+  /** True when a signal from outside ended the process, which proves no fault of its core or fasl. */
+  endedFromOutside = false;
   /** Whether the process was told to exit, and whether its agent failed. */
   #exits = false;
   #failed = false;
-  #endedByCall = false;
-  #hello: Hello | undefined;
-  /** Operations that had no answer when the process ended. */
-  #unanswered: string[] = [];
+  /** True when a call asked for the end of the process, or was the reason for it. */
+  endedByCall = false;
+  /** The agent's greeting, which says what this SBCL lacks; undefined until the agent greets. */
+  hello: Hello | undefined;
+  /** The operations that had no answer when the process ended. */
+  unanswered: readonly string[] = [];
   readonly startedAt = performance.now();
   #greet: (hello: Hello) => void = () => {};
   /** Resolves with the greeting. Rejects, with the output of the process, when it ends before greeting. */
@@ -70,7 +73,7 @@ export class Child implements Peer {
         setTimeout(() => this.kill('it was told to exit'), times.exit).unref();
       },
       exits: () => {
-        this.#endedByCall = true;
+        this.endedByCall = true;
       },
       broken: (how) => {
         this.#failed = true;
@@ -88,7 +91,7 @@ export class Child implements Peer {
       this.#greet = resolve;
       void this.ended.then((how) => {
         // Reports the output only once: after a greeting, the answer to the call that lost the process has it.
-        if (this.#hello === undefined) reject(new Error(`${how}\n${this.takeRaw()}`.trim()));
+        if (this.hello === undefined) reject(new Error(`${how}\n${this.takeRaw()}`.trim()));
       });
     });
     this.greeting.catch(() => {});
@@ -109,29 +112,9 @@ export class Child implements Peer {
     return this.#exited && !this.dead;
   }
 
-  /** True when a signal from outside ended the process, which proves no fault of its core or fasl. */
-  get endedFromOutside(): boolean {
-    return this.#endedFromOutside;
-  }
-
   /** True when the process ended by its own fault: not by this server, a person, or an exit that code asked for. */
   get endedByItself(): boolean {
-    return (this.#complaint === '' || this.#failed) && !this.#endedFromOutside && !this.#exits;
-  }
-
-  /** True when a call asked for the end of the process, or was the reason for it. */
-  get endedByCall(): boolean {
-    return this.#endedByCall;
-  }
-
-  /** The operations that had no answer when the process ended. */
-  get unanswered(): readonly string[] {
-    return this.#unanswered;
-  }
-
-  /** The agent's greeting, which says what this SBCL lacks; undefined until the agent greets. */
-  get hello(): Hello | undefined {
-    return this.#hello;
+    return (this.#complaint === '' || this.#failed) && !this.endedFromOutside && !this.#exits;
   }
 
   /** True while requests wait for an answer. */
@@ -166,7 +149,7 @@ export class Child implements Peer {
       collecting: this.collector(),
       deniedMs: this.denied(),
       kill: () => {
-        this.#endedByCall = true;
+        this.endedByCall = true;
         this.kill('a call could not be interrupted, so the image had to be replaced');
       },
     };
@@ -174,7 +157,7 @@ export class Child implements Peer {
 
   /** Returns a function that is true while SBCL collects garbage, when it answers nothing; undefined where unknown. */
   collector(): () => boolean | undefined {
-    const look = collectorOf(this.#lisp, this.#hello?.collector);
+    const look = collectorOf(this.#lisp, this.hello?.collector);
     // Once this memory is no longer readable, the process runs another program, which collects nothing.
     return this.#readable ? () => look() ?? false : look;
   }
@@ -224,7 +207,7 @@ export class Child implements Peer {
         this.#exited = true;
         this.#endDescendants();
         const by = (tellsSignals ? signalIn(code) : undefined) ?? signal;
-        this.#endedFromOutside = this.#complaint === '' && FROM_OUTSIDE.includes(by);
+        this.endedFromOutside = this.#complaint === '' && FROM_OUTSIDE.includes(by);
         // Runs after all output that is readable by then, even when the timer is late.
         setTimeout(() => setImmediate(() => end(this.#epitaph(code, by))), lastWordsMs);
       });
@@ -234,7 +217,7 @@ export class Child implements Peer {
   #greeted(hello: Hello): void {
     if (this.#wraps && this.#lisp !== undefined) this.#lisp = withInner(this.#lisp).at(-1);
     this.#wraps = false;
-    this.#hello = hello;
+    this.hello = hello;
     this.#readable = this.collector()() !== undefined;
     this.#greet(hello);
   }
@@ -254,7 +237,7 @@ export class Child implements Peer {
   }
 
   #end(how: string): string {
-    this.#unanswered = this.#channel.running;
+    this.unanswered = this.#channel.running;
     this.#channel.close(how);
     this.#begun.close();
     // A descendant that was not found could hold the other ends open for ever.

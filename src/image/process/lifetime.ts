@@ -59,10 +59,12 @@ export class Lifetime {
   /** The process that failed to prove that it works. */
   #onTrial: Child | undefined;
   #ready: Promise<Child> | undefined;
-  #child: Child | undefined;
+  /** The process that was started last, if any; it can have ended. */
+  child: Child | undefined;
   #prepared: Child | undefined;
   #pulse: Pulse | undefined;
-  #failure: string | undefined;
+  /** Why the last start failed, if it did. */
+  failure: string | undefined;
   #compiler: ChildProcess | undefined;
   /** Makes a core, if the image was not started from one. */
   #makeCore: () => void = () => {};
@@ -81,29 +83,19 @@ export class Lifetime {
     return this.#ready !== undefined;
   }
 
-  /** The process that was started last, if any; it can have ended. */
-  get child(): Child | undefined {
-    return this.#child;
-  }
-
   /** Requests the process's status; undefined before it has greeted, and when it has ended. */
   get pulse(): Pulse | undefined {
-    return this.#child?.dead ? undefined : this.#pulse;
-  }
-
-  /** Why the last start failed, if it did. */
-  get failure(): string | undefined {
-    return this.#failure;
+    return this.child?.dead ? undefined : this.#pulse;
   }
 
   /** The greeting of the last process's agent; undefined until the agent greets. */
   get hello(): Hello | undefined {
-    return this.#child?.hello;
+    return this.child?.hello;
   }
 
   /** SBCL's warning that its memory may be corrupted; undefined when there was none. */
   get corrupted(): string | undefined {
-    return this.#child?.corrupted;
+    return this.child?.corrupted;
   }
 
   /** How new images ended that made this one plain; empty when it is not plain. */
@@ -133,24 +125,24 @@ export class Lifetime {
 
   /** True when the process that was started last is ready for calls and has not ended. */
   get prepared(): boolean {
-    return this.#child !== undefined && this.#child === this.#prepared && !this.#child.dead;
+    return this.child !== undefined && this.child === this.#prepared && !this.child.dead;
   }
 
   /** What the operating system knows of the running process; undefined when none runs. */
   get outside(): Outside | undefined {
-    const child = this.#child;
+    const child = this.child;
     if (!this.running || child?.pid === undefined || child.dead) return undefined;
     return { pid: child.pid, uptimeMs: performance.now() - child.startedAt, ...seenFromOutside(child.pid) };
   }
 
   /** Returns a function that returns the milliseconds without CPU of the process since the function's first call. */
   denied(): () => number {
-    return this.#child?.denied() ?? (() => 0);
+    return this.child?.denied() ?? (() => 0);
   }
 
   /** The process that is ready for calls, if there is one. */
   get current(): Child | undefined {
-    const child = this.#child;
+    const child = this.child;
     const ready = child !== undefined && child === this.#prepared && !child.dying && !child.dead;
     return ready && !this.#closed ? child : undefined;
   }
@@ -160,7 +152,7 @@ export class Lifetime {
     if (this.#closed) throw new SetupError('The server is ending.');
     this.#ready ??= this.#start().catch((error: unknown) => {
       this.#ready = undefined;
-      this.#failure = messageOf(error);
+      this.failure = messageOf(error);
       throw error;
     });
     const child = await this.#ready;
@@ -181,7 +173,7 @@ export class Lifetime {
     this.#closed = true;
     this.#compiler?.kill();
     this.#core.close();
-    this.#child?.kill('the server ended');
+    this.child?.kill('the server ended');
   }
 
   async #start(): Promise<Child> {
@@ -194,7 +186,7 @@ export class Lifetime {
         continue;
       }
       this.#prepared = child;
-      this.#failure = undefined;
+      this.failure = undefined;
       if (child.dead) this.#ready = undefined;
       // Asks now, so that some status is known if the image hangs later.
       else void this.#pulse?.status(0);
@@ -257,7 +249,7 @@ export class Lifetime {
   async #spawnPlain(sbcl: string, error: unknown): Promise<Child> {
     const { heapMb } = this.#options;
     unlessNotBegun(error);
-    const byItself = this.#child?.endedByItself === true && spaceRemedy(heapMb) === undefined;
+    const byItself = this.child?.endedByItself === true && spaceRemedy(heapMb) === undefined;
     if (!byItself || !this.#ladder.failed(firstLine(error))) throw error;
     return this.#spawnAgent(sbcl).catch((plainError: unknown) => {
       this.#ladder.plainFailed();
@@ -338,7 +330,7 @@ export class Lifetime {
     const locked = (await sandbox?.lockIn(command)) ?? command;
     if (this.#closed) throw new SetupError('The server is ending.');
     const child = new Child(locked, root, upcalls, this.#times);
-    this.#child = child;
+    this.child = child;
     this.#pulse = undefined;
     try {
       await this.#greeting(child);
@@ -367,7 +359,7 @@ export class Lifetime {
   }
 
   #lost(child: Child, how: string): void {
-    if (this.#child !== child || this.#closed) return;
+    if (this.child !== child || this.#closed) return;
     if (child.endedByItself && child !== this.#onTrial) this.#ladder.ended(how, child.unanswered);
     // A process that was not ready yet is handled by #start.
     if (child === this.#prepared) this.#ready = undefined;

@@ -34,28 +34,16 @@ export class Probing {
   readonly #times: Times;
   /** How many calls in a row were interrupted. */
   #stuck = 0;
-  #looking: Promise<void> | undefined;
-  #last: Probe | undefined;
-  #broken = false;
+  /** Resolves when the running probe has ended; undefined while none runs. */
+  looking: Promise<void> | undefined;
+  /** Result of the last probe; undefined before the first. */
+  last: Probe | undefined;
+  /** True when an image did not work and no call has ended well since. */
+  broken = false;
 
   constructor(remedies: Remedies, times: Times = TIMES) {
     this.#remedies = remedies;
     this.#times = times;
-  }
-
-  /** Resolves when the running probe has ended; undefined while none runs. */
-  get looking(): Promise<void> | undefined {
-    return this.#looking;
-  }
-
-  /** Result of the last probe; undefined before the first. */
-  get last(): Probe | undefined {
-    return this.#last;
-  }
-
-  /** True when an image did not work and no call has ended well since. */
-  get broken(): boolean {
-    return this.#broken;
   }
 
   /** Records that a call ended in PEER with REPLY, and probes PEER if the reply can mean that PEER is broken. */
@@ -66,24 +54,24 @@ export class Probing {
     const printed = !('values' in data) || !(data.values ?? []).flat().some(({ text }) => text === '');
     if (ending.kind === 'done' && read && printed) {
       this.#stuck = 0;
-      this.#broken = false;
+      this.broken = false;
       return;
     }
     if (ending.kind === 'lost') return;
     if (ending.kind === 'interrupted' && ending.notBegun && ending.reason !== 'ended') return;
     this.#stuck = ending.kind === 'interrupted' ? this.#stuck + 1 : 0;
-    this.#looking ??= this.#look(peer).finally(() => {
-      this.#looking = undefined;
+    this.looking ??= this.#look(peer).finally(() => {
+      this.looking = undefined;
     });
   }
 
   async #look(peer: Peer): Promise<void> {
     const { works, holder, gone } = await this.#ask(peer, {});
     if (gone) return;
-    this.#last = { works, at: performance.now() };
+    this.last = { works, at: performance.now() };
     const waits = holder !== undefined && this.#stuck >= IN_A_ROW;
     if (!works || waits) {
-      this.#broken = true;
+      this.broken = true;
       this.#stuck = 0;
       const how = works ? `its thread ${JSON.stringify(holder)} kept all others from compiling` : BROKEN;
       return this.#remedies.replace(peer, how);
