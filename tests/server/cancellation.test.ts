@@ -123,7 +123,8 @@ describe('a call that runs when the server ends', () => {
   });
 
   test('by a signal is told so when the client still listens', async () => {
-    const { id, line } = server.callLine('eval_form', { form: '(progn (princ "half") (sleep 100))' });
+    await server.eval('(defun half () (princ "half") (loop (sleep 100)))');
+    const { id, line } = server.callLine('eval_form', { form: '(half)' });
     server.write(line);
     await until('its output', 10_000, async () =>
       textOf(await server.send(server.callLine('image_status', {}))).includes('4 characters of output'),
