@@ -23,7 +23,8 @@ export interface CatalogEntry extends Omit<ToolMetadata, 'inputSchema'> {
   isHighTokenCost: boolean;
   /** The points of a literal hit (S1.2). */
   searchScore?: number;
-  /** Set when only the ranking found it (S1.15); weak when it covers little of the query's subject (C32). */
+  /** Set when it is no literal hit: 'ranked' when the query names it (C27) or the ranking found it (S1.15), 'weak' when
+   *  the ranking found it and it covers little of the query's subject (C32). */
   match?: 'ranked' | 'weak';
 }
 
@@ -100,6 +101,7 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
   const ranking = catalog.ranking ?? rankingOf(catalog);
   const literal = ranking.literal(query);
   const named = namedTools(query, ranking);
+  // What the query names or literally hits; FITTING is what the filters leave of it.
   const sure = [...named, ...inOrder(literal, catalog).filter((tool) => !named.has(tool))];
   const fitting = sure.filter((tool) => fits(tool, options));
   const categories = countCategories(fitting);
@@ -110,6 +112,7 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
   const { category, complexity, cemcpOnly } = options;
   const accepts =
     category || complexity || cemcpOnly ? (tool: ToolMetadata) => fits(tool, options) : undefined;
+  // MOST is how many ranked tools to find. The first SHOWN of them become entries; the others are only named in `more`.
   const room = {
     most: Math.max(0, most + MOST_NAMED - fitting.length),
     shown: Math.max(0, most - fitting.length),

@@ -16,8 +16,8 @@ export function budgetOf(entries: number, ms: number): Budget {
   return { entries, leftMs: patience(ms) };
 }
 
-/** Returns a function that returns the milliseconds left of MS from now on. They are CPU time, so that a starved search
- *  loses nothing, and at most AT_MOST times MS by the clock. */
+/** Returns a function that returns how many of MS milliseconds are left. It counts CPU time, so that a search that gets
+ *  no CPU loses nothing. But nothing is left after AT_MOST times MS of wall-clock time. */
 export function patience(ms: number): () => number {
   const limitMs = runMs() + ms;
   const latest = performance.now() + AT_MOST * ms;

@@ -133,7 +133,8 @@ export class Executor {
     return this.#perform(withFingerprint(call, preview), 'human');
   }
 
-  /** Returns the tools to be allowed for CALL. A raised call also needs its registered tool, if that needs approval. */
+  /** Returns the tools that standing approvals must cover for CALL. When `raisedBy` raised its level, that includes the
+   *  tool as registered, if this needs an approval by itself. */
   #needed({ tool, registered }: Call): Tool[] {
     const own =
       tool === registered || decide(registered.safetyLevel, this.#options.ask ?? 'dangerous') === 'run';

@@ -61,7 +61,8 @@ export async function executeToolCall(
   }
 }
 
-/** Returns the program's verdict on QUESTION, by calling APPROVE. An exception or an invalid verdict is void. */
+/** Calls APPROVE, a function of the program that uses the library, with QUESTION. Returns its verdict; one of the kind
+ *  'void' when APPROVE throws or its verdict is invalid. */
 async function verdictOf(
   approve: NonNullable<ToolCallOptions['approve']>,
   question: Question,

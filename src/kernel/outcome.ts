@@ -3,12 +3,31 @@
 import type { OpenQuestion } from './approval.ts';
 import type { Result } from './tool.ts';
 
-/** How a call was settled. A failure with QUESTION needs an approval: the caller may ask a human, then call again with
- *  the verdict. RESULT is what a failed call returned all the same. CHANGED names arguments that a human changed. HINT
- *  is for callers whose client may have answered without a human. STRUCTURED and NOTE are those of Result. */
-export type Settled = { changed?: string[]; hint?: string; note?: string } & (
-  | { success: true; text: string; data: unknown; structured?: boolean }
-  | { success: false; error: string; data?: unknown; result?: string; question?: OpenQuestion }
+/** How a call ended. */
+export type Settled = {
+  /** Names of the arguments that a human changed. */
+  changed?: string[];
+  /** Advice after a denial, which the client may have given by itself, without a human. */
+  hint?: string;
+  /** As in Result. */
+  note?: string;
+} & (
+  | {
+      success: true;
+      text: string;
+      data: unknown;
+      /** As in Result. */
+      structured?: boolean;
+    }
+  | {
+      success: false;
+      error: string;
+      data?: unknown;
+      /** As in Result. */
+      result?: string;
+      /** Set when the call needs an approval: the caller may ask a human, then call again with the verdict. */
+      question?: OpenQuestion;
+    }
 );
 
 /** The outcome of a call. NOTICES are further facts for its reader, each reported once. */

@@ -12,7 +12,7 @@ export interface Definition {
   method?: string | undefined;
 }
 
-/** What identifies a form: its operator, the name behind it, and a method's qualifiers and specializers. */
+/** What identifies a form: its operator, the name after it, and a method's qualifiers and specializers. */
 export interface Head {
   operator: string;
   name: string;

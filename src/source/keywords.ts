@@ -2,7 +2,8 @@
 
 import type { Part, Tree } from './tree.ts';
 
-/** By bare name: the functions, classes and structures, in #S(...), that take the keyword of a symbol. */
+/** By bare name: the functions, classes and structures, in #S(...), that take the keyword of a symbol. When X is
+ *  renamed, (defun area (&key x)) puts AREA into FUNCTIONS; then the :x in (area :x 1) is renamed, too. */
 export interface Takers {
   functions: Set<string>;
   classes: Set<string>;
@@ -62,7 +63,8 @@ function noteDefinition(definition: Definition | undefined, takers: Takers): voi
   else takers.functions.add(definition.name);
 }
 
-/** True when PART, a keyword in TEXT, stands where one of TAKERS takes it: in a call, an initarg or a declaration. */
+/** True when PART, a keyword in TEXT, belongs to one of TAKERS: as an argument in a call, behind :INITARG or in
+ *  :DEFAULT-INITARGS of a class, or in a declaration or lambda list. */
 export function takesKeyword(part: Part, text: string, takers: Takers): boolean {
   const list = part.around;
   if (list === undefined) return false;
@@ -96,6 +98,7 @@ function isDeclared(parameter: Part, { functions, ...takers }: Takers): boolean 
 function isInCall(part: Part, list: Part, text: string, takers: Takers): boolean {
   const [operator, ...args] = list.items.slice(0, Math.min(part.index, 3));
   const { functions, classes, structures } = takers;
+  // In #S(AREA :X 1) keywords have odd indices, in (make-instance 'area :x 1) odd distances from the class.
   if (/#s$/i.test(text.slice(Math.max(0, list.start - 2), list.start)))
     return structures.has(operator?.name ?? '') && part.index % 2 === 1;
   const quoted = args.filter(({ marks }) => /^#?'$/.test(marks.at(-1) ?? ''));

@@ -25,7 +25,7 @@ function nameOf(text: string): string {
 /** Matches a name that the reader takes for a symbol only when it is escaped. */
 const NOT_PLAIN = /[\s"'(),;`\\|:#]|^[+-]?\d+[./\d]*(?:[esfdl][+-]?\d+)?$|^\.+$/i;
 
-/** Returns the symbol NAME between bars. */
+/** Returns NAME written as a symbol in vertical bars, with | and \ escaped. */
 export function inBars(name: string): string {
   return `|${name.replace(/[\\|]/g, '\\$&')}|`;
 }

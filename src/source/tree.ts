@@ -10,9 +10,11 @@ export interface Part {
   name: string;
   /** The elements of a list, without feature expressions. */
   items: readonly Part[];
-  /** The list around it, its index among the items of that, and the lambda list keyword before it. */
+  /** The list that contains this part, if one does. */
   around: Part | undefined;
+  /** The index of this part in the items of that list. */
   index: number;
+  /** The last lambda list keyword before this part in that list, such as &KEY; '' if there is none. */
   section: string;
   /** The prefixes directly before it, as `'`, `#'` or `` ` ``, the outermost first. */
   marks: readonly string[];

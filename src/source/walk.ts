@@ -83,7 +83,8 @@ function partsOf(form: Form): Form[] {
   return cell ? [...parts, cell] : parts;
 }
 
-/** Returns the name of FORM as an operator. Symbols of Common Lisp have no package prefix in it. */
+/** Returns the name of the symbol FORM, mostly an operator; '' when FORM is a list or missing. Symbols of Common Lisp
+ *  have no package prefix in it. */
 export function operatorOf(form: Form | undefined): string {
   return resolve(form)?.name ?? '';
 }

@@ -153,7 +153,8 @@ export class Places {
     return versions && usesNow(versions, uses, used, definition);
   }
 
-  /** Returns the sites of OTHERS (indices in FILE), without INDICES, that are in one definition with one of INDICES. */
+  /** Returns the sites of those of OTHERS that are in the same definition as one of INDICES, but are not among INDICES.
+   *  Both are indices in FILE. */
   beside(file: string, indices: readonly number[], others: readonly number[]): Site[] {
     const now = this.#sources.read(file);
     if (now === undefined) return [];

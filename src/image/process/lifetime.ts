@@ -1,4 +1,9 @@
-// Runs our own SBCL: starts it on demand, watches it, and replaces it when it has died.
+// Runs our own SBCL: starts it on demand, watches it, and replaces it when it has died. The order of the calls:
+// #start:      calls #begin, then has the image prepared for calls.
+// #begin:      calls #watched; if the ladder doubts the image, it must first prove that it works (#works).
+// #watched:    calls #spawnAgent, or when no process starts #spawnPlain, and listens for signs of life.
+// #spawnAgent: calls #spawn with the kept core, else with the compiled agent, else with the source of the agent.
+// #spawnPlain: calls #spawnAgent for an agent without internals of SBCL; see ladder.ts.
 
 import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';

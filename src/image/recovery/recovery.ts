@@ -108,7 +108,8 @@ export class Recovery {
     this.#unasked = 0;
   }
 
-  /** Selects what the next image is built from. Throws a CallError when there is no such journal. */
+  /** Selects what the next image is built from: the journal of this server, nothing, or the journal of the previous
+   *  server. Throws a CallError when that last one does not exist, or the server keeps no journals. */
   choose(rebuild: 'session' | 'none' | 'previous'): void {
     // An image that is ended on request proves nothing against its rebuild.
     this.#suspectNothing();
@@ -179,7 +180,8 @@ export class Recovery {
     return this.journal.watch(name, args, (entry, names) => void this.#note(peer, entry, names));
   }
 
-  /** Records that a tool was registered that clients call NAME. READY: calls use the image that registered it. */
+  /** Records that the image registered a tool, which clients know as NAME. READY is false while that image is still
+   *  being prepared, for example rebuilt. */
   registeredTool(name: string, ready: boolean): void {
     if (ready) this.journal.registeredTool(name);
     else this.#rebuild?.registeredTool(name);

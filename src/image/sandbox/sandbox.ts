@@ -78,13 +78,18 @@ const SHARED_MEMORY = '/dev/shm';
 
 export class Sandbox implements Cell {
   readonly #options: SandboxOptions;
-  /** Real paths, resolved before any image of ours could replace a link on the way. */
+  // All paths below are real paths, resolved before any image of ours could replace a link on the way.
+  /** The roots and the folders of `write`. */
   readonly #workspace: readonly string[];
+  /** The folders of libraries that exist. */
   readonly #libraries: readonly string[];
+  /** The folders for temporary files that all programs share; none when the sandbox is strict. */
   readonly #temporary: readonly string[];
+  /** The outermost folders that code can change: of roots, `write`, libraries and temporary files. */
   readonly #areas: readonly string[];
-  /** Folders that an image does not see, besides secrets, and paths that are visible even inside these folders. */
+  /** Folders that an image does not see, besides secrets. */
   readonly #hidden: readonly string[];
+  /** Paths that are visible even inside hidden folders. */
   readonly #shown: readonly string[];
   readonly #placeholders: Placeholders;
   readonly #newcomers = new Newcomers();
@@ -143,7 +148,7 @@ export class Sandbox implements Cell {
     if (obstacle !== undefined) throw refusalOf(obstacle);
   }
 
-  /** Returns the command of the trial in the sandbox, or why there can be none. */
+  /** Returns the command that runs TRIAL in the sandbox, or the obstacle that prevents it. */
   #trial(): Command | Obstacle {
     if (systemCallFilter() === undefined) return unknownProcessor();
     if (this.#bubblewrap() === undefined) return missingBubblewrap();
@@ -208,7 +213,7 @@ export class Sandbox implements Cell {
     for (const root of this.#workspace) await this.#newcomers.watch(root, NOTICED);
     const records = await this.#takenRecords();
     const own = [...this.#workspace, ...this.#libraries];
-    // A home below a folder for temporary files is not itself temporary.
+    // Read-only although inside a folder for temporary files: a home below one is not itself temporary.
     const sealed = isIn(this.#temporary, realPath(home)) ? [realPath(home)] : [];
     const open = (path: string) => isIn(own, path) || !isIn(sealed, path);
     const kept = await existingPaths([...trusted, ...records, cacheFolder]);

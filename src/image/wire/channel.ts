@@ -51,7 +51,8 @@ export class Channel {
   #nextId: number;
   #lost: string | undefined;
 
-  /** Serves STREAM, the connection to PEER. UPCALLS serves requests of its code. Request ids begin at FIRST_ID. */
+  /** Serves STREAM, the connection to PEER. UPCALLS answers the requests that code in the image sends. TURNS are called
+   *  at events such as the agent's greeting. Request ids begin at FIRST_ID. */
   constructor(stream: Duplex, peer: Peer, upcalls: Upcalls, turns: Turns, firstId = 1) {
     this.#nextId = firstId;
     this.#stream = stream;

@@ -62,7 +62,7 @@ class Steps {
   #clock = 0;
   /** Steps with the clock time at which each is due, next first. */
   readonly #plan: { at: number; step: () => void }[] = [];
-  /** How many polls in a row found the image hanging since it was asked to react; undefined before that. */
+  /** How many polls in a row found the image hanging, counted from #ask on; undefined before #ask. */
   #standing: number | undefined;
   #climbing = false;
   #over = false;

@@ -154,7 +154,7 @@ export interface ClassInitargs {
   place: Place;
 }
 
-/** The number of names, and the first of them. */
+/** How many names there are, and the first 100 of them. */
 export interface CountedNames {
   count: number;
   names?: string[];

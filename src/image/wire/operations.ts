@@ -138,8 +138,9 @@ interface ToolValue {
 }
 
 export interface RunToolData extends Remarks {
-  /** The handler's return value, or why it failed. MISSING: the image has no such tool. REPLACED: it has a newer one.
-   *  DATA is absent when it cannot be sent, TEXT when it is the data. RESULT is the value of a failed handler. */
+  /** The handler's return value, or why it failed. MISSING: the image does not have the tool that was called. REPLACED:
+   *  it has a newer tool of that name. DATA is absent when it is too large or cannot be written as JSON. TEXT is absent
+   *  when it follows from DATA, a string or an object. RESULT is what a failed handler returned. */
   value?: ToolValue & { failed?: boolean; result?: ToolValue; missing?: string; replaced?: boolean };
 }
 

@@ -9,8 +9,8 @@ export const TIMES = {
   ask: 1350,
   /** Time for a call to end once the image has reacted, or for the image to react. */
   kill: 250,
-  /** The steps come at most this much later, while the image collects garbage or is denied the CPU. A larger heap gets
-   *  more time: to copy a GB takes 2 s, and several collections can follow. */
+  /** How much later the steps above come at most while the image collects garbage or gets no CPU, and the extra time
+   *  per GB of heap: to copy a GB takes 2 s, and several collections can follow. */
   collecting: 7500,
   collectingPerGb: 2500,
   /** Interval between polls of an image in which a call is being ended. */

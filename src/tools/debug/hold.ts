@@ -1,4 +1,5 @@
-// Defines the parameters for holding errors, and renders held errors.
+// Defines the parameters on_error, restarts and debug_level, and renders held errors: those kept with their frames and
+// restarts for the debugger.
 
 import type { HeldCalls } from '../../image/session/held.ts';
 import type { Reply } from '../../image/wire/call.ts';

@@ -15,7 +15,8 @@ const LOOKED_AT = 1000;
 /** Milliseconds by which an evaluation can seem to begin after its definition: the image counts whole seconds. */
 const CLOCK_MS = 1500;
 
-/** A definition that an evaluation made: its SYMBOL as texts have it, and the qualifiers and specializers of a method. */
+/** A definition that an evaluation made. SYMBOL is `NAME` or `SETF NAME`, without package; METHOD has a method's
+ *  qualifiers and specializers. */
 export interface EvaluatedDefinition {
   symbol: string;
   method?: string | undefined;

@@ -21,8 +21,8 @@ import type { Origins } from './origins.ts';
 import { contentOf } from './part-content.ts';
 import type { Plan } from './plan.ts';
 
-/** Compiles and loads the changed forms of PLAN, whose files are written, and returns the result. The image had all of
- *  the former content of the files AGREEING. */
+/** Compiles and loads the changed forms of PLAN, after its files have been written, and returns the result. AGREEING
+ *  are the files of which the image had all of the content before the edit. */
 export async function loadEdited(
   origins: Origins,
   plan: Plan,

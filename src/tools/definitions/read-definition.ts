@@ -124,6 +124,7 @@ async function readOne(
   const described = foundValue(await image.call('describe', lookup, callOptions(context)));
   const absent = isLookupFailure(described);
   const evaluated: TextOfEvaluated = (definition) => evaluatedText(history, definition, places.features);
+  // Told: what the image knows. Rows: those of them that can be the form asked for.
   const told = absent ? [] : definitionsOf(described, places, asked, args, evaluated);
   const rows = told.filter((row) => isWrittenSo(row, asked, places));
   const untold = rows.every(({ text }) => text === undefined);
@@ -131,6 +132,7 @@ async function readOne(
   // The image can have something else under the name.
   const isMeant = (operator: string) =>
     absent || (isOfKind(operator, args.kind) && (told.length === rows.length || operator === asked.operator));
+  // Found: what the files of the workspace define, searched only when no row has a text.
   const found = untold
     ? await workspaceDefinitions({ workspace, places, home: args.package, isMeant }, asked, args, note)
     : { rows: [], whole: true };

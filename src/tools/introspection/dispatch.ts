@@ -34,7 +34,8 @@ function writtenArgument(text: string, number: number): WrittenArgument {
   );
 }
 
-/** Returns the class name of FORM: a QUOTED list, a vector or a pathname; undefined for anything else. */
+/** Returns the name of the class of FORM, a literal vector or pathname, or a list that is QUOTED. Returns NIL's name
+ *  for (), and undefined for any other form. */
 function classOfLiteral(form: string, quoted: boolean): string | undefined {
   if (/^\(\s*\)$/.test(form)) return 'common-lisp:nil';
   if (quoted && /^\(.*\)$/s.test(form)) return 'common-lisp:cons';

@@ -18,7 +18,7 @@ interface Uses {
   outsideCount?: number;
 }
 
-/** A user, with its places as FILE:LINE:COLUMN. */
+/** A function, a top-level form or the like that uses the name. SITES has the places of its uses: FILE:LINE:COLUMN. */
 export interface User {
   name: string;
   kind?: string;

@@ -61,7 +61,9 @@ export class Run {
     this.#said = said;
   }
 
-  /** Runs the tests and returns the result. */
+  /** Runs the tests in rounds and returns the result. A round is repeated once after loading all systems, when it did
+   *  not find the name asked for and no system was given. With `isolate`, another round follows when a test was cut off
+   *  or the image was lost; SKIP are the tests that have an outcome from an earlier round. */
   async perform(context: CallContext): Promise<Result> {
     const { holds, places } = this.#grounds;
     for (;;) {
