@@ -183,7 +183,7 @@ LIVE_LISP_SERVER, as do the names of the server's temporary folders."
 (defun compile-agent (target)
   "Compile the agent, and leave its fasl as TARGET, whole or not at all. Load the agent too, unless LIVE_LISP_WORKERS is
 set. Signal an error when that fails. Where nothing can be written beside TARGET, as in a sandbox, no fasl is kept."
-  ;; Without SB-POSIX no probe can run, and the agent does without all internals.
+  ;; Without SB-POSIX the internals of SBCL cannot be tried out, so the agent would be compiled to use none.
   (ignore-errors (require "SB-POSIX"))
   (let* ((beside (format nil "~A.~A.~36R" target (sb-ext:posix-getenv "LIVE_LISP_SERVER")
                          (random (expt 36 8) (make-random-state t))))

@@ -113,7 +113,8 @@ one. End the process when the file of the original core was replaced."
   "Save this process, which has loaded the agent, as the core LIVE_LISP_CORE, with all prepared that needs no server.
 Exit with 3 when this program can never be saved, and with 1 when saving failed."
   (unless (can-save-p) (sb-ext:exit :code 3 :abort t))
-  ;; The server cannot do this when it starts the process: bubblewrap can have started SBCL by then.
+  ;; The process lowers its own priority: the server could do so only after starting it, when bubblewrap may already
+  ;; have started SBCL.
   (sb-alien:alien-funcall (sb-alien:extern-alien "nice" (function sb-alien:int sb-alien:int)) +patience+)
   ;; A core that others could write to would not be run.
   (sb-alien:alien-funcall (sb-alien:extern-alien "umask" (function sb-alien:unsigned-int sb-alien:unsigned-int)) #o077)

@@ -224,7 +224,8 @@ callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
   "a lost image is built again only from forms that are seen to define something, and symbols that unreadable text has made stay")
 
 (define-internal-name +name-check+
-  "Names the check that SBCL calls before a name is defined or undefined."
+  "Names SBCL's check that the home package of a symbol is not locked. SBCL calls it before it defines or undefines a
+name."
   ("SB-KERNEL" "ASSERT-SYMBOL-HOME-PACKAGE-UNLOCKED" "SB-IMPL" "ASSERT-SYMBOL-HOME-PACKAGE-UNLOCKED"))
 (define-internal-name +package-check+
   "Names the check that SBCL calls before a package is changed." ("SB-IMPL" "ASSERT-PACKAGE-UNLOCKED"))

@@ -227,7 +227,8 @@ object that the reader makes, and the object. It can be set." ("SB-INT" "FORM-TR
   ("SB-C" "MAKE-FORM-TRACKING-STREAM-OBSERVER"))
 (define-internal-name +load-source+ "Names the function that loads the source in a stream." ("SB-INT" "LOAD-AS-SOURCE"))
 (define-internal number-forms (form number)
-  "Number each list in FORM, the top-level form with NUMBER, in FORM-PATHS." ("SB-C" "FIND-SOURCE-PATHS"))
+  "Store in FORM-PATHS the source path of each list in FORM, whose number as a top-level form is NUMBER."
+  ("SB-C" "FIND-SOURCE-PATHS"))
 (define-internal-name +number-forms+ "Names the function of NUMBER-FORMS." ("SB-C" "FIND-SOURCE-PATHS"))
 (define-internal-name +form-paths+
   "Names the variable with a hash table from each list in the form being compiled to the list's source path: a symbol,

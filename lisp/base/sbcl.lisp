@@ -170,8 +170,9 @@ what it returns or does. A parameter after &REST stands for all other arguments,
        ,@(missing-form name operator place))))
 
 (defmacro define-internal-variable (name what (&rest place) &optional fallback)
-  "Define NAME as a symbol macro for the value of the variable or constant at PLACE. Where there is none, or it is
-unbound, NAME stands for the form FALLBACK. WHAT says what the value is."
+  "Define NAME as a symbol macro for the value of the variable or constant that PLACE names: packages and names in turn,
+as for FIRST-INTERNAL. If SBCL has none of them, or it is unbound, NAME stands for the form FALLBACK. WHAT is the
+documentation of NAME."
   (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name

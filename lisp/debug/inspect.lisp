@@ -81,8 +81,8 @@
             "parts" (mapcar #'part-data (page parts offset limit)))))
 
 (define-operation "inspect" (value package path offset limit)
-  "Show the object that the text VALUE means in PACKAGE, or that is at PATH, names of parts, in it: LIMIT parts from
-OFFSET on."
+  "Show the object that the text VALUE means in PACKAGE. PATH, a list of names of parts, leads from it to the part to
+show instead. Show LIMIT parts from OFFSET on."
   (call-in-session (and package (named-package package))
                    (lambda ()
                      (inspection (object-at (meant-object value package) path) offset limit))))

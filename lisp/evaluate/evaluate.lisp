@@ -27,8 +27,8 @@ a tool has no more, so it is shown whole when it is a value.")
         when status collect (cons package symbol)))
 
 (defun unintern-new (new form)
-  "Unintern those symbols of NEW, from INTERNED-SYMBOLS, whose names occur in FORM, the text that
-interned them and then could not be read. Symbols that other threads intern meanwhile stay."
+  "Unintern the symbols in NEW, pairs from INTERNED-SYMBOLS, that name nothing and whose names occur in FORM, the text
+that interned them and could not be read. Testing for the name spares what other threads intern meanwhile."
   (loop for (package . symbol) in new
         do (unless (or (fboundp symbol) (find-class symbol nil)
                        (and (boundp symbol) (not (keywordp symbol)))

@@ -32,7 +32,8 @@ define these systems; at most 5000."
   (system-paths names))
 
 (defun without-files (name)
-  "Return a JSON object with the names of the systems that the system NAME needs if no part of it has files; else NIL."
+  "If the system NAME is registered, and none of its SYSTEM-PARTS has a file, return a JSON object with the names of the
+systems that NAME depends on; else NIL."
   (let ((system (registered-system name)))
     (when (and system (notany #'component-files (system-parts name)))
       (object "empty" t

@@ -132,7 +132,8 @@ program."
   "Functions through which a signal, a trap or the collector enters Lisp.")
 
 (defun entry-p (name)
-  "True when the frames above a frame with the debug name NAME belong to the system or the agent."
+  "True when NAME is the debug name of a function through which SBCL or the agent enters a thread of a program: one of
+*ENTRIES*, or one with CAPTURE-STREAM in its name. Newer frames are not the program's."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 

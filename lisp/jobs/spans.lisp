@@ -96,6 +96,8 @@ has one. DEPTHS is a vector of the depth of each list in the form, by number."
 
 (defun read-spans (read paths)
   "Return the SPANS of the form of the lists in READ, of a RECORDER. PATHS, as FORM-PATHS, has the lists' numbers."
+  ;; A path is (symbol number position ...): the list's number in the form, then positions from the inside out. So its
+  ;; length grows with the depth.
   (let ((last 0))
     (maphash (lambda (form path) (declare (ignore form)) (setf last (max last (second path)))) paths)
     (let ((spans (make-array (* 2 (1+ last)) :element-type '(unsigned-byte 32) :initial-element 0))
@@ -125,7 +127,8 @@ has one. DEPTHS is a vector of the depth of each list in the form, by number."
     (if number (subseq spans 0 (* 2 number)) spans)))
 
 (defun take-form (recorder form number paths)
-  "Store the places of the lists in FORM, the top-level form with NUMBER, from RECORDER. PATHS is as for READ-SPANS."
+  "Take from RECORDER the places of the lists in FORM, and store them in its FILE-SPANS for the top-level form with
+NUMBER. Empty RECORDER for the next form. PATHS is as for READ-SPANS."
   (when (consp form)
     (keep-spans (recorder-file recorder) number
                 (without-doubtful (read-spans (recorder-read recorder) paths) (recorder-doubtful recorder) paths)))
@@ -167,7 +170,7 @@ has one. DEPTHS is a vector of the depth of each list in the form, by number."
        (when recorder (take-form recorder form number form-paths))))))
 
 (defun listen-for-reading ()
-  "Install the hooks: from now on SBCL reports where the lists are of files that it compiles or loads."
+  "Install the hooks that record the places of lists in files that SBCL compiles or loads from now on."
   (loop for (listener name) in `((compiler-observes ,+make-observer+) (source-loaded ,+load-source+)
                                  (forms-numbered ,+number-forms+))
         do (when name (encapsulate name 'live-lisp-spans (fdefinition listener)))))

@@ -20,7 +20,8 @@ waits for one now. Return NIL where the system does not say."
              (char= #\R (char state (+ 2 (position #\) state :from-end t)))))))))
 
 (define-operation ("spent" :inline t) (job)
-  "Return how long the thread of JOB has run and waited, in milliseconds; null when that is unknown."
+  "Return how many milliseconds the thread of JOB has run (\"ran\") and waited for a CPU (\"waited\"), and whether it
+runs or waits for one now (\"ready\"); null when that is unknown."
   (let* ((job (gethash job **jobs**)) (spent (and job (job-thread job) (spent (job-thread job)))))
     (when spent
       (destructuring-bind (ran waited ready) spent

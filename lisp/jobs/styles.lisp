@@ -53,7 +53,8 @@ value. The value of the readtable is a text. Every call needs this, so it is fas
         for differs = (cond ((eq symbol '*readtable*)
                              (ignore-errors (let ((text (mark-text (readtable-mark value)))) (and text (list symbol text)))))
                             ((and (not (eql value first))
-                                  ;; Another pprint dispatch table need not print differently.
+                                  ;; Left out: a program can replace this table without
+                                  ;; changing what is printed.
                                   (not (eq symbol '*print-pprint-dispatch*))
                                   (member symbol *style-variables* :test #'eq))
                              (list symbol value)))

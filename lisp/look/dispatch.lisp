@@ -52,7 +52,7 @@ PACKAGE."
   "Return ARGUMENT as answers show it: a class by its name, a value as an EQL specializer."
   (if (eq (first argument) :value) (format nil "(EQL ~A)" (value-text (second argument))) (class-text (second argument))))
 
-;;; Precedence
+;;; Applicable methods and their order
 
 (defun precedence (class)
   "Return the precedence list of CLASS without finalizing it, or NIL when a superclass is undefined."

@@ -17,9 +17,9 @@
   (ignore-errors (source-name (information-source (code-information code)))))
 
 (defun root-in (code function)
-  "Return the root of FUNCTION, one of CODE: the outermost function around it, as ROOT-OF does. SBCL names an inner
-function by its block, or only by its file. So a function whose root is no function of CODE is taken for part of the
-first function of CODE that has a name of its own."
+  "Return the root of FUNCTION, one of CODE: the outermost function around it, as ROOT-OF does. SBCL names some inner
+functions only by a block or a file, so that their root is no function of CODE. For these return the first function of
+CODE that is its own root, if there is one."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root

@@ -34,7 +34,8 @@ means that the index must be built again.")
                  (file-load-made **last-load**) (union (called-names code) (file-load-made **last-load**) :test #'equal))))))
 
 (defun contrib-p (source)
-  "True when SOURCE, of code being loaded, belongs to a library that comes with SBCL, and its file does not exist."
+  "True when a library that comes with SBCL is being loaded, and the file of SOURCE, the source of its code, is not on
+this disk."
   (and *load-truename*
        (equal "contrib" (first (last (pathname-directory *load-truename*))))
        (not (ignore-errors (probe-file (source-name source))))))

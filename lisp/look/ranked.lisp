@@ -29,6 +29,7 @@ in order. Else return NIL. Only 60 characters of NAME count."
     (loop for char across pattern
           for first = t then nil
           do (let ((places 0)
+                   ;; A character may stand right after an end, or begin a word anywhere after the first end.
                    (allowed (if first
                                 starts
                                 (logior (ldb (byte 60 0) (ash ends 1))

@@ -207,7 +207,7 @@ references. KIND and TEXT override their own kind and name, SITES asks for place
                  "sites" (and sites (sites-of group name kinds))
                  "possible" possible)))))
 
-;;; Which files can have more users
+;;; The files in which there can be more users than the index has
 
 (defparameter *most-files* 3000 "At most this many source files of loaded code are sent.")
 

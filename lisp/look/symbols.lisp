@@ -105,6 +105,8 @@ octets. Return the new COUNT and FILL."
                                 :element-type '(unsigned-byte 8))))
     (flet ((take (source from end)
              (setf (values count fill) (append-run source from end symbols-to starts-to octets-to count fill))))
+      ;; For each symbol of NEW in order: copy the entries of INDEX with smaller names, without the marked ones, then
+      ;; the symbol itself. After the last one, copy the rest of INDEX.
       (loop for next from 0 to (length added)
             do (let ((place (if (< next (length added))
                                 (name-place (symbol-name (svref added next)) symbols at)

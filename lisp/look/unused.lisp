@@ -18,7 +18,8 @@
     (sort names #'name-before-p)))
 
 (defun other-names (name users)
-  "Return the names of USERS other than NAME. Top-level forms of files have no name: one of them defines NAME."
+  "Return the names of USERS other than NAME. Leave out top-level forms, which have no name: the one that defines NAME
+is among them."
   (remove name (remove nil (mapcar #'name-of users)) :test #'equal))
 
 (defun declared-variable-p (symbol code)

@@ -47,7 +47,8 @@
           (and (eq (first form) 'defmethod) (ignore-errors (specializer-forms form)))))
 
 (defun function-of-name-p (form)
-  "True when FORM is a NAMED-LAMBDA whose name reaches the function, so that the index knows it."
+  "True when FORM is a NAMED-LAMBDA named after a global function or method. The index of compiled code then has its
+body, so a walk need not enter it."
   (and (typep form '(cons symbol (cons t)))
        (eq (first form) +named-lambda+)
        (let ((name (name-in-root (root-of (second form)))))

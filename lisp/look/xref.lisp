@@ -191,8 +191,8 @@ cross reference, which answers call WORD."
                  limit (- limit (length shown)))))
 
 (defun other-members (places mentions unknown)
-  "Return the members of an answer about PLACES and MENTIONS, groups of top-level forms, and about what could not be
-known. UNKNOWN adds the files that were not read again."
+  "Return the other members of an answer: about PLACES and MENTIONS, groups of top-level forms, and about what the index
+may have missed. When UNKNOWN is true, add the files that could not be read again."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
         "unread" (and unknown (unread-data))

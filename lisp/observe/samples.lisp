@@ -191,8 +191,8 @@ objects begins, and one for each object that has pages of its own."
   (> octets (* 2 samples page-octets)))
 
 (defun profile-members (mode top octets)
-  "Return the members about the TOP functions in the samples of MODE. OCTETS were allocated meanwhile, or NIL when
-unknown."
+  "Return the members of an answer about the samples of MODE: how many there are, whether their limit was reached, and
+at most TOP functions. OCTETS is how many were allocated during the sampling, NIL when unknown."
   (multiple-value-bind (spots samples all) (counted-samples mode)
     (list "samples" samples
           "full" (>= all (sample-limit mode))

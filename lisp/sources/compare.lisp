@@ -89,7 +89,8 @@
     (and kept (eq (first kept) identity) kept)))
 
 (defun evaluation-members (kept)
-  "Return answer members about KEPT, an entry of **EVALUATED**."
+  "Return the answer members \"time\", the Unix time of the evaluation in KEPT, and \"by\", the beginning of its form.
+KEPT is an entry of **EVALUATED**."
   (list "time" (unix-time (second kept)) "by" (third kept)))
 
 (setf **evaluation-of**

@@ -61,7 +61,7 @@ the load. LAYOUT is the STRUCTURE-LAYOUT of a structure."
         (t (printing-plainly (print-safely 100 name)))))
 
 (defun method-name-text (name method)
-  "Return METHOD of the generic function NAME as text."
+  "Return METHOD of the generic function NAME as text: the name, the qualifiers, and the specializers in parentheses."
   (format nil "~A~{ ~A~} (~{~A~^ ~})" (function-name-text name)
           (mapcar (lambda (qualifier) (printing-plainly (print-safely 50 qualifier))) (method-qualifiers method))
           (mapcar #'specializer-text (sb-mop:method-specializers method))))

@@ -279,7 +279,8 @@ answers show. Return the names of changed definitions that are compiled into the
                '())))))
 
 (defun reslotted (touched)
-  "Return the RESLOTTED of a NOTED: the classes whose slots changed, by TOUCHED."
+  "Return the classes whose slots changed, by the record TOUCHED: lists of a class, the names of its new slots, and of
+those that are gone."
   (loop for class being the hash-keys of (touched-slots touched) using (hash-value before)
         for now = (own-slots class)
         for new = (set-difference now before) and gone = (set-difference before now)

@@ -8,7 +8,7 @@
 (defparameter *text-limit* 4000000 "The texts of larger files, in octets, are not kept.")
 
 (defun read-text (path)
-  "Return the octets of the file PATH as a string, or NIL when it cannot be read or is too large."
+  "Return the file PATH as a string with one character for each octet, or NIL when it cannot be read or is too large."
   (ignore-errors
    (with-open-file (in (regular-file (sb-ext:native-namestring path)) :element-type '(unsigned-byte 8))
      (let ((length (file-length in)))

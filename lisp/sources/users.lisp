@@ -75,7 +75,8 @@ sources: it was compiled just now."
     uses))
 
 (defun layout-users (symbol layout fresh)
-  "Return uses of SYMBOL, as USES-OF does, by functions whose code has LAYOUT among its constants."
+  "Return uses of SYMBOL, a structure, in the form of USES-OF: by named functions whose code has LAYOUT among its
+constants. FRESH is as for USES-OF."
   (let ((uses '()))
     (map-code
      (lambda (code)

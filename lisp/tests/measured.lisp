@@ -1,5 +1,9 @@
 ;;;; Measures the coverage of a definition. A copy, compiled so that it marks which of its parts run, is called in place
 ;;;; of the definition for a while. The definition itself stays as it is, and no other form of its file is evaluated.
+;;;;
+;;;; coverage.lisp compiles a copy of the file, reduced to its definitions, with MEASURING-HOOK as *MACROEXPAND-HOOK*.
+;;;; The hook replaces each top-level form by forms that put marked copies in place (PUT-FUNCTION, PUT-METHOD). Loading
+;;;; runs these; TAKE-ALL undoes them after the tests.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -185,7 +189,7 @@ top-level form with NUMBER, defined. REST are the elements of FORM after the NAM
           `(progn ,@(let ((*macroexpand-hook* hook)) (measured-forms form environment number)))
           (expand-marking hook expander form environment)))))
 
-;;; What these forms do when they are loaded
+;;; What loading the compiled copies does, and undoing it
 
 (defun put-function (name function)
   "Make calls of NAME call FUNCTION."

@@ -42,7 +42,7 @@
     (values found (set-difference names (mapcar #'entry-text found) :test #'string=))))
 
 (defun other-tests (names entries)
-  "Return the names of the tests among ENTRIES that are not among NAMES."
+  "Return at most 5000 names of tests, not suites, that are among ENTRIES and not among NAMES, each once."
   (let ((known (make-hash-table :test 'equal)))
     (dolist (name names) (setf (gethash name known) t))
     (page (loop for entry in entries

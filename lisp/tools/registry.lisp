@@ -1,5 +1,8 @@
 ;;;; Registers tools. The server gets each tool that is registered. The server's own tools are here as proxies, whose
 ;;;; handlers call the server.
+;;;;
+;;;; A tool in *AGENT-Q-REGISTRY* is what Lisp code sees; an offer in **OFFERED** is what the server has. REGISTER-TOOL
+;;;; makes the offer first, and stores the tool only if the server accepts it.
 
 (in-package "LIVE-LISP.TOOLS")
 

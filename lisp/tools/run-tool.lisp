@@ -85,7 +85,7 @@ digits come with an exponent."
                                                             (with-whole-numbers arguments
                                                               (offer-parameters offer)))))))))
 
-;;; Calling as a model does
+;;; Tool calls whose result is the text for a model
 
 (defclass live-lisp:tool-result ()
   ((id :initarg :id :initform nil :accessor live-lisp:tool-result-id)
