@@ -1,11 +1,9 @@
-// Removes files and folders in the cache that nobody uses any more.
+// Removes files in the cache that nobody uses any more.
 
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A file that was not used for this long counts as left by a version of the program that is gone, a folder as that of
- *  a workspace that is gone. */
+/** A file that was not used for this long counts as left by a version of the program that is gone. */
 const UNUSED_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Removes unused files of FOLDER whose names match KIND and begin with none of CURRENT. The group `part` of KIND is
@@ -21,21 +19,6 @@ export function removeLeftovers(folder: string, kind: RegExp, current: readonly 
       if (isLeft(path, part)) rmSync(path);
     } catch {
       // Another server was faster.
-    }
-  }
-}
-
-/** Removes each folder in PARENT whose modification time is 30 days old, with all that is in it. Resolves when that is
- *  done; never rejects. */
-export async function removeUnusedFolders(parent: string): Promise<void> {
-  const oldest = Date.now() - UNUSED_MS;
-  for (const name of namesIn(parent)) {
-    const path = join(parent, name);
-    try {
-      const stats = lstatSync(path);
-      if (stats.isDirectory() && stats.mtimeMs < oldest) await rm(path, { recursive: true, force: true });
-    } catch {
-      // Another server was faster, or code in a sandbox has denied access to a folder of its own.
     }
   }
 }

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { removeLeftovers, removeUnusedFolders } from '../../src/leftovers.ts';
+import { removeLeftovers } from '../../src/leftovers.ts';
 import { temporaryFolder } from '../harness.ts';
 
 const KIND = /^(?:agent-\d+\.fasl|image-\d+\.core)(?:\.(?<part>.+))?$/;
@@ -68,18 +68,4 @@ test('what this version uses stays, and so does all that is of no such kind', ()
 
 test('a folder that is not there is no obstacle', () => {
   expect(removeLeftovers(join(folder.path, 'none'), KIND, [])).toBeUndefined();
-});
-
-test('folders that were not used for 30 days go, with what is in them', async () => {
-  const made = (name: string, days: number) => {
-    mkdirSync(join(folder.path, name, 'inner'), { recursive: true });
-    writeFileSync(join(folder.path, name, 'inner', 'system.fasl'), '');
-    const ago = Date.now() / 1000 - days * 86_400;
-    utimesSync(join(folder.path, name), ago, ago);
-  };
-  made('old', 31);
-  made('young', 29);
-  file('file', 31);
-  await removeUnusedFolders(folder.path);
-  expect(readdirSync(folder.path).sort()).toEqual(['file', 'young']);
 });

@@ -1,13 +1,12 @@
 // Decides what an image in the sandbox sees of the system, and what it can change.
 
 import { createHash } from 'node:crypto';
-import { existsSync, utimesSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SetupError } from '../../errors.ts';
 import { answered, checkAnswering, orNotAnswering } from '../../files/answering.ts';
-import { removeUnusedFolders } from '../../leftovers.ts';
 import { realPath, recordsIn } from '../../paths.ts';
 import { cacheUsable, outputTranslations } from '../process/agent.ts';
 import type { Cell, Command } from '../process/command.ts';
@@ -256,12 +255,7 @@ export class Sandbox implements Cell {
     const abilities = JSON.stringify([this.#workspace, strict]);
     const digest = createHash('sha256').update(abilities).digest('hex').slice(0, 16);
     const folder = join(cacheFolder, 'sandboxes', digest);
-    const isNew = !existsSync(folder);
-    if (!cacheUsable(folder)) return undefined;
-    // The time of the last start decides whether the folder is removed as unused.
-    utimesSync(folder, new Date(), new Date());
-    if (isNew) void removeUnusedFolders(dirname(folder));
-    return realPath(folder);
+    return cacheUsable(folder) ? realPath(folder) : undefined;
   }
 
   #lockIn(command: Command, mounts: Mounts, more: readonly string[] = []): Command {
