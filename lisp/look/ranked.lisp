@@ -95,7 +95,7 @@ is from a file, NIL when PACKAGE has no functions."
                           (first (function-place function)))))
           (when file (return file))
           (setf typed :typed)
-          (when (> (incf seen) 100) (return typed)))))))
+          (when (>= (incf seen) 100) (return typed)))))))
 
 (defun package-file (package)
   "Return the file in which PACKAGE, or else one of its functions, is defined. Return :TYPED when PACKAGE was made

@@ -16,30 +16,57 @@ export function codeFinder(
 ): ((text: string) => Generator<Occurrence | undefined>) | undefined {
   const wanted = [...tokensOf(pattern)];
   if (wanted.length === 0) return undefined;
-  const keys = wanted.map((token) => ({
-    whole: isWhole(token),
-    key: keyOf(token, pattern, !isWhole(token)),
-  }));
+  const bitsOf = bitsIn(wanted, pattern);
   return function* (text) {
-    // Ring buffer: the starts and keys of the last tokens, as many as the pattern has.
-    const last: { start: number; bare: string; whole: string }[] = [];
-    let count = 0;
+    // Ring buffer: the starts of the last tokens, as many as the pattern has.
+    const starts = new Uint32Array(wanted.length);
+    // Shift-And state, BITS bits a word: bit N is set when pattern tokens 0 to N end at the last token read.
+    const words = new Int32Array(Math.ceil(wanted.length / BITS));
+    const last = 1 << ((wanted.length - 1) % BITS);
+    let index = 0;
     for (const token of tokensOf(text)) {
-      const { start } = token;
-      last[count % wanted.length] = {
-        start,
-        bare: keyOf(token, text, true),
-        whole: keyOf(token, text, false),
-      };
-      count += 1;
-      const first = last[count % wanted.length];
-      const isMatch = keys.every(({ whole, key }, index) => {
-        const there = last[(count + index) % wanted.length];
-        return (whole ? there?.whole : there?.bare) === key;
-      });
-      if (isMatch && first !== undefined) yield [first.start, token.end];
-      if (count % SLICE === 0) yield undefined;
+      starts[index % wanted.length] = token.start;
+      index += 1;
+      const bits = bitsOf(token, text);
+      if (bits === undefined) words.fill(0);
+      else if (readOn(words, bits, last)) yield [starts[index % wanted.length] ?? token.start, token.end];
+      if (index % SLICE === 0) yield undefined;
     }
+  };
+}
+
+/** Bits used of each word. */
+const BITS = 31;
+const MASK = 0x7fffffff;
+
+/** Advances the Shift-And state WORDS by one token, which equals the pattern tokens in BITS. Returns whether bit LAST
+ *  is set: the whole pattern matches. */
+function readOn(words: Int32Array, bits: Int32Array, last: number): boolean {
+  let carried = 1;
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] as number;
+    words[at] = ((word << 1) | carried) & MASK & (bits[at] as number);
+    carried = (word >> (BITS - 1)) & 1;
+  }
+  return ((words[words.length - 1] ?? 0) & last) !== 0;
+}
+
+/** Returns a function that maps a token of a text to the bit set of its equals among WANTED, the tokens of PATTERN; to
+ *  undefined when none is equal. */
+function bitsIn(wanted: readonly Token[], pattern: string) {
+  const [exact, bareOnes] = [new Map<string, Int32Array>(), new Map<string, Int32Array>()];
+  for (const [index, token] of wanted.entries()) {
+    const known = isWhole(token) ? exact : bareOnes;
+    const key = keyOf(token, pattern, !isWhole(token));
+    const words = known.get(key) ?? new Int32Array(Math.ceil(wanted.length / BITS));
+    known.set(key, words);
+    const at = Math.floor(index / BITS);
+    words[at] = (words[at] ?? 0) | (1 << (index % BITS));
+  }
+  return (token: Token, text: string) => {
+    const loose = bareOnes.get(keyOf(token, text, true));
+    const whole = exact.size > 0 ? exact.get(keyOf(token, text, false)) : undefined;
+    return whole && loose ? whole.map((word, at) => word | (loose[at] ?? 0)) : (whole ?? loose);
   };
 }
 
