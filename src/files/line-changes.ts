@@ -1,9 +1,21 @@
 // Computes a line diff of two texts.
 
-import { type StructuredPatchHunk, structuredPatch } from 'diff';
+import { diffArrays } from 'diff';
 
 /** A hunk of a unified diff: changed lines with their context, each line with its mark in front. */
-export type Hunk = StructuredPatchHunk;
+export interface Hunk {
+  oldStart: number;
+  oldLines: number;
+  newStart: number;
+  newLines: number;
+  lines: string[];
+}
+
+/** Consecutive lines that are all unchanged (mark " "), all added ("+") or all removed ("-"). */
+interface Run {
+  mark: ' ' | '+' | '-';
+  lines: readonly string[];
+}
 
 /** The diff shows this below a last line without a line break. */
 const NOT_ENDED = '\\ No newline at end of file';
@@ -12,37 +24,15 @@ const NOT_ENDED = '\\ No newline at end of file';
 const CONTEXT = 3;
 
 /** Up to this many changed lines, a minimal diff is searched for: the time grows with their square. */
-const MOST_CHANGES = 1000;
+const MOST_CHANGES = 500;
 
-/** Returns the hunks of the unified diff from BEFORE to AFTER. It is minimal; but when more than MOST_CHANGES lines come
- *  or go, one hunk has all lines from the first changed one to the last as going and coming. */
+/** How often the lines between two anchors are divided by further anchors. */
+const MOST_DIVISIONS = 4;
+
+/** Returns the hunks of the unified diff from BEFORE to AFTER. It is minimal unless very many lines changed. */
 export function hunksBetween(before: string, after: string): Hunk[] {
-  const bounds = { context: CONTEXT, maxEditLength: MOST_CHANGES };
-  return structuredPatch('', '', before, after, '', '', bounds)?.hunks ?? [replacing(before, after)];
-}
-
-/** Returns the hunk that replaces the lines of BEFORE from the first that AFTER changes to the last. */
-function replacing(before: string, after: string): Hunk {
-  const [old, young] = [piecesOf(before), piecesOf(after)];
-  const shorter = Math.min(old.length, young.length);
-  let head = 0;
-  while (head < shorter && old[head] === young[head]) head++;
-  let tail = 0;
-  while (tail < shorter - head && old.at(-1 - tail) === young.at(-1 - tail)) tail++;
-  const start = Math.max(0, head - CONTEXT);
-  const left = Math.max(0, tail - CONTEXT);
-  return {
-    oldStart: start + 1,
-    oldLines: old.length - left - start,
-    newStart: start + 1,
-    newLines: young.length - left - start,
-    lines: [
-      ...markedLines(' ', old.slice(start, head)),
-      ...markedLines('-', old.slice(head, old.length - tail)),
-      ...markedLines('+', young.slice(head, young.length - tail)),
-      ...markedLines(' ', old.slice(old.length - tail, old.length - left)),
-    ],
-  };
+  const steps = { left: MOST_CHANGES ** 2 };
+  return hunksOf(runsBetween(piecesOf(before), piecesOf(after), steps, 0));
 }
 
 /** Returns the lines of TEXT with their line ends. */
@@ -50,9 +40,156 @@ function piecesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Returns LINES without their line ends, each with MARK in front. */
-function markedLines(mark: string, lines: readonly string[]): string[] {
-  return lines.flatMap((line) =>
-    line.endsWith('\n') ? [mark + line.slice(0, -1)] : [mark + line, NOT_ENDED],
+/** Returns the runs from OLD to YOUNG. STEPS, a shared budget, limits the search for a minimal diff. DIVISIONS is the
+ *  depth of division by anchors. */
+function runsBetween(
+  old: readonly string[],
+  young: readonly string[],
+  steps: { left: number },
+  divisions: number,
+): Run[] {
+  const shorter = Math.min(old.length, young.length);
+  let head = 0;
+  while (head < shorter && old[head] === young[head]) head++;
+  let tail = 0;
+  while (tail < shorter - head && old.at(-1 - tail) === young.at(-1 - tail)) tail++;
+  const middle = changedRuns(
+    old.slice(head, old.length - tail),
+    young.slice(head, young.length - tail),
+    steps,
+    divisions,
   );
+  return [
+    { mark: ' ', lines: old.slice(0, head) },
+    ...middle,
+    { mark: ' ', lines: old.slice(old.length - tail) },
+  ];
+}
+
+function changedRuns(
+  old: readonly string[],
+  young: readonly string[],
+  steps: { left: number },
+  divisions: number,
+): Run[] {
+  const replaced: Run[] = [
+    { mark: '-', lines: old },
+    { mark: '+', lines: young },
+  ];
+  if (old.length + young.length <= 2 || old.length === 0 || young.length === 0) return replaced;
+  const most = Math.min(old.length + young.length, Math.floor(Math.sqrt(Math.max(0, steps.left))));
+  steps.left -= most ** 2;
+  const found = diffArrays([...old], [...young], { maxEditLength: most });
+  if (found !== undefined) {
+    const runs = found.map(
+      ({ added, removed, value }): Run => ({
+        mark: added ? '+' : removed ? '-' : ' ',
+        lines: value,
+      }),
+    );
+    const changed = runs.reduce((sum, { mark, lines }) => sum + (mark === ' ' ? 0 : lines.length), 0);
+    steps.left += most ** 2 - changed ** 2;
+    return runs;
+  }
+  const anchors = divisions < MOST_DIVISIONS ? anchorsOf(old, young) : [];
+  if (anchors.length === 0) return replaced;
+  let [from, to] = [0, 0];
+  const runs = anchors.flatMap(([one, other]) => {
+    const between = runsBetween(old.slice(from, one), young.slice(to, other), steps, divisions + 1);
+    [from, to] = [one + 1, other + 1];
+    return [...between, { mark: ' ' as const, lines: old.slice(one, from) }];
+  });
+  return [...runs, ...runsBetween(old.slice(from), young.slice(to), steps, divisions + 1)];
+}
+
+/** Returns index pairs of lines that occur once in OLD and once in YOUNG: the longest sequence ordered alike in
+ *  both. */
+function anchorsOf(old: readonly string[], young: readonly string[]): [number, number][] {
+  const inYoung = placesIn(young);
+  const pairs: [number, number][] = [];
+  for (const [line, index] of placesIn(old)) {
+    const other = index === SEVERAL ? undefined : inYoung.get(line);
+    if (other !== undefined && other !== SEVERAL) pairs.push([index, other]);
+  }
+  return longestAscending(pairs);
+}
+
+/** Index of a line that occurs more than once. */
+const SEVERAL = -1;
+
+/** Returns the index of each of LINES, or SEVERAL, in order of first occurrence. */
+function placesIn(lines: readonly string[]): Map<string, number> {
+  const places = new Map<string, number>();
+  for (const [index, line] of lines.entries()) places.set(line, places.has(line) ? SEVERAL : index);
+  return places;
+}
+
+/** Returns the longest subsequence of PAIRS whose second numbers ascend. The first numbers ascend already. */
+function longestAscending(pairs: readonly [number, number][]): [number, number][] {
+  // ends[n] is the index of the last pair of an ascending subsequence of n + 1 pairs: the one that ends lowest.
+  const ends: number[] = [];
+  const before: (number | undefined)[] = [];
+  const secondOf = (index: number | undefined) => pairs[index ?? -1]?.[1] ?? -1;
+  for (const [index, [, second]] of pairs.entries()) {
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (secondOf(ends[middle]) < second) low = middle + 1;
+      else high = middle;
+    }
+    before[index] = ends[low - 1];
+    ends[low] = index;
+  }
+  const longest: [number, number][] = [];
+  for (let at = ends.at(-1); at !== undefined; at = before[at]) longest.push(...pairs.slice(at, at + 1));
+  return longest.reverse();
+}
+
+/** Returns the hunks of RUNS. */
+function hunksOf(runs: readonly Run[]): Hunk[] {
+  const hunks: Hunk[] = [];
+  let [oldLine, newLine, same] = [1, 1, [] as readonly string[]];
+  let open: Hunk | undefined;
+  const whole = joined(runs);
+  for (const [index, { mark, lines }] of whole.entries()) {
+    if (mark === ' ') {
+      const between = index < whole.length - 1 && lines.length <= 2 * CONTEXT;
+      if (open !== undefined) addLines(open, ' ', between ? lines : lines.slice(0, CONTEXT));
+      if (!between) open = undefined;
+      same = lines.slice(-CONTEXT);
+    } else {
+      if (open === undefined) {
+        const [oldStart, newStart] = [oldLine - same.length, newLine - same.length];
+        open = { oldStart, oldLines: 0, newStart, newLines: 0, lines: [] };
+        addLines(open, ' ', same);
+        hunks.push(open);
+      }
+      addLines(open, mark, lines);
+    }
+    if (mark !== '+') oldLine += lines.length;
+    if (mark !== '-') newLine += lines.length;
+  }
+  return hunks;
+}
+
+/** Returns RUNS without empty ones, and with adjacent runs of one mark joined. */
+function joined(runs: readonly Run[]): Run[] {
+  const all: { mark: Run['mark']; lines: string[] }[] = [];
+  for (const { mark, lines } of runs) {
+    const last = all.at(-1);
+    if (last?.mark === mark) for (const line of lines) last.lines.push(line);
+    else if (lines.length > 0) all.push({ mark, lines: [...lines] });
+  }
+  return all;
+}
+
+/** Appends LINES to HUNK, each with MARK in front, and updates the counts of HUNK. */
+function addLines(hunk: Hunk, mark: Run['mark'], lines: readonly string[]): void {
+  if (mark !== '+') hunk.oldLines += lines.length;
+  if (mark !== '-') hunk.newLines += lines.length;
+  for (const line of lines) {
+    const ended = line.endsWith('\n');
+    hunk.lines.push(mark + (ended ? line.slice(0, -1) : line));
+    if (!ended) hunk.lines.push(NOT_ENDED);
+  }
 }

@@ -40,6 +40,9 @@ function fewest(one: readonly string[], other: readonly string[]): number {
   return row.at(-1) ?? 0;
 }
 
+const NUMBERS = Array.from({ length: 20_000 }, (_, index) => index);
+const OLD = NUMBERS.map((index) => `line ${index}\n`);
+
 describe('the hunks between two texts', () => {
   const text = fc
     .array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'd\r\n', 'e'), { maxLength: 30 })
@@ -73,14 +76,23 @@ describe('the hunks between two texts', () => {
     ]);
   });
 
-  test('are one, from the first changed line to the last, when more than 1,000 lines come or go', () => {
-    const old = Array.from({ length: 3000 }, (_, index) => `line ${index}\n`);
-    const isNew = (index: number) => index >= 100 && index < 2900 && index % 2 === 0;
-    const young = old.map((line, index) => (isNew(index) ? `new ${line}` : line));
-    const hunks = hunksBetween(old.join(''), young.join(''));
-    expect(applied(old.join(''), hunks)).toBe(young.join(''));
-    expect(hunks.map(({ lines, ...place }) => place)).toEqual([
-      { oldStart: 98, oldLines: 2805, newStart: 98, newLines: 2805 },
-    ]);
+  test.each([
+    ['every third line', (line: string, index: number) => (index % 3 === 0 ? `new ${line}` : line)],
+    [
+      'some thousand lines in the middle',
+      (line: string, index: number) => (index > 99 && index < 19_900 && index % 4 > 0 ? `new ${line}` : line),
+    ],
+  ])('show of a change of %s no more than these', (_, become) => {
+    const young = OLD.map(become);
+    const hunks = hunksBetween(OLD.join(''), young.join(''));
+    expect(applied(OLD.join(''), hunks)).toBe(young.join(''));
+    expect(changesOf(hunks).length).toBe(2 * young.filter((line) => line.startsWith('new')).length);
+  });
+
+  test('show a block of lines that moved far as one that goes and comes', () => {
+    const young = [...OLD.slice(0, 100), ...OLD.slice(5100), ...OLD.slice(100, 5100)];
+    const hunks = hunksBetween(OLD.join(''), young.join(''));
+    expect(applied(OLD.join(''), hunks)).toBe(young.join(''));
+    expect(changesOf(hunks).length).toBe(10_000);
   });
 });
