@@ -9,9 +9,9 @@ import { SHAPES } from './shapes.ts';
 /** Characters of the smaller text, and how many times as many the larger one has. */
 const SIZE = LONG ? 62_500 : 7_500;
 const TIMES = 8;
-/** How many times as long the larger may take as the smaller one, read TIMES times: 2.5 for each doubling, of which 2 are
- *  the work that was asked for. Linear work takes as long, work that grows with the square TIMES as long. */
-const GROWTH = 1.25 ** Math.log2(TIMES);
+/** How many times as long the larger may take as the smaller one, read TIMES times. Work that is linear takes as long, and up
+ *  to 2.3 times where what it makes outgrows the cache of the CPU; work that grows with the square TIMES as long. */
+const GROWTH = Math.sqrt(TIMES);
 /** How often both are measured at most. What disturbs a measurement only makes it longer, so the least of many is right. */
 const TRIES = 25;
 /** Milliseconds of the CPU below which time tells nothing. A loop over the square of the larger text
