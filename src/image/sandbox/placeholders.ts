@@ -31,7 +31,8 @@ export class Placeholders {
   async hold(paths: readonly string[]): Promise<void> {
     const wanted: string[] = [];
     for (const path of paths) {
-      if (existsSync(this.#noteOf(path)) || !(await isThere(path))) wanted.push(path);
+      const isNoted = () => existsSync(this.#noteOf(path));
+      if (isNoted() || !(await isThere(path)) || isNoted()) wanted.push(path);
     }
     if (wanted.length === 0) return;
     if (this.#held.size === 0) process.once('exit', () => this.#release());
@@ -52,9 +53,14 @@ export class Placeholders {
     } catch {}
   }
 
-  /** Removes the folders that no server needs any more and that are still empty. */
+  /** Removes the folders that no server needs any more and that are still empty. Their folders of notes go last: a server
+   *  that starts meanwhile must not take such a folder for one that stays. */
   #release(): void {
-    this.#alone(() => removeEmpty([...this.#held].filter((path) => this.#leave(path))));
+    this.#alone(() => {
+      const unneeded = [...this.#held].filter((path) => this.#leave(path));
+      removeEmpty(unneeded);
+      for (const path of unneeded) removeEmptyFolder(this.#noteOf(path));
+    });
   }
 
   /** Removes this server's note for PATH. Returns true when no other running server has a note for it. */
@@ -65,8 +71,7 @@ export class Placeholders {
       for (const name of readdirSync(note)) {
         if (!runs(Number(name))) rmSync(join(note, name), { force: true });
       }
-      rmdirSync(note); // Fails while another server has a note in it.
-      return true;
+      return readdirSync(note).length === 0;
     } catch {
       return false;
     }
@@ -91,6 +96,13 @@ export class Placeholders {
   #noteOf(path: string): string {
     return join(this.#notes, createHash('sha256').update(path).digest('hex').slice(0, 16));
   }
+}
+
+/** Removes FOLDER unless another server has left a note in it, or removed it. */
+function removeEmptyFolder(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {}
 }
 
 /** Takes the lock, the folder LOCK, as soon as nobody else has it. */
