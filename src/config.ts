@@ -44,7 +44,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     readRoots: readDirectories('read-root', all),
     sbcl: flags.get('sbcl') ?? (environment['LIVE_LISP_SBCL'] || undefined),
     heapMb: readHeap(flags.get('heap') ?? '4GB'),
-    /** Whether images run in a sandbox: `auto` where one works, `on` always, `strict` always and without network. */
+    /** When an image runs in a sandbox: `auto` if bubblewrap works on this machine, `on` always, `strict` always and
+     *  without network, `off` never. */
     sandbox: readSandbox(flags),
     /** Directories besides the workspace that sandboxed code can change. */
     write: readDirectories('write', all),

@@ -32,7 +32,8 @@
           (matching (lambda (asked whole) (search asked whole :test #'char-equal)))))))
 
 (define-operation "debug-thread" (name)
-  "Return the current frames of the thread NAME, and the lock it waits for; list threads unless NAME means just one."
+  "Return the current stack frames of the thread called NAME, and the lock for which the thread waits. When no thread or
+several match NAME, return a list of thread names instead."
   (let* ((found (threads-named name)) (thread (first found)))
     (if (or (null thread) (rest found))
         (object "threads" (mapcar #'short-thread-name (page (or found (sb-thread:list-all-threads)) 0 20))

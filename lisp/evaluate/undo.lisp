@@ -42,7 +42,7 @@ of SBCL, such as its closure for a trivial DEFTYPE or DEFMACRO."
 (defparameter *class-categories* '(:type :typed-structure) "SBCL's categories of information about types.")
 
 (defun other-categories ()
-  "Return SBCL's categories of information that are not about functions, variables or types."
+  "Return the categories of SBCL's info database other than those of functions, variables and types."
   (set-difference (loop for kind across known-kinds
                         for category = (and kind (kind-category kind))
                         when category collect category)

@@ -39,7 +39,8 @@ throw passes the end of the job. NOTES are further members of the answer."
   "The threads without a job that ended by heap exhaustion: their garbage is collected before the next job.")
 
 (sb-ext:defglobal **collect-much** (constantly nil)
-  "A function that collects garbage. A job that exhausted the heap (CROWDED) calls it: the next job needs the room.")
+  "A function of no arguments that collects garbage. The agent calls it after a job that exhausted the heap (a CROWDED
+one), so that the next job has room.")
 
 (sb-ext:defglobal **heap-size** (sb-ext:dynamic-space-size)
   "How many octets live objects in the heap can take.")

@@ -166,7 +166,8 @@ generic function, from OFFSET on."
                      "sources" (function-sources symbol)))))))
 
 (defun setf-data (symbol offset limit)
-  "Return what (SETF SYMBOL) is, as a JSON object, or NIL. LIMIT and OFFSET are as for CALLABLE-DATA."
+  "Return the setf function or setf expander of SYMBOL as a JSON object, or NIL. Of a generic function list LIMIT
+methods, from OFFSET on."
   (let ((name (list 'setf symbol)))
     (cond ((fboundp name)
            (make-json-object

@@ -98,7 +98,8 @@ circular list is traversed once or twice."
 (defparameter *others-of-part* 8 "For each part at most this many comparisons with other parts are remembered.")
 
 (defun compared-p (seen depth one other)
-  "True when the table SEEN says that ONE and OTHER were compared at most DEPTH deep. Else enters them with DEPTH."
+  "True when ONE and OTHER were compared before, at nesting depth DEPTH or less; the table SEEN maps an object to
+an alist from the other object to that depth. Otherwise record the pair, if ONE has room for it, and return NIL."
   (let* ((known (gethash one seen)) (pair (assoc other known :test #'eq)))
     (cond (pair (or (<= (cdr pair) depth) (progn (setf (cdr pair) depth) nil)))
           ((< (length known) *others-of-part*) (push (cons other depth) (gethash one seen)) nil))))

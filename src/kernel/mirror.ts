@@ -23,9 +23,9 @@ export class Mirror {
     return [...this.#tools.values()];
   }
 
-  /** Adds TOOL and returns it as clients see it; it replaces the image's tool of that name (C19). When another tool has
-   *  the name, TOOL gets the prefix lisp_, so that it cannot pose as the other. Throws a CallError when TOOL is
-   *  invalid, or the image has too many tools. */
+  /** Adds TOOL, in place of the image's tool of its name (C19), and returns TOOL under the name that clients see. If
+   *  a tool of the server has that name, TOOL gets the prefix lisp_, so that it cannot pose as that tool. Throws a
+   *  CallError when TOOL is invalid or the image already has LIMIT tools. */
   add(tool: Tool): Tool {
     checkTool(tool);
     if (this.#tools.size >= LIMIT && !this.#tools.has(tool.name)) {

@@ -34,8 +34,9 @@ export interface DebugValue {
   call?: Frame;
   locals?: Local[];
   package?: string;
-  /** A restart that needs more values than were given; TAKES are its parameters. */
+  /** Name of a restart that was called with too few arguments. */
   restart?: string;
+  /** Lambda list of that restart. */
   takes?: string;
   /** A restart that returned, instead of transferring control. */
   returned?: string;

@@ -29,7 +29,7 @@ const READING: readonly string[] = [
 ];
 /** Operators of forms whose inner code does not run with them, besides operators that begin with DEF. */
 const NOT_RUN: readonly string[] = ['QUOTE', 'FUNCTION', 'LAMBDA', 'FLET', 'LABELS', 'MACROLET'];
-/** How deep in a form assignments are searched for. */
+/** Assignments nested deeper than this many lists in a form are not found. */
 const DEPTH = 8;
 
 const [BLANK, LINE_FEED, RETURN, ATOM, QUOTE, ASCII] = [0x20, 0x0a, 0x0d, 0x30, 0x22, 0x7f];
