@@ -130,8 +130,8 @@ after the first are the names in other versions of SBCL."
     (unless (why-left-out name) (first-internal place test)))
 
   (defun missing-form (name symbol place)
-    "When SYMBOL is NIL, since SBCL has no such symbol at PLACE, add NAME, the agent's name for it, to *ABSENT*, and return
-a list of one form that records NAME as missing. Else return NIL."
+    "When SYMBOL is NIL, since SBCL has no such symbol at PLACE, add NAME, the agent's name for it, to *ABSENT*, and
+return a list of one form that records NAME as missing. Else return NIL."
     (unless symbol
       (push name *absent*)
       `((note-missing ,*ability* ,(format nil "~A:~A~@[ ~A~]" (first place) (second place) (why-left-out name)))))))
