@@ -83,14 +83,21 @@ structure whose layout changed, the old layout, and the names of the functions t
   "True when PATH, a native name, is that of a fasl."
   (equal (pathname-type (sb-ext:parse-native-namestring path)) (pathname-type (compile-file-pathname "source"))))
 
+(defun paths-of (definition files)
+  "Return the paths, without doubles, that FILES, a table of a TOUCHED, has for DEFINITION."
+  (remove-duplicates (mapcar (lambda (file) (file-path (namestring file))) (gethash (thing-touched definition) files))
+                     :test #'equal))
+
+(defun made-within-p (definition touched file)
+  "True when other files made DEFINITION which the load or compilation of FILE loaded. SBCL says that FILE made it when
+they called COMPILE or EVAL."
+  (flet ((in-p (files) (member (source-file-path file) (paths-of definition files) :test #'equal)))
+    (and (in-p (touched-around touched)) (not (in-p (touched-makers touched))))))
+
 (defun other-maker (definition touched path)
   "Return the path of the file that made DEFINITION, of which SBCL knows no file, within the load of PATH. Return NIL
 when PATH itself did, and T when that is unknown, as with a fasl."
-  (let ((others (remove path
-                        (remove-duplicates (mapcar (lambda (file) (file-path (namestring file)))
-                                                   (gethash (thing-touched definition) (touched-makers touched)))
-                                           :test #'equal)
-                        :test #'equal)))
+  (let ((others (remove path (paths-of definition (touched-makers touched)) :test #'equal)))
     (cond ((null others) nil)
           ((or (rest others) (fasl-path-p (first others))) t)
           (t (first others)))))
@@ -105,6 +112,7 @@ unless TOUCHED shows that a load made it."
              (file (and name (or (gethash name files)
                                  (setf (gethash name files) (known-file (file-path name)))))))
         (cond ((and file
+                    (not (made-within-p definition touched file))
                     (or (not (typep (definition-identity definition) '(and function (not generic-function))))
                         (shows-load-p definition file)))
                (push definition (gethash file groups)))

@@ -10,10 +10,11 @@ for a method a pair of its generic function's name and the method. FAILED has en
 that did not end well. EXPORTS are lists of a package, the location of its definition, and symbols that this exports.
 VALUES maps a symbol to a variable's value before its first definition, or to this TOUCHED when it was unbound. SLOTS
 maps a class to the names of its direct slots before. MAKERS maps a symbol, package or method to the truenames of the
-files being loaded or compiled when it changed."
+files being loaded or compiled when it changed, AROUND to those of the files whose load or compilation loaded these."
   (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq)) (functions (make-hash-table :test 'equal))
   (log '()) (failed '()) (exports '())
-  (values (make-hash-table :test 'eq)) (slots (make-hash-table :test 'eq)) (makers (make-hash-table :test 'eq)))
+  (values (make-hash-table :test 'eq)) (slots (make-hash-table :test 'eq)) (makers (make-hash-table :test 'eq))
+  (around (make-hash-table :test 'eq)))
 
 (defvar *touched* nil "The TOUCHED of this thread while changes are recorded, :NOTHING-YET before the first, else NIL.")
 (defvar *defining-package* nil "The source location of the DEFPACKAGE being evaluated, or T when unknown; else NIL.")
@@ -26,10 +27,15 @@ files being loaded or compiled when it changed."
        (let ((*touched* nil))
          (ignore-errors ,@body)))))
 
+(defvar *around* '() "The truenames of the files whose load or compilation began the innermost load of this thread.")
+
 (defun note-makers (thing touched)
-  "Note in TOUCHED the files being loaded and compiled while THING, a symbol, package or method, changes."
-  (dolist (file (list *load-truename* *compile-file-truename*))
-    (when file (pushnew file (gethash thing (touched-makers touched)) :test #'eq))))
+  "Note in TOUCHED the files being loaded and compiled, and those around them, while THING, a symbol, package or method,
+changes."
+  (dolist (file (set-difference (list *load-truename* *compile-file-truename*) (cons nil *around*) :test #'eq))
+    (pushnew file (gethash thing (touched-makers touched)) :test #'eq))
+  (dolist (file *around*)
+    (pushnew file (gethash thing (touched-around touched)) :test #'eq)))
 
 (defun own-slots (class)
   "Return the names of the direct slots of CLASS."
@@ -102,7 +108,8 @@ files being loaded or compiled when it changed."
 
 (defun call-in-load (function)
   "Call FUNCTION, which loads a file. If it does not end well, note its changes as failed."
-  (let* ((before (and (touched-p *touched*) *touched*)) (done nil)
+  (let* ((*around* (union (remove nil (list *load-truename* *compile-file-truename*)) *around* :test #'eq))
+         (before (and (touched-p *touched*) *touched*)) (done nil)
          (log (and before (touched-log before))) (exports (and before (touched-exports before))))
     (unwind-protect (multiple-value-prog1 (funcall function) (setf done t))
       (when (and (not done) (touched-p *touched*))

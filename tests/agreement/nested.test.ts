@@ -61,6 +61,19 @@ describe('a file that loads others', () => {
     ).toBe('(T T T T T)');
   });
 
+  test('has nothing of a fasl that it loaded as source to forget', async () => {
+    system('of-fasl', ...unfiled('of-fasl'));
+    put(
+      'outer.lisp',
+      '(require :asdf)',
+      `(unless (fboundp 'of-fasl-evaluated) (asdf:load-system "of-fasl"))`,
+    );
+    await loaded('load.lisp', '(load (merge-pathnames "outer.lisp" *load-truename*))');
+    // SBCL says of what COMPILE made within the load of the fasl that outer.lisp has it.
+    expect(await load('outer.lisp', { forget: true })).toBe('Loaded outer.lisp');
+    expect(await known('of-fasl-evaluated', 'of-fasl-compiled')).toBe('(T T)');
+  });
+
   test('has nothing of libraries to forget', async () => {
     expect(
       await again(
