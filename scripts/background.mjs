@@ -23,7 +23,7 @@ export { readCatalog } from './open-catalog.ts';`;
   return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
 }
 
-const { words, isTelling, stem, fieldsOf, readCatalog } = await loadTerms();
+const { words, isContentWord, stem, fieldsOf, readCatalog } = await loadTerms();
 const counts = new Map();
 const lengths = new Map();
 let tools = 0;
@@ -33,7 +33,7 @@ for (const file of process.argv.slice(2)) {
     const terms = new Set();
     tools += 1;
     for (const [field, text] of Object.entries(fieldsOf(tool))) {
-      const list = words(text).filter(isTelling).map(stem);
+      const list = words(text).filter(isContentWord).map(stem);
       if (list.length > 0) lengths.set(field, [...(lengths.get(field) ?? []), list.length]);
       for (const term of list) terms.add(term);
     }

@@ -3,7 +3,7 @@
 import TABLE from './background.json' with { type: 'json' };
 
 /** The average number of words in each field of a public tool. */
-export const USUAL_LENGTHS: Readonly<Record<string, number>> = TABLE.lengths;
+export const PUBLIC_LENGTHS: Readonly<Record<string, number>> = TABLE.lengths;
 
 let counts: ReadonlyMap<string, number> | undefined;
 
@@ -20,11 +20,11 @@ function publicCount(term: string): number | undefined {
 }
 
 /** True when public tools use TERM, a stem. */
-export function isUsual(term: string): boolean {
+export function isPublicTerm(term: string): boolean {
   return publicCount(term) !== undefined;
 }
 
 /** Returns the smoothed share of public tools that have TERM, from 0 to 1. */
-export function usualShare(term: string): number {
+export function publicShare(term: string): number {
   return ((publicCount(term) ?? 0) + 0.5) / (TABLE.tools + 1);
 }

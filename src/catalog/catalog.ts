@@ -41,7 +41,7 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
   #entries: ReadonlyMap<string, ToolMetadata> = new Map();
   readonly #ranking = new Ranking();
   /** What the ranking was given for each tool: its metadata, and the requests that it served. */
-  readonly #ranked = new Map<string, { tool: ToolMetadata; past: readonly string[] }>();
+  readonly #rankedTools = new Map<string, { tool: ToolMetadata; past: readonly string[] }>();
   /** Cache of the metadata of each tool. */
   readonly #metadata = new WeakMap<Tool, ToolMetadata>();
   /** The past searches, when they are remembered. */
@@ -57,33 +57,33 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
   get #current(): ReadonlyMap<string, ToolMetadata> {
     const { revision } = this.#registry;
     if (this.#revision !== revision) {
-      const all = this.#registry.tools().map((tool) => this.#metadataOf(tool));
-      this.#entries = new Map(all.map((metadata) => [metadata.name, metadata]));
+      const metadata = this.#registry.tools().map((tool) => this.#metadataOf(tool));
+      this.#entries = new Map(metadata.map((metadata) => [metadata.name, metadata]));
       this.#revision = revision;
     }
     return this.#entries;
   }
 
   #metadataOf(tool: Tool): ToolMetadata {
-    const kept = this.#metadata.get(tool) ?? metadataOf(tool, this.#spelling(tool.name));
-    this.#metadata.set(tool, kept);
-    return kept;
+    const metadata = this.#metadata.get(tool) ?? metadataOf(tool, this.#spelling(tool.name));
+    this.#metadata.set(tool, metadata);
+    return metadata;
   }
 
   /** The ranking of the current tools, updated for the tools that changed. */
   get ranking(): Ranking {
     const current = this.#current;
-    for (const name of this.#ranked.keys()) {
+    for (const name of this.#rankedTools.keys()) {
       if (current.has(name)) continue;
       this.#ranking.delete(name);
-      this.#ranked.delete(name);
+      this.#rankedTools.delete(name);
     }
     for (const [name, tool] of current) {
       const past = this.memory?.requestsFor(registeredName(name)) ?? NONE;
-      const ranked = this.#ranked.get(name);
+      const ranked = this.#rankedTools.get(name);
       if (ranked?.tool === tool && ranked.past === past) continue;
       this.#ranking.set(tool, past);
-      this.#ranked.set(name, { tool, past });
+      this.#rankedTools.set(name, { tool, past });
     }
     return this.#ranking;
   }

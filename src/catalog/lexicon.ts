@@ -1,14 +1,14 @@
 // Numbers the terms (stems) in the texts of tools, and maps each word to its term.
 
-import { usualShare } from './background.ts';
+import { publicShare } from './background.ts';
 import { Spelling } from './spelling.ts';
-import { isTelling, stem, words } from './terms.ts';
+import { isContentWord, stem, words } from './terms.ts';
 
 /** The term of stop words and of unknown words. */
 export const NO_TERM = -1;
 
 /** A separator that no word contains. */
-const BETWEEN = '\n';
+const SEPARATOR = '\n';
 
 /** The words and terms of the texts that it has learned. */
 export class Lexicon {
@@ -30,11 +30,11 @@ export class Lexicon {
   }
 
   #learnWord(word: string): number {
-    const text = isTelling(word) ? stem(word) : undefined;
+    const text = isContentWord(word) ? stem(word) : undefined;
     const term = text === undefined ? NO_TERM : (this.#terms.get(text) ?? this.#terms.size);
     if (text !== undefined) {
       this.#terms.set(text, term);
-      this.#shares[term] ??= usualShare(text);
+      this.#shares[term] ??= publicShare(text);
       // A number is never a typo of another number.
       if (!/\d/.test(word)) this.#spelling.add(word);
     }
@@ -49,7 +49,7 @@ export class Lexicon {
   }
 
   /** Returns the term of WORD if a text has exactly this form, else NO_TERM. */
-  termOfWritten(word: string): number {
+  termOfExactForm(word: string): number {
     return this.#words.get(word) ?? NO_TERM;
   }
 
@@ -65,22 +65,22 @@ export class Lexicon {
   /** Returns the terms of the words that contain TEXT, a run of letters and numbers in a query. The word must end with
    *  TEXT if that is the FIRST run of several, and must begin with it if it is the LAST of several. */
   termsWith(text: string, { first, last }: { first: boolean; last: boolean }): Set<number> {
-    const pattern = `${last && !first ? BETWEEN : ''}${text}${first && !last ? BETWEEN : ''}`;
-    const all = this.#allWords();
+    const pattern = `${last && !first ? SEPARATOR : ''}${text}${first && !last ? SEPARATOR : ''}`;
+    const joined = this.#allWords();
     const terms = new Set<number>();
-    for (let at = all.indexOf(pattern); at !== -1; at = all.indexOf(pattern, at)) {
-      const start = all.lastIndexOf(BETWEEN, last && !first ? at : at - 1) + 1;
-      const end = all.indexOf(BETWEEN, start);
-      const term = this.termOfWritten(all.slice(start, end));
+    for (let at = joined.indexOf(pattern); at !== -1; at = joined.indexOf(pattern, at)) {
+      const start = joined.lastIndexOf(SEPARATOR, last && !first ? at : at - 1) + 1;
+      const end = joined.indexOf(SEPARATOR, start);
+      const term = this.termOfExactForm(joined.slice(start, end));
       if (term !== NO_TERM) terms.add(term);
       at = end;
     }
     return terms;
   }
 
-  /** Returns all words in one string, with BETWEEN before and after each word. */
+  /** Returns all words in one string, with SEPARATOR before and after each word. */
   #allWords(): string {
-    this.#joined ??= `${BETWEEN}${[...this.#words.keys()].join(BETWEEN)}${BETWEEN}`;
+    this.#joined ??= `${SEPARATOR}${[...this.#words.keys()].join(SEPARATOR)}${SEPARATOR}`;
     return this.#joined;
   }
 
@@ -90,7 +90,7 @@ export class Lexicon {
   }
 
   /** Returns the known word that WORD is most likely a typo of, else WORD. */
-  mended(word: string): string {
-    return this.#spelling.mended(word);
+  corrected(word: string): string {
+    return this.#spelling.corrected(word);
   }
 }

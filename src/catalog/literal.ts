@@ -13,13 +13,13 @@ export interface LiteralTexts {
   short: string;
   full: string;
   /** Whether FULL begins with SHORT, so that searching FULL covers both. */
-  isStart: boolean;
+  fullBeginsWithShort: boolean;
 }
 
 const POINTS = { name: 100, keyword: 50, shortDescription: 25, fullDescription: 10 };
 
 /** Returns NAME normalized for comparison: lower case, - as _ (C1). */
-export function spelled(name: string): string {
+export function normalizedName(name: string): string {
   return name.toLowerCase().replaceAll('-', '_');
 }
 
@@ -27,17 +27,23 @@ export function spelled(name: string): string {
 export function literalTexts(tool: ToolMetadata): LiteralTexts {
   const [short, full] = [tool.shortDescription.toLowerCase(), tool.fullDescription.toLowerCase()];
   const keywords = tool.keywords.slice(0, MOST_KEYWORDS).map((keyword) => keyword.toLowerCase());
-  return { name: spelled(tool.name), keywords, short, full, isStart: full.startsWith(short) };
+  return {
+    name: normalizedName(tool.name),
+    keywords,
+    short,
+    full,
+    fullBeginsWithShort: full.startsWith(short),
+  };
 }
 
-/** Returns the points of a tool with TEXTS for WANTED (S1.2): the query in lower case, and normalized as a name. */
-export function literalScore(texts: LiteralTexts, wanted: { text: string; name: string }): number {
-  const { name, keywords, short, full, isStart } = texts;
-  const { text } = wanted;
+/** Returns the points of a tool with TEXTS for QUERY (S1.2): the query in lower case, and normalized as a name. */
+export function literalScore(texts: LiteralTexts, query: { text: string; name: string }): number {
+  const { name, keywords, short, full, fullBeginsWithShort } = texts;
+  const { text } = query;
   const at = full.indexOf(text);
-  const inShort = isStart ? at !== -1 && at + text.length <= short.length : short.includes(text);
+  const inShort = fullBeginsWithShort ? at !== -1 && at + text.length <= short.length : short.includes(text);
   let points = (at === -1 ? 0 : POINTS.fullDescription) + (inShort ? POINTS.shortDescription : 0);
-  if (name.includes(wanted.name)) points += POINTS.name;
+  if (name.includes(query.name)) points += POINTS.name;
   for (const keyword of keywords) if (keyword.includes(text)) points += POINTS.keyword;
   return points;
 }

@@ -30,11 +30,11 @@ const EFFECTS: Record<SafetyLevel, Effects> = {
 
 function hintsOf({ safetyLevel, effects }: ToolMetadata): Hints {
   const { destructive, idempotent, openWorld } = { ...EFFECTS[safetyLevel], ...effects };
-  const looks = safetyLevel === 'safe';
+  const readOnly = safetyLevel === 'safe';
   return {
-    readOnlyHint: looks,
+    readOnlyHint: readOnly,
     destructiveHint: destructive,
-    ...(idempotent && !looks && { idempotentHint: true }),
+    ...(idempotent && !readOnly && { idempotentHint: true }),
     openWorldHint: openWorld,
   };
 }

@@ -5,44 +5,44 @@ import { type PastSearches, registeredName } from './catalog.ts';
 import { SEARCH_TOOLS } from './search-tools.ts';
 
 /** A request, and the tool called after it. */
-export interface Served {
+export interface ServedRequest {
   query: string;
   tool: string;
 }
 
 /** Where served requests are stored. */
-export interface ServedStore {
+export interface RequestStore {
   /** Returns the stored requests, the newest first. */
-  newestFirst(): Iterable<Served>;
+  newestFirst(): Iterable<ServedRequest>;
   /** Stores SERVED. */
-  add(served: Served): void;
+  add(served: ServedRequest): void;
 }
 
 /** Most requests that are remembered for a tool, and most characters of each. */
 const MOST_REQUESTS = 40;
 const REQUEST_LIMIT = 300;
 /** Most searches that wait for a call: a model that does not find its tool at once searches again. */
-const MOST_OPEN = 5;
+const OPEN_LIMIT = 5;
 
 const NONE: readonly string[] = [];
 
 /** The past searches of a workspace. Only calls of clients count, since code can search and call without end. */
 export class SearchMemory implements PastSearches {
-  readonly #store: ServedStore;
+  readonly #store: RequestStore;
   /** The requests of each tool, the newest first; loaded when first needed. */
   #requests: Map<string, readonly string[]> | undefined;
   /** The searches since the last call, each with the tools that it listed. */
-  #open: { query: string; tools: ReadonlySet<string> }[] = [];
+  #openSearches: { query: string; tools: ReadonlySet<string> }[] = [];
 
-  constructor(store: ServedStore) {
+  constructor(store: RequestStore) {
     this.#store = store;
   }
 
   requestsFor(name: string): readonly string[] {
-    return this.#all.get(name) ?? NONE;
+    return this.#requestsByTool.get(name) ?? NONE;
   }
 
-  get #all(): Map<string, readonly string[]> {
+  get #requestsByTool(): Map<string, readonly string[]> {
     if (this.#requests !== undefined) return this.#requests;
     this.#requests = new Map();
     for (const { query, tool } of this.#store.newestFirst()) {
@@ -60,8 +60,8 @@ export class SearchMemory implements PastSearches {
       if (typeof query === 'string' && query.trim() !== '') this.#searched(query, data);
       return;
     }
-    const open = this.#open;
-    this.#open = [];
+    const open = this.#openSearches;
+    this.#openSearches = [];
     for (const { query, tools } of open) if (tools.has(tool)) this.#served({ query, tool });
   }
 
@@ -69,15 +69,16 @@ export class SearchMemory implements PastSearches {
   #searched(query: string, data: unknown): void {
     const { tools = [], more = [] } = (data ?? {}) as { tools?: { name: string }[]; more?: string[] };
     const names = [...tools.map(({ name }) => name), ...more].map(registeredName);
-    this.#open = [...this.#open, { query: query.slice(0, REQUEST_LIMIT), tools: new Set(names) }].slice(
-      -MOST_OPEN,
-    );
+    this.#openSearches = [
+      ...this.#openSearches,
+      { query: query.slice(0, REQUEST_LIMIT), tools: new Set(names) },
+    ].slice(-OPEN_LIMIT);
   }
 
-  #served(served: Served): void {
+  #served(served: ServedRequest): void {
     const known = this.requestsFor(served.tool);
     if (known.includes(served.query) || served.query === served.tool) return;
-    this.#all.set(served.tool, [served.query, ...known].slice(0, MOST_REQUESTS));
+    this.#requestsByTool.set(served.tool, [served.query, ...known].slice(0, MOST_REQUESTS));
     this.#store.add(served);
   }
 }

@@ -96,7 +96,7 @@ export function metadataOf(tool: Tool, name = tool.name): ToolMetadata {
     title: tool.title,
     shortDescription: tool.shortDescription,
     fullDescription: tool.description,
-    category: tool.categories.map((each) => CATALOG_CATEGORY.get(each)).find(Boolean) ?? 'utility',
+    category: tool.categories.map((category) => CATALOG_CATEGORY.get(category)).find(Boolean) ?? 'utility',
     categories: tool.categories,
     complexity: tool.complexity,
     tokenCost: measuredCost(tool.name) ?? schemaCost(tool.description, schema),
@@ -117,7 +117,8 @@ function measuredCost(name: string): TokenCost | undefined {
 
 /** Returns VALUE frozen at all depths, so that no caller can change it for others. */
 function deepFreeze<Value extends object>(value: Value): Value {
-  for (const each of Object.values(value)) if (typeof each === 'object' && each !== null) deepFreeze(each);
+  for (const member of Object.values(value))
+    if (typeof member === 'object' && member !== null) deepFreeze(member);
   return Object.freeze(value);
 }
 

@@ -58,14 +58,14 @@ export function readCatalog(text: string): OpenCatalog {
   const catalog = new OpenCatalog();
   // Some editors begin a file with a byte order mark.
   const lines = text.replace(/^\ufeff/, '').split('\n');
-  lines.forEach((line, at) => {
+  lines.forEach((line, index) => {
     if (line.trim() === '') return;
     try {
       catalog.add(JSON.parse(line));
     } catch (error) {
-      const why = messageOf(error).replace(/\.?$/, '.');
+      const reason = messageOf(error).replace(/\.?$/, '.');
       throw new CallError(
-        `Line ${at + 1} of the catalog is no tool: ${why} Each line must be JSON such as {"name": "get_weather", "description": "Tell the weather."}.`,
+        `Line ${index + 1} of the catalog is no tool: ${reason} Each line must be JSON such as {"name": "get_weather", "description": "Tell the weather."}.`,
       );
     }
   });
@@ -85,8 +85,8 @@ function foreignMetadata(tool: ForeignTool): ToolMetadata {
     category = '',
     server,
     id,
-  } = checked(tool);
-  const own = TOOL_CATEGORIES.find((each) => each === category);
+  } = validated(tool);
+  const knownCategory = TOOL_CATEGORIES.find((known) => known === category);
   const { properties, type } = inputSchema as { properties?: object; type?: string };
   const cost = costOf(description, inputSchema);
   const key = id || (server ? `${server}/${name}` : name);
@@ -95,7 +95,7 @@ function foreignMetadata(tool: ForeignTool): ToolMetadata {
     title: titleOf(name),
     shortDescription: firstSentence(description),
     fullDescription: description,
-    category: own ?? ('utility' satisfies ToolCategory),
+    category: knownCategory ?? ('utility' satisfies ToolCategory),
     categories: category === '' ? NONE : [category],
     complexity: 'simple',
     tokenCost: cost,
@@ -112,29 +112,29 @@ function foreignMetadata(tool: ForeignTool): ToolMetadata {
   });
 }
 
-const PARTS = ['name', 'description', 'inputSchema', 'keywords', 'category', 'server', 'id'] as const;
+const PROPERTIES = ['name', 'description', 'inputSchema', 'keywords', 'category', 'server', 'id'] as const;
 
 /** Returns the properties of TOOL that a search reads; null counts as absent. Throws a CallError for an invalid one. */
-function checked(tool: ForeignTool): ForeignTool {
+function validated(tool: ForeignTool): ForeignTool {
   if (!isObject(tool)) throw new CallError('It must be an object.');
-  const parts = Object.fromEntries(
-    PARTS.map((part) => [part, tool[part] ?? undefined]),
+  const fields = Object.fromEntries(
+    PROPERTIES.map((property) => [property, tool[property] ?? undefined]),
   ) as unknown as ForeignTool;
-  if (!parts.name) throw new CallError('It must have a name.');
-  for (const part of ['name', 'description', 'category', 'server', 'id'] as const) {
-    if (!['string', 'undefined'].includes(typeof parts[part])) {
-      throw new CallError(`Its ${part} must be a string.`);
+  if (!fields.name) throw new CallError('It must have a name.');
+  for (const property of ['name', 'description', 'category', 'server', 'id'] as const) {
+    if (!['string', 'undefined'].includes(typeof fields[property])) {
+      throw new CallError(`Its ${property} must be a string.`);
     }
   }
-  const { keywords = [], inputSchema = {} } = parts;
-  if (!Array.isArray(keywords) || keywords.some((each) => typeof each !== 'string')) {
+  const { keywords = [], inputSchema = {} } = fields;
+  if (!Array.isArray(keywords) || keywords.some((keyword) => typeof keyword !== 'string')) {
     throw new CallError('Its keywords must be a list of strings.');
   }
   const { properties = {} } = inputSchema as { properties?: unknown };
   if (!isObject(inputSchema) || !isObject(properties)) {
     throw new CallError('Its inputSchema must be an object, and so must inputSchema.properties.');
   }
-  return parts;
+  return fields;
 }
 
 function isObject(value: unknown): boolean {

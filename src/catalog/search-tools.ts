@@ -122,7 +122,7 @@ export function searchToolsTool(catalog: Searchable): Tool {
     handler: async (args, { forData }) => {
       const data = forData
         ? executeSearchTools({ limit: 0, ...args }, catalog)
-        : fitting(executeSearchTools(args, catalog));
+        : fitToAnswer(executeSearchTools(args, catalog));
       return { data, text: JSON.stringify(data), structured: true };
     },
   });
@@ -142,9 +142,11 @@ export function executeSearchTools(args: SearchToolsArgs, catalog: Searchable): 
     );
   }
   const result = searchTools(options, catalog);
-  const weak = result.tools.length > 0 && result.tools.every(({ match }) => match === 'weak');
-  const nothing = query?.trim() && result.totalCount === 0 && catalog.size > 0 && !isFiltered(options);
-  const notes = [weak && ALL_WEAK, nothing && NOTHING_FOUND, options.cemcpOnly && FROM_CODE].filter(Boolean);
+  const allWeak = result.tools.length > 0 && result.tools.every(({ match }) => match === 'weak');
+  const foundNothing = query?.trim() && result.totalCount === 0 && catalog.size > 0 && !isFiltered(options);
+  const notes = [allWeak && ALL_WEAK, foundNothing && NOTHING_FOUND, options.cemcpOnly && FROM_CODE].filter(
+    Boolean,
+  );
   return {
     success: true,
     tools: result.tools.map((tool) => ({
@@ -181,7 +183,7 @@ export function getSearchToolsDefinition(alwaysLoad = false): McpTool {
 }
 
 /** Returns RESULT cut to the tools that one answer has room for, with a note if some are missing (C13). */
-function fitting(result: SearchToolsResult): SearchToolsResult {
+function fitToAnswer(result: SearchToolsResult): SearchToolsResult {
   let room = JSON_LIMIT - JSON.stringify({ ...result, tools: [] }).length;
   const end = result.tools.findIndex((tool) => {
     room -= JSON.stringify(tool).length + 1;

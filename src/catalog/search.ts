@@ -43,22 +43,22 @@ export interface ToolSearchResult {
 export type Searchable = ReadonlyMap<string, ToolMetadata> & { readonly ranking?: Ranking };
 
 const HIGH_TOKEN_COST = 5000;
-/** Without a limit, at most this many literal hits are returned, and ranked tools fill up to MOST_RANKED. */
-const MOST = 20;
-const MOST_RANKED = 5;
+/** Without a limit, at most this many literal hits are returned, and ranked tools fill up to RANKED_LIMIT. */
+const HIT_LIMIT = 20;
+const RANKED_LIMIT = 5;
 /** At most this many further tools are named. */
-const MOST_NAMED = 15;
+const MORE_LIMIT = 15;
 /** The coverage below which a match is weak. */
-const LEAST_COVERED = 0.48;
+const LEAST_COVERAGE = 0.48;
 
 /** A tool that a search found, and why. */
 interface Hit {
   tool: ToolMetadata;
-  why?: { searchScore: number } | { match: 'ranked' | 'weak' };
+  matchInfo?: { searchScore: number } | { match: 'ranked' | 'weak' };
 }
 
 /** The result of a search: the best hits, the names or ids of further hits, and the counts of all. */
-interface Found {
+interface SearchOutcome {
   hits: Hit[];
   more: string[];
   total: number;
@@ -88,62 +88,62 @@ function fits(tool: ToolMetadata, { category, complexity, cemcpOnly }: ToolSearc
   );
 }
 
-function listTools(options: ToolSearchOptions, catalog: Searchable): Found {
+function listTools(options: ToolSearchOptions, catalog: Searchable): SearchOutcome {
   const all = [...catalog.values()].filter((tool) => fits(tool, options)).sort(byName);
-  const { limit = MOST } = options;
+  const { limit = HIT_LIMIT } = options;
   const hits = (limit > 0 ? all.slice(0, limit) : all).map((tool): Hit => ({ tool }));
   return { hits, more: [], total: all.length, categories: countCategories(all) };
 }
 
 /** Returns the tools that QUERY names, then literal hits, then ranked tools. All of CATALOG is searched; the filters of
  *  OPTIONS only select from what was found (C27, C32). */
-function findTools(query: string, options: ToolSearchOptions, catalog: Searchable): Found {
+function findTools(query: string, options: ToolSearchOptions, catalog: Searchable): SearchOutcome {
   const ranking = catalog.ranking ?? rankingOf(catalog);
   const literal = ranking.literal(query);
   const named = namedTools(query, ranking);
   // What the query names or literally hits; FITTING is what the filters leave of it.
-  const sure = [...named, ...inOrder(literal, catalog).filter((tool) => !named.has(tool))];
-  const fitting = sure.filter((tool) => fits(tool, options));
-  const categories = countCategories(fitting);
-  const most = mostOf(options.limit, fitting.length, named.size);
-  const shown = fitting.slice(0, most).map((tool) => sureHit(tool, literal));
+  const certain = [...named, ...inOrder(literal, catalog).filter((tool) => !named.has(tool))];
+  const filtered = certain.filter((tool) => fits(tool, options));
+  const categories = countCategories(filtered);
+  const most = toolLimit(options.limit, filtered.length, named.size);
+  const shown = filtered.slice(0, most).map((tool) => certainHit(tool, literal));
   const onlyLiteral = literal.size > 0 && !/\S\s+\S/.test(query);
-  if (onlyLiteral) return { hits: shown, more: [], total: fitting.length, categories };
+  if (onlyLiteral) return { hits: shown, more: [], total: filtered.length, categories };
   const { category, complexity, cemcpOnly } = options;
   const accepts =
     category || complexity || cemcpOnly ? (tool: ToolMetadata) => fits(tool, options) : undefined;
   // MOST is how many ranked tools to find. The first SHOWN of them become entries; the others are only named in `more`.
   const room = {
-    most: Math.max(0, most + MOST_NAMED - fitting.length),
-    shown: Math.max(0, most - fitting.length),
+    most: Math.max(0, most + MORE_LIMIT - filtered.length),
+    shown: Math.max(0, most - filtered.length),
   };
-  const ranked = ranking.rank(query, room, sure, accepts);
-  TOOL_CATEGORIES.forEach((each, at) => {
-    categories[each] += ranked.categories[at] ?? 0;
+  const ranked = ranking.rank(query, room, certain, accepts);
+  TOOL_CATEGORIES.forEach((category, at) => {
+    categories[category] += ranked.categories[at] ?? 0;
   });
-  const others = [...fitting.slice(most), ...ranked.tools.slice(room.shown).map(({ tool }) => tool)];
+  const others = [...filtered.slice(most), ...ranked.tools.slice(room.shown).map(({ tool }) => tool)];
   return {
     hits: [...shown, ...ranked.tools.slice(0, room.shown).map(rankedHit)],
-    more: others.slice(0, MOST_NAMED).map(keyOf),
-    total: fitting.length + ranked.categories.reduce((sum, count) => sum + count, 0),
+    more: others.slice(0, MORE_LIMIT).map(keyOf),
+    total: filtered.length + ranked.categories.reduce((sum, count) => sum + count, 0),
     categories,
   };
 }
 
-/** Returns how many tools to return; with LIMIT 0 all. SURE counts the tools that the query names or that contain it,
- *  NAMED those that it names. */
-function mostOf(limit: number | undefined, sure: number, named: number): number {
+/** Returns how many tools to return; with LIMIT 0 all. CERTAIN counts the tools that the query names or that contain
+ *  it, NAMED those that it names. */
+function toolLimit(limit: number | undefined, certain: number, named: number): number {
   if (limit !== undefined) return limit > 0 ? limit : Number.MAX_SAFE_INTEGER;
-  return Math.max(MOST_RANKED, named, Math.min(MOST, sure));
+  return Math.max(RANKED_LIMIT, named, Math.min(HIT_LIMIT, certain));
 }
 
-function sureHit(tool: ToolMetadata, literal: LiteralHits): Hit {
+function certainHit(tool: ToolMetadata, literal: LiteralHits): Hit {
   const searchScore = literal.get(tool);
-  return { tool, why: searchScore === undefined ? { match: 'ranked' } : { searchScore } };
+  return { tool, matchInfo: searchScore === undefined ? { match: 'ranked' } : { searchScore } };
 }
 
-function rankedHit({ tool, covered = 0 }: Ranked): Hit {
-  return { tool, why: { match: covered < LEAST_COVERED ? 'weak' : 'ranked' } };
+function rankedHit({ tool, coverage = 0 }: Ranked): Hit {
+  return { tool, matchInfo: { match: coverage < LEAST_COVERAGE ? 'weak' : 'ranked' } };
 }
 
 function rankingOf(catalog: Searchable): Ranking {
@@ -155,16 +155,16 @@ function rankingOf(catalog: Searchable): Ranking {
 /** A word that can only be a name: with a punctuation mark or digit in it, or in camelCase. */
 const LOOKS_LIKE_NAME = /[\w-][-_.:/\d][\w-]|\p{Ll}\p{Lu}/u;
 /** Separators of names, tried in turn: none, list punctuation, and any character that names in programs lack. */
-const BETWEEN_NAMES = [/(?!)/, /[,;\n]/, /[^\p{L}\p{M}\p{N}_.:/-]+/u];
+const NAME_SEPARATORS = [/(?!)/, /[,;\n]/, /[^\p{L}\p{M}\p{N}_.:/-]+/u];
 
 /** Returns the tools that QUERY names (C27). In a query with other words too, only words that look like names count. */
 function namedTools(query: string, ranking: Ranking): Set<ToolMetadata> {
   const named = new Set<ToolMetadata>();
-  for (const between of BETWEEN_NAMES) {
-    const names = query.split(between).filter((name) => /[^\s.:/-]/.test(name));
-    const only = names.every((name) => toolsOf(name, ranking).length > 0);
+  for (const separator of NAME_SEPARATORS) {
+    const names = query.split(separator).filter((name) => /[^\s.:/-]/.test(name));
+    const onlyNames = names.every((name) => toolsOf(name, ranking).length > 0);
     for (const name of names) {
-      if (only || LOOKS_LIKE_NAME.test(name)) for (const tool of toolsOf(name, ranking)) named.add(tool);
+      if (onlyNames || LOOKS_LIKE_NAME.test(name)) for (const tool of toolsOf(name, ranking)) named.add(tool);
     }
   }
   return named;
@@ -181,20 +181,20 @@ function toolsOf(name: string, ranking: Ranking): readonly ToolMetadata[] {
 function inOrder(hits: LiteralHits, catalog: Searchable): ToolMetadata[] {
   if (hits.size < 2) return [...hits.keys()];
   const byScore = new Map<number, ToolMetadata[]>();
-  let left = hits.size;
+  let remaining = hits.size;
   for (const tool of catalog.values()) {
     const score = hits.get(tool);
     if (score === undefined) continue;
-    const equal = byScore.get(score);
-    if (equal === undefined) byScore.set(score, [tool]);
-    else equal.push(tool);
-    if (--left === 0) break;
+    const sameScore = byScore.get(score);
+    if (sameScore === undefined) byScore.set(score, [tool]);
+    else sameScore.push(tool);
+    if (--remaining === 0) break;
   }
   return [...byScore].sort(([one], [other]) => other - one).flatMap(([, tools]) => tools);
 }
 
 /** Returns the entry of a hit. Fields are copied one by one: spreading the tool is twenty times as slow. */
-function toEntry({ tool, why }: Hit, includeSchema: boolean): CatalogEntry {
+function toEntry({ tool, matchInfo }: Hit, includeSchema: boolean): CatalogEntry {
   const { server, id, declaredLevel, effects, inputSchema } = tool;
   return {
     name: tool.name,
@@ -216,7 +216,7 @@ function toEntry({ tool, why }: Hit, includeSchema: boolean): CatalogEntry {
     ...(declaredLevel && { declaredLevel }),
     ...(effects && { effects }),
     ...(includeSchema && { inputSchema }),
-    ...why,
+    ...matchInfo,
   };
 }
 

@@ -3,7 +3,7 @@
 import { distance } from 'fastest-levenshtein';
 
 /** Words shorter than this are not corrected: too many known words are equally close to them. */
-export const SHORTEST_SLIP = 4;
+export const SHORTEST_TYPO = 4;
 
 /** Known words, among which corrections are looked up. */
 export class Spelling {
@@ -24,19 +24,19 @@ export class Spelling {
   }
 
   /** Returns the known word that WORD is most likely a typo of, else WORD. */
-  mended(word: string): string {
+  corrected(word: string): string {
     const letters = lettersOf(word);
     let least = word.length < 8 ? 1.5 : 2.5;
     let best = word;
-    for (const away of [0, -1, 1, -2, 2]) {
-      const known = this.#words.get(`${word.charAt(0)}${word.length + away}`);
-      if (known === undefined || Math.abs(away) >= least) continue;
-      const { texts, letters: all } = known;
+    for (const lengthDifference of [0, -1, 1, -2, 2]) {
+      const candidates = this.#words.get(`${word.charAt(0)}${word.length + lengthDifference}`);
+      if (candidates === undefined || Math.abs(lengthDifference) >= least) continue;
+      const { texts, letters: masks } = candidates;
       for (let at = 0; at < texts.length; at++) {
-        const others = letters ^ (all[at] as number);
+        const differing = letters ^ (masks[at] as number);
         // One changed letter makes the letter masks differ in two bits.
-        if (bitCount(others) >= least * 2) continue;
-        const cost = costOf(word, texts[at] as string, others === 0);
+        if (bitCount(differing) >= least * 2) continue;
+        const cost = costOf(word, texts[at] as string, differing === 0);
         if (cost < least) [best, least] = [texts[at] as string, cost];
       }
     }

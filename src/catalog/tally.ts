@@ -9,7 +9,7 @@ export class Tally {
   /** The score of each document. */
   sums = new Float32Array(64);
   /** The ids of the documents with a score: the first COUNT elements. */
-  met = new Int32Array(64);
+  touched = new Int32Array(64);
   count = 0;
   /** The kind of each document. */
   #kinds = new Uint8Array(64);
@@ -18,7 +18,7 @@ export class Tally {
   add(id: number, kind: number): void {
     if (id >= this.sums.length) {
       this.sums = new Float32Array(Math.ceil(id * 1.5));
-      this.met = new Int32Array(this.sums.length);
+      this.touched = new Int32Array(this.sums.length);
       const kinds = new Uint8Array(this.sums.length);
       kinds.set(this.#kinds);
       this.#kinds = kinds;
@@ -34,10 +34,10 @@ export class Tally {
   /** Returns the ids of the MOST documents with the highest scores, highest first. Of equal scores the lower id comes
    *  first. ACCEPTS filters documents. Increments COUNTS[kind] for every accepted document, also those not returned. */
   best(most: number, counts: number[], accepts?: (id: number) => boolean): number[] {
-    const { sums, met, count } = this;
+    const { sums, touched, count } = this;
     const ids: number[] = [];
     for (let at = 0; at < count; at++) {
-      const id = met[at] as number;
+      const id = touched[at] as number;
       const kind = this.#kinds[id] as number;
       if (kind === GONE || (accepts && !accepts(id))) continue;
       counts[kind] = (counts[kind] as number) + 1;
@@ -49,7 +49,7 @@ export class Tally {
 
   /** Resets all scores to zero. */
   clear(): void {
-    for (let at = 0; at < this.count; at++) this.sums[this.met[at] as number] = 0;
+    for (let at = 0; at < this.count; at++) this.sums[this.touched[at] as number] = 0;
     this.count = 0;
   }
 }

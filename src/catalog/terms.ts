@@ -7,17 +7,17 @@ import STOP from './stop-words.json' with { type: 'json' };
 const STOP_WORDS: ReadonlySet<string> = new Set(STOP.words.split(' '));
 
 /** Matches a run that is a single word, as nearly all runs are. */
-const PLAIN = /^(?:[A-Za-z]?[a-z\d]*|[A-Z]+)$/;
+const PLAIN_RUN = /^(?:[A-Za-z]?[a-z\d]*|[A-Z]+)$/;
 // Unicode properties in a pattern are resolved when it is created. Patterns are therefore created by the first search,
 // not at start.
 
 /** Returns a pattern for runs of letters and numbers. */
-function ofRuns(): RegExp {
+function runPattern(): RegExp {
   return /[\p{L}\p{N}\p{M}]+/gu;
 }
 
 /** Returns a pattern for keys with modifiers, as Emacs writes them. */
-function ofKeys(): RegExp {
+function keyPattern(): RegExp {
   return /(?<![\p{L}\p{N}-])(?:[CMS]-)+\S(?![\p{L}\p{N}-])/gu;
 }
 
@@ -29,31 +29,31 @@ interface Scripts {
   border: RegExp;
 }
 
-let made: Scripts | undefined;
+let cachedScripts: Scripts | undefined;
 
 function scripts(): Scripts {
-  if (made !== undefined) return made;
+  if (cachedScripts !== undefined) return cachedScripts;
   const unspaced =
     /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
   const camel = String.raw`(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})`;
   const ends = '(?<=U)(?!U)|(?<!U)(?=U)'.replaceAll('U', unspaced.source);
-  made = { unspaced, border: new RegExp(`${camel}|${ends}`, 'u') };
-  return made;
+  cachedScripts = { unspaced, border: new RegExp(`${camel}|${ends}`, 'u') };
+  return cachedScripts;
 }
 
 /** Yields the runs of letters and numbers in TEXT, with their indices. */
 export function* runs(text: string): Generator<{ run: string; index: number }> {
-  for (const { 0: run, index } of text.matchAll(ofRuns())) {
-    if (PLAIN.test(run) || /[\p{L}\p{N}]/u.test(run)) yield { run, index };
+  for (const { 0: run, index } of text.matchAll(runPattern())) {
+    if (PLAIN_RUN.test(run) || /[\p{L}\p{N}]/u.test(run)) yield { run, index };
   }
 }
 
 /** Returns the words of TEXT in lower case. A camelCase name yields its parts and the whole. Each two adjacent
  *  characters of a script without spaces are a word too, and so is a key such as C-c. */
 export function words(text: string): string[] {
-  const found = (text.match(ofKeys()) ?? []).map((key) => key.toLowerCase());
-  for (const run of text.match(ofRuns()) ?? []) {
-    if (PLAIN.test(run)) found.push(run.toLowerCase());
+  const found = (text.match(keyPattern()) ?? []).map((key) => key.toLowerCase());
+  for (const run of text.match(runPattern()) ?? []) {
+    if (PLAIN_RUN.test(run)) found.push(run.toLowerCase());
     else found.push(...wordsOfRun(run));
   }
   return found;
@@ -76,19 +76,19 @@ function pairsOf(text: string): string[] {
 }
 
 /** True when WORD, in lower case, is no stop word and not a single letter. */
-export function isTelling(word: string): boolean {
+export function isContentWord(word: string): boolean {
   return (word.length > 1 || /[^a-z]/.test(word)) && !STOP_WORDS.has(word);
 }
 
 /** Cache of stems by word: texts and requests repeat words. */
 const STEMS = new Map<string, string>();
-const KEPT_STEMS = 10_000;
+const STEM_LIMIT = 10_000;
 
 /** Returns the stem that WORD (in lower case) shares with its inflected forms. */
 export function stem(word: string): string {
-  const kept = STEMS.get(word);
-  if (kept !== undefined) return kept;
-  if (STEMS.size >= KEPT_STEMS) STEMS.clear();
+  const cached = STEMS.get(word);
+  if (cached !== undefined) return cached;
+  if (STEMS.size >= STEM_LIMIT) STEMS.clear();
   const found = stemmer(word);
   STEMS.set(word, found);
   return found;

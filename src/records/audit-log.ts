@@ -12,9 +12,9 @@ import {
 import type { Arguments } from '../kernel/parameter.ts';
 import { SAFETY_LEVELS } from '../kernel/tool.ts';
 import type { Reading } from './backwards.ts';
-import { Later } from './later.ts';
+import { DeferredWriter } from './later.ts';
 import { LineFile } from './lines.ts';
-import { cut, digestText, parseLine, shapeOf, timeText } from './shorten.ts';
+import { digestText, parseLine, shapeOf, timeText, truncate } from './shorten.ts';
 
 /** Size limit of a file in bytes, and how many full files are kept. */
 const FILES = { limit: 5_000_000, kept: 4 };
@@ -67,17 +67,17 @@ export class AuditLog implements AuditTrail {
 
   readonly #root: string;
   readonly #rootText: string;
-  readonly #texts: boolean;
+  readonly #logsTexts: boolean;
   /** The id of a call consists of a random part for this log, and the call's number in it. */
   readonly #series = randomUUID();
   #count = 0;
   /** Ends that are not written yet: their lines are made later, so that answers do not wait. */
   #ends: { id: string; at: number; end: AuditedEnd }[] = [];
-  readonly #later = new Later(() => this.#write());
+  readonly #writer = new DeferredWriter(() => this.#write());
 
   /** The log at PATH, to which a server of the workspace ROOT adds. Without TEXTS, strings are logged as digests. */
   constructor(path: string, root: string, texts = true) {
-    this.#texts = texts;
+    this.#logsTexts = texts;
     this.#lines = new LineFile(path, FILES);
     this.#root = root;
     this.#rootText = JSON.stringify(root);
@@ -94,30 +94,30 @@ export class AuditLog implements AuditTrail {
     const id = `${this.#series}-${this.#count}`;
     const when = `{"id":"${id}","time":"${timeText(Date.now())}","root":${this.#rootText},"event":"begin"`;
     const what = `"tool":${JSON.stringify(tool)},"level":"${level}","caller":"${caller}"`;
-    const line = `${when},${what},"authority":"${authority}","arguments":${recorded(args, this.#texts)}}`;
+    const line = `${when},${what},"authority":"${authority}","arguments":${argumentsJson(args, this.#logsTexts)}}`;
     // A written line survives the end of the process; that of a dangerous call, also a crash of the machine.
     if (level === 'dangerous') this.#lines.append(line, true);
     else this.#lines.add(line);
-    this.#later.soon();
+    this.#writer.schedule();
     return (end) => {
       this.#ends.push({ id, at: Date.now(), end });
       // The cause of a failure, such as the loss of the image, could end the server next.
       if (level === 'dangerous' || !end.success) this.flush();
-      else this.#later.soon();
+      else this.#writer.schedule();
     };
   }
 
   /** Writes all pending lines. */
   flush(): void {
-    this.#later.now();
+    this.#writer.flush();
   }
 
   #write(): void {
     const ends = this.#ends;
     this.#ends = [];
     try {
-      this.#lines.prove();
-      if (ends.length > 0) this.#lines.append(ends.map((end) => endLine(end, this.#texts)));
+      this.#lines.verify();
+      if (ends.length > 0) this.#lines.append(ends.map((end) => endLine(end, this.#logsTexts)));
     } catch {
       // The calls are done and answered. Their records stay without an end.
     }
@@ -149,7 +149,7 @@ function endLine({ id, at, end }: { id: string; at: number; end: AuditedEnd }, t
 }
 
 /** Returns ARGS as JSON for the log, with TEXTS or with digests. A program can pass arguments that are not JSON. */
-function recorded(args: Arguments, texts: boolean): string {
+function argumentsJson(args: Arguments, texts: boolean): string {
   try {
     return JSON.stringify(shortened(args, texts)) ?? 'null';
   } catch (error) {
@@ -158,8 +158,8 @@ function recorded(args: Arguments, texts: boolean): string {
 }
 
 function shortened(value: unknown, texts: boolean): unknown {
-  if (typeof value === 'string') return texts ? cut(value, STRING_LIMIT) : digestText(value);
-  if (Array.isArray(value)) return value.map((each) => shortened(each, texts));
+  if (typeof value === 'string') return texts ? truncate(value, STRING_LIMIT) : digestText(value);
+  if (Array.isArray(value)) return value.map((element) => shortened(element, texts));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shortened(each, texts)]));
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shortened(member, texts)]));
 }

@@ -8,7 +8,7 @@ export interface Reading {
 }
 
 /** Octets per read: a few hundred usual records, so that a short list takes one read. */
-const PART = 64 * 1024;
+const CHUNK = 64 * 1024;
 
 const NEWLINE = 10;
 
@@ -17,18 +17,18 @@ const NEWLINE = 10;
 export function* linesBackwards(descriptor: number, reading: Reading): Generator<string> {
   try {
     /** Parts of a line whose beginning was not read yet. */
-    let rest: Buffer[] = [];
-    for (let end = fstatSync(descriptor).size; end > 0; end -= PART) {
-      const part = readRange(descriptor, Math.max(0, end - PART), end);
-      reading.octets += part.length;
-      const first = end > PART ? part.indexOf(NEWLINE) : -1;
-      if (first === -1 && end > PART) {
-        rest.unshift(part);
+    let lineParts: Buffer[] = [];
+    for (let end = fstatSync(descriptor).size; end > 0; end -= CHUNK) {
+      const chunk = readRange(descriptor, Math.max(0, end - CHUNK), end);
+      reading.octets += chunk.length;
+      const first = end > CHUNK ? chunk.indexOf(NEWLINE) : -1;
+      if (first === -1 && end > CHUNK) {
+        lineParts.unshift(chunk);
         continue;
       }
-      const lines = Buffer.concat([part.subarray(first + 1), ...rest]).toString('utf8');
+      const lines = Buffer.concat([chunk.subarray(first + 1), ...lineParts]).toString('utf8');
       for (const line of lines.split('\n').reverse()) if (line !== '') yield line;
-      rest = [part.subarray(0, Math.max(0, first))];
+      lineParts = [chunk.subarray(0, Math.max(0, first))];
     }
   } finally {
     closeSync(descriptor);

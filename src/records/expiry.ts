@@ -22,7 +22,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export function expireRecords(places: RecordPlaces, days: number): void {
   const before = Date.now() - days * DAY_MS;
   const oldest = new Date(before).toISOString();
-  const young = (line: string) => timeOf(line) >= oldest;
+  const isRecent = (line: string) => timeOf(line) >= oldest;
   for (const file of [
     ...auditFiles(places.audit),
     ...filesIn(places.histories),
@@ -30,15 +30,15 @@ export function expireRecords(places: RecordPlaces, days: number): void {
   ]) {
     attempt(() => {
       if (isOlder(file, before)) rmSync(file, { force: true });
-      else if (!young(firstLine(file))) keepLines(file, young);
+      else if (!isRecent(firstLine(file))) keepLines(file, isRecent);
     });
   }
   // The name of a journal begins with the time when its server started.
   const stamp = oldest.replace(/\D/g, '');
   for (const folder of journalFolders(places.journals)) {
     for (const name of namesIn(folder)) {
-      const old = /^\d{17}-\d+$/.test(name) && name < stamp && isOlder(join(folder, name), before);
-      if (old) attempt(() => rmSync(join(folder, name), { recursive: true, force: true }));
+      const expired = /^\d{17}-\d+$/.test(name) && name < stamp && isOlder(join(folder, name), before);
+      if (expired) attempt(() => rmSync(join(folder, name), { recursive: true, force: true }));
     }
   }
 }
@@ -47,16 +47,16 @@ export function expireRecords(places: RecordPlaces, days: number): void {
  *  record cannot be removed. */
 export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   const workspace = workspaceDigest(root);
-  const own = (file: string) => basename(file).startsWith(`${workspace}.`);
-  const histories = filesIn(places.histories).filter(own);
-  const searches = filesIn(places.searches).filter(own);
+  const isOwn = (file: string) => basename(file).startsWith(`${workspace}.`);
+  const histories = filesIn(places.histories).filter(isOwn);
+  const searches = filesIn(places.searches).filter(isOwn);
   const journals = journalFolders(places.journals).filter((folder) => basename(folder) === workspace);
   for (const path of [...histories, ...searches, ...journals]) rmSync(path, { recursive: true, force: true });
   const files = auditFiles(places.audit);
   const ids = new Set(
     files.flatMap((file) =>
       linesOf(file)
-        .filter((line) => member(line, 'root') === root)
+        .filter((line) => fieldOf(line, 'root') === root)
         .map(idOf),
     ),
   );
@@ -75,9 +75,9 @@ function keepLines(file: string, keep: (line: string) => boolean): number {
   const lines = linesOf(file);
   const kept = lines.filter(keep);
   if (kept.length === lines.length) return 0;
-  const part = `${file}.${process.pid}.tmp`;
-  writeFileSync(part, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
-  renameSync(part, file);
+  const temporary = `${file}.${process.pid}.tmp`;
+  writeFileSync(temporary, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
+  renameSync(temporary, file);
   return lines.length - kept.length;
 }
 
@@ -102,14 +102,14 @@ function linesOf(file: string): string[] {
 }
 
 function timeOf(line: string): string {
-  return String(member(line, 'time') ?? '');
+  return String(fieldOf(line, 'time') ?? '');
 }
 
 function idOf(line: string): string {
-  return String(member(line, 'id') ?? '');
+  return String(fieldOf(line, 'id') ?? '');
 }
 
-function member(line: string, name: string): unknown {
+function fieldOf(line: string, name: string): unknown {
   try {
     return (Object(JSON.parse(line)) as { [member: string]: unknown })[name];
   } catch {
@@ -120,9 +120,9 @@ function member(line: string, name: string): unknown {
 /** Returns the file AUDIT and the full files beside it. */
 function auditFiles(audit: string): string[] {
   const { name, ext } = parse(audit);
-  const own = (file: string) =>
+  const isAuditFile = (file: string) =>
     file === basename(audit) || (file.startsWith(`${name}.`) && file.endsWith(ext));
-  return filesIn(dirname(audit)).filter((file) => own(basename(file)));
+  return filesIn(dirname(audit)).filter((file) => isAuditFile(basename(file)));
 }
 
 /** Returns the folders of workspaces in JOURNALS, including those of servers with a sandbox. */
@@ -145,9 +145,9 @@ function isOlder(path: string, before: number): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) < before;
 }
 
-function attempt(act: () => void): void {
+function attempt(step: () => void): void {
   try {
-    act();
+    step();
   } catch {
     // Another server was faster, or the record stays until the next start.
   }

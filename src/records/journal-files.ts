@@ -9,13 +9,13 @@ import type { Entry, JournalStore, OldJournal } from '../image/recovery/entries.
 import { namesIn, runs } from '../leftovers.ts';
 import { isOwnFile } from '../own.ts';
 import { workspaceDigest } from './folder.ts';
-import { Later } from './later.ts';
+import { DeferredWriter } from './later.ts';
 import { LineFile } from './lines.ts';
 import { parseLine, shapeOf } from './shorten.ts';
 
 /** Most journals of ended servers that are kept per workspace, and most workspaces with journals. */
-const KEPT = 5;
-const WORKSPACES = 100;
+const JOURNAL_LIMIT = 5;
+const WORKSPACE_LIMIT = 100;
 /** Limits in bytes of the written entries, and of the compressed file contents. */
 const ENTRIES_LIMIT = 64 * 1024 * 1024;
 const CONTENTS_LIMIT = 32 * 1024 * 1024;
@@ -37,11 +37,11 @@ export class JournalFiles implements JournalStore {
   readonly #workspace: string;
   readonly #folder: string;
   readonly #lines: LineFile;
-  readonly #later = new Later(() => this.#prove());
+  readonly #writer = new DeferredWriter(() => this.#verify());
   /** Compressed contents that could not be written. */
   readonly #unwritten = new Map<string, Buffer>();
-  #written = 0;
-  #kept = 0;
+  #entryOctets = 0;
+  #contentOctets = 0;
 
   /** Stores the journal in a new folder, below the folder of the workspace ROOT in FOLDER. */
   constructor(folder: string, root: string) {
@@ -59,30 +59,30 @@ export class JournalFiles implements JournalStore {
   }
 
   clear(): void {
-    if (this.#written > 0) this.#append(CLEARED);
+    if (this.#entryOctets > 0) this.#append(CLEARED);
   }
 
   #append(text: string): void {
-    if (this.#written === 0) this.#makeRoom();
-    this.#written += text.length + 1;
-    if (this.#written > ENTRIES_LIMIT) throw new Error(`it has ${ENTRIES_LIMIT / 1024 / 1024} MB`);
+    if (this.#entryOctets === 0) this.#makeRoom();
+    this.#entryOctets += text.length + 1;
+    if (this.#entryOctets > ENTRIES_LIMIT) throw new Error(`it has ${ENTRIES_LIMIT / 1024 / 1024} MB`);
     this.#lines.add(text);
-    this.#later.soon();
+    this.#writer.schedule();
   }
 
-  #prove(): void {
+  #verify(): void {
     try {
-      this.#lines.prove();
+      this.#lines.verify();
     } catch {
       // The next entry tries again.
     }
   }
 
   keep(digest: string, content: Buffer): void {
-    if (this.#unwritten.has(digest) || readOrNothing(this.#contentFile(digest))) return;
+    if (this.#unwritten.has(digest) || readIfPresent(this.#contentFile(digest))) return;
     const packed = gzipSync(content);
-    if (this.#kept + packed.length > CONTENTS_LIMIT) return;
-    this.#kept += packed.length;
+    if (this.#contentOctets + packed.length > CONTENTS_LIMIT) return;
+    this.#contentOctets += packed.length;
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       const file = this.#contentFile(digest);
@@ -95,25 +95,25 @@ export class JournalFiles implements JournalStore {
   }
 
   content(digest: string): Buffer | undefined {
-    return unpacked(this.#unwritten.get(digest) ?? readOrNothing(this.#contentFile(digest)), digest);
+    return unpack(this.#unwritten.get(digest) ?? readIfPresent(this.#contentFile(digest)), digest);
   }
 
   /** Returns the journal of the previous server in this workspace, or undefined when there is none. */
   previous(): OldJournal | undefined {
-    const [name] = this.#ended().reverse();
+    const [name] = this.#endedServers().reverse();
     if (name === undefined) return undefined;
     const folder = join(this.#workspace, name);
     // The entries will be run, so nobody else may have written the file.
     if (!isOwnFile(join(folder, 'journal.jsonl'))) return undefined;
-    const all = [
+    const stored = [
       ...new LineFile(join(folder, 'journal.jsonl'), { limit: 0, kept: 0 }).newestFirst(),
     ].reverse();
-    const lines = all.slice(all.lastIndexOf(CLEARED) + 1);
+    const lines = stored.slice(stored.lastIndexOf(CLEARED) + 1);
     const entries = lines.map((line) => parseLine<Entry>(line, ...SHAPES));
     return {
       entries: entries.filter((entry) => entry !== undefined),
       damaged: entries.filter((entry) => entry === undefined).length,
-      content: (digest) => unpacked(readOrNothing(join(folder, `${digest}.gz`)), digest),
+      content: (digest) => unpack(readIfPresent(join(folder, `${digest}.gz`)), digest),
     };
   }
 
@@ -122,26 +122,26 @@ export class JournalFiles implements JournalStore {
   }
 
   /** Folders of the ended servers of this workspace, oldest first. */
-  #ended(): string[] {
+  #endedServers(): string[] {
     return namesIn(this.#workspace)
       .filter((name) => !runs(Number(/^\d{17}-(\d+)$/.exec(name)?.[1])))
       .sort();
   }
 
   #makeRoom(): void {
-    for (const name of this.#ended().slice(0, -KEPT)) remove(join(this.#workspace, name));
+    for (const name of this.#endedServers().slice(0, -JOURNAL_LIMIT)) remove(join(this.#workspace, name));
     const folder = join(this.#workspace, '..');
     const others = namesIn(folder).filter((name) => join(folder, name) !== this.#workspace);
     // A workspace is as old as its last journal, whose name begins with a time.
     const oldest = others
       .map((name) => ({ name, last: namesIn(join(folder, name)).sort().at(-1) ?? '' }))
       .sort((one, other) => (one.last < other.last ? -1 : 1));
-    for (const { name } of oldest.slice(0, -(WORKSPACES - 1))) remove(join(folder, name));
+    for (const { name } of oldest.slice(0, -(WORKSPACE_LIMIT - 1))) remove(join(folder, name));
   }
 }
 
 /** Returns the decompressed content of PACKED if its digest is DIGEST; else undefined. */
-function unpacked(packed: Buffer | undefined, digest: string): Buffer | undefined {
+function unpack(packed: Buffer | undefined, digest: string): Buffer | undefined {
   try {
     const content = packed && gunzipSync(packed, { maxOutputLength: CONTENT_LIMIT });
     return content && createHash('sha256').update(content).digest('hex') === digest ? content : undefined;
@@ -150,7 +150,7 @@ function unpacked(packed: Buffer | undefined, digest: string): Buffer | undefine
   }
 }
 
-function readOrNothing(file: string): Buffer | undefined {
+function readIfPresent(file: string): Buffer | undefined {
   return readIfRegular(file, { limit: CONTENTS_LIMIT })?.octets;
 }
 

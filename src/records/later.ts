@@ -1,13 +1,13 @@
 // Delays the writing of records, so that answers do not wait for it: until a short timer, the next read, or the exit.
 
 /** Delay before records are written. Timers come late, so it is half of the 100 ms that a kill may lose. */
-const SOON_MS = 50;
+const DELAY_MS = 50;
 
 /** Instances with records to write. */
-const waiting = new Set<Later>();
-let listens = false;
+const pending = new Set<DeferredWriter>();
+let listening = false;
 
-export class Later {
+export class DeferredWriter {
   readonly #write: () => void;
   #timer: NodeJS.Timeout | undefined;
 
@@ -17,24 +17,24 @@ export class Later {
   }
 
   /** Schedules a write. */
-  soon(): void {
+  schedule(): void {
     if (this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => this.now(), SOON_MS).unref();
-    waiting.add(this);
-    if (!listens) process.on('exit', writeAll);
-    listens = true;
+    this.#timer = setTimeout(() => this.flush(), DELAY_MS).unref();
+    pending.add(this);
+    if (!listening) process.on('exit', writeAll);
+    listening = true;
   }
 
   /** Writes the pending records. */
-  now(): void {
+  flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    waiting.delete(this);
+    pending.delete(this);
     this.#write();
   }
 }
 
 /** Writes all pending records of all instances at once. */
 export function writeAll(): void {
-  for (const later of waiting) later.now();
+  for (const writer of pending) writer.flush();
 }

@@ -24,7 +24,7 @@ export interface LineFileOptions {
 }
 
 /** At most this many octets are added between two checks, so that a check reads little. */
-const UNPROVEN_LIMIT = 64 * 1024;
+const UNVERIFIED_LIMIT = 64 * 1024;
 
 const NEWLINE = 10;
 
@@ -39,9 +39,9 @@ export class LineFile {
   /** Distinguishes files that became full within the same millisecond. */
   #rotations = 1_000_000;
   /** Lines added since the last check, their octets, and the file size at that check. */
-  #unproven: string[] = [];
-  #unprovenOctets = 0;
-  #looked = 0;
+  #unverified: string[] = [];
+  #unverifiedOctets = 0;
+  #verifiedSize = 0;
   /** True when the last line can be torn, because the disk was full. */
   #torn = false;
 
@@ -53,44 +53,44 @@ export class LineFile {
   /** Appends the lines TEXTS; readers see all of them or none. With SYNC, they are on the disk before this returns.
    *  Throws when they cannot be written. */
   append(texts: string | readonly string[], sync = false): void {
-    this.prove();
+    this.verify();
     const lines = typeof texts === 'string' ? `${texts}\n` : texts.map((text) => `${text}\n`).join('');
-    const descriptor = this.#look(lines.length);
-    this.#looked += this.#write(descriptor, lines);
+    const descriptor = this.#descriptorFor(lines.length);
+    this.#verifiedSize += this.#write(descriptor, lines);
     if (sync) fsyncSync(descriptor);
   }
 
   /** Appends the line TEXT without checking the file, if it was checked before. The file can have been removed
-   *  meanwhile, or its last line torn: TEXT is certain to be there only after the next call of prove. */
+   *  meanwhile, or its last line torn: TEXT is certain to be there only after the next call of verify. */
   add(text: string): void {
     if (this.#descriptor === undefined || this.#torn) {
       this.append(text);
       return;
     }
-    this.#unprovenOctets += this.#write(this.#descriptor, `${text}\n`);
-    this.#unproven.push(text);
-    if (this.#unprovenOctets > UNPROVEN_LIMIT) this.prove();
+    this.#unverifiedOctets += this.#write(this.#descriptor, `${text}\n`);
+    this.#unverified.push(text);
+    if (this.#unverifiedOctets > UNVERIFIED_LIMIT) this.verify();
   }
 
   /** Checks that added lines are in the file, appends missing ones, and begins a new file when it is full. Throws when
    *  a line cannot be written; the next call tries again. */
-  prove(): void {
-    if (this.#descriptor === undefined || this.#unproven.length === 0) return;
+  verify(): void {
+    if (this.#descriptor === undefined || this.#unverified.length === 0) return;
     const { nlink, size } = fstatSync(this.#descriptor);
     // A file that was emptied meanwhile can have the lines anywhere.
-    const start = size < this.#looked + this.#unprovenOctets ? 0 : this.#looked;
-    const there = nlink === 0 ? '' : readRange(this.#descriptor, start, size).toString('utf8');
-    const whole = new Set(there.split('\n').slice(0, -1));
-    const missing = this.#unproven.filter((text) => !whole.has(text));
-    this.#unproven = [];
+    const start = size < this.#verifiedSize + this.#unverifiedOctets ? 0 : this.#verifiedSize;
+    const tail = nlink === 0 ? '' : readRange(this.#descriptor, start, size).toString('utf8');
+    const present = new Set(tail.split('\n').slice(0, -1));
+    const missing = this.#unverified.filter((text) => !present.has(text));
+    this.#unverified = [];
     try {
-      this.#look(0);
+      this.#descriptorFor(0);
       if (missing.length > 0) this.append(missing);
     } catch (error) {
-      this.#unproven = missing;
+      this.#unverified = missing;
       throw error;
     }
-    this.#unprovenOctets = 0;
+    this.#unverifiedOctets = 0;
   }
 
   /** Returns all kept lines, newest first, including lines that a crash has cut. READING counts the octets read. */
@@ -109,14 +109,14 @@ export class LineFile {
   }
 
   /** Returns a descriptor of the current file, after beginning a new one when MORE bytes do not fit. */
-  #look(more: number): number {
+  #descriptorFor(more: number): number {
     if (this.#descriptor !== undefined && !this.#isCurrent()) this.#close();
     this.#descriptor ??= this.#openFile();
     const { size } = fstatSync(this.#descriptor);
-    if (size === 0 || size + more <= this.#options.limit) return this.#whole(this.#descriptor, size);
+    if (size === 0 || size + more <= this.#options.limit) return this.#endLastLine(this.#descriptor, size);
     this.#rotate();
     this.#descriptor = this.#openFile();
-    return this.#whole(this.#descriptor, fstatSync(this.#descriptor).size);
+    return this.#endLastLine(this.#descriptor, fstatSync(this.#descriptor).size);
   }
 
   /** Writes LINES; returns their length in octets. */
@@ -141,11 +141,11 @@ export class LineFile {
 
   /** Ends the last line of DESCRIPTOR if it has no newline, and returns DESCRIPTOR. A crash, even of another server, or
    *  a full disk can have cut the line, and the next line must be whole. */
-  #whole(descriptor: number, size: number): number {
+  #endLastLine(descriptor: number, size: number): number {
     const [last = NEWLINE] = readRange(descriptor, size - 1, size);
     if (last !== NEWLINE) writeSync(descriptor, '\n');
     this.#torn = false;
-    this.#looked = size;
+    this.#verifiedSize = size;
     return descriptor;
   }
 
@@ -166,12 +166,12 @@ export class LineFile {
   /** The full files, oldest first. */
   #full(): string[] {
     const { dir, name, ext } = parse(this.path);
-    const own = (file: string) =>
+    const isFullFile = (file: string) =>
       file.startsWith(`${name}.`) &&
       file.endsWith(ext) &&
       /^\d{17}-\d+-\d+$/.test(basename(file, ext).slice(name.length + 1));
     return namesIn(dir)
-      .filter(own)
+      .filter(isFullFile)
       .sort()
       .map((file) => join(dir, file));
   }

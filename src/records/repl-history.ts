@@ -6,16 +6,16 @@ import { dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import type { Reading } from './backwards.ts';
 import { removeOldest, workspaceDigest } from './folder.ts';
-import { Later } from './later.ts';
+import { DeferredWriter } from './later.ts';
 import { LineFile } from './lines.ts';
-import { cut, parseLine, shapeOf, timeText } from './shorten.ts';
+import { parseLine, shapeOf, timeText, truncate } from './shorten.ts';
 
 /** Size limit of a file in bytes, and how many full files are kept. */
 const FILES = { limit: 2_000_000, kept: 2 };
 /** Length limit of each text of an evaluation, in characters. */
 const TEXT_LIMIT = 4000;
 /** At most this many characters wait to be written: a burst of long evaluations must not fill the memory. */
-const WAITING_LIMIT = 64 * 1024;
+const PENDING_LIMIT = 64 * 1024;
 /** At most this many evaluations are kept in memory, when no file is used. */
 const MEMORY_LIMIT = 200;
 
@@ -37,7 +37,7 @@ export interface Evaluation {
 }
 
 /** An evaluation before it is recorded. */
-type Added = Omit<Evaluation, 'time' | 'server'>;
+type NewEvaluation = Omit<Evaluation, 'time' | 'server'>;
 
 const SHAPE = shapeOf({
   time: 'string',
@@ -60,12 +60,12 @@ export class ReplHistory {
   /** Lines of the newest evaluations, when no file is used. */
   #memory: string[] = [];
   readonly #server = randomUUID().slice(0, 8);
-  #waiting: { at: number; evaluation: Added }[] = [];
-  #waitingLength = 0;
-  readonly #later = new Later(() => this.#write());
+  #pending: { at: number; evaluation: NewEvaluation }[] = [];
+  #pendingLength = 0;
+  readonly #writer = new DeferredWriter(() => this.#write());
   /** Whether a write was tried, and whether one failed. */
-  #tried = false;
-  #failed = false;
+  #writeTried = false;
+  #writeFailed = false;
   readonly #notes: string[] = [];
 
   /** Records evaluations in the file PATH; without PATH, keeps the newest in memory. */
@@ -84,19 +84,19 @@ export class ReplHistory {
   }
 
   /** Records EVALUATION, which ends now. */
-  add(evaluation: Added): void {
-    this.#waiting.push({ at: Date.now(), evaluation });
+  add(evaluation: NewEvaluation): void {
+    this.#pending.push({ at: Date.now(), evaluation });
     const { form, values = '', output = '', error } = evaluation;
-    this.#waitingLength += form.length + values.length + output.length;
+    this.#pendingLength += form.length + values.length + output.length;
     // At once: the first, so that its answer reports if none can be written, and failures, which can end the server.
-    const now = !this.#tried || error !== undefined;
-    if (now || this.#waitingLength > WAITING_LIMIT) this.flush();
-    else this.#later.soon();
+    const now = !this.#writeTried || error !== undefined;
+    if (now || this.#pendingLength > PENDING_LIMIT) this.flush();
+    else this.#writer.schedule();
   }
 
   /** Writes all pending evaluations. */
   flush(): void {
-    this.#later.now();
+    this.#writer.flush();
   }
 
   /** Returns notes for people since the last call: that evaluations cannot be recorded. */
@@ -105,12 +105,12 @@ export class ReplHistory {
   }
 
   #write(): void {
-    const waiting = this.#waiting;
-    if (waiting.length === 0) return;
-    this.#waiting = [];
-    this.#waitingLength = 0;
-    this.#tried = true;
-    const lines = waiting.map((each) => lineOf(each, this.#server));
+    const pending = this.#pending;
+    if (pending.length === 0) return;
+    this.#pending = [];
+    this.#pendingLength = 0;
+    this.#writeTried = true;
+    const lines = pending.map((item) => lineOf(item, this.#server));
     if (this.#lines === undefined) {
       this.#memory = [...this.#memory, ...lines].slice(-MEMORY_LIMIT);
       return;
@@ -119,8 +119,8 @@ export class ReplHistory {
       if (!existsSync(this.#lines.path)) removeOldest(dirname(this.#lines.path));
       this.#lines.append(lines);
     } catch (error) {
-      if (this.#failed) return;
-      this.#failed = true;
+      if (this.#writeFailed) return;
+      this.#writeFailed = true;
       this.#notes.push(
         `Note: evaluations cannot be kept for get_repl_history (${messageOf(error)}); they go on without it.`,
       );
@@ -138,10 +138,10 @@ export class ReplHistory {
 }
 
 /** Returns the line for EVALUATION, which SERVER requested and which ended at AT. */
-function lineOf({ at, evaluation }: { at: number; evaluation: Added }, server: string): string {
+function lineOf({ at, evaluation }: { at: number; evaluation: NewEvaluation }, server: string): string {
   const texts = Object.entries(evaluation).map(([key, value]) => [
     key,
-    typeof value === 'string' ? cut(value, TEXT_LIMIT) : value,
+    typeof value === 'string' ? truncate(value, TEXT_LIMIT) : value,
   ]);
   return JSON.stringify({ time: timeText(at), server, ...Object.fromEntries(texts) });
 }

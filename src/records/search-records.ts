@@ -2,9 +2,9 @@
 
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Served, ServedStore } from '../catalog/memory.ts';
+import type { RequestStore, ServedRequest } from '../catalog/memory.ts';
 import { removeOldest } from './folder.ts';
-import { Later } from './later.ts';
+import { DeferredWriter } from './later.ts';
 import { LineFile } from './lines.ts';
 import { parseLine, shapeOf, timeText } from './shorten.ts';
 
@@ -13,34 +13,34 @@ const FILES = { limit: 250_000, kept: 1 };
 
 const SHAPE = shapeOf({ time: 'string', query: 'string', tool: 'string' });
 
-export class SearchRecords implements ServedStore {
+export class SearchRecords implements RequestStore {
   readonly #lines: LineFile;
-  #waiting: string[] = [];
-  readonly #later = new Later(() => this.#write());
+  #pending: string[] = [];
+  readonly #writer = new DeferredWriter(() => this.#write());
 
   /** The records in the file PATH. */
   constructor(path: string) {
     this.#lines = new LineFile(path, FILES);
   }
 
-  add({ query, tool }: Served): void {
-    this.#waiting.push(JSON.stringify({ time: timeText(Date.now()), query, tool }));
-    this.#later.soon();
+  add({ query, tool }: ServedRequest): void {
+    this.#pending.push(JSON.stringify({ time: timeText(Date.now()), query, tool }));
+    this.#writer.schedule();
   }
 
-  *newestFirst(): Generator<Served> {
+  *newestFirst(): Generator<ServedRequest> {
     for (const text of this.#lines.newestFirst()) {
-      const line = parseLine<Served>(text, SHAPE);
+      const line = parseLine<ServedRequest>(text, SHAPE);
       if (line !== undefined) yield { query: line.query, tool: line.tool };
     }
   }
 
   #write(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const pending = this.#pending;
+    this.#pending = [];
     try {
       if (!existsSync(this.#lines.path)) removeOldest(dirname(this.#lines.path));
-      this.#lines.append(waiting);
+      this.#lines.append(pending);
     } catch {
       // The searches are answered all the same, but not remembered.
     }

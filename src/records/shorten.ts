@@ -3,17 +3,17 @@
 import { createHash } from 'node:crypto';
 
 /** Cache of the last second that was formatted, as there are many calls in a second. */
-let second = Number.NaN;
-let secondText = '';
+let cachedSecond = Number.NaN;
+let cachedText = '';
 
 /** Returns the time AT, in whole milliseconds since 1970, as records write it. */
 export function timeText(at: number): string {
   const milliseconds = at % 1000;
-  if (at - milliseconds !== second) {
-    second = at - milliseconds;
-    secondText = new Date(second).toISOString().slice(0, -4);
+  if (at - milliseconds !== cachedSecond) {
+    cachedSecond = at - milliseconds;
+    cachedText = new Date(cachedSecond).toISOString().slice(0, -4);
   }
-  return `${secondText}${String(milliseconds).padStart(3, '0')}Z`;
+  return `${cachedText}${String(milliseconds).padStart(3, '0')}Z`;
 }
 
 /** The type of each field of a line, or its possible values; `?` marks optional fields. Other fields are ignored. */
@@ -24,11 +24,11 @@ export type Shape = (value: Record<string, unknown>) => boolean;
 
 /** Returns the check that a line has FIELDS. */
 export function shapeOf(fields: Fields): Shape {
-  const checks = Object.entries(fields).map(([key, wanted]) => {
-    if (typeof wanted !== 'string') {
-      return (value: Record<string, unknown>) => wanted.some((each) => each === value[key]);
+  const checks = Object.entries(fields).map(([key, expected]) => {
+    if (typeof expected !== 'string') {
+      return (value: Record<string, unknown>) => expected.some((allowed) => allowed === value[key]);
     }
-    const [type, optional] = [wanted.replace('?', ''), wanted.endsWith('?')];
+    const [type, optional] = [expected.replace('?', ''), expected.endsWith('?')];
     return (value: Record<string, unknown>) =>
       typeof value[key] === type || (optional && value[key] === undefined);
   });
@@ -39,7 +39,7 @@ export function shapeOf(fields: Fields): Shape {
 export function parseLine<Line extends object>(text: string, ...shapes: Shape[]): Line | undefined {
   try {
     const value = (JSON.parse(text) ?? {}) as Record<string, unknown>;
-    return shapes.some((has) => has(value)) ? (value as Line) : undefined;
+    return shapes.some((fits) => fits(value)) ? (value as Line) : undefined;
   } catch {
     return undefined;
   }
@@ -52,7 +52,7 @@ export function digestText(text: string): string {
 }
 
 /** Returns TEXT; a long one as its first LIMIT characters and its digest, by which equal texts can be recognized. */
-export function cut(text: string, limit: number): string {
+export function truncate(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const digest = createHash('sha256').update(text).digest('hex');
   return `${text.slice(0, limit)}[... ${text.length - limit} more characters, SHA-256 of all ${digest}]`;

@@ -26,7 +26,7 @@ test('S1.15 what each term tells is added up for the documents that have it, how
       for (const { term, value } of list) postings.add(term, id, value);
     });
     const tally = tallyOf(documents.length);
-    for (const term of asked) postings.addUp(term, 2, tally);
+    for (const term of asked) postings.accumulate(term, 2, tally);
     const plain = documents.map((list) => {
       const values = asked.flatMap((term) => list.filter((each) => each.term === term));
       return values.reduce((sum, { value }) => sum + 2 * value, 0);
@@ -35,7 +35,7 @@ test('S1.15 what each term tells is added up for the documents that have it, how
     const holders = documents.flatMap((list, id) => list.filter(({ term }) => term === 7).map(() => id));
     expect(postings.holders(7)).toEqual(holders);
     const ids = some.toSorted((one, other) => one - other);
-    expect(postings.among(7, ids)).toEqual(ids.filter((id) => holders.includes(id)));
+    expect(postings.intersect(7, ids)).toEqual(ids.filter((id) => holders.includes(id)));
   };
   const once = { selector: ({ term }: { term: number }) => term };
   const documents = fc.array(fc.uniqueArray(adding, { ...once, maxLength: 6 }), { maxLength: 30 });
@@ -65,7 +65,7 @@ test('S1.15 the best documents are those that adding and sorting all of them giv
     });
     for (const { weights, most, kinds, gone } of searches) {
       if (left.delete(gone)) tally.delete(gone);
-      for (const [term, weight] of weights.entries()) postings.addUp(term, weight, tally);
+      for (const [term, weight] of weights.entries()) postings.accumulate(term, weight, tally);
       const plain = documents.map((list, id) => ({ id, score: plainSum(list, weights) }));
       const all = plain.filter(({ id, score }) => score > 0 && id % kinds === 0 && left.has(id));
       all.sort((one, other) => other.score - one.score || one.id - other.id);
@@ -104,9 +104,9 @@ test('S1.15 a slip is mended to a word that none of all words is nearer than', (
   const check = (known: string[], slip: string) => {
     const most = slip.length < 8 ? 1.5 : 2.5;
     const least = Math.min(most, ...known.map((each) => costs(slip, each)));
-    const mended = new Spelling(known).mended(slip);
-    if (least === most) expect(mended).toBe(slip);
-    else expect([known.includes(mended), costs(slip, mended)]).toEqual([true, least]);
+    const corrected = new Spelling(known).corrected(slip);
+    if (least === most) expect(corrected).toBe(slip);
+    else expect([known.includes(corrected), costs(slip, corrected)]).toEqual([true, least]);
   };
   fc.assert(fc.property(fc.uniqueArray(word, { maxLength: 30 }), word, check), { numRuns: 3000 });
 });

@@ -116,10 +116,10 @@ test.each([
   lines.add('one');
   happens();
   lines.add('two');
-  lines.prove();
+  lines.verify();
   expect([...lines.newestFirst()]).toEqual(expected);
   lines.add('three');
-  lines.prove();
+  lines.verify();
   expect([...lines.newestFirst()]).toEqual(['three', ...expected]);
 });
 
@@ -129,9 +129,9 @@ test('what cannot be proven is tried again', () => {
   lines.add('one');
   folder.remove();
   writeFileSync(folder.path, 'a file where the folder should be');
-  expect(() => lines.prove()).toThrow(/EEXIST|ENOTDIR/);
+  expect(() => lines.verify()).toThrow(/EEXIST|ENOTDIR/);
   rmSync(folder.path);
-  lines.prove();
+  lines.verify();
   expect([...lines.newestFirst()]).toEqual(['one']);
 });
 
