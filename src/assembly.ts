@@ -9,7 +9,7 @@ import { type Config, isTooWide } from './config.ts';
 import { UsageError } from './errors.ts';
 import { realPathOf } from './files/answering.ts';
 import { Intents } from './files/intents.ts';
-import { takeBackUnfinished } from './files/together.ts';
+import { rollBackUnfinished } from './files/together.ts';
 import { Workspace } from './files/workspace.ts';
 import type { Image, ImageTools } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
@@ -34,7 +34,7 @@ import { SearchRecords } from './records/search-records.ts';
 import { HOME, sandboxOf, sandboxText } from './sandboxing.ts';
 import type { Holds } from './tools/debug/hold.ts';
 import { LongCalls } from './tools/execution/long-calls.ts';
-import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
+import { agentQTools, furtherTools, type ToolDependencies } from './tools/index.ts';
 import { LispTools } from './tools/lisp.ts';
 import { namedFiles } from './tools/named-files.ts';
 import { noticeText } from './tools/notice-text.ts';
@@ -81,7 +81,7 @@ export interface Assembly {
   catalog: Catalog;
   executor: Executor;
   questions: OpenQuestions;
-  grounds: Grounds;
+  grounds: ToolDependencies;
 }
 
 /** Timeouts that the user does not set; the default applies where one is absent. */
@@ -154,7 +154,7 @@ export function assembleParts(
     onEnd: (call) => memory?.ended(call),
     standing: standingApprovals(config, workspace),
     audit: log,
-    ready: takeBackUnfinished(workspace, intents).then((told) => void notices.push(...told)),
+    ready: rollBackUnfinished(workspace, intents).then((told) => void notices.push(...told)),
     ...(sandbox && { remark: refusals(config.root, sandbox) }),
     takeNotices: () => [
       ...notices.splice(0),
@@ -165,7 +165,7 @@ export function assembleParts(
     ],
   });
   const questions = new OpenQuestions(config.answerSeconds);
-  const grounds: Grounds = {
+  const grounds: ToolDependencies = {
     places: new Places(workspace.root, { forbids, features: () => image.features }),
     holds,
     image,
@@ -191,7 +191,7 @@ function refusals(
 }
 
 /** Returns CONFIG's records on the disk: of calls, evaluations, and edits to several files in progress (INTENTS). */
-function recordsOf(config: Config): Pick<Grounds, 'log' | 'history' | 'intents'> {
+function recordsOf(config: Config): Pick<ToolDependencies, 'log' | 'history' | 'intents'> {
   const { root, histories } = config;
   return {
     log: new AuditLog(config.audit, root, config.auditTexts),
@@ -211,7 +211,7 @@ function memoryOf({ memory, searches, root }: Config, catalog: Catalog): SearchM
 
 /** Returns the exchange of tools between REGISTRY and the image of GROUNDS, which gets proxies of the eighteen tools.
  *  HOLDS is cleared together with the tools of a lost image. */
-function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => Grounds): ImageTools {
+function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => ToolDependencies): ImageTools {
   const tools = new LispTools(
     registry.mirror,
     () => grounds().image,

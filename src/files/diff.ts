@@ -5,11 +5,11 @@ import { type Hunk, hunksBetween } from './line-changes.ts';
 import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 
 /** Characters of a line that a person surely sees. */
-const LONG = 200;
+const VISIBLE_LENGTH = 200;
 /** A tab counts as this many characters. */
 const TAB = ' '.repeat(8);
 /** A note names at most this many lines that may hold more than is seen. */
-const TOLD = 10;
+const NOTE_LIMIT = 10;
 
 /** Returns the hunks of the unified diff from BEFORE to AFTER with three lines of context. */
 export function diffHunks(before: string, after: string): { summary: string; text: string } {
@@ -20,8 +20,8 @@ export function diffHunks(before: string, after: string): { summary: string; tex
 /** Compares line ends only when AFTER mixes them. Otherwise a note, not the diff, shows that they change. */
 function hunksOf(before: string, after: string): Hunk[] {
   const mixed = isMixed(after);
-  const [old, young] = [before, after].map((text) => (mixed ? text : text.replaceAll('\r\n', '\n')));
-  return hunksBetween(old ?? '', young ?? '');
+  const [old, updated] = [before, after].map((text) => (mixed ? text : text.replaceAll('\r\n', '\n')));
+  return hunksBetween(old ?? '', updated ?? '');
 }
 
 function hunksText(hunks: readonly Hunk[]): string {
@@ -144,19 +144,20 @@ function addedOutOfSight({ newStart, lines }: Hunk): number[] {
 /** True when LINE may hold more than is seen: it is long, or ends in white space. */
 function isOutOfSight(line: string): boolean {
   return (
-    (line.length > LONG / TAB.length && line.replaceAll('\t', TAB).length > LONG) || /[ \t]\r?$/.test(line)
+    (line.length > VISIBLE_LENGTH / TAB.length && line.replaceAll('\t', TAB).length > VISIBLE_LENGTH) ||
+    /[ \t]\r?$/.test(line)
   );
 }
 
 /** Returns a note with the line numbers OUT_OF_SIGHT; undefined without any. */
 function sightNote(outOfSight: readonly number[]): QuestionLine | undefined {
-  const numbers = outOfSight.slice(0, TOLD).map((number) => questionLine`${number}`);
+  const numbers = outOfSight.slice(0, NOTE_LIMIT).map((number) => questionLine`${number}`);
   if (numbers.length === 0) return undefined;
   if (numbers.length === 1)
-    return questionLine`Note: line ${numbers} is longer than ${LONG} characters or ends in white space.`;
-  const left = outOfSight.length - numbers.length;
-  const more = left > 0 ? questionLine` and ${left} more` : questionLine``;
-  return questionLine`Note: lines ${numbers}${more} are longer than ${LONG} characters or end in white space.`;
+    return questionLine`Note: line ${numbers} is longer than ${VISIBLE_LENGTH} characters or ends in white space.`;
+  const omitted = outOfSight.length - numbers.length;
+  const more = omitted > 0 ? questionLine` and ${omitted} more` : questionLine``;
+  return questionLine`Note: lines ${numbers}${more} are longer than ${VISIBLE_LENGTH} characters or end in white space.`;
 }
 
 /** Returns the change that creates the file NAME with the text AFTER. */

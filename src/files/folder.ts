@@ -3,12 +3,12 @@
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { answered } from './answering.ts';
+import { withFileTimeout } from './answering.ts';
 import { openRegular } from './regular.ts';
 
 /** Linux has a path for an open directory: names under it are in that very directory. Elsewhere the real path is used
  *  and checked again after each use, except after the rename that ends a write. */
-const HOLDS = existsSync('/proc/self/fd');
+const HAS_DESCRIPTOR_PATHS = existsSync('/proc/self/fd');
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
 /** A regular file that is open for reading. */
@@ -31,9 +31,9 @@ export class Folder {
   /** Opens the directory at PATH, which must not be a link. Links in its parents are followed, so the caller checks
    *  `path`. */
   static async open(path: string): Promise<Folder> {
-    const handle = await answered(path, () => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    const handle = await withFileTimeout(path, () => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     try {
-      const real = await (HOLDS ? readlink(`/proc/self/fd/${handle.fd}`) : realpath(path));
+      const real = await (HAS_DESCRIPTOR_PATHS ? readlink(`/proc/self/fd/${handle.fd}`) : realpath(path));
       const folder = new Folder(handle, real);
       await folder.#confirmPath();
       return folder;
@@ -45,19 +45,19 @@ export class Folder {
 
   /** Returns a path for NAME, a single component, in this directory. */
   at(name: string): string {
-    return HOLDS ? `/proc/self/fd/${this.#handle.fd}/${name}` : join(this.path, name);
+    return HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${this.#handle.fd}/${name}` : join(this.path, name);
   }
 
   /** Opens NAME for reading; undefined if missing. Returns only the stats of anything but a regular file. */
   async openFile(name: string): Promise<OpenFile | { stats: Stats } | undefined> {
-    const found = await answered(this.path, () => lstat(this.at(name))).catch(
+    const found = await withFileTimeout(this.path, () => lstat(this.at(name))).catch(
       (error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return undefined;
         throw error;
       },
     );
     if (!found?.isFile()) return found && { stats: found };
-    const { handle, stats } = await answered(this.path, () => openRegular(this.at(name)));
+    const { handle, stats } = await withFileTimeout(this.path, () => openRegular(this.at(name)));
     try {
       await this.confirm(name, stats);
     } catch (error) {
@@ -67,16 +67,16 @@ export class Folder {
     return handle === undefined ? { stats } : { handle, stats };
   }
 
-  /** Opens the directory NAME in this one. When it is missing, creates it and returns MADE as true. */
-  async openOrMake(name: string): Promise<{ folder: Folder; made: boolean }> {
-    const made = await mkdir(this.at(name)).then(
+  /** Opens the directory NAME in this one. When it is missing, creates it and returns CREATED as true. */
+  async openOrMake(name: string): Promise<{ folder: Folder; created: boolean }> {
+    const created = await mkdir(this.at(name)).then(
       () => true,
       (error: NodeJS.ErrnoException) => {
         if (error.code === 'EEXIST') return false;
         throw error;
       },
     );
-    return { folder: await Folder.open(this.at(name)), made };
+    return { folder: await Folder.open(this.at(name)), created };
   }
 
   /** Removes the directory NAME in this one if it is empty. */
@@ -86,13 +86,13 @@ export class Folder {
 
   /** Throws unless NAME in this directory is the open file with STATS. */
   async confirm(name: string, stats: Stats): Promise<void> {
-    if (HOLDS) return;
+    if (HAS_DESCRIPTOR_PATHS) return;
     await this.#confirmPath();
     if (!sameFile(stats, await lstat(this.at(name)))) throw stale();
   }
 
   async #confirmPath(): Promise<void> {
-    if (HOLDS) return;
+    if (HAS_DESCRIPTOR_PATHS) return;
     const same = sameFile(await this.#handle.stat(), await stat(this.path));
     if (!same || (await realpath(this.path)) !== this.path) throw stale();
   }

@@ -43,19 +43,19 @@ export class Intents {
   }
 
   /** Returns the records of servers that are gone, each with a function that removes it. */
-  async left(): Promise<{ files: IntendedFile[]; settled: () => Promise<void> }[]> {
+  async unfinished(): Promise<{ files: IntendedFile[]; remove: () => Promise<void> }[]> {
     const names = await readdir(this.#folder).catch(() => []);
-    // A record with our process ID is of a former process: this one calls `begin` only after `left`.
+    // A record with our process ID is of a former process: this one calls `begin` only after `unfinished`.
     const isGone = (pid: number) => pid === process.pid || !runs(pid);
     const gone = names.filter((name) => NAME.test(name) && isGone(Number(NAME.exec(name)?.[1])));
     const found = [];
     for (const name of gone) {
       const path = join(this.#folder, name);
-      const note = readIfRegular(path, { limit: LIMIT });
-      const files = note && isOwn(note.stats) ? filesIn(note.octets.toString('utf8')) : undefined;
+      const record = readIfRegular(path, { limit: LIMIT });
+      const files = record && isOwn(record.stats) ? filesIn(record.octets.toString('utf8')) : undefined;
       // The record is incomplete, so no file was touched yet: the whole record is written first.
       if (files === undefined) await forget(path);
-      else found.push({ files, settled: () => forget(path) });
+      else found.push({ files, remove: () => forget(path) });
     }
     return found;
   }
@@ -77,11 +77,11 @@ async function forget(path: string): Promise<void> {
 function filesIn(text: string): IntendedFile[] | undefined {
   try {
     const files: unknown = JSON.parse(text);
-    const fits = (each: unknown) =>
+    const isIntendedFile = (file: unknown) =>
       ['path', 'old', 'before', 'after'].every(
-        (name) => typeof (each as { [name: string]: unknown } | null)?.[name] === 'string',
+        (name) => typeof (file as { [name: string]: unknown } | null)?.[name] === 'string',
       );
-    return Array.isArray(files) && files.every(fits) ? files : undefined;
+    return Array.isArray(files) && files.every(isIntendedFile) ? files : undefined;
   } catch {
     return undefined;
   }

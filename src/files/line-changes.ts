@@ -31,7 +31,7 @@ const MOST_DIVISIONS = 4;
 
 /** Returns the hunks of the unified diff from BEFORE to AFTER. It is minimal unless very many lines changed. */
 export function hunksBetween(before: string, after: string): Hunk[] {
-  const steps = { left: MOST_CHANGES ** 2 };
+  const steps = { remaining: MOST_CHANGES ** 2 };
   return hunksOf(runsBetween(piecesOf(before), piecesOf(after), steps, 0));
 }
 
@@ -40,22 +40,22 @@ function piecesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Returns the runs from OLD to YOUNG. STEPS, a shared budget, limits the search for a minimal diff. DIVISIONS is the
+/** Returns the runs from OLD to UPDATED. STEPS, a shared budget, limits the search for a minimal diff. DIVISIONS is the
  *  depth of division by anchors. */
 function runsBetween(
   old: readonly string[],
-  young: readonly string[],
-  steps: { left: number },
+  updated: readonly string[],
+  steps: { remaining: number },
   divisions: number,
 ): Run[] {
-  const shorter = Math.min(old.length, young.length);
+  const shorter = Math.min(old.length, updated.length);
   let head = 0;
-  while (head < shorter && old[head] === young[head]) head++;
+  while (head < shorter && old[head] === updated[head]) head++;
   let tail = 0;
-  while (tail < shorter - head && old.at(-1 - tail) === young.at(-1 - tail)) tail++;
+  while (tail < shorter - head && old.at(-1 - tail) === updated.at(-1 - tail)) tail++;
   const middle = changedRuns(
     old.slice(head, old.length - tail),
-    young.slice(head, young.length - tail),
+    updated.slice(head, updated.length - tail),
     steps,
     divisions,
   );
@@ -68,18 +68,21 @@ function runsBetween(
 
 function changedRuns(
   old: readonly string[],
-  young: readonly string[],
-  steps: { left: number },
+  updated: readonly string[],
+  steps: { remaining: number },
   divisions: number,
 ): Run[] {
   const replaced: Run[] = [
     { mark: '-', lines: old },
-    { mark: '+', lines: young },
+    { mark: '+', lines: updated },
   ];
-  if (old.length + young.length <= 2 || old.length === 0 || young.length === 0) return replaced;
-  const most = Math.min(old.length + young.length, Math.floor(Math.sqrt(Math.max(0, steps.left))));
-  steps.left -= most ** 2;
-  const found = diffArrays([...old], [...young], { maxEditLength: most });
+  if (old.length + updated.length <= 2 || old.length === 0 || updated.length === 0) return replaced;
+  const editLimit = Math.min(
+    old.length + updated.length,
+    Math.floor(Math.sqrt(Math.max(0, steps.remaining))),
+  );
+  steps.remaining -= editLimit ** 2;
+  const found = diffArrays([...old], [...updated], { maxEditLength: editLimit });
   if (found !== undefined) {
     const runs = found.map(
       ({ added, removed, value }): Run => ({
@@ -88,39 +91,44 @@ function changedRuns(
       }),
     );
     const changed = runs.reduce((sum, { mark, lines }) => sum + (mark === ' ' ? 0 : lines.length), 0);
-    steps.left += most ** 2 - changed ** 2;
+    steps.remaining += editLimit ** 2 - changed ** 2;
     return runs;
   }
-  const anchors = divisions < MOST_DIVISIONS ? anchorsOf(old, young) : [];
+  const anchors = divisions < MOST_DIVISIONS ? anchorsOf(old, updated) : [];
   if (anchors.length === 0) return replaced;
   let [from, to] = [0, 0];
-  const runs = anchors.flatMap(([one, other]) => {
-    const between = runsBetween(old.slice(from, one), young.slice(to, other), steps, divisions + 1);
-    [from, to] = [one + 1, other + 1];
-    return [...between, { mark: ' ' as const, lines: old.slice(one, from) }];
+  const runs = anchors.flatMap(([oldIndex, updatedIndex]) => {
+    const between = runsBetween(
+      old.slice(from, oldIndex),
+      updated.slice(to, updatedIndex),
+      steps,
+      divisions + 1,
+    );
+    [from, to] = [oldIndex + 1, updatedIndex + 1];
+    return [...between, { mark: ' ' as const, lines: old.slice(oldIndex, from) }];
   });
-  return [...runs, ...runsBetween(old.slice(from), young.slice(to), steps, divisions + 1)];
+  return [...runs, ...runsBetween(old.slice(from), updated.slice(to), steps, divisions + 1)];
 }
 
-/** Returns index pairs of lines that occur once in OLD and once in YOUNG: the longest sequence ordered alike in
+/** Returns index pairs of lines that occur once in OLD and once in UPDATED: the longest sequence ordered alike in
  *  both. */
-function anchorsOf(old: readonly string[], young: readonly string[]): [number, number][] {
-  const inYoung = placesIn(young);
+function anchorsOf(old: readonly string[], updated: readonly string[]): [number, number][] {
+  const updatedIndices = uniqueIndices(updated);
   const pairs: [number, number][] = [];
-  for (const [line, index] of placesIn(old)) {
-    const other = index === SEVERAL ? undefined : inYoung.get(line);
-    if (other !== undefined && other !== SEVERAL) pairs.push([index, other]);
+  for (const [line, index] of uniqueIndices(old)) {
+    const updatedIndex = index === REPEATED ? undefined : updatedIndices.get(line);
+    if (updatedIndex !== undefined && updatedIndex !== REPEATED) pairs.push([index, updatedIndex]);
   }
   return longestAscending(pairs);
 }
 
 /** Index of a line that occurs more than once. */
-const SEVERAL = -1;
+const REPEATED = -1;
 
-/** Returns the index of each of LINES, or SEVERAL, in order of first occurrence. */
-function placesIn(lines: readonly string[]): Map<string, number> {
+/** Returns the index of each of LINES, or REPEATED, in order of first occurrence. */
+function uniqueIndices(lines: readonly string[]): Map<string, number> {
   const places = new Map<string, number>();
-  for (const [index, line] of lines.entries()) places.set(line, places.has(line) ? SEVERAL : index);
+  for (const [index, line] of lines.entries()) places.set(line, places.has(line) ? REPEATED : index);
   return places;
 }
 
@@ -128,7 +136,7 @@ function placesIn(lines: readonly string[]): Map<string, number> {
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
   // ends[n] is the index of the last pair of an ascending subsequence of n + 1 pairs: the one that ends lowest.
   const ends: number[] = [];
-  const before: (number | undefined)[] = [];
+  const predecessors: (number | undefined)[] = [];
   const secondOf = (index: number | undefined) => pairs[index ?? -1]?.[1] ?? -1;
   for (const [index, [, second]] of pairs.entries()) {
     let [low, high] = [0, ends.length];
@@ -137,31 +145,32 @@ function longestAscending(pairs: readonly [number, number][]): [number, number][
       if (secondOf(ends[middle]) < second) low = middle + 1;
       else high = middle;
     }
-    before[index] = ends[low - 1];
+    predecessors[index] = ends[low - 1];
     ends[low] = index;
   }
   const longest: [number, number][] = [];
-  for (let at = ends.at(-1); at !== undefined; at = before[at]) longest.push(...pairs.slice(at, at + 1));
+  for (let at = ends.at(-1); at !== undefined; at = predecessors[at])
+    longest.push(...pairs.slice(at, at + 1));
   return longest.reverse();
 }
 
 /** Returns the hunks of RUNS. */
 function hunksOf(runs: readonly Run[]): Hunk[] {
   const hunks: Hunk[] = [];
-  let [oldLine, newLine, same] = [1, 1, [] as readonly string[]];
+  let [oldLine, newLine, context] = [1, 1, [] as readonly string[]];
   let open: Hunk | undefined;
-  const whole = joined(runs);
-  for (const [index, { mark, lines }] of whole.entries()) {
+  const merged = mergedRuns(runs);
+  for (const [index, { mark, lines }] of merged.entries()) {
     if (mark === ' ') {
-      const between = index < whole.length - 1 && lines.length <= 2 * CONTEXT;
-      if (open !== undefined) addLines(open, ' ', between ? lines : lines.slice(0, CONTEXT));
-      if (!between) open = undefined;
-      same = lines.slice(-CONTEXT);
+      const joinsNext = index < merged.length - 1 && lines.length <= 2 * CONTEXT;
+      if (open !== undefined) addLines(open, ' ', joinsNext ? lines : lines.slice(0, CONTEXT));
+      if (!joinsNext) open = undefined;
+      context = lines.slice(-CONTEXT);
     } else {
       if (open === undefined) {
-        const [oldStart, newStart] = [oldLine - same.length, newLine - same.length];
+        const [oldStart, newStart] = [oldLine - context.length, newLine - context.length];
         open = { oldStart, oldLines: 0, newStart, newLines: 0, lines: [] };
-        addLines(open, ' ', same);
+        addLines(open, ' ', context);
         hunks.push(open);
       }
       addLines(open, mark, lines);
@@ -173,14 +182,14 @@ function hunksOf(runs: readonly Run[]): Hunk[] {
 }
 
 /** Returns RUNS without empty ones, and with adjacent runs of one mark joined. */
-function joined(runs: readonly Run[]): Run[] {
-  const all: { mark: Run['mark']; lines: string[] }[] = [];
+function mergedRuns(runs: readonly Run[]): Run[] {
+  const merged: { mark: Run['mark']; lines: string[] }[] = [];
   for (const { mark, lines } of runs) {
-    const last = all.at(-1);
+    const last = merged.at(-1);
     if (last?.mark === mark) for (const line of lines) last.lines.push(line);
-    else if (lines.length > 0) all.push({ mark, lines: [...lines] });
+    else if (lines.length > 0) merged.push({ mark, lines: [...lines] });
   }
-  return all;
+  return merged;
 }
 
 /** Appends LINES to HUNK, each with MARK in front, and updates the counts of HUNK. */

@@ -6,7 +6,7 @@ import type { OpenFile } from './folder.ts';
 import { binaryKind, decode, type FileText, type LineEnds, lineEnds, linesOf } from './text.ts';
 
 /** A file of up to this many bytes is read whole; of a larger file, only the range is read. */
-export const WHOLE = 16 * 1024 * 1024;
+export const WHOLE_FILE_LIMIT = 16 * 1024 * 1024;
 /** Bytes that are read of a larger file, from the range's first line on. */
 const WINDOW = 256 * 1024;
 const CHUNK = 1024 * 1024;
@@ -20,20 +20,20 @@ export interface Excerpt extends Omit<FileText, 'text'> {
   bytes: number;
   ends: LineEnds;
   /** Whether the last line has a line end. */
-  ended: boolean;
+  endsWithNewline: boolean;
 }
 
-/** Returns the lines of FILE from the 1-based line FIRST on: all, or about WINDOW bytes of a file larger than WHOLE.
- *  Returns the kind of file as a string when it is no text. Throws a CallError when SIGNAL aborts it. */
+/** Returns the lines of FILE from the 1-based line FIRST on: all, or about WINDOW bytes of a file larger than
+ *  WHOLE_FILE_LIMIT. Returns the kind of file as a string when it is no text. Throws a CallError when SIGNAL aborts. */
 export async function readLines(
   { handle, stats }: OpenFile,
   first: number,
   signal?: AbortSignal,
 ): Promise<Excerpt | string> {
-  const head = await readBytes(handle, 0, stats.size > WHOLE ? CHUNK : WHOLE);
+  const head = await readBytes(handle, 0, stats.size > WHOLE_FILE_LIMIT ? CHUNK : WHOLE_FILE_LIMIT);
   const kind = binaryKind(head);
   if (kind !== undefined) return kind;
-  if (stats.size <= WHOLE) {
+  if (stats.size <= WHOLE_FILE_LIMIT) {
     const decoded = decode(head);
     const lines = linesOf(decoded.text);
     return excerpt(decoded, lines.slice(first - 1), first, { total: lines.length, bytes: head.length });
@@ -57,20 +57,20 @@ function excerpt(
   first: number,
   { total, bytes }: { total?: number; bytes: number },
 ): Excerpt {
-  const ended = text === '' || text.endsWith('\n');
-  return { lines, first, total, bytes, encoding, bom, ends: lineEnds(text), ended };
+  const endsWithNewline = text === '' || text.endsWith('\n');
+  return { lines, first, total, bytes, encoding, bom, ends: lineEnds(text), endsWithNewline };
 }
 
 /** Returns at most COUNT bytes of the file from START on. */
 export async function readBytes(handle: FileHandle, start: number, count: number): Promise<Buffer> {
   const parts: Buffer[] = [];
-  for (let left = count, at = start; left > 0; ) {
-    const buffer = Buffer.allocUnsafe(Math.min(left, CHUNK));
+  for (let remaining = count, at = start; remaining > 0; ) {
+    const buffer = Buffer.allocUnsafe(Math.min(remaining, CHUNK));
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
     if (bytesRead === 0) break;
     parts.push(buffer.subarray(0, bytesRead));
     at += bytesRead;
-    left -= bytesRead;
+    remaining -= bytesRead;
   }
   return Buffer.concat(parts);
 }

@@ -16,22 +16,23 @@ import {
 import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isInside } from '../paths.ts';
-import { answered, UnreadableFile } from './answering.ts';
+import { UnreadableFile, withFileTimeout } from './answering.ts';
 
 /** O_NONBLOCK: opening a FIFO that took the place of the file after the check would block. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Folders whose files are interfaces of the kernel, processes or devices. */
-const SYSTEM = ['/proc', '/sys', '/dev'];
+const SYSTEM_FOLDERS = ['/proc', '/sys', '/dev'];
 
 const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
 
 /** Shared memory: its files are like those of a disk. */
-const SHARED = '/dev/shm';
+const SHARED_MEMORY = '/dev/shm';
 
-/** True when REAL, a real path, is an interface of the kernel or a device: in a SYSTEM folder, but not in SHARED. */
-export function isOfSystem(real: string): boolean {
-  return SYSTEM.some((folder) => isInside(folder, real)) && !isInside(SHARED, real);
+/** True when REAL, a real path, is an interface of the kernel or a device: in a SYSTEM_FOLDERS folder, but not in
+ *  SHARED_MEMORY. */
+export function isSystemFile(real: string): boolean {
+  return SYSTEM_FOLDERS.some((folder) => isInside(folder, real)) && !isInside(SHARED_MEMORY, real);
 }
 
 /** Limits that the reader of a file sets. */
@@ -65,8 +66,8 @@ export function readRegular(path: string, bounds: Bounds): RegularFile {
 }
 
 /** As readRegular, but in asynchronous steps, which do not block the main thread. */
-export async function readRegularAside(path: string, bounds: Bounds): Promise<RegularFile> {
-  const step = <Value>(of: () => Promise<Value>) => answered(dirname(path), of);
+export async function readRegularAsync(path: string, bounds: Bounds): Promise<RegularFile> {
+  const step = <Value>(operation: () => Promise<Value>) => withFileTimeout(dirname(path), operation);
   checkKind(await step(() => stat(path)));
   const handle = await step(() => open(path, FLAGS));
   try {
@@ -76,12 +77,12 @@ export async function readRegularAside(path: string, bounds: Bounds): Promise<Re
     );
     checkOpened(stats, real, bounds);
     const parts: Buffer[] = [];
-    for (let left = bounds.limit; left > 0; ) {
-      const part = Buffer.allocUnsafe(Math.min(left, PART));
-      const { bytesRead } = await step(() => handle.read(part, 0, part.length, null));
+    for (let remaining = bounds.limit; remaining > 0; ) {
+      const chunk = Buffer.allocUnsafe(Math.min(remaining, CHUNK));
+      const { bytesRead } = await step(() => handle.read(chunk, 0, chunk.length, null));
       if (bytesRead === 0) break;
-      parts.push(part.subarray(0, bytesRead));
-      left -= bytesRead;
+      parts.push(chunk.subarray(0, bytesRead));
+      remaining -= bytesRead;
     }
     return { octets: Buffer.concat(parts), stats };
   } finally {
@@ -108,14 +109,18 @@ export async function openRegular(path: string): Promise<{ handle?: FileHandle; 
   return { stats };
 }
 
-function ofSystem(real: string): string | undefined {
-  return isOfSystem(real) ? 'it stands for something of the system' : undefined;
+function refuseSystemFile(real: string): string | undefined {
+  return isSystemFile(real) ? 'it stands for something of the system' : undefined;
 }
 
-function checkOpened(stats: Stats, real: string, { limit, head = false, forbids = ofSystem }: Bounds): void {
+function checkOpened(
+  stats: Stats,
+  real: string,
+  { limit, head = false, forbids = refuseSystemFile }: Bounds,
+): void {
   checkKind(stats);
-  const why = forbids(real);
-  if (why !== undefined) throw new UnreadableFile(why);
+  const reason = forbids(real);
+  if (reason !== undefined) throw new UnreadableFile(reason);
   if (stats.size > limit && !head) throw new UnreadableFile(`it has more than ${limit / 1024 / 1024} MB`);
 }
 
@@ -133,14 +138,14 @@ function realNameOf(descriptor: number, path: string): string {
  *  system report none. */
 function readSome(descriptor: number, limit: number): Buffer {
   const parts: Buffer[] = [];
-  for (let left = limit; left > 0; ) {
-    const part = Buffer.allocUnsafe(Math.min(left, PART));
-    const count = readSync(descriptor, part, 0, part.length, null);
+  for (let remaining = limit; remaining > 0; ) {
+    const chunk = Buffer.allocUnsafe(Math.min(remaining, CHUNK));
+    const count = readSync(descriptor, chunk, 0, chunk.length, null);
     if (count === 0) break;
-    parts.push(part.subarray(0, count));
-    left -= count;
+    parts.push(chunk.subarray(0, count));
+    remaining -= count;
   }
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
 }
 
-const PART = 256 * 1024;
+const CHUNK = 256 * 1024;

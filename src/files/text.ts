@@ -9,13 +9,15 @@ export interface FileText {
   bom: boolean;
 }
 
-const MARK = '\ufeff';
+const BYTE_ORDER_MARK = '\ufeff';
 
-/** Returns the text of BYTES. With CUT they may end within a character, which is left out. */
-export function decode(bytes: Uint8Array, cut = false): FileText {
+/** Returns the text of BYTES. With PARTIAL they may end within a character, which is left out. */
+export function decode(bytes: Uint8Array, partial = false): FileText {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });
-    const bom = text.startsWith(MARK);
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, {
+      stream: partial,
+    });
+    const bom = text.startsWith(BYTE_ORDER_MARK);
     return { text: bom ? text.slice(1) : text, encoding: 'UTF-8', bom };
   } catch {
     return { text: Buffer.from(bytes).toString('latin1'), encoding: 'Latin-1', bom: false };
@@ -24,13 +26,13 @@ export function decode(bytes: Uint8Array, cut = false): FileText {
 
 /** Returns the bytes of a text. Throws a CallError, about the file NAME, when its encoding cannot represent it. */
 export function encode({ text, encoding, bom }: FileText, name: string): Buffer {
-  const half = /\p{Surrogate}/u.exec(text)?.[0];
-  if (half !== undefined) {
+  const surrogate = /\p{Surrogate}/u.exec(text)?.[0];
+  if (surrogate !== undefined) {
     throw new CallError(
-      `The text for ${name} has half of a character (U+${half.charCodeAt(0).toString(16).toUpperCase()}), which no file can hold.`,
+      `The text for ${name} has half of a character (U+${surrogate.charCodeAt(0).toString(16).toUpperCase()}), which no file can hold.`,
     );
   }
-  if (encoding === 'UTF-8') return Buffer.from((bom ? MARK : '') + text);
+  if (encoding === 'UTF-8') return Buffer.from((bom ? BYTE_ORDER_MARK : '') + text);
   const foreign = /[^\0-\xff]/u.exec(text)?.[0];
   if (foreign === undefined) return Buffer.from(text, 'latin1');
   throw new CallError(
@@ -67,13 +69,13 @@ type Unusual =
 export function unusualStorage(
   { encoding, bom }: Omit<FileText, 'text'>,
   ends: LineEnds,
-  ended: boolean,
+  endsWithNewline: boolean,
 ): Unusual[] {
   return [
     encoding !== 'UTF-8' && encoding,
     bom && ('byte order mark' as const),
     ends !== undefined && ends !== 'LF' && (`${ends} line ends` as const),
-    !ended && ('no newline at the end' as const),
+    !endsWithNewline && ('no newline at the end' as const),
   ].filter((part) => part !== false);
 }
 

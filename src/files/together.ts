@@ -11,13 +11,13 @@ import { removeStale, temporaryName } from './half-written.ts';
 import type { IntendedFile, Intents } from './intents.ts';
 import type { Workspace } from './workspace.ts';
 import {
-  checkGoesOn,
-  inTarget,
+  checkNotCancelled,
   type Present,
-  preparedIn,
   presentIn,
   replaceFile,
   type Target,
+  withTarget,
+  writeTemporary,
 } from './write.ts';
 
 /** Replaces the file at PATH by BYTES. CONFIRM gets what is there right before, and throws if it is not as expected. */
@@ -28,12 +28,12 @@ export interface Replacement {
 }
 
 /** A replacement with its directory held open. */
-interface Held extends Replacement, Target {
+interface OpenReplacement extends Replacement, Target {
   base: string;
 }
 
 /** A replacement whose new content is in a temporary file, and whose old content has a second name. */
-interface Prepared extends Held {
+interface Prepared extends OpenReplacement {
   temporary: string;
   old: string;
   intended: IntendedFile;
@@ -53,30 +53,30 @@ export async function replaceTogether(
     await replaceFile(workspace, only.path, only.bytes, only.confirm, signal);
     return;
   }
-  await workspace.alone(() =>
-    holding(workspace, replacements, [], (held) => replaceHeld(workspace, intents, held, signal)),
+  await workspace.exclusively(() =>
+    withTargets(workspace, replacements, [], (opened) => replaceOpened(workspace, intents, opened, signal)),
   );
 }
 
-async function holding<Value>(
+async function withTargets<Value>(
   workspace: Workspace,
-  [first, ...rest]: readonly Replacement[],
-  held: readonly Held[],
-  use: (held: readonly Held[]) => Promise<Value>,
+  [first, ...others]: readonly Replacement[],
+  opened: readonly OpenReplacement[],
+  use: (opened: readonly OpenReplacement[]) => Promise<Value>,
 ): Promise<Value> {
-  if (first === undefined) return use(held);
-  return inTarget(workspace, first.path, (target) => {
+  if (first === undefined) return use(opened);
+  return withTarget(workspace, first.path, (target) => {
     if (target.names.length > 1)
       throw new CallError(
         `The folder of ${visibleName(first.path)} is not there; nothing was written. Make that file in a call of its own.`,
       );
     const next = { ...first, ...target, base: target.names[0] ?? '' };
-    return holding(workspace, rest, [...held, next], use);
+    return withTargets(workspace, others, [...opened, next], use);
   });
 }
 
 /** Calls USE, and rethrows a failure as one about the file of the replacement. */
-async function about<Value>({ path }: Replacement, use: () => Promise<Value>): Promise<Value> {
+async function nameFileOnFailure<Value>({ path }: Replacement, use: () => Promise<Value>): Promise<Value> {
   try {
     return await use();
   } catch (error) {
@@ -84,26 +84,28 @@ async function about<Value>({ path }: Replacement, use: () => Promise<Value>): P
   }
 }
 
-async function replaceHeld(
+async function replaceOpened(
   workspace: Workspace,
   intents: Intents,
-  held: readonly Held[],
+  opened: readonly OpenReplacement[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const prepared: Prepared[] = [];
-  const present = (each: Held) => presentIn(workspace, each.folder, each.names, each.path, signal);
+  const present = (replacement: OpenReplacement) =>
+    presentIn(workspace, replacement.folder, replacement.names, replacement.path, signal);
   try {
-    for (const each of held) {
-      const now = await about(each, () => present(each));
-      each.confirm(now);
-      prepared.push(await about(each, () => prepare(each, now.size === undefined)));
+    for (const replacement of opened) {
+      const now = await nameFileOnFailure(replacement, () => present(replacement));
+      replacement.confirm(now);
+      prepared.push(await nameFileOnFailure(replacement, () => prepare(replacement, now.size === undefined)));
     }
-    for (const each of held) each.confirm(await about(each, () => present(each)));
-    checkGoesOn(signal);
-    const done = await begun(intents, prepared);
+    for (const replacement of opened)
+      replacement.confirm(await nameFileOnFailure(replacement, () => present(replacement)));
+    checkNotCancelled(signal);
+    const removeIntents = await recordIntents(intents, prepared);
     await renameAll(prepared);
     for (const { folder } of prepared) await folder.sync();
-    await done();
+    await removeIntents();
   } finally {
     for (const { folder, temporary, old } of prepared) {
       await unlink(folder.at(temporary)).catch(() => {});
@@ -113,7 +115,7 @@ async function replaceHeld(
   }
 }
 
-async function begun(intents: Intents, prepared: readonly Prepared[]): Promise<() => Promise<void>> {
+async function recordIntents(intents: Intents, prepared: readonly Prepared[]): Promise<() => Promise<void>> {
   try {
     return await intents.begin(prepared.map(({ intended }) => intended));
   } catch (error) {
@@ -123,19 +125,19 @@ async function begun(intents: Intents, prepared: readonly Prepared[]): Promise<(
   }
 }
 
-async function prepare(held: Held, isNew: boolean): Promise<Prepared> {
-  const { folder, base, bytes } = held;
-  const temporary = await preparedIn(folder, base, bytes);
+async function prepare(replacement: OpenReplacement, isNew: boolean): Promise<Prepared> {
+  const { folder, base, bytes } = replacement;
+  const temporary = await writeTemporary(folder, base, bytes);
   const intended = { path: `${folder.path}/${base}`, old: '', before: '', after: digestOf(bytes) };
-  if (isNew) return { ...held, temporary, old: '', intended };
+  if (isNew) return { ...replacement, temporary, old: '', intended };
   const old = temporaryName('old');
   try {
     // Not every file system has links.
     await link(folder.at(base), folder.at(old)).catch(() =>
       copyFile(folder.at(base), folder.at(old), constants.COPYFILE_EXCL),
     );
-    const before = await digestIn(held, old);
-    return { ...held, temporary, old, intended: { ...intended, old, before: before ?? '' } };
+    const before = await digestIn(replacement, old);
+    return { ...replacement, temporary, old, intended: { ...intended, old, before: before ?? '' } };
   } catch (error) {
     await unlink(folder.at(temporary)).catch(() => {});
     await unlink(folder.at(old)).catch(() => {});
@@ -145,21 +147,21 @@ async function prepare(held: Held, isNew: boolean): Promise<Prepared> {
 
 /** Renames the new contents of all PREPARED into place. When one fails, those before it are put back. */
 async function renameAll(prepared: readonly Prepared[]): Promise<void> {
-  const done: Prepared[] = [];
-  for (const each of prepared) {
-    const { folder, base, temporary } = each;
+  const renamed: Prepared[] = [];
+  for (const replacement of prepared) {
+    const { folder, base, temporary } = replacement;
     try {
       await rename(folder.at(temporary), folder.at(base));
     } catch (error) {
-      for (const { folder, base, old } of done) await putBack(folder, base, old);
-      throw fileFailure(error, each.path, 'written');
+      for (const { folder, base, old } of renamed) await restore(folder, base, old);
+      throw fileFailure(error, replacement.path, 'written');
     }
-    done.push(each);
+    renamed.push(replacement);
   }
 }
 
 /** Restores the file BASE of FOLDER from OLD. Removes BASE when OLD is '', because the file is new. */
-async function putBack(folder: Folder, base: string, old: string): Promise<void> {
+async function restore(folder: Folder, base: string, old: string): Promise<void> {
   if (old === '') await unlink(folder.at(base));
   else await rename(folder.at(old), folder.at(base));
 }
@@ -181,36 +183,36 @@ async function digestIn({ folder }: Target, name: string): Promise<string | unde
 
 /** Rolls back, in WORKSPACE, the replacements in INTENTS that killed servers left unfinished; those done for all files
  *  stay. Returns sentences about it for the user. */
-export async function takeBackUnfinished(workspace: Workspace, intents: Intents): Promise<string[]> {
-  const told: string[] = [];
-  for (const { files, settled } of await intents.left()) {
+export async function rollBackUnfinished(workspace: Workspace, intents: Intents): Promise<string[]> {
+  const notes: string[] = [];
+  for (const { files, remove } of await intents.unfinished()) {
     try {
-      const text = await workspace.alone(() => takeBack(workspace, files));
-      await settled();
-      if (text !== undefined) told.push(text);
+      const text = await workspace.exclusively(() => rollBack(workspace, files));
+      await remove();
+      if (text !== undefined) notes.push(text);
     } catch {
       // The record belongs to another workspace, whose server will roll it back.
     }
   }
-  return told;
+  return notes;
 }
 
 type State = 'before' | 'after' | 'changed';
 
-async function takeBack(workspace: Workspace, files: readonly IntendedFile[]): Promise<string | undefined> {
+async function rollBack(workspace: Workspace, files: readonly IntendedFile[]): Promise<string | undefined> {
   const states: State[] = [];
   for (const file of files)
-    states.push(await inTarget(workspace, file.path, (target) => stateOf(target, file)));
-  const whole = states.every((state) => state === 'after');
+    states.push(await withTarget(workspace, file.path, (target) => stateOf(target, file)));
+  const allReplaced = states.every((state) => state === 'after');
   for (const [index, file] of files.entries()) {
-    await inTarget(workspace, file.path, async (target) => {
+    await withTarget(workspace, file.path, async (target) => {
       const [base = ''] = target.names;
-      if (states[index] === 'after' && !whole) await putBack(target.folder, base, file.old);
+      if (states[index] === 'after' && !allReplaced) await restore(target.folder, base, file.old);
       else if (file.old !== '') await unlink(target.folder.at(file.old)).catch(() => {});
       await target.folder.sync();
     });
   }
-  return whole ? undefined : takenBackText(workspace, files, states);
+  return allReplaced ? undefined : rollBackText(workspace, files, states);
 }
 
 async function stateOf(target: Target, { old, before, after }: IntendedFile): Promise<State> {
@@ -220,17 +222,17 @@ async function stateOf(target: Target, { old, before, after }: IntendedFile): Pr
   return now === after && kept === before ? 'after' : 'changed';
 }
 
-function takenBackText(
+function rollBackText(
   workspace: Workspace,
   files: readonly IntendedFile[],
   states: readonly State[],
 ): string {
-  const named = (wanted: (state: State | undefined) => boolean) =>
-    files.flatMap(({ path }, index) => (wanted(states[index]) ? [visibleName(workspace.name(path))] : []));
-  const changed = named((state) => state === 'changed');
-  const kept = named((state) => state !== 'changed');
+  const namesWhere = (matches: (state: State | undefined) => boolean) =>
+    files.flatMap(({ path }, index) => (matches(states[index]) ? [visibleName(workspace.name(path))] : []));
+  const changed = namesWhere((state) => state === 'changed');
+  const kept = namesWhere((state) => state !== 'changed');
   return [
-    `A change of ${named(() => true).join(', ')} was cut off when the server was killed, and is taken back:`,
+    `A change of ${namesWhere(() => true).join(', ')} was cut off when the server was killed, and is taken back:`,
     `${kept.join(', ') || 'none'} ${kept.length > 1 ? 'are' : 'is'} as before.`,
     changed.length > 0 && `Changed since, and left as they are: ${changed.join(', ')}.`,
   ]

@@ -3,14 +3,14 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { answered } from './answering.ts';
+import { withFileTimeout } from './answering.ts';
 import type { Budget } from './budget.ts';
 import { Folder } from './folder.ts';
 import { isTemporary } from './half-written.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Directories without source of the project: of version control, installed code and caches. */
-const LEFT_OUT = new Set(
+const SKIPPED_FOLDERS = new Set(
   '.git .hg .svn .bzr .jj _darcs CVS node_modules .qlot ocicl quicklisp .venv venv __pycache__ .cache'.split(
     ' ',
   ),
@@ -30,11 +30,11 @@ export async function* filesBelow(
     if (seen.has(real)) continue;
     seen.add(real);
     for (const entry of entries) {
-      budget.exceeded = budget.entries <= 0 || budget.leftMs() < 0;
+      budget.exceeded = budget.entries <= 0 || budget.remainingMs() < 0;
       if (budget.exceeded) return;
       budget.entries -= 1;
       if (entry.isFile() && !isTemporary(entry.name)) yield join(real, entry.name);
-      if (entry.isDirectory() && !LEFT_OUT.has(entry.name)) pending.push(join(real, entry.name));
+      if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) pending.push(join(real, entry.name));
     }
   }
 }
@@ -45,7 +45,9 @@ async function entriesOf(workspace: Workspace, path: string): Promise<{ real: st
   if (folder === undefined) return { real: path, entries: [] };
   try {
     await workspace.check(folder.path, 'read', path);
-    const entries = await answered(folder.path, () => readdir(folder.at('.'), { withFileTypes: true }));
+    const entries = await withFileTimeout(folder.path, () =>
+      readdir(folder.at('.'), { withFileTypes: true }),
+    );
     return { real: folder.path, entries: entries.sort((one, other) => (one.name < other.name ? -1 : 1)) };
   } catch {
     return { real: path, entries: [] };

@@ -6,10 +6,10 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { CallError } from '../errors.ts';
 import { isInside, realPath } from '../paths.ts';
 import { visibleName } from '../visible.ts';
-import { answered, lookWhere, realPathOf, UnreadableFile } from './answering.ts';
+import { findLocalFolders, realPathOf, UnreadableFile, withFileTimeout } from './answering.ts';
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
-import { isOfSystem } from './regular.ts';
+import { isSystemFile } from './regular.ts';
 
 export type Access = 'read' | 'write';
 
@@ -39,7 +39,7 @@ export interface WorkspaceFolders {
 const SOURCES_MS = 2000;
 
 /** Bytes of the longest path that any system opens. */
-const LONGEST = 4096;
+const PATH_LIMIT = 4096;
 
 export class Workspace {
   /** Absolute paths with links unresolved, for messages. */
@@ -48,7 +48,7 @@ export class Workspace {
   readonly #realRoots: readonly string[];
   readonly #realReadRoots: readonly string[];
   readonly #start: string;
-  readonly #askSources: (() => Promise<string[]>) | undefined;
+  readonly #findSources: (() => Promise<string[]>) | undefined;
   readonly #hides: (real: string) => boolean;
   #sources: { folders: readonly string[]; until: number } = { folders: [], until: 0 };
   #changes: Promise<unknown> = Promise.resolve();
@@ -59,7 +59,7 @@ export class Workspace {
     this.#readRoots = readRoots.map((root) => resolve(root));
     this.#realReadRoots = this.#readRoots.map(realPath);
     this.#start = resolve(start);
-    this.#askSources = sources;
+    this.#findSources = sources;
     this.#hides = hides;
   }
 
@@ -89,18 +89,20 @@ export class Workspace {
   async locate(path: string, access: Access): Promise<Location> {
     if (path === '') throw new CallError('The path must not be empty.');
     if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
-    if (Buffer.byteLength(path) > LONGEST) {
-      throw new CallError(`The path is longer than ${LONGEST} bytes. Give a shorter one.`);
+    if (Buffer.byteLength(path) > PATH_LIMIT) {
+      throw new CallError(`The path is longer than ${PATH_LIMIT} bytes. Give a shorter one.`);
     }
     if (/^~(?:\/|$)/.test(path)) {
       throw new CallError(
         `Path ${visibleName(path)} begins with ~, which is not replaced here. Relative paths start at ${this.root}.`,
       );
     }
-    await lookWhere([resolve(this.root, path)]);
-    const { link, error, ...location } = await deepest(resolve(this.root, path)).catch((failure: unknown) => {
-      throw fileFailure(failure, path, access === 'read' ? 'read' : 'written');
-    });
+    await findLocalFolders([resolve(this.root, path)]);
+    const { link, error, ...location } = await existingPart(resolve(this.root, path)).catch(
+      (failure: unknown) => {
+        throw fileFailure(failure, path, access === 'read' ? 'read' : 'written');
+      },
+    );
     await this.check(location.real, access, path);
     if (link !== undefined) {
       throw new CallError(
@@ -114,33 +116,33 @@ export class Workspace {
   /** Throws a CallError unless ACCESS to REAL is allowed, the real path that PATH led to. */
   async check(real: string, access: Access, path: string): Promise<void> {
     if (this.#realRoots.some((root) => isInside(root, real))) return;
-    const onlyRead = await this.#mayOnlyBeRead(real);
-    if (onlyRead && access === 'read') return;
-    throw new CallError(onlyRead ? this.#onlyReadText(path) : this.#outsideText(path, access));
+    const readOnly = await this.#isReadOnly(real);
+    if (readOnly && access === 'read') return;
+    throw new CallError(readOnly ? this.#onlyReadText(path) : this.#outsideText(path, access));
   }
 
   /** Returns a clause that says why the file at REAL, a real path from the image, is not read; undefined when it may
    *  be. Code in a sandbox must not learn from our answers what it cannot see itself. */
   forbids(real: string): string | undefined {
-    const named = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
-    if (isOfSystem(real) && !named.some(isOfSystem)) return 'it stands for something of the system';
-    if (named.length === 0 && this.#hides(real)) return 'the sandbox hides it from the image';
+    const rootsAbove = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
+    if (isSystemFile(real) && !rootsAbove.some(isSystemFile)) return 'it stands for something of the system';
+    if (rootsAbove.length === 0 && this.#hides(real)) return 'the sandbox hides it from the image';
     return undefined;
   }
 
   /** True when FILE is in a root, where files can be written. */
-  async holds(file: string): Promise<boolean> {
+  async contains(file: string): Promise<boolean> {
     const real = await realPathOf(file);
     return this.#realRoots.some((root) => isInside(root, real));
   }
 
-  async #mayOnlyBeRead(real: string): Promise<boolean> {
-    const within = (folders: readonly string[]) => folders.some((root) => isInside(root, real));
-    if (within(this.#realReadRoots)) return true;
-    if (performance.now() < this.#sources.until && within(this.#sources.folders)) return true;
-    const folders = (await this.#askSources?.()) ?? [];
+  async #isReadOnly(real: string): Promise<boolean> {
+    const isInOne = (folders: readonly string[]) => folders.some((root) => isInside(root, real));
+    if (isInOne(this.#realReadRoots)) return true;
+    if (performance.now() < this.#sources.until && isInOne(this.#sources.folders)) return true;
+    const folders = (await this.#findSources?.()) ?? [];
     this.#sources = { folders, until: performance.now() + SOURCES_MS };
-    return within(folders);
+    return isInOne(folders);
   }
 
   #onlyReadText(path: string): string {
@@ -157,10 +159,10 @@ export class Workspace {
     if (this.#roots.length === 0) {
       return `Path ${visibleName(path)} is in no workspace. ${this.#noRootsText()}`;
     }
-    const wanted = resolve(this.root, path);
-    const byLink = [...this.#roots, ...this.#readRoots].some((root) => isInside(root, wanted));
+    const target = resolve(this.root, path);
+    const byLink = [...this.#roots, ...this.#readRoots].some((root) => isInside(root, target));
     const also = access === 'read' && this.#readRoots.length > 0;
-    const loaded = this.#askSources ? '. Sources of systems that are loaded can be read too' : '';
+    const loaded = this.#findSources ? '. Sources of systems that are loaded can be read too' : '';
     const where = this.#rootsText() + (also ? ` and the read roots ${listed(this.#readRoots)}` : '');
     return [
       `Path ${visibleName(path)} ${byLink ? 'leads by a link outside' : 'is outside'} ${where}.`,
@@ -189,10 +191,10 @@ export class Workspace {
     path: string,
     use: (file: OpenFile, name: string) => Promise<Value>,
   ): Promise<Value> {
-    checkKind(path, await answered(dirname(real), () => lstat(real)));
-    const why = this.forbids(real);
-    if (why !== undefined)
-      throw new CallError(`${visibleName(path)} is not read: ${why}. Put a copy into the workspace.`);
+    checkKind(path, await withFileTimeout(dirname(real), () => lstat(real)));
+    const reason = this.forbids(real);
+    if (reason !== undefined)
+      throw new CallError(`${visibleName(path)} is not read: ${reason}. Put a copy into the workspace.`);
     const folder = await Folder.open(dirname(real));
     try {
       await this.check(join(folder.path, basename(real)), 'read', path);
@@ -210,10 +212,10 @@ export class Workspace {
   }
 
   /** Calls CHANGE while no other change runs: none may come between the last check of another change and its rename. */
-  async alone<Value>(change: () => Promise<Value>): Promise<Value> {
-    const done = this.#changes.then(change);
-    this.#changes = done.catch(() => {});
-    return done;
+  async exclusively<Value>(change: () => Promise<Value>): Promise<Value> {
+    const result = this.#changes.then(change);
+    this.#changes = result.catch(() => {});
+    return result;
   }
 
   /** Returns the error for a missing file. */
@@ -245,17 +247,17 @@ export function kindError(path: string, stats: Stats): CallError {
 
 /** Returns the real path of the existing part of PATH, and the names behind it. LINK is a link that leads nowhere,
  *  ERROR why a part that may exist could not be looked at. */
-async function deepest(path: string): Promise<Location & { link?: string; error?: unknown }> {
+async function existingPart(path: string): Promise<Location & { link?: string; error?: unknown }> {
   const missing: string[] = [];
   const found: { link?: string; error?: unknown } = {};
   for (let at = path; ; at = dirname(at)) {
     try {
-      return { real: await answered(dirname(at), () => realpath(at)), missing, ...found };
+      return { real: await withFileTimeout(dirname(at), () => realpath(at)), missing, ...found };
     } catch (error) {
       if (error instanceof UnreadableFile) throw error;
       const absent = error instanceof Error && 'code' in error && ABSENT.includes(String(error.code));
       if (!absent) found.error = error;
-      const stats = await answered(dirname(at), () => lstat(at)).catch(() => undefined);
+      const stats = await withFileTimeout(dirname(at), () => lstat(at)).catch(() => undefined);
       if (stats?.isSymbolicLink()) found.link = at;
       missing.unshift(basename(at));
     }

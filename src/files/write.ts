@@ -6,11 +6,11 @@ import { access, type FileHandle, lstat, open, rename, unlink } from 'node:fs/pr
 import { basename, dirname, join } from 'node:path';
 import { CallError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
-import { answered } from './answering.ts';
+import { withFileTimeout } from './answering.ts';
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
 import { removeStale, temporaryName } from './half-written.ts';
-import { readBytes, WHOLE } from './lines.ts';
+import { readBytes, WHOLE_FILE_LIMIT } from './lines.ts';
 import { checkKind, kindError, type Workspace } from './workspace.ts';
 
 /** What a path to be written leads to. */
@@ -33,7 +33,9 @@ export async function presentFile(
   path: string,
   signal?: AbortSignal,
 ): Promise<Present> {
-  return inTarget(workspace, path, ({ folder, names }) => presentIn(workspace, folder, names, path, signal));
+  return withTarget(workspace, path, ({ folder, names }) =>
+    presentIn(workspace, folder, names, path, signal),
+  );
 }
 
 /** Replaces the file at PATH in WORKSPACE by BYTES, and returns its name for people. Creates missing directories.
@@ -49,16 +51,16 @@ export async function replaceFile(
   const change = async ({ folder, names }: Target) => {
     const present = await presentIn(workspace, folder, names, path, signal);
     confirm(present);
-    await inDeepest(folder, names, async (home, base) => {
+    await inParent(folder, names, async (parent, base) => {
       const check = async () => {
-        confirm(await presentIn(workspace, home, [base], path, signal));
-        checkGoesOn(signal);
+        confirm(await presentIn(workspace, parent, [base], path, signal));
+        checkNotCancelled(signal);
       };
-      await replaceIn(home, base, bytes, check);
+      await replaceIn(parent, base, bytes, check);
     });
     return present.name;
   };
-  return workspace.alone(() => inTarget(workspace, path, change));
+  return workspace.exclusively(() => withTarget(workspace, path, change));
 }
 
 export interface Target {
@@ -69,7 +71,7 @@ export interface Target {
 
 /** Calls USE with the target of PATH in WORKSPACE, held open. Throws a CallError when no file could be written
  *  there. */
-export async function inTarget<Value>(
+export async function withTarget<Value>(
   workspace: Workspace,
   path: string,
   use: (target: Target) => Promise<Value>,
@@ -79,7 +81,7 @@ export async function inTarget<Value>(
     throw new CallError(`Path ${visibleName(path)} ends like a directory. Give the path of a file.`);
   }
   try {
-    const stats = await answered(dirname(real), () => lstat(real));
+    const stats = await withFileTimeout(dirname(real), () => lstat(real));
     if (missing.length === 0) checkKind(path, stats);
     if (missing.length > 0 && !stats.isDirectory()) {
       throw new CallError(
@@ -100,7 +102,7 @@ export async function inTarget<Value>(
 }
 
 /** Throws a CallError when SIGNAL is aborted: a call reported as failed must have changed nothing. */
-export function checkGoesOn(signal: AbortSignal | undefined): void {
+export function checkNotCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted) {
     throw new CallError('The call was cancelled before the file was changed; nothing was written.');
   }
@@ -114,23 +116,23 @@ export async function presentIn(
   path: string,
   signal: AbortSignal | undefined,
 ): Promise<Present> {
-  checkGoesOn(signal);
+  checkNotCancelled(signal);
   const real = join(folder.path, ...names);
   const [base = '', ...more] = names;
   const file = await folder.openFile(base);
-  const print = (content: string) =>
+  const fingerprintOf = (content: string) =>
     createHash('sha256')
       .update(JSON.stringify([real, content]))
       .digest('hex');
   if (file === undefined) {
-    return { name: workspace.name(real), size: undefined, bytes: undefined, fingerprint: print('') };
+    return { name: workspace.name(real), size: undefined, bytes: undefined, fingerprint: fingerprintOf('') };
   }
   // More names mean that BASE was a missing directory, and exists by now.
   if (!('handle' in file) || more.length > 0) throw kindError(path, file.stats);
   try {
     await checkWritable(folder, base, file.stats, path);
     const { digest, bytes, size } = await contentOf(file, signal);
-    return { name: workspace.name(real), size, bytes, fingerprint: print(digest) };
+    return { name: workspace.name(real), size, bytes, fingerprint: fingerprintOf(digest) };
   } finally {
     await file.handle.close();
   }
@@ -153,36 +155,36 @@ async function contentOf(
   signal: AbortSignal | undefined,
 ): Promise<{ digest: string; bytes?: Buffer; size: number }> {
   const hash = createHash('sha256');
-  const whole = stats.size <= WHOLE ? await readBytes(handle, 0, WHOLE) : undefined;
+  const whole = stats.size <= WHOLE_FILE_LIMIT ? await readBytes(handle, 0, WHOLE_FILE_LIMIT) : undefined;
   if (whole !== undefined)
     return { digest: hash.update(whole).digest('hex'), bytes: whole, size: whole.length };
   let size = 0;
-  for (let part = await readBytes(handle, 0, WHOLE); part.length > 0; ) {
-    checkGoesOn(signal);
+  for (let part = await readBytes(handle, 0, WHOLE_FILE_LIMIT); part.length > 0; ) {
+    checkNotCancelled(signal);
     hash.update(part);
     size += part.length;
-    part = await readBytes(handle, size, WHOLE);
+    part = await readBytes(handle, size, WHOLE_FILE_LIMIT);
   }
   return { digest: hash.digest('hex'), size };
 }
 
 /** Calls USE with the directory of the last of NAMES. Creates missing directories, and removes them when USE fails. */
-async function inDeepest(
+async function inParent(
   folder: Folder,
   [name = '', ...more]: readonly string[],
   use: (folder: Folder, base: string) => Promise<void>,
 ): Promise<void> {
   if (more.length === 0) return use(folder, name);
-  const { folder: child, made } = await folder.openOrMake(name);
+  const { folder: child, created } = await folder.openOrMake(name);
   try {
-    await inDeepest(child, more, use);
+    await inParent(child, more, use);
   } catch (error) {
-    if (made) await folder.removeEmpty(name);
+    if (created) await folder.removeEmpty(name);
     throw error;
   } finally {
     await child.close();
   }
-  if (made) await folder.sync();
+  if (created) await folder.sync();
 }
 
 /** Replaces the file BASE of FOLDER by BYTES in one rename, so that a reader finds the old file or the new one. */
@@ -192,7 +194,7 @@ async function replaceIn(
   bytes: Uint8Array,
   confirm: () => Promise<void>,
 ): Promise<void> {
-  const temporary = await preparedIn(folder, base, bytes);
+  const temporary = await writeTemporary(folder, base, bytes);
   try {
     await confirm();
     await rename(folder.at(temporary), folder.at(base));
@@ -205,16 +207,16 @@ async function replaceIn(
 }
 
 /** Writes BYTES to a temporary file beside BASE of FOLDER, with the owner and mode of BASE. Returns its name. */
-export async function preparedIn(folder: Folder, base: string, bytes: Uint8Array): Promise<string> {
+export async function writeTemporary(folder: Folder, base: string, bytes: Uint8Array): Promise<string> {
   const temporary = temporaryName();
-  const like = await lstat(folder.at(base)).catch(() => undefined);
+  const existing = await lstat(folder.at(base)).catch(() => undefined);
   const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
-  const handle = await open(folder.at(temporary), flags, like ? 0o600 : 0o666);
+  const handle = await open(folder.at(temporary), flags, existing ? 0o600 : 0o666);
   try {
     try {
       await folder.confirm(temporary, await handle.stat());
       await handle.writeFile(bytes);
-      if (like) await keepOwner(handle, like);
+      if (existing) await keepOwner(handle, existing);
       await handle.sync();
     } finally {
       await handle.close();
@@ -228,13 +230,13 @@ export async function preparedIn(folder: Folder, base: string, bytes: Uint8Array
 
 /** Copies the mode of the old file to the new one, and its owner where allowed. */
 async function keepOwner(handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
-  const now = await handle.stat();
-  const kept =
-    (now.uid === uid && now.gid === gid) ||
+  const created = await handle.stat();
+  const ownerKept =
+    (created.uid === uid && created.gid === gid) ||
     (await handle.chown(uid, gid).then(
       () => true,
       () => false,
     ));
   // A different owner must not get set-user-ID and set-group-ID rights.
-  await handle.chmod(mode & (kept ? 0o7777 : 0o777));
+  await handle.chmod(mode & (ownerKept ? 0o7777 : 0o777));
 }

@@ -61,29 +61,29 @@ export function displacedSection(
 ): string | undefined {
   if (displaced.length === 0) return undefined;
   const files = groupBy(displaced, ({ file = '' }) => file);
-  const each = [...files].map(
+  const entries = [...files].map(
     ([file, items]) =>
       `${itemsText(items)} ${file === '' ? 'that no file has' : `of ${places.fileName(file)}`}`,
   );
   const more = moreText(displaced.length, displacedTotal);
-  return `Taken out of the image, because the generic function takes other arguments now: ${each.join('; ')}${more}. Define each with those.`;
+  return `Taken out of the image, because the generic function takes other arguments now: ${entries.join('; ')}${more}. Define each with those.`;
 }
 
 /** Returns lines on variables that a load did not set again because they were bound. */
 export function unsetLines(unset: readonly UnsetVariable[], total?: number): string[] {
   if (unset.length === 0) return [];
-  const each = unset.map(({ name, value, says }) =>
+  const entries = unset.map(({ name, value, says }) =>
     says === undefined
       ? `${name} is ${value}, its form has changed`
       : `${name} is ${value}, the file says ${says}`,
   );
-  return [`Not set again, because bound: ${each.join('; ')}${moreText(unset.length, total)}.`];
+  return [`Not set again, because bound: ${entries.join('; ')}${moreText(unset.length, total)}.`];
 }
 
 /** Returns lines on classes whose slots changed, with the number of instances affected. */
 function reslottedLines(classes: readonly ReslottedClass[], total?: number): string[] {
   if (classes.length === 0) return [];
-  const each = classes.map((changed) => {
+  const entries = classes.map((changed) => {
     const { name, gone = [], instances } = changed;
     const parts = [
       changed.new?.length && `new ${changed.new.join(', ')}`,
@@ -92,26 +92,33 @@ function reslottedLines(classes: readonly ReslottedClass[], total?: number): str
     ];
     return `${name} (${parts.filter(Boolean).join('; ')})`;
   });
-  return [`Classes with other slots: ${each.join(', ')}${moreText(classes.length, total)}.`];
+  return [`Classes with other slots: ${entries.join(', ')}${moreText(classes.length, total)}.`];
 }
 
 /** Returns lines on code that was compiled with an older version of a definition, such as a macro. */
 export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number): string[] {
   const lines = outdated.map(
-    ({ name, kind, users, total: all }) =>
-      `Compiled with the ${kind} ${name} as it was before: ${users.join(', ')}${moreText(users.length, all)}. Load ${all === 1 ? 'it' : 'them'} again.`,
+    ({ name, kind, users, total: userTotal }) =>
+      `Compiled with the ${kind} ${name} as it was before: ${users.join(', ')}${moreText(users.length, userTotal)}. Load ${userTotal === 1 ? 'it' : 'them'} again.`,
   );
   const more = (total ?? lines.length) - lines.length;
   return more > 0 ? [...lines, `What changed with such users besides: ${more}.`] : lines;
 }
 
 /** True when a list in the agreement is incomplete. */
-export function isCut({ old, oldTotal, unset, unsetTotal, outdated, outdatedTotal }: Agreement): boolean {
-  const cut = (items: readonly object[] = [], total = 0) => total > items.length;
+export function isIncomplete({
+  old,
+  oldTotal,
+  unset,
+  unsetTotal,
+  outdated,
+  outdatedTotal,
+}: Agreement): boolean {
+  const isTruncated = (items: readonly object[] = [], total = 0) => total > items.length;
   return (
-    cut(old, oldTotal) ||
-    cut(unset, unsetTotal) ||
-    cut(outdated, outdatedTotal) ||
+    isTruncated(old, oldTotal) ||
+    isTruncated(unset, unsetTotal) ||
+    isTruncated(outdated, outdatedTotal) ||
     (outdated ?? []).some(({ users, total }) => total > users.length)
   );
 }
@@ -135,7 +142,7 @@ export function agreementSection(agreement: Agreement | undefined, places: Place
     ...unsetLines(unset, agreement.unsetTotal),
     ...reslottedLines(agreement.reslotted ?? [], agreement.reslottedTotal),
     ...outdatedLines(outdated, agreement.outdatedTotal),
-    ...(isCut(agreement) ? ['compare_image with limit tells the rest.'] : []),
+    ...(isIncomplete(agreement) ? ['compare_image with limit tells the rest.'] : []),
   ];
   return lines.length > 0 ? lines.join('\n') : undefined;
 }
@@ -146,11 +153,11 @@ function doubleLines(
   placeOf: ReturnType<typeof formPlaces>,
 ): string[] {
   if (doubles.length === 0) return [];
-  const each = doubles.map(
+  const entries = doubles.map(
     ({ kind, name, file, form, other }) =>
       `${kind} ${name} at ${placeOf(file, form)}, before at ${placeOf(file, other)}`,
   );
   return [
-    `Defined twice in this load, the later counts: ${each.join('; ')}${moreText(doubles.length, total)}.`,
+    `Defined twice in this load, the later counts: ${entries.join('; ')}${moreText(doubles.length, total)}.`,
   ];
 }

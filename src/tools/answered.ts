@@ -7,12 +7,12 @@ const UNUSABLE =
   'live-lisp cannot use what the image answered, so the call failed. Code in the image can have written to the channel of live-lisp. Call again; if that does not help, restart_image makes a new image. If it comes again then, it is a fault of live-lisp: please report it.';
 
 /** Returns TOOL, which calls the image, with errors from malformed answers turned into an ImageError. */
-export function overImage(tool: Tool): Tool {
+export function withAnswerChecks(tool: Tool): Tool {
   const { handler, preview } = tool;
   return {
     ...tool,
-    handler: (args, context) => told(async () => checkText(await handler(args, context))),
-    ...(preview && { preview: (args, context) => told(() => preview(args, context)) }),
+    handler: (args, context) => translateErrors(async () => checkText(await handler(args, context))),
+    ...(preview && { preview: (args, context) => translateErrors(() => preview(args, context)) }),
   };
 }
 
@@ -23,16 +23,16 @@ function checkText(result: unknown): unknown {
   return result;
 }
 
-async function told<Value>(work: () => Value): Promise<Awaited<Value>> {
+async function translateErrors<Value>(work: () => Value): Promise<Awaited<Value>> {
   try {
     return await work();
   } catch (error) {
-    throw isOfAnswer(error) ? new ImageError(UNUSABLE, { cause: error }) : error;
+    throw isMalformedAnswer(error) ? new ImageError(UNUSABLE, { cause: error }) : error;
   }
 }
 
 /** True when ERROR comes from malformed data of the image. Errors of the operating system have a code. */
-function isOfAnswer(error: unknown): boolean {
+function isMalformedAnswer(error: unknown): boolean {
   const ours = error instanceof CallError || error instanceof SetupError || error instanceof ImageError;
   return !ours && (error instanceof TypeError || error instanceof RangeError) && !('code' in error);
 }

@@ -1,7 +1,7 @@
 // Checks that a file to be changed is still the one that a human approved, and decodes its text.
 
 import { CallError } from '../errors.ts';
-import { WHOLE } from '../files/lines.ts';
+import { WHOLE_FILE_LIMIT } from '../files/lines.ts';
 import { binaryKind, decode, type FileText } from '../files/text.ts';
 import type { Present } from '../files/write.ts';
 import { visibleName } from '../visible.ts';
@@ -17,6 +17,6 @@ export function presentText({ name, size, bytes }: Present): FileText {
   if (size === undefined) return { text: '', encoding: 'UTF-8', bom: false };
   const kind = bytes && binaryKind(bytes);
   if (bytes !== undefined && kind === undefined) return decode(bytes);
-  const what = kind ?? `larger than ${WHOLE / 1024 / 1024} MB`;
+  const what = kind ?? `larger than ${WHOLE_FILE_LIMIT / 1024 / 1024} MB`;
   throw new CallError(`${visibleName(name)} is ${what}, which this tool does not change.`);
 }

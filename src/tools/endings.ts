@@ -32,7 +32,7 @@ export function endingText(ending: Ending, places?: Places): string {
 }
 
 /** Why a call was ended before it began. */
-const WHY_NOT_BEGUN: Partial<Record<Interruption['reason'], string>> = {
+const NOT_STARTED_REASONS: Partial<Record<Interruption['reason'], string>> = {
   interrupt: 'by the tool interrupt',
   ending: 'because the server is ending',
   timeout: 'at its limit',
@@ -45,7 +45,7 @@ function interruptionText(interruption: Interruption): string {
   const { reason, afterMs, notBegun, endedBy } = interruption;
   const after = secondsText(afterMs);
   if (notBegun) {
-    const why = WHY_NOT_BEGUN[reason] ?? 'because the client cancelled it';
+    const why = NOT_STARTED_REASONS[reason] ?? 'because the client cancelled it';
     return `Ended ${why} after it had waited ${after}; it had not begun, so nothing was done.`;
   }
   switch (reason) {
@@ -67,16 +67,16 @@ function interruptionText(interruption: Interruption): string {
 }
 
 /** Garbage collection is mentioned when it took more than this share of the call. */
-const LARGE_PART = 0.2;
+const SHOWN_GC_SHARE = 0.2;
 
 function collectedText({ collectedMilliseconds = 0, afterMs }: Interruption): string {
-  return collectedMilliseconds > LARGE_PART * afterMs
+  return collectedMilliseconds > SHOWN_GC_SHARE * afterMs
     ? ` Collecting garbage took ${secondsText(collectedMilliseconds)} of that.`
     : '';
 }
 
 /** Returns the lines on message, type and variable of CONDITION. */
-export function headOf({ text, type, variable }: Condition): string[] {
+export function conditionLines({ text, type, variable }: Condition): string[] {
   return [`Error: ${text}`, `Type: ${type}`, ...(variable === undefined ? [] : [`Variable: ${variable}`])];
 }
 
@@ -84,7 +84,9 @@ export function headOf({ text, type, variable }: Condition): string[] {
 export function conditionText(condition: Condition, places: Places, where?: string): string {
   const restarts = condition.restarts ?? [];
   return joinSections([
-    [...headOf(condition), where && `In: ${where}`, didYouMean(condition.near)].filter(Boolean).join('\n'),
+    [...conditionLines(condition), where && `In: ${where}`, didYouMean(condition.near)]
+      .filter(Boolean)
+      .join('\n'),
     restarts.length > 0 &&
       `Restarts (none was invoked; the call was ended):\n${restarts.map(({ name, report }) => `  ${name}: ${report}`).join('\n')}${moreRestarts(condition)}`,
     framesText('Frames:', condition, places, moreFrames(condition)),
@@ -116,18 +118,18 @@ const COMPILER_CHATTER = /(?:; file: .*\n)?(?:; in: .*\n)?(?:;.*\n)*?; caught ER
 /** Returns the section with the OUTPUT of a call, in at most LIMIT characters; undefined when it wrote nothing. */
 export function outputSection(output: Output | undefined, limit?: number): string | undefined {
   if (output === undefined) return undefined;
-  const written = wholeText(output).replace(COMPILER_CHATTER, '').replace(/^\n+/, '').trimEnd();
-  return written === '' ? undefined : `Output:\n${boundText(withoutRuns(foldedLines(written)), limit)}`;
+  const text = wholeText(output).replace(COMPILER_CHATTER, '').replace(/^\n+/, '').trimEnd();
+  return text === '' ? undefined : `Output:\n${boundText(withShallowIndent(foldedLines(text)), limit)}`;
 }
 
 /** Of a run of more than MOST lines, equal or without letter or digit, only SHOWN are kept. */
-const ALIKE = { most: 3, shown: 1, what: 'like it' };
-const WORDLESS = { most: 20, shown: 3, what: 'without a letter or digit' };
+const EQUAL_RUN = { most: 3, shown: 1, what: 'like it' };
+const WORDLESS_RUN = { most: 20, shown: 3, what: 'without a letter or digit' };
 
 /** Returns TEXT, a program's output, with runs of equal lines, and long runs of lines without letter or digit,
  *  shortened to their first lines. */
 export function foldedLines(text: string): string {
-  return runsOf(text.split('\n'), wordsOf).flatMap(foldedRun).join('\n');
+  return runsOf(text.split('\n'), wordKey).flatMap(foldedRun).join('\n');
 }
 
 /** Returns LINES split into runs of consecutive lines with the same KEY. */
@@ -142,24 +144,24 @@ function runsOf(lines: readonly string[], key: (line: string) => string): string
 }
 
 /** Returns LINE without trailing space, or '' when it has no letter or digit. */
-function wordsOf(line: string): string {
+function wordKey(line: string): string {
   return /[\p{L}\p{N}]/u.test(line) ? line.trimEnd() : '';
 }
 
 function foldedRun(lines: string[]): string[] {
-  const wordless = wordsOf(lines[0] ?? '') === '';
-  if (wordless && lines.length <= WORDLESS.most)
-    return runsOf(lines, (line) => line).flatMap((run) => shortened(run, ALIKE));
-  return shortened(lines, wordless ? WORDLESS : ALIKE);
+  const wordless = wordKey(lines[0] ?? '') === '';
+  if (wordless && lines.length <= WORDLESS_RUN.most)
+    return runsOf(lines, (line) => line).flatMap((run) => shortened(run, EQUAL_RUN));
+  return shortened(lines, wordless ? WORDLESS_RUN : EQUAL_RUN);
 }
 
-function shortened(lines: string[], { most, shown, what }: typeof ALIKE): string[] {
+function shortened(lines: string[], { most, shown, what }: typeof EQUAL_RUN): string[] {
   if (lines.length <= most) return lines;
   return [...lines.slice(0, shown), `[... ${lines.length - shown} more lines ${what} ...]`];
 }
 
 /** Returns TEXT, indented at most 8 blanks when over half of it is blanks, as in pretty-printed deep data. */
-function withoutRuns(text: string): string {
+function withShallowIndent(text: string): string {
   const blanks = text.split(' ').length - 1;
   if (text.length <= 400 || 2 * blanks <= text.length) return text;
   return `${text.replace(/^ {8,}/gm, ' '.repeat(8))}\n[... indentation of more than 8 blanks is cut to 8 ...]`;

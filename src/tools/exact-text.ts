@@ -1,7 +1,7 @@
 // Finds a text in a file whatever the line ends, and renders the most similar place when the file lacks the text.
 
 import { lineEnds, linesOf } from '../files/text.ts';
-import { nearestPlace, occurrences, TOLD } from './match.ts';
+import { LINE_LIMIT, nearestPlace, occurrences } from './match.ts';
 
 /** At most this many lines of the nearest place are shown. */
 const NEAR_LINES = 40;
@@ -13,21 +13,25 @@ export function exactPlaces(
   wanted: string,
 ): { count: number; lines: number[]; places: { from: number; to: number }[] } {
   const { count, starts, lines } = occurrences(text.replaceAll('\r\n', '\n'), wanted);
-  const real = indexWithReturns(text);
-  return { count, lines, places: starts.map((at) => ({ from: real(at), to: real(at + wanted.length) })) };
+  const toIndex = indexWithReturns(text);
+  return {
+    count,
+    lines,
+    places: starts.map((at) => ({ from: toIndex(at), to: toIndex(at + wanted.length) })),
+  };
 }
 
-/** Returns PUT, which has LF line ends, with the line ends of TEXT from FROM to TO, or with USUAL when it has none
- *  there. */
+/** Returns REPLACEMENT, which has LF line ends, with the line ends of TEXT from FROM to TO, or with DEFAULT_ENDS when
+ *  it has none there. */
 export function withLineEndsOf(
   text: string,
   from: number,
   to: number,
-  put: string,
-  usual = lineEnds(text),
+  replacement: string,
+  defaultEnds = lineEnds(text),
 ): string {
-  const ends = lineEnds(text.slice(from, to)) ?? usual;
-  return ends === 'CRLF' ? put.replaceAll('\n', '\r\n') : put;
+  const ends = lineEnds(text.slice(from, to)) ?? defaultEnds;
+  return ends === 'CRLF' ? replacement.replaceAll('\n', '\r\n') : replacement;
 }
 
 /** Returns a function that maps an index that counts each CRLF of TEXT as one character to the real index in TEXT. Call
@@ -43,19 +47,19 @@ function indexWithReturns(text: string): (index: number) => number {
 /** Returns LINES, the lines of the first occurrences, as a phrase. */
 export function atLinesText(lines: readonly number[]): string {
   if (lines.length === 1) return `at line ${lines[0]}`;
-  return `${lines.length < TOLD ? 'at' : 'first at'} lines ${lines.join(', ')}`;
+  return `${lines.length < LINE_LIMIT ? 'at' : 'first at'} lines ${lines.join(', ')}`;
 }
 
 /** Returns a message with the place in TEXT most similar to WANTED, which asks for the exact text as the argument NAME.
- *  BEGAN is the line of its file where TEXT begins. Returns undefined when no place is similar. */
-export function nearestText(text: string, wanted: string, name: string, began = 1): string | undefined {
-  const near = nearestPlace(linesOf(text), linesOf(wanted));
-  if (near === undefined) return undefined;
-  const { lines, onlySpace } = near;
-  const first = near.first + began - 1;
+ *  FIRST_LINE is the line of its file where TEXT begins. Returns undefined when no place is similar. */
+export function nearestText(text: string, wanted: string, name: string, firstLine = 1): string | undefined {
+  const nearest = nearestPlace(linesOf(text), linesOf(wanted));
+  if (nearest === undefined) return undefined;
+  const { lines, onlySpace } = nearest;
+  const first = nearest.first + firstLine - 1;
   const shown = lines.slice(0, NEAR_LINES).map((line, index) => `${first + index}: ${line}`);
   const where = lines.length === 1 ? `is line ${first}` : `is lines ${first} to ${first + lines.length - 1}`;
-  const how = onlySpace ? `, which differs in white space only` : '';
+  const difference = onlySpace ? `, which differs in white space only` : '';
   const more = lines.length > NEAR_LINES ? '\n...' : '';
-  return `The nearest place ${where}${how}:\n\n${shown.join('\n')}${more}\n\nGive the exact text as ${name}.`;
+  return `The nearest place ${where}${difference}:\n\n${shown.join('\n')}${more}\n\nGive the exact text as ${name}.`;
 }

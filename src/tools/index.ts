@@ -6,7 +6,7 @@ import type { Image, Replaceable } from '../image/image.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { AuditLog } from '../records/audit-log.ts';
 import type { ReplHistory } from '../records/repl-history.ts';
-import { overImage } from './answered.ts';
+import { withAnswerChecks } from './answered.ts';
 import { type PendingEdits, WorkspaceBuffers } from './buffer/buffers.ts';
 import { readBuffer, readFile } from './buffer/reading.ts';
 import { searchInBuffer } from './buffer/search-in-buffer.ts';
@@ -40,11 +40,11 @@ import { renameSymbol } from './renaming/rename-symbol.ts';
 import { getAuditLog } from './settings/get-audit-log.ts';
 import { ReachedDefinitions } from './tests/reached.ts';
 import { runTests } from './tests/run-tests.ts';
-import { ToldWarnings } from './told-warnings.ts';
+import { ShownWarnings } from './told-warnings.ts';
 import { notingUnloaded } from './unloaded.ts';
 
 /** The objects that tools depend on. */
-export interface Grounds {
+export interface ToolDependencies {
   image: Image;
   /** The same image when this server runs it; undefined when somebody else does. */
   replaceable: Replaceable | undefined;
@@ -65,8 +65,8 @@ export interface Grounds {
 }
 
 /** Returns the eighteen tools of the contract (C5). */
-export function agentQTools(grounds: Grounds): Tool[] {
-  const { image, workspace, places, holds, history, pendingEdits, matchMs } = grounds;
+export function agentQTools(dependencies: ToolDependencies): Tool[] {
+  const { image, workspace, places, holds, history, pendingEdits, matchMs } = dependencies;
   const buffers = new WorkspaceBuffers(workspace, pendingEdits);
   return [
     describeSymbol(image, places),
@@ -87,21 +87,21 @@ export function agentQTools(grounds: Grounds): Tool[] {
     searchInBuffer(buffers, matchMs),
     writeFile(workspace),
     proposeFileEdit(workspace),
-  ].map((tool) => overImage(notingUnloaded(tool, grounds)));
+  ].map((tool) => withAnswerChecks(notingUnloaded(tool, dependencies)));
 }
 
 /** Returns the built-in tools beyond the eighteen of the contract. */
-export function furtherTools(grounds: Grounds): Tool[] {
-  const { image, replaceable, workspace, places, holds, log, history, intents } = grounds;
+export function furtherTools(dependencies: ToolDependencies): Tool[] {
+  const { image, replaceable, workspace, places, holds, log, history, intents } = dependencies;
   const origins = { image, places, workspace, history };
   const editing = editDefinitions(origins, intents);
   const reached = new ReachedDefinitions();
-  const told = new ToldWarnings();
+  const shownWarnings = new ShownWarnings();
   const evaluating = evalForm(image, history, { places, holds });
   return [
-    loadSystem(image, { places, holds, told }),
-    loadFile(image, { places, holds, told }, workspace),
-    runTests(image, { places, workspace, holds, told, reached, editing, evaluating }),
+    loadSystem(image, { places, holds, shownWarnings }),
+    loadFile(image, { places, holds, shownWarnings }, workspace),
+    runTests(image, { places, workspace, holds, shownWarnings, reached, editing, evaluating }),
     compareImage(image, places, workspace),
     readDefinition(origins),
     editing,
@@ -110,9 +110,9 @@ export function furtherTools(grounds: Grounds): Tool[] {
     debug(image, holds, places),
     inspect(image),
     observe(image, places),
-    imageStatus(image, replaceable, grounds.confinement),
+    imageStatus(image, replaceable, dependencies.confinement),
     interrupt(image, places),
     ...(replaceable ? [restartImage(replaceable)] : []),
     getAuditLog(log),
-  ].map((tool) => overImage(notingUnloaded(tool, grounds)));
+  ].map((tool) => withAnswerChecks(notingUnloaded(tool, dependencies)));
 }

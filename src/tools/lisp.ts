@@ -12,7 +12,7 @@ import { valueText } from '../kernel/outcome.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { atLeastCautious, defineTool, type Result, type Tool } from '../kernel/tool.ts';
 import { callOptions } from './calling.ts';
-import { errorOptions, type Holds, heldOr, holdingSection } from './debug/hold.ts';
+import { errorOptions, type Holds, heldResultOr, holdingSection } from './debug/hold.ts';
 import { endingText, outputSection } from './endings.ts';
 import type { Places } from './places.ts';
 import { warningSection } from './remarks.ts';
@@ -89,7 +89,7 @@ function lispTool(
       const call = { name, registration, arguments: args, ...asked };
       const reply = await image().call('run-tool', call, callOptions(context));
       const told = (ended: Reply<'run-tool'>) => runResult(name, ended, grounds?.places);
-      return holding ? heldOr(reply, { name: 'run-tool', args: call, ...grounds }, told) : told(reply);
+      return holding ? heldResultOr(reply, { name: 'run-tool', args: call, ...grounds }, told) : told(reply);
     },
   });
 }

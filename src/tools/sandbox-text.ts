@@ -3,7 +3,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { answered, isThere, UnansweredError } from '../files/answering.ts';
+import { isThere, UnansweredError, withFileTimeout } from '../files/answering.ts';
 import { visibleName } from '../visible.ts';
 
 /** The limits of the sandbox. */
@@ -67,7 +67,7 @@ async function existingFolder(path: string): Promise<string> {
 
 /** True when this process can write to FOLDER. A file system that does not answer refuses nothing. */
 async function canWrite(folder: string): Promise<boolean> {
-  return answered(folder, () => access(folder, constants.W_OK)).then(
+  return withFileTimeout(folder, () => access(folder, constants.W_OK)).then(
     () => true,
     (error: unknown) => error instanceof UnansweredError,
   );

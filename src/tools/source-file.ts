@@ -4,7 +4,7 @@ import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { CallError } from '../errors.ts';
-import { answered, realPathOf } from '../files/answering.ts';
+import { realPathOf, withFileTimeout } from '../files/answering.ts';
 import { fileFailure } from '../files/failure.ts';
 import type { Workspace } from '../files/workspace.ts';
 import { visibleName } from '../visible.ts';
@@ -25,7 +25,7 @@ export async function sourceFile(workspace: Workspace, path: string): Promise<st
 
 async function statsOf(file: string, path: string): Promise<Stats | undefined> {
   try {
-    return await answered(dirname(file), () => stat(file));
+    return await withFileTimeout(dirname(file), () => stat(file));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw fileFailure(error, path, 'read');

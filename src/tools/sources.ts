@@ -3,9 +3,15 @@
 import { realpathSync, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { answered, isNear, lookWhere, nearStats, realPathOf } from '../files/answering.ts';
-import { WHOLE } from '../files/lines.ts';
-import { type Bounds, type RegularFile, readRegular, readRegularAside } from '../files/regular.ts';
+import {
+  findLocalFolders,
+  isOnLocalDisk,
+  localStats,
+  realPathOf,
+  withFileTimeout,
+} from '../files/answering.ts';
+import { WHOLE_FILE_LIMIT } from '../files/lines.ts';
+import { type Bounds, type RegularFile, readRegular, readRegularAsync } from '../files/regular.ts';
 import { decode } from '../files/text.ts';
 import type { Features } from '../source/form.ts';
 import { KeptForms } from '../source/kept-forms.ts';
@@ -105,17 +111,17 @@ export class Sources {
   /** FEATURES returns the features to read files under. FORBIDS returns why the file at a real path may not be read. */
   constructor(features: () => Features, forbids?: Bounds['forbids']) {
     this.#reading = { features, kept: new KeptForms() };
-    this.#bounds = { limit: WHOLE, ...(forbids && { forbids }) };
+    this.#bounds = { limit: WHOLE_FILE_LIMIT, ...(forbids && { forbids }) };
   }
 
   /** Reads, without blocking, those of FILES that may be on a file system which does not answer. The synchronous
    *  methods know such a file only after this. */
   async prepare(files: readonly string[]): Promise<void> {
-    const far = [...new Set(files)].filter((file) => !isNear(file));
+    const far = [...new Set(files)].filter((file) => !isOnLocalDisk(file));
     if (far.length === 0) return;
-    await lookWhere(far);
+    await findLocalFolders(far);
     for (const file of far) {
-      if (isNear(file)) continue;
+      if (isOnLocalDisk(file)) continue;
       this.#aside.delete(file);
       this.#aside.set(file, { real: await realPathOf(file), source: await this.#readAside(file) });
     }
@@ -137,7 +143,7 @@ export class Sources {
   }
 
   #readNow(file: string): Source | undefined {
-    const stats = nearStats(file);
+    const stats = localStats(file);
     if (stats === undefined) return this.#aside.get(file)?.source;
     if (stats === 'none') return undefined;
     try {
@@ -149,8 +155,8 @@ export class Sources {
 
   async #readAside(file: string): Promise<Source | undefined> {
     try {
-      const stats = await answered(dirname(file), () => stat(file));
-      return this.#unchanged(file, stats) ?? this.#take(file, await readRegularAside(file, this.#bounds));
+      const stats = await withFileTimeout(dirname(file), () => stat(file));
+      return this.#unchanged(file, stats) ?? this.#take(file, await readRegularAsync(file, this.#bounds));
     } catch {
       return undefined;
     }
@@ -231,7 +237,7 @@ export class Sources {
   /** Returns FILE as the image names it, with links resolved. */
   #realName(file: string): string {
     try {
-      return isNear(file) ? realpathSync(file) : (this.#aside.get(file)?.real ?? file);
+      return isOnLocalDisk(file) ? realpathSync(file) : (this.#aside.get(file)?.real ?? file);
     } catch {
       return file;
     }

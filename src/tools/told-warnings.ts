@@ -4,7 +4,7 @@ import type { Warning } from '../image/wire/data.ts';
 import { groupBy } from './grouping.ts';
 
 /** The warnings already shown. An edit recompiles many definitions that it did not change, so their warnings recur. */
-export class ToldWarnings {
+export class ShownWarnings {
   /** By file: the keys of the warnings in its last load that had any. */
   readonly #files = new Map<string, ReadonlySet<string>>();
 

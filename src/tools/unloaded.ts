@@ -4,7 +4,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { answered } from '../files/answering.ts';
+import { withFileTimeout } from '../files/answering.ts';
 import type { Workspace } from '../files/workspace.ts';
 import type { Image } from '../image/image.ts';
 import { toResult } from '../kernel/outcome.ts';
@@ -111,7 +111,7 @@ async function foldersIn(folder: string): Promise<string[]> {
 /** Returns the entries of FOLDER sorted by name; none when it cannot be read. */
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
-    const entries = await answered(folder, () => readdir(folder, { withFileTypes: true }));
+    const entries = await withFileTimeout(folder, () => readdir(folder, { withFileTypes: true }));
     return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
   } catch {
     return [];

@@ -18,7 +18,7 @@ import { printable } from '../../src/kernel/schema.ts';
 import { argumentsPreview, shownText } from '../../src/kernel/shown.ts';
 import { questionLine } from '../../src/question-line.ts';
 import { linesBackwards } from '../../src/records/backwards.ts';
-import { cut, parseLine } from '../../src/records/shorten.ts';
+import { parseLine, truncate } from '../../src/records/shorten.ts';
 import { LineReader } from '../../src/server/line-reader.ts';
 import { formDefining } from '../../src/source/again.ts';
 import { imbalanceOf } from '../../src/source/balance.ts';
@@ -164,7 +164,7 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
       forms: forms(text),
       splices: [],
     };
-    return partInFile('x', { kind: 'part', old: 'a', put: 'b\nc', all: true }, file);
+    return partInFile('x', { kind: 'part', old: 'a', replacement: 'b\nc', all: true }, file);
   },
   'a rename, of FOO': (text) => rename('FOO', text),
   'a rename, of A': (text) => rename('A', text),
@@ -198,7 +198,7 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   visibleName,
   printable,
   parseLine: (text) => parseLine(JSON.stringify({ kind: text })),
-  cut: (text) => cut(text, 1000),
+  cut: (text) => truncate(text, 1000),
   'the parser of TOML': (text) => TOML.parse(text),
   'the editor of TOML': (text) => TOML.remove(text, ['a', 'b']),
   'the parser of JSON': (text) => JSONC.parse(text),

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answered, isNear, lookWhere } from '../../src/files/answering.ts';
+import { findLocalFolders, isOnLocalDisk, withFileTimeout } from '../../src/files/answering.ts';
 import { PROJECT, type Session, startSession } from '../harness.ts';
 
 /** No disk has it, so its files are read aside as those of a network are. */
@@ -19,10 +19,10 @@ afterAll(async () => {
 });
 
 test('a file on a disk of this machine is near, and one in memory is not', async () => {
-  expect(isNear(join(PROJECT, 'package.json'))).toBe(false);
-  await lookWhere([join(PROJECT, 'package.json'), join(PROJECT, 'none', 'a.lisp'), file]);
+  expect(isOnLocalDisk(join(PROJECT, 'package.json'))).toBe(false);
+  await findLocalFolders([join(PROJECT, 'package.json'), join(PROJECT, 'none', 'a.lisp'), file]);
   const files = [join(PROJECT, 'package.json'), join(PROJECT, 'none', 'a.lisp'), file];
-  expect(files.map(isNear)).toEqual([true, true, false]);
+  expect(files.map(isOnLocalDisk)).toEqual([true, true, false]);
 });
 
 test('a step that is not answered is given up, and no other in its folder is begun until it is', async () => {
@@ -31,30 +31,30 @@ test('a step that is not answered is given up, and no other in its folder is beg
     answer = resolve;
   });
   const silence = 'its file system does not answer';
-  await expect(answered('/silent', () => step)).rejects.toThrow(silence);
+  await expect(withFileTimeout('/silent', () => step)).rejects.toThrow(silence);
   let begun = false;
   const begin = async () => {
     begun = true;
   };
-  await expect(answered('/silent', begin)).rejects.toThrow(silence);
+  await expect(withFileTimeout('/silent', begin)).rejects.toThrow(silence);
   expect(begun).toBe(false);
-  expect(await answered('/other', async () => 1)).toBe(1);
+  expect(await withFileTimeout('/other', async () => 1)).toBe(1);
   answer('');
   await step;
-  expect(await answered('/silent', async () => 2)).toBe(2);
+  expect(await withFileTimeout('/silent', async () => 2)).toBe(2);
 });
 
 test('two silent folders are enough for no further one to be used', async () => {
   const answers: (() => void)[] = [];
   const step = () => new Promise<void>((resolve) => answers.push(resolve));
-  const given = await Promise.allSettled([answered('/one', step), answered('/two', step)]);
+  const given = await Promise.allSettled([withFileTimeout('/one', step), withFileTimeout('/two', step)]);
   expect(given.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  await expect(answered('/three', async () => 1)).rejects.toThrow(
+  await expect(withFileTimeout('/three', async () => 1)).rejects.toThrow(
     'the file system of /one does not answer, and no other is asked meanwhile',
   );
   for (const answer of answers) answer();
   await Promise.resolve();
-  expect(await answered('/three', async () => 1)).toBe(1);
+  expect(await withFileTimeout('/three', async () => 1)).toBe(1);
 });
 
 test('S3.18 places in a file that is read aside are those of now, also after an edit', async () => {

@@ -1,7 +1,7 @@
 // For how long a search goes on.
 
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
-import { type Budget, budgetOf, patience } from '../../src/files/budget.ts';
+import { type Budget, budgetOf, remainingTime } from '../../src/files/budget.ts';
 import { filesBelow } from '../../src/files/walk.ts';
 import type { TextBuffer } from '../../src/tools/buffer/buffers.ts';
 import { folderResult } from '../../src/tools/buffer/reading-folder.ts';
@@ -28,7 +28,7 @@ describe('of 1000 ms', () => {
     ['none are left after that', 3000, 0, 0],
   ])('%s', (_, passedMs, ranMs, leftMs) => {
     standStill();
-    const left = patience(1000);
+    const left = remainingTime(1000);
     clock.nowMs += passedMs;
     clock.ranMs += ranMs;
     expect(left()).toBe(leftMs);
@@ -60,7 +60,7 @@ describe('what is told of a directory when time is up', () => {
     'Note: not all files were looked at, as there are too many. Name a directory in this one.';
   const read = async (count: number, text: string) => {
     let left = 3;
-    const budget: Budget = { entries: 100, leftMs: () => left-- - 1 };
+    const budget: Budget = { entries: 100, remainingMs: () => left-- - 1 };
     const asked = { path: 'd', whole: false };
     return (await folderResult(asked, buffers(count), async () => ({ data: {}, text }), budget)).text;
   };
@@ -80,7 +80,12 @@ describe('what is told of a directory when time is up', () => {
     [0, "Found 0 matches of 'x' in 3 files"],
   ])('are the matches at least, %s', (total, head) => {
     const found = { total, filesWithMatches: total, files: 3, matches: [], offset: 0 };
-    const { text } = searchResult('x', { ...found, left: [], tooHard: [], edited: [] }, undefined, true);
+    const { text } = searchResult(
+      'x',
+      { ...found, unreadable: [], tooHard: [], edited: [] },
+      undefined,
+      true,
+    );
     expect(text.startsWith(head)).toBe(true);
     expect(text).toContain(
       'Note: the search stopped before it had looked at all files; name a directory or a file as buffer.',

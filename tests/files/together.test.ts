@@ -18,7 +18,7 @@ import { setTimeout } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Intents } from '../../src/files/intents.ts';
-import { replaceTogether, takeBackUnfinished } from '../../src/files/together.ts';
+import { replaceTogether, rollBackUnfinished } from '../../src/files/together.ts';
 import { PROJECT, startSession } from '../harness.ts';
 import { makeWorkspace, type TestWorkspace, tree } from './workspaces.ts';
 
@@ -107,11 +107,11 @@ const CUT_OFF =
 test('what a kill cut off is taken back by the next server', async () => {
   cutOff(2);
   expect(contents()).toEqual(['new', 'new', 'old']);
-  expect(await takeBackUnfinished(at.workspace, intents)).toEqual([
+  expect(await rollBackUnfinished(at.workspace, intents)).toEqual([
     `${CUT_OFF} a.lisp, b.lisp, sub/c.lisp are as before.`,
   ]);
   expect([contents(), readdirSync(folder)]).toEqual([['old', 'old', 'old'], []]);
-  expect(await takeBackUnfinished(at.workspace, intents)).toEqual([]);
+  expect(await rollBackUnfinished(at.workspace, intents)).toEqual([]);
 });
 
 test('a new file comes with the others, or goes again with what a kill cut off', async () => {
@@ -129,7 +129,7 @@ test('a new file comes with the others, or goes again with what a kill cut off',
     { path: join(at.root, 'a.lisp'), old: '.live-lisp-0000000000000000.old', before, after: before },
   ];
   writeFileSync(join(folder, `${GONE}-0000000000000000.json`), JSON.stringify(files));
-  expect(await takeBackUnfinished(at.workspace, intents)).toEqual([
+  expect(await rollBackUnfinished(at.workspace, intents)).toEqual([
     'A change of sub/d.lisp, sub/e.lisp, a.lisp was cut off when the server was killed, and is taken back: sub/d.lisp, sub/e.lisp are as before. Changed since, and left as they are: a.lisp.',
   ]);
   expect(tree(at.root)).toEqual(['a.lisp', 'b.lisp', 'sub', 'sub/c.lisp']);
@@ -137,14 +137,14 @@ test('a new file comes with the others, or goes again with what a kill cut off',
 
 test('what all files have got stays', async () => {
   cutOff(3);
-  expect(await takeBackUnfinished(at.workspace, intents)).toEqual([]);
+  expect(await rollBackUnfinished(at.workspace, intents)).toEqual([]);
   expectAll('new');
 });
 
 test('a file that was changed since is left as it is', async () => {
   cutOff(2);
   at.put('b.lisp', 'mine');
-  expect(await takeBackUnfinished(at.workspace, intents)).toEqual([
+  expect(await rollBackUnfinished(at.workspace, intents)).toEqual([
     `${CUT_OFF} a.lisp, sub/c.lisp are as before. Changed since, and left as they are: b.lisp.`,
   ]);
   expect(contents()).toEqual(['old', 'mine', 'old']);
@@ -153,14 +153,14 @@ test('a file that was changed since is left as it is', async () => {
 test('that of another workspace, of a server that runs, and half a note are left alone', async () => {
   cutOff(1);
   const other = makeWorkspace();
-  expect(await takeBackUnfinished(other.workspace, intents)).toEqual([]);
+  expect(await rollBackUnfinished(other.workspace, intents)).toEqual([]);
   other.remove();
   renameSync(
     join(folder, `${GONE}-0000000000000000.json`),
     join(folder, `${process.ppid}-0000000000000000.json`),
   );
   writeFileSync(join(folder, `${GONE}-0000000000000001.json`), '[{"path": "/');
-  expect(await takeBackUnfinished(at.workspace, intents)).toEqual([]);
+  expect(await rollBackUnfinished(at.workspace, intents)).toEqual([]);
   expect([contents(), readdirSync(folder)]).toEqual([
     ['new', 'old', 'old'],
     [`${process.ppid}-0000000000000000.json`],
@@ -213,7 +213,7 @@ test('a kill at any moment leaves all or none', async () => {
     await setTimeout(1.3 * run);
     child.kill('SIGKILL');
     await once(child, 'close');
-    taken += (await takeBackUnfinished(at.workspace, intents)).length;
+    taken += (await rollBackUnfinished(at.workspace, intents)).length;
     expect(new Set(contents()).size).toBe(1);
     expect(readdirSync(folder)).toEqual([]);
   }

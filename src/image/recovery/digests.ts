@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { setImmediate as pause } from 'node:timers/promises';
-import { isNear, lookWhere } from '../../files/answering.ts';
-import { type Bounds, readIfRegular, readRegularAside } from '../../files/regular.ts';
+import { findLocalFolders, isOnLocalDisk } from '../../files/answering.ts';
+import { type Bounds, readIfRegular, readRegularAsync } from '../../files/regular.ts';
 
 /** Maps file names to digests of their content. */
 export type Digests = { readonly [file: string]: string };
@@ -27,9 +27,9 @@ export class LoadedFiles {
 
   /** Returns the content of FILE; undefined when it is too large or unreadable, or its file system does not answer. */
   async read(file: string): Promise<Buffer | undefined> {
-    await lookWhere([file]);
-    if (isNear(file)) return readIfRegular(file, this.#bounds)?.octets;
-    const found = await readRegularAside(file, this.#bounds).catch(() => undefined);
+    await findLocalFolders([file]);
+    if (isOnLocalDisk(file)) return readIfRegular(file, this.#bounds)?.octets;
+    const found = await readRegularAsync(file, this.#bounds).catch(() => undefined);
     return found?.octets;
   }
 

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { answered, isThere } from '../../files/answering.ts';
+import { isThere, withFileTimeout } from '../../files/answering.ts';
 import { runs } from '../../leftovers.ts';
 import { makeFolder } from '../../paths.ts';
 
@@ -39,7 +39,7 @@ export class Placeholders {
     // No server removes a folder that has a note. So folders are made outside the lock, which no file system may delay.
     this.#alone(() => wanted.forEach((path) => void this.#note(path)));
     for (const path of this.#held) {
-      if (!(await isThere(path))) await answered(dirname(path), () => mkdir(path).catch(() => {}));
+      if (!(await isThere(path))) await withFileTimeout(dirname(path), () => mkdir(path).catch(() => {}));
     }
   }
 

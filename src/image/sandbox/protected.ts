@@ -3,8 +3,8 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { answered, isThere, realPathOf, UnansweredError } from '../../files/answering.ts';
-import { readRegularAside } from '../../files/regular.ts';
+import { isThere, realPathOf, UnansweredError, withFileTimeout } from '../../files/answering.ts';
+import { readRegularAsync } from '../../files/regular.ts';
 
 /** Folders of version control. Their hooks and settings run at the next command, or when a shell prints its prompt. */
 const REPOSITORIES = ['.git', '.hg', '.svn', '.jj'];
@@ -95,7 +95,7 @@ async function repositoriesIn(folder: string): Promise<string[]> {
 
 /** Returns the entries of FOLDER; none when it cannot be read or does not exist. */
 async function entriesOf(folder: string): Promise<Dirent[]> {
-  return answered(folder, () => readdir(folder, { withFileTypes: true })).catch(unlessUnanswered([]));
+  return withFileTimeout(folder, () => readdir(folder, { withFileTypes: true })).catch(unlessUnanswered([]));
 }
 
 /** Returns an error handler that returns VALUE, but rethrows when a file system did not answer. */
@@ -119,6 +119,6 @@ async function gitFolders(path: string): Promise<string[]> {
 const NAME_LIMIT = 8192;
 
 async function textOf(path: string): Promise<string> {
-  const found = await readRegularAside(path, { limit: NAME_LIMIT }).catch(unlessUnanswered(undefined));
+  const found = await readRegularAsync(path, { limit: NAME_LIMIT }).catch(unlessUnanswered(undefined));
   return found?.octets.toString('utf8') ?? '';
 }

@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SetupError } from '../../errors.ts';
-import { answered, checkAnswering, orNotAnswering } from '../../files/answering.ts';
+import { checkAnswering, orSetupError, withFileTimeout } from '../../files/answering.ts';
 import { realPath, recordsIn } from '../../paths.ts';
 import { cacheUsable, outputTranslations } from '../process/agent.ts';
 import type { Cell, Command } from '../process/command.ts';
@@ -175,7 +175,7 @@ export class Sandbox implements Cell {
   async lockIn(command: Command): Promise<Command> {
     const { strict } = this.#options;
     await checkAnswering([...this.#named, dirname(command.program)]);
-    const changed = await orNotAnswering(() => this.#changed());
+    const changed = await orSetupError(() => this.#changed());
     const cache = this.#ownCache();
     const place = cache ?? join(tmpdir(), 'cache');
     const env = {
@@ -233,7 +233,7 @@ export class Sandbox implements Cell {
     if (this.#temporary.length === 0) return [];
     const folders = [...new Set(['/tmp', tmpdir()].map((folder) => recordsIn(realPath(folder))))];
     for (const folder of folders) {
-      await answered(dirname(folder), () => mkdir(folder, 0o700).catch(() => {}));
+      await withFileTimeout(dirname(folder), () => mkdir(folder, 0o700).catch(() => {}));
     }
     return folders;
   }

@@ -2,7 +2,7 @@
 
 import { readdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { answered, UnansweredError } from '../../files/answering.ts';
+import { UnansweredError, withFileTimeout } from '../../files/answering.ts';
 import { isInside, realPath } from '../../paths.ts';
 import { existingPaths } from './protected.ts';
 
@@ -247,7 +247,7 @@ async function pathsBelow(folder: string, ways: readonly string[]): Promise<stri
 /** Returns the names in FOLDER, or undefined when it cannot be listed: files in it can still be reachable. */
 async function namesIn(folder: string): Promise<Set<string> | undefined> {
   try {
-    return new Set(await answered(folder, () => readdir(folder)));
+    return new Set(await withFileTimeout(folder, () => readdir(folder)));
   } catch (error) {
     if (error instanceof UnansweredError) throw error;
     const { code = '' } = error as NodeJS.ErrnoException;

@@ -3,7 +3,7 @@
 import { lstat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { CallError } from '../../errors.ts';
-import { answered } from '../../files/answering.ts';
+import { withFileTimeout } from '../../files/answering.ts';
 import { type Budget, budgetOf } from '../../files/budget.ts';
 import { type Excerpt, readLines } from '../../files/lines.ts';
 import { filesBelow } from '../../files/walk.ts';
@@ -55,7 +55,7 @@ export function searchBudget(): Budget {
 }
 
 /** At most this many files are listed when a name is ambiguous. */
-const LISTED = 20;
+const LIST_LIMIT = 20;
 
 /** Presents the files of WORKSPACE as buffers. */
 export class WorkspaceBuffers {
@@ -71,27 +71,28 @@ export class WorkspaceBuffers {
   async find(name: string): Promise<TextBuffer> {
     const { real, missing } = await this.#workspace.locate(name, 'read');
     if (missing.length === 0) return this.#buffer(real, name);
-    const made = this.#workspace.name(join(real, ...missing));
-    const pending = pendingSection(this.#pendingEdits(made), 'the workspace');
-    if (pending !== undefined) throw new CallError(`There is no file ${visibleName(made)} yet. ${pending}`);
+    const newName = this.#workspace.name(join(real, ...missing));
+    const pending = pendingSection(this.#pendingEdits(newName), 'the workspace');
+    if (pending !== undefined)
+      throw new CallError(`There is no file ${visibleName(newName)} yet. ${pending}`);
     const { paths, budget } = await this.#files();
-    const same = paths.filter((path) => basename(path) === name);
-    const [only] = same;
+    const matching = paths.filter((path) => basename(path) === name);
+    const [only] = matching;
     const note = budget.exceeded
       ? `Only the first ${FIND_ENTRIES - budget.entries} entries of the workspace were looked at for this name.`
       : undefined;
     if (only === undefined)
       throw new CallError([this.#unknownText(name, paths), note].filter(Boolean).join(' '));
-    if (same.length > 1) throw new CallError(this.#severalText(name, same));
+    if (matching.length > 1) throw new CallError(this.#severalText(name, matching));
     return { ...this.#buffer(only, only), ...(note && { note }) };
   }
 
   /** Throws a CallError when nothing is at PATH; it lists similar names, when the workspace can be read. */
-  async confirmThere(path: string): Promise<void> {
+  async confirmExists(path: string): Promise<void> {
     const { missing } = await this.#workspace.locate(path, 'read');
     if (missing.length === 0) return;
-    const found = await this.#files().catch(() => undefined);
-    const similar = found && this.#similarText(path, found.paths);
+    const listing = await this.#files().catch(() => undefined);
+    const similar = listing && this.#similarText(path, listing.paths);
     throw new CallError([this.#workspace.noFile(path).message, similar].filter(Boolean).join(' '));
   }
 
@@ -115,8 +116,8 @@ export class WorkspaceBuffers {
   }
 
   #severalText(name: string, paths: string[]): string {
-    const more = paths.length > LISTED ? `, and ${paths.length - LISTED} more` : '';
-    const listed = this.#names(paths.slice(0, LISTED));
+    const more = paths.length > LIST_LIMIT ? `, and ${paths.length - LIST_LIMIT} more` : '';
+    const listed = this.#names(paths.slice(0, LIST_LIMIT));
     return `${paths.length} files are named ${visibleName(name)}: ${listed}${more}. Give the path of one.`;
   }
 
@@ -126,15 +127,17 @@ export class WorkspaceBuffers {
 
   /** Yields the buffers in directory FOLDER, or all, within BUDGET; undefined when there is no such directory. */
   async below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined> {
-    if (folder === undefined) return this.#all(this.#workspace.rootFolders(), budget);
+    if (folder === undefined) return this.#buffersIn(this.#workspace.rootFolders(), budget);
     const { real, missing } = await this.#workspace.locate(folder, 'read');
     // The file may vanish meanwhile.
     const stats =
-      missing.length === 0 ? await answered(real, () => lstat(real)).catch(() => undefined) : undefined;
-    return stats?.isDirectory() ? this.#all([real], budget) : undefined;
+      missing.length === 0
+        ? await withFileTimeout(real, () => lstat(real)).catch(() => undefined)
+        : undefined;
+    return stats?.isDirectory() ? this.#buffersIn([real], budget) : undefined;
   }
 
-  async *#all(folders: readonly string[], budget: Budget): AsyncGenerator<TextBuffer> {
+  async *#buffersIn(folders: readonly string[], budget: Budget): AsyncGenerator<TextBuffer> {
     for await (const path of filesBelow(this.#workspace, folders, budget)) yield this.#buffer(path, path);
   }
 

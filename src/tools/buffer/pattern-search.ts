@@ -2,7 +2,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { CallError, messageOf } from '../../errors.ts';
-import { patience } from '../../files/budget.ts';
+import { remainingTime } from '../../files/budget.ts';
 
 /** Milliseconds of CPU time that matching one text may take. */
 const MATCH_MS = 3000;
@@ -32,8 +32,8 @@ export interface Matches {
 export function searchPattern(pattern: string, regex: boolean, caseSensitive: boolean): RegExp {
   if (pattern === '') throw new CallError("Parameter 'pattern' must not be empty.");
   // The texts searched have LF line ends.
-  const given = pattern.replaceAll('\r\n', '\n');
-  const source = regex ? given : given.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  const normalized = pattern.replaceAll('\r\n', '\n');
+  const source = regex ? normalized : normalized.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   const flags = caseSensitive ? 'gm' : 'gim';
   try {
     return new RegExp(source, `${flags}u`);
@@ -79,7 +79,7 @@ export class Searcher {
     return new Promise((resolve, reject) => {
       const finish = (settle: () => void) => {
         clearTimeout(timer);
-        this.#signal?.removeEventListener('abort', onEnd);
+        this.#signal?.removeEventListener('abort', onExpired);
         thread.off('message', onAnswer).off('error', onError);
         settle();
       };
@@ -88,16 +88,16 @@ export class Searcher {
         void thread.terminate();
         finish(() => reject(error));
       };
-      const onEnd = () => fail(tooSlow(this.#matchMs));
+      const onExpired = () => fail(timeoutError(this.#matchMs));
       const onAnswer = (matches: Matches) => finish(() => resolve(matches));
-      const onError = (error: unknown) => fail(failed(error));
-      const leftMs = patience(this.#matchMs);
+      const onError = (error: unknown) => fail(searchError(error));
+      const remainingMs = remainingTime(this.#matchMs);
       const onTime = () => {
-        if (leftMs() <= 0) onEnd();
-        else timer = setTimeout(onTime, Math.max(leftMs(), 10));
+        if (remainingMs() <= 0) onExpired();
+        else timer = setTimeout(onTime, Math.max(remainingMs(), 10));
       };
       let timer = setTimeout(onTime, this.#matchMs);
-      this.#signal?.addEventListener('abort', onEnd);
+      this.#signal?.addEventListener('abort', onExpired);
       thread.on('message', onAnswer).on('error', onError);
       thread.postMessage({ text, skip, limit });
     });
@@ -114,14 +114,14 @@ export class Searcher {
   }
 }
 
-function failed(error: unknown): CallError {
+function searchError(error: unknown): CallError {
   if (!(error instanceof RangeError)) return new CallError(`The search failed: ${messageOf(error)}.`);
   return new CallError(
     'The search was ended: the pattern takes too much stack for this text. Repeated groups that match much, such as (a|b)*, do that; use a character class such as [ab]*, or a simpler pattern.',
   );
 }
 
-function tooSlow(matchMs: number): CallError {
+function timeoutError(matchMs: number): CallError {
   return new CallError(
     `The search was ended: the pattern took longer than ${matchMs / 1000} s. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,
   );

@@ -8,79 +8,83 @@ import { visibleName } from '../../visible.ts';
 import type { TextBuffer } from './buffers.ts';
 
 /** The text of a file, or why it is not shown. */
-type Shown = Result & { data: object };
+type FileEntry = Result & { data: object };
 
 /** At most this many characters of text are kept: for one answer, and for code, whose result need not fit into one. */
-const KEPT = 80_000;
-const KEPT_FOR_CODE = 8_000_000;
+const TEXT_LIMIT = 80_000;
+const DATA_TEXT_LIMIT = 8_000_000;
 
 /** The directory, and whether code reads the data (WHOLE). */
-interface Asked {
+interface FolderRequest {
   path: string;
   whole: boolean;
 }
 
 /** Returns the answer with FILES of a directory, each rendered by SHOW, until BUDGET is used up. */
 export async function folderResult(
-  { path, whole }: Asked,
+  { path, whole }: FolderRequest,
   files: AsyncIterable<TextBuffer>,
-  show: (file: TextBuffer) => Promise<Shown>,
+  show: (file: TextBuffer) => Promise<FileEntry>,
   budget: Budget,
 ): Promise<Result> {
-  const read: Shown[] = [];
+  const entries: FileEntry[] = [];
   let length = 0;
   for await (const file of files) {
-    budget.exceeded ||= budget.leftMs() < 0 || (whole && length > KEPT_FOR_CODE);
+    budget.exceeded ||= budget.remainingMs() < 0 || (whole && length > DATA_TEXT_LIMIT);
     if (budget.exceeded) break;
-    const shown = await show(file).catch((error: unknown) => notShown(file.name, error));
-    length += shown.text.length;
-    read.push(length <= KEPT || whole ? shown : headOf(shown));
+    const entry = await show(file).catch((error: unknown) => failureEntry(file.name, error));
+    length += entry.text.length;
+    entries.push(length <= TEXT_LIMIT || whole ? entry : headOf(entry));
   }
   const stopped = budget.exceeded === true;
   return {
-    data: { path, complete: !stopped, files: read.map(({ data }) => data) },
+    data: { path, complete: !stopped, files: entries.map(({ data }) => data) },
     text: joinSections([
-      folderText(path, read, { long: length > KEPT, stopped }),
+      folderText(path, entries, { long: length > TEXT_LIMIT, stopped }),
       stopped && 'Note: not all files were looked at, as there are too many. Name a directory in this one.',
     ]),
   };
 }
 
-function notShown(name: string, error: unknown): Shown {
+function failureEntry(name: string, error: unknown): FileEntry {
   const reason = messageOf(error);
   return { data: { path: name, reason }, text: reason };
 }
 
 /** Returns SHOWN with only its first line, and data without the file's text. */
-function headOf({ data, text }: Shown): Shown {
+function headOf({ data, text }: FileEntry): FileEntry {
   return { data: { ...data, text: undefined }, text: text.split('\n', 1)[0] ?? '' };
 }
 
 function folderText(
   path: string,
-  read: readonly Shown[],
+  entries: readonly FileEntry[],
   { long, stopped }: { long: boolean; stopped: boolean },
 ): string {
-  const least = stopped ? 'at least ' : '';
-  const head = `${visibleName(path)} has ${least}${read.length} ${read.length === 1 ? 'file' : 'files'}`;
-  const texts = read.map(({ text }) => text);
-  const fitting = long ? [] : fittingTexts(`${head}.`, read);
+  const atLeast = stopped ? 'at least ' : '';
+  const head = `${visibleName(path)} has ${atLeast}${entries.length} ${entries.length === 1 ? 'file' : 'files'}`;
+  const texts = entries.map(({ text }) => text);
+  const fitting = long ? [] : fittingTexts(`${head}.`, entries);
   if (2 * lengthOf(fitting) >= lengthOf(texts)) return joinSections(fitting);
-  const rows = fittingRows(read.map((shown) => headOf(shown).text));
-  const more = read.length - rows.length;
+  const rows = fittingRows(entries.map((entry) => headOf(entry).text));
+  const more = entries.length - rows.length;
   return joinSections([
     `${head}, too long for one answer:`,
     listText(rows, more > 0),
     more > 0 &&
-      `Note: ${least}${more} more ${more === 1 ? 'file is' : 'files are'} not listed. Name a directory in this one.`,
+      `Note: ${atLeast}${more} more ${more === 1 ? 'file is' : 'files are'} not listed. Name a directory in this one.`,
     'Ask for some of them with paths, or for the outline of one with read_definition.',
   ]);
 }
 
-/** Returns HEAD, as many texts of READ, from the first on, as fit into one answer, and a list of the other files. */
-function fittingTexts(head: string, read: readonly Shown[]): string[] {
-  for (let count = read.length; ; count -= 1) {
-    const texts = [head, ...read.slice(0, count).map(({ text }) => text), ...restTexts(read.slice(count))];
+/** Returns HEAD, as many texts of ENTRIES, from the first on, as fit into one answer, and a list of the other files. */
+function fittingTexts(head: string, entries: readonly FileEntry[]): string[] {
+  for (let count = entries.length; ; count -= 1) {
+    const texts = [
+      head,
+      ...entries.slice(0, count).map(({ text }) => text),
+      ...notShownTexts(entries.slice(count)),
+    ];
     const fitting = fittingRows(texts).length;
     if (fitting === texts.length || count === 0) return texts;
     count = Math.min(count, fitting);
@@ -88,15 +92,15 @@ function fittingTexts(head: string, read: readonly Shown[]): string[] {
 }
 
 /** At most this many files that did not fit are listed. */
-const NAMED = 40;
+const NAME_LIMIT = 40;
 
-function restTexts(rest: readonly Shown[]): string[] {
-  if (rest.length === 0) return [];
+function notShownTexts(entries: readonly FileEntry[]): string[] {
+  if (entries.length === 0) return [];
   const names = listText(
-    rest.map((shown) => headOf(shown).text),
+    entries.map((entry) => headOf(entry).text),
     false,
   );
-  return [`Not shown, as the answer is full; ask for them with paths:\n\n${boundLines(names, NAMED)}`];
+  return [`Not shown, as the answer is full; ask for them with paths:\n\n${boundLines(names, NAME_LIMIT)}`];
 }
 
 function lengthOf(texts: readonly string[]): number {

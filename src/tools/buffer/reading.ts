@@ -67,7 +67,7 @@ export function readFile(workspace: Workspace, buffers: WorkspaceBuffers) {
     handler: async (args, context) => {
       const range = rangeOf(args, context);
       const read = async (path: string) => {
-        await buffers.confirmThere(path);
+        await buffers.confirmExists(path);
         const budget = searchBudget();
         const files = await buffers.below(path, budget);
         if (files !== undefined) {
@@ -165,18 +165,18 @@ function excerptResult(
       `${file} has ${count} ${total === 1 ? 'line' : 'lines'}; start_line ${first} is beyond its end.`,
     );
   }
-  const wanted = lines.slice(0, last - first + 1);
-  const asked = wanted.slice(0, limit);
-  const shown = fittingRows(asked);
-  const given = whole ? asked : shown;
-  const [end, endLine] = [first + shown.length - 1, first + given.length - 1];
-  const next = shown.length < wanted.length || (total === undefined && end < last) ? end + 1 : undefined;
+  const inRange = lines.slice(0, last - first + 1);
+  const limited = inRange.slice(0, limit);
+  const shown = fittingRows(limited);
+  const returned = whole ? limited : shown;
+  const [end, endLine] = [first + shown.length - 1, first + returned.length - 1];
+  const next = shown.length < inRange.length || (total === undefined && end < last) ? end + 1 : undefined;
   if (whole && limit === Number.POSITIVE_INFINITY && total === undefined && endLine < last) {
     throw new CallError(
       `${file} is too large to read at once; lines ${first} to ${endLine} fit. Read it in parts with start_line and limit.`,
     );
   }
-  const text = given.join('\n');
+  const text = returned.join('\n');
   return {
     data: { path: name, startLine: first, endLine, totalLines: total ?? null, bytes, encoding, text },
     text:
@@ -193,7 +193,7 @@ function linesText(first: number, end: number, total: number | undefined): strin
 
 /** Returns phrases on encoding and line ends, when they are unusual. */
 function storage(excerpt: Excerpt): string[] {
-  const { ends, ended, total } = excerpt;
-  if (total !== undefined) return unusualStorage(excerpt, ends, ended);
+  const { ends, endsWithNewline, total } = excerpt;
+  if (total !== undefined) return unusualStorage(excerpt, ends, endsWithNewline);
   return [...unusualStorage(excerpt, ends, true), 'too large to count its lines'];
 }

@@ -17,7 +17,7 @@ import { isLispFile } from '../parentheses.ts';
 import { takingTurns } from '../turns.ts';
 import { searchBudget, type TextBuffer, type WorkspaceBuffers } from './buffers.ts';
 import { type Matches, Searcher, searchPattern } from './pattern-search.ts';
-import { type Found, type Match, searchResult } from './search-text.ts';
+import { type Match, type SearchResults, searchResult } from './search-text.ts';
 
 const SEARCH_IN_BUFFER = {
   name: 'search_in_buffer',
@@ -71,13 +71,15 @@ export function searchInBuffer(buffers: WorkspaceBuffers, matchMs?: number) {
     ...SEARCH_IN_BUFFER,
     handler: async (args, context) => {
       const { pattern, regex, code } = args;
-      const answer = await searched(buffers, args, context, matchMs);
+      const answer = await runSearch(buffers, args, context, matchMs);
       const final = context.forData || regex || code || answer.total > 0;
       if (final || !isSpecial(pattern)) return answer.result;
-      const other = await searched(buffers, { ...args, regex: true }, context, matchMs).catch(() => answer);
-      if (other.total === 0) return answer.result;
+      const asRegex = await runSearch(buffers, { ...args, regex: true }, context, matchMs).catch(
+        () => answer,
+      );
+      if (asRegex.total === 0) return answer.result;
       const head = `No file has the text '${visibleLine(pattern)}', so it was read as a regular expression.`;
-      return { ...other.result, text: joinSections([head, other.result.text]) };
+      return { ...asRegex.result, text: joinSections([head, asRegex.result.text]) };
     },
   });
 }
@@ -88,7 +90,7 @@ function isSpecial(pattern: string): boolean {
 }
 
 /** Returns the number of matches that ARGS find in SOURCE, and the answer. */
-async function searched(
+async function runSearch(
   source: WorkspaceBuffers,
   args: SearchArguments,
   context: CallContext,
@@ -97,14 +99,15 @@ async function searched(
   const name = args.buffer || undefined;
   const searcher = searcherFor(args, context, matchMs);
   const budget = searchBudget();
-  const many = await source.below(name, budget);
-  const one = many === undefined && name !== undefined ? await source.find(name) : undefined;
+  const inFolder = await source.below(name, budget);
+  const single = inFolder === undefined && name !== undefined ? await source.find(name) : undefined;
   try {
     const page = pageOf(args, context);
-    const buffers = many === undefined ? (one ? [one] : []) : args.code ? lispBuffers(many) : many;
+    const buffers =
+      inFolder === undefined ? (single ? [single] : []) : args.code ? lispBuffers(inFolder) : inFolder;
     const found = await searchAll(searcher, buffers, page, budget);
     checkWhole(args, context, found.total);
-    const result = searchResult(visibleLine(args.pattern), found, one, budget.exceeded === true);
+    const result = searchResult(visibleLine(args.pattern), found, single, budget.exceeded === true);
     return { total: found.total, result };
   } finally {
     await searcher.stop();
@@ -122,9 +125,9 @@ type SearchArguments = ArgumentsFor<typeof SEARCH_IN_BUFFER>;
 /** Returns the finder for ARGS. Throws a CallError when the pattern is invalid. */
 function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: number | undefined): Finder {
   const { pattern, regex = false, case_sensitive = false, code = false } = args;
-  const find = code && !regex ? findsCode(pattern) : undefined;
+  const find = code && !regex ? codeFinderFor(pattern) : undefined;
   const searcher = new Searcher(searchPattern(pattern, regex, case_sensitive), signal, matchMs);
-  const within = (search: Finder['search']): Finder => ({
+  const codeOnly = (search: Finder['search']): Finder => ({
     search,
     get ended() {
       return searcher.ended;
@@ -134,8 +137,8 @@ function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: nu
   });
   if (!code) return searcher;
   if (find === undefined)
-    return within((text, skip, limit) => searcher.search(withoutProse(text), skip, limit));
-  return within(async (text, skip, limit) => {
+    return codeOnly((text, skip, limit) => searcher.search(withoutProse(text), skip, limit));
+  return codeOnly(async (text, skip, limit) => {
     const turn = takingTurns();
     const matches: Matches = { count: 0, found: [] };
     for (const place of find(text)) {
@@ -150,7 +153,7 @@ function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: nu
 }
 
 /** Returns a function that finds the code PATTERN. Throws a CallError when PATTERN is too long or not Lisp. */
-function findsCode(pattern: string): NonNullable<ReturnType<typeof codeFinder>> {
+function codeFinderFor(pattern: string): NonNullable<ReturnType<typeof codeFinder>> {
   if (pattern.length > CODE_LIMIT) {
     throw new CallError(
       `With code: true, pattern can have ${CODE_LIMIT} characters, not more. Give the beginning of the form.`,
@@ -173,11 +176,11 @@ async function searchAll(
   buffers: AsyncIterable<TextBuffer> | TextBuffer[],
   { offset, limit }: { offset: number; limit: number },
   budget: Budget,
-): Promise<Found> {
+): Promise<SearchResults> {
   const counts = { total: 0, files: 0, filesWithMatches: 0 };
-  const found: Found = { ...counts, matches: [], offset, left: [], tooHard: [], edited: [] };
+  const found: SearchResults = { ...counts, matches: [], offset, unreadable: [], tooHard: [], edited: [] };
   for await (const buffer of buffers) {
-    budget.exceeded ||= budget.leftMs() < 0;
+    budget.exceeded ||= budget.remainingMs() < 0;
     if (budget.exceeded) break;
     if (buffer.pending.length > 0) found.edited.push(buffer.name);
     const excerpt = await buffer.read(1).catch((error: unknown) => {
@@ -185,7 +188,7 @@ async function searchAll(
       return 'unreadable';
     });
     if (typeof excerpt === 'string' || excerpt.total === undefined) {
-      found.left.push(buffer.name);
+      found.unreadable.push(buffer.name);
       continue;
     }
     await searchText(searcher, buffer.name, excerpt.lines, found, limit).catch((error: unknown) => {
@@ -197,7 +200,13 @@ async function searchAll(
 }
 
 /** Adds to FOUND the matches of SEARCHER in LINES of FILE, up to LIMIT in all. */
-async function searchText(searcher: Finder, file: string, lines: string[], found: Found, limit: number) {
+async function searchText(
+  searcher: Finder,
+  file: string,
+  lines: string[],
+  found: SearchResults,
+  limit: number,
+) {
   const text = lines.join('\n');
   const skip = Math.max(0, found.offset - found.total);
   const { count, found: places } = await searcher.search(text, skip, limit - found.matches.length);
@@ -217,22 +226,26 @@ function matchesIn(
   places: [number, number][],
   callAt: (start: number) => ReturnType<typeof brokenCall>,
 ): Match[] {
-  const at = { index: 0, line: 1, lineStart: 0, column: 1 };
+  const cursor = { index: 0, line: 1, lineStart: 0, column: 1 };
   const advance = (index: number) => {
-    const passed = text.slice(at.index, index);
+    const passed = text.slice(cursor.index, index);
     const breaks = passed.split('\n').length - 1;
-    if (breaks > 0) Object.assign(at, { lineStart: at.index + passed.lastIndexOf('\n') + 1, column: 1 });
-    at.column += Array.from(text.slice(Math.max(at.index, at.lineStart), index)).length;
-    at.line += breaks;
-    at.index = index;
+    if (breaks > 0)
+      Object.assign(cursor, { lineStart: cursor.index + passed.lastIndexOf('\n') + 1, column: 1 });
+    cursor.column += Array.from(text.slice(Math.max(cursor.index, cursor.lineStart), index)).length;
+    cursor.line += breaks;
+    cursor.index = index;
   };
   return places.map(([from, to]) => {
     advance(from);
-    const { line, column, lineStart } = at;
-    const own = lines[line - 1] ?? '';
+    const { line, column, lineStart } = cursor;
+    const firstLine = lines[line - 1] ?? '';
     const call = callAt(from);
-    const shown = boundLine(call ? text.slice(lineStart, call.from) + call.call : own, from - lineStart);
+    const shown = boundLine(
+      call ? text.slice(lineStart, call.from) + call.call : firstLine,
+      from - lineStart,
+    );
     advance(to);
-    return { file, line, column, endLine: at.line, endColumn: at.column, text: shown };
+    return { file, line, column, endLine: cursor.line, endColumn: cursor.column, text: shown };
   });
 }

@@ -26,39 +26,39 @@ export interface Match {
 }
 
 /** The result of a search, and the files that it skipped. */
-export interface Found {
+export interface SearchResults {
   total: number;
   matches: Match[];
   offset: number;
   files: number;
   filesWithMatches: number;
   /** Files that are no text, or too large. */
-  left: string[];
+  unreadable: string[];
   /** Files where the pattern took too long, or too much stack. */
   tooHard: string[];
   /** Files with edits that wait for approval. */
   edited: string[];
 }
 
-/** Returns the answer for PATTERN (as shown) with what was FOUND in ONE file or in many. STOPPED: some files were not
+/** Returns the answer for PATTERN (as shown) with what was FOUND in BUFFER or in many. STOPPED: some files were not
  *  searched. */
 export function searchResult(
   pattern: string,
-  found: Found,
-  one: TextBuffer | undefined,
+  found: SearchResults,
+  buffer: TextBuffer | undefined,
   stopped: boolean,
 ): Result {
-  const { total, matches, offset, files, filesWithMatches, left, tooHard, edited } = found;
-  const rows = rowsOf(matches, one === undefined);
+  const { total, matches, offset, files, filesWithMatches, unreadable, tooHard, edited } = found;
+  const rows = rowsOf(matches, buffer === undefined);
   const texts = fittingRows(rows.map(({ text }) => text));
   const shown = rows.slice(0, texts.length).reduce((count, row) => count + row.matches, 0);
-  const where = one
-    ? visibleName(one.name)
+  const where = buffer
+    ? visibleName(buffer.name)
     : total === 0
       ? counted(files, 'file')
       : `${filesWithMatches} of ${counted(files, 'file')}`;
-  const least = stopped && total > 0 ? 'at least ' : '';
-  const head = `Found ${least}${total} ${total === 1 ? 'match' : 'matches'} of '${pattern}' in ${where}`;
+  const atLeast = stopped && total > 0 ? 'at least ' : '';
+  const head = `Found ${atLeast}${total} ${total === 1 ? 'match' : 'matches'} of '${pattern}' in ${where}`;
   const page = { offset, shown, total };
   const list = listText(texts, hasMore(page)) || beyondNote(page, 'matches');
   return {
@@ -66,28 +66,32 @@ export function searchResult(
       total,
       files,
       matches,
-      notSearched: [...left, ...tooHard],
+      notSearched: [...unreadable, ...tooHard],
       pending: edited,
       complete: !stopped && tooHard.length === 0,
     },
     text: joinSections([
-      [list === false ? head : `${head}:\n\n${list}`, ...notesOf(found, one, stopped)].join('\n'),
-      one && pendingSection(one.pending, 'what was searched'),
+      [list === false ? head : `${head}:\n\n${list}`, ...notesOf(found, buffer, stopped)].join('\n'),
+      buffer && pendingSection(buffer.pending, 'what was searched'),
     ]),
   };
 }
 
-function notesOf({ left, tooHard, edited }: Found, one: TextBuffer | undefined, stopped: boolean): string[] {
+function notesOf(
+  { unreadable, tooHard, edited }: SearchResults,
+  buffer: TextBuffer | undefined,
+  stopped: boolean,
+): string[] {
   return [
     stopped &&
       `Note: the search stopped before it had looked at all files; name a directory or a file as buffer.`,
-    left.length > 0 && `Note: not searched, because no text or too large: ${fewNames(left)}.`,
+    unreadable.length > 0 && `Note: not searched, because no text or too large: ${fewNames(unreadable)}.`,
     tooHard.length > 0 &&
       `Note: not searched, because the pattern took too long or too much stack there: ${fewNames(tooHard)}. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,
-    one === undefined &&
+    buffer === undefined &&
       edited.length > 0 &&
       `Note: edits of these wait for approval, and were not searched; read_buffer shows them: ${fewNames(edited)}.`,
-    one?.note && `Note: ${one.note}`,
+    buffer?.note && `Note: ${buffer.note}`,
   ].filter((note) => typeof note === 'string');
 }
 
@@ -104,16 +108,16 @@ interface Row {
 /** Returns MATCHES as rows, one per line. WITH_FILES: the name of each file stands above its first row. */
 function rowsOf(matches: readonly Match[], withFiles: boolean): Row[] {
   const rows: Row[] = [];
-  let begin = 0;
+  let start = 0;
   matches.forEach((match, index) => {
     const next = matches[index + 1];
     if (next !== undefined && inOneRow(match, next)) return;
-    const there = matches.slice(begin, index + 1);
-    const newFile = withFiles && matches[begin - 1]?.file !== match.file;
+    const rowMatches = matches.slice(start, index + 1);
+    const newFile = withFiles && matches[start - 1]?.file !== match.file;
     const indent = withFiles && !newFile ? '  ' : '';
     const file = newFile ? `${visibleName(match.file)}:\n    ` : '';
-    rows.push({ text: `${indent}${file}${lineText(there)}`, matches: there.length });
-    begin = index + 1;
+    rows.push({ text: `${indent}${file}${lineText(rowMatches)}`, matches: rowMatches.length });
+    start = index + 1;
   });
   return rows;
 }

@@ -42,23 +42,23 @@ export function writeFile(workspace: Workspace) {
   return defineTool({
     ...WRITE_FILE,
     preview: async (args, { signal }) => {
-      const { path, bytes } = wanted(args);
+      const { path, bytes } = encodedContent(args);
       const present = await presentFile(workspace, path, signal);
       return { ...changeFor(present, bytes), place: present.name, fingerprint: present.fingerprint };
     },
     handler: async (args, { fingerprint, signal }) => {
-      const { path, bytes } = wanted(args);
+      const { path, bytes } = encodedContent(args);
       let before = '';
       const confirm = (present: Present) => {
         checkApproved(present, fingerprint);
         before = lispTextOf(present);
       };
       const name = await replaceFile(workspace, path, bytes, confirm, signal);
-      const wrote = `Wrote ${bytes.length} bytes to ${visibleName(path)}`;
+      const headline = `Wrote ${bytes.length} bytes to ${visibleName(path)}`;
       const warning = newImbalanceText(visibleName(name), before, args.content);
       return {
         data: { path: name, bytes: bytes.length, ...(warning !== undefined && { warning }) },
-        text: joinSections([wrote, warning]),
+        text: joinSections([headline, warning]),
       };
     },
   });
@@ -69,7 +69,7 @@ function lispTextOf({ bytes }: Present): string {
   return bytes === undefined || binaryKind(bytes) !== undefined ? '' : decode(bytes).text;
 }
 
-function wanted(args: ArgumentsFor<typeof WRITE_FILE>): { path: string; bytes: Buffer } {
+function encodedContent(args: ArgumentsFor<typeof WRITE_FILE>): { path: string; bytes: Buffer } {
   const { path, content } = args;
   return { path, bytes: encode({ text: content, encoding: 'UTF-8', bom: false }, visibleName(path)) };
 }
@@ -84,7 +84,7 @@ function changeFor({ name, size, bytes: old }: Present, bytes: Buffer): Change {
   }
   const kind = old === undefined ? 'a large file' : binaryKind(old);
   if (old !== undefined && kind === undefined) return changeOf(name, decode(old), after);
-  const lost = questionLine`in place of ${ownWords(kind ?? 'a file')} of ${size} bytes`;
-  const change = wholeContent(questionLine`File ${name}, ${lost}`, after);
-  return { ...change, summary: questionLine`${change.summary} ${lost}, which are lost` };
+  const overwritten = questionLine`in place of ${ownWords(kind ?? 'a file')} of ${size} bytes`;
+  const change = wholeContent(questionLine`File ${name}, ${overwritten}`, after);
+  return { ...change, summary: questionLine`${change.summary} ${overwritten}, which are lost` };
 }

@@ -5,11 +5,11 @@ import type { Image } from '../../image/image.ts';
 import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { TIMEOUT } from '../calling.ts';
 import type { Places } from '../places.ts';
-import { end, goOn, retry, returnFrom } from './going-on.ts';
-import type { Grounds, Held } from './held.ts';
+import { endCall, invokeRestart, retry, returnFrom } from './going-on.ts';
+import type { DebugDependencies, Held } from './held.ts';
 import type { Holds } from './hold.ts';
 import { listHeld, showThread, unwatch, watch } from './listing.ts';
-import { evaluate, fix, look } from './looking.ts';
+import { evaluate, fix, showHeld } from './looking.ts';
 
 const DEBUG = {
   name: 'debug',
@@ -89,14 +89,14 @@ const ACTIONS = ['eval', 'restart', 'return', 'retry', 'end'] as const;
 /** Actions that need no held error. */
 const OTHERS = ['watch', 'unwatch', 'thread'] as const;
 
-async function perform(grounds: Grounds, args: Arguments): Promise<Result> {
+async function perform(dependencies: DebugDependencies, args: Arguments): Promise<Result> {
   const { error } = args;
   const action = chosenAction(args);
-  if (args.watch !== undefined) return watch(grounds, args.watch, args);
-  if (args.unwatch) return unwatch(grounds);
-  if (args.thread !== undefined) return showThread(grounds, args.thread);
-  if (error === undefined) return listHeld(grounds);
-  const held: Held = { ...grounds, error, args };
+  if (args.watch !== undefined) return watch(dependencies, args.watch, args);
+  if (args.unwatch) return unwatch(dependencies);
+  if (args.thread !== undefined) return showThread(dependencies, args.thread);
+  if (error === undefined) return listHeld(dependencies);
+  const held: Held = { ...dependencies, error, args };
   if (args.fix === undefined) return performAction(held, args, action);
   const fixed = await fix(held, args.fix);
   if (action !== 'retry' || fixed.failed) return fixed;
@@ -109,23 +109,23 @@ async function performAction(held: Held, args: Arguments, action: (typeof ACTION
     case 'eval':
       return evaluate(held, args.eval ?? '');
     case 'restart':
-      return goOn(held, args.restart ?? '');
+      return invokeRestart(held, args.restart ?? '');
     case 'return':
       return returnFrom(held, args.return ?? '');
     case 'retry':
       return retry(held);
     case 'end':
-      return end(held);
+      return endCall(held);
     default:
-      return look(held);
+      return showHeld(held);
   }
 }
 
 /** Returns the action in ARGS, or undefined for a mere look. Throws a CallError for arguments that do not combine. */
 function chosenAction(args: Arguments): (typeof ACTIONS)[number] | undefined {
-  const given = (name: keyof Arguments) => args[name] !== undefined && args[name] !== false;
-  const chosen = [...ACTIONS, ...OTHERS].filter(given);
-  const action = ACTIONS.find(given);
+  const isGiven = (name: keyof Arguments) => args[name] !== undefined && args[name] !== false;
+  const chosen = [...ACTIONS, ...OTHERS].filter(isGiven);
+  const action = ACTIONS.find(isGiven);
   if (chosen.length > 1) throw new CallError(`Give one of ${chosen.join(' and ')}; nothing was done.`);
   if (args.fix !== undefined && chosen.length > 0 && action !== 'retry') {
     throw new CallError(`fix goes with retry, not with ${chosen[0]}; nothing was done.`);
@@ -137,7 +137,7 @@ function chosenAction(args: Arguments): (typeof ACTIONS)[number] | undefined {
   if (args.values !== undefined && action !== 'restart') {
     throw new CallError('values are what a restart takes; give restart too. Nothing was done.');
   }
-  if ((given('type') || given('hold')) && args.watch === undefined) {
+  if ((isGiven('type') || isGiven('hold')) && args.watch === undefined) {
     throw new CallError('type and hold say what watch does; give watch too. Nothing was done.');
   }
   if (args.error === undefined && (action ?? args.fix ?? args.frame) !== undefined) {

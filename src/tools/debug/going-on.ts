@@ -2,60 +2,60 @@
 
 import type { Result } from '../../kernel/tool.ts';
 import { packageOf } from '../lookup.ts';
-import { frameOf, type Held, lookOptions, optionsOf } from './held.ts';
-import { leftResult, outcome } from './outcomes.ts';
+import { evalOptions, frameOf, type Held, optionsOf } from './held.ts';
+import { leftFrameResult, outcome } from './outcomes.ts';
 import { refusal, stillHeld } from './refusals.ts';
 
 /** Evaluates CODES in the frame of HELD, and keeps their values for the continuation. Returns the failure, if any. */
-async function prepare(held: Held, codes: readonly string[]): Promise<Result | undefined> {
+async function evaluateInFrame(held: Held, codes: readonly string[]): Promise<Result | undefined> {
   const { image, error, args } = held;
   const reply = await image.call(
     'debug-eval',
     { error, ...frameOf(held), codes, ...packageOf(args), keep: true },
-    lookOptions(held),
+    evalOptions(held),
   );
-  const refused = refusal(held, reply) ?? leftResult(held, reply);
+  const refused = refusal(held, reply) ?? leftFrameResult(held, reply);
   if (refused !== undefined) return refused;
   const evaluated = reply.ending.kind === 'done' && reply.data.unreadable === undefined;
   return evaluated ? undefined : stillHeld(held, reply, codes.join('\n'));
 }
 
 /** Continues from HELD by the restart NAME. */
-export async function goOn(held: Held, name: string): Promise<Result> {
+export async function invokeRestart(held: Held, name: string): Promise<Result> {
   const { values = [] } = held.args;
-  const failed = values.length > 0 ? await prepare(held, values) : undefined;
-  return failed ?? go(held, { restart: name });
+  const failed = values.length > 0 ? await evaluateInFrame(held, values) : undefined;
+  return failed ?? continueHeld(held, { restart: name });
 }
 
 /** Makes the frame of HELD return the values of the form CODE. */
 export async function returnFrom(held: Held, code: string): Promise<Result> {
-  return (await prepare(held, [code])) ?? go(held, frameOf(held));
+  return (await evaluateInFrame(held, [code])) ?? continueHeld(held, frameOf(held));
 }
 
 /** Runs the frame of HELD again; without a frame, the whole form. */
 export function retry(held: Held): Promise<Result> {
-  return go(held, { ...frameOf(held), retry: true });
+  return continueHeld(held, { ...frameOf(held), retry: true });
 }
 
 /** Ends the call of HELD. */
-export function end(held: Held): Promise<Result> {
-  return go(held, { end: true });
+export function endCall(held: Held): Promise<Result> {
+  return continueHeld(held, { end: true });
 }
 
-interface How {
+interface Continuation {
   frame?: number;
   restart?: string;
   retry?: boolean;
   end?: boolean;
 }
 
-async function go(held: Held, how: How): Promise<Result> {
+async function continueHeld(held: Held, continuation: Continuation): Promise<Result> {
   const { image, holds, error } = held;
   const call = holds.call(error);
   const reply = await image.call(
     'debug-go',
-    { error, ...how },
+    { error, ...continuation },
     { ...optionsOf(held), ...(call && { continues: call }) },
   );
-  return refusal(held, reply) ?? outcome(held, reply, how);
+  return refusal(held, reply) ?? outcome(held, reply, continuation);
 }

@@ -7,7 +7,7 @@ import type { Places } from '../places.ts';
 import type { Holds } from './hold.ts';
 
 /** The objects that a call of debug depends on. */
-export interface Grounds {
+export interface DebugDependencies {
   readonly image: Image;
   readonly holds: Holds;
   readonly places: Places;
@@ -15,7 +15,7 @@ export interface Grounds {
 }
 
 /** The held error that a call is about, and the arguments of the call. */
-export interface Held extends Grounds {
+export interface Held extends DebugDependencies {
   readonly error: number;
   /** Whether the call has evaluated a fix before. */
   readonly fixed?: boolean;
@@ -34,7 +34,7 @@ export function optionsOf({ args, context }: Held) {
 }
 
 /** As optionsOf, for a call that evaluates code in a frame of HELD: that code can leave the frame. */
-export function lookOptions(held: Held) {
+export function evalOptions(held: Held) {
   const call = held.holds.call(held.error);
   return { ...optionsOf(held), ...(call && { continues: { ...call, ifLeft: true } }) };
 }

@@ -9,7 +9,7 @@ import type { Operations } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import type { KeepFolder } from '../../temporary-folder.ts';
-import { headOf, outputSection } from '../endings.ts';
+import { conditionLines, outputSection } from '../endings.ts';
 import { didYouMean } from '../natures.ts';
 import type { Places } from '../places.ts';
 import { callText } from '../stack.ts';
@@ -62,17 +62,17 @@ export function heldAbove({ lost }: Holds): { heldAbove?: number } {
 
 /** Returns lines on the restarts taken, and on an error that could not be held. */
 export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding): string {
-  const took = taken.map(({ restart, text }) => `Took the restart ${restart}: ${text.replace(/\s+/g, ' ')}`);
-  if (takenTotal > taken.length) took.push(`... ${takenTotal - taken.length} more restarts were taken`);
+  const lines = taken.map(({ restart, text }) => `Took the restart ${restart}: ${text.replace(/\s+/g, ' ')}`);
+  if (takenTotal > taken.length) lines.push(`... ${takenTotal - taken.length} more restarts were taken`);
   return [
-    ...took,
+    ...lines,
     ...(notHeld === undefined ? [] : [`Note: the error was not held, because ${notHeld}.`]),
   ].join('\n');
 }
 
 /** Returns the result of REPLY to the operation NAME with ARGS: that of the held error, or else that of FINISH. KEEP
  *  keeps a folder until the held call has ended. */
-export function heldOr<Name extends keyof Operations>(
+export function heldResultOr<Name extends keyof Operations>(
   reply: Reply<Name>,
   {
     name,
@@ -110,7 +110,7 @@ function heldText(
   places: Places,
   { output, all, holding }: { output: Output | undefined; all: boolean; holding: Holding },
 ): string {
-  const head = [...headOf(condition), didYouMean(condition.near)].filter(Boolean).join('\n');
+  const head = [...conditionLines(condition), didYouMean(condition.near)].filter(Boolean).join('\n');
   return joinSections([
     `${head}${slotsText(held)}\n${whereText(held)}`,
     framesText(condition, held, places, all),
@@ -126,12 +126,12 @@ function slotsText({ slots = [] }: HeldError): string {
 
 function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
   const where = thread === undefined ? '' : ` in the thread ${thread}`;
-  const named = locks.map((name) => `"${name}"`).join(', ');
-  const waits =
+  const lockNames = locks.map((name) => `"${name}"`).join(', ');
+  const lockNote =
     locks.length === 0
       ? ''
-      : ` Its thread has the ${locks.length === 1 ? 'lock' : 'locks'} ${named}: who wants it waits.`;
-  return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${waits}`;
+      : ` Its thread has the ${locks.length === 1 ? 'lock' : 'locks'} ${lockNames}: who wants it waits.`;
+  return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${lockNote}`;
 }
 
 /** Returns the frames of CONDITION, that of HELD, with the numbers that debug takes, and how many more there are. Runs
@@ -142,7 +142,7 @@ function framesText(
   places: Places,
   all: boolean,
 ): string {
-  const folds = !all && frames.some((frame) => isOwn(frame, places));
+  const foldsLibraries = !all && frames.some((frame) => isOwn(frame, places));
   const lines: string[] = [];
   let number = 0;
   let hidden = 0;
@@ -151,7 +151,7 @@ function framesText(
     hidden = 0;
   };
   for (const [index, frame] of frames.entries()) {
-    if (folds && index > 0 && !isOwn(frame, places)) {
+    if (foldsLibraries && index > 0 && !isOwn(frame, places)) {
       hidden += 'folded' in frame ? frame.folded : 1;
     } else {
       showHidden();
@@ -170,9 +170,9 @@ function framesText(
 
 /** Returns the line on MORE frames; debug can show those from number NEXT on. */
 function moreFramesText(more: number, next: number, { frames = 0 }: HeldError): string {
-  const asked =
+  const hint =
     frames > next ? `; debug with frame shows each, ${next} to ${frames - 1}` : ' of SBCL and its libraries';
-  return `  ... ${more} more frames${asked}`;
+  return `  ... ${more} more frames${hint}`;
 }
 
 /** True when FRAME is of a file of the workspace, or of code that was evaluated. */

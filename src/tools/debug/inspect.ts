@@ -64,8 +64,8 @@ export function inspect(image: Image) {
   });
 }
 
-function inspectResult(data: InspectData, asked: string, offset: number): Result {
-  const failure = failureText(data, asked);
+function inspectResult(data: InspectData, designator: string, offset: number): Result {
+  const failure = failureText(data, designator);
   if (failure !== undefined) return { data, text: failure, absent: true };
   const { value = '', type, id, total = 0 } = data;
   const parts = (data.parts ?? []).flatMap((part) => (typeof part === 'string' ? [] : [part]));
@@ -82,12 +82,12 @@ function inspectResult(data: InspectData, asked: string, offset: number): Result
   return { data, text };
 }
 
-/** Returns why nothing can be shown for the value ASKED, or undefined. */
-function failureText(data: InspectData, asked: string): string | undefined {
+/** Returns why nothing can be shown for the value DESIGNATOR, or undefined. */
+function failureText(data: InspectData, designator: string): string | undefined {
   const { goneId, noFunction, isForm, noValue, noPart, why, total = 0 } = data;
   if (noValue) return 'value is empty; give a variable, an id such as @12, or * for the last value.';
   if (noFunction !== undefined) return `There is no function ${noFunction}.`;
-  if (isForm) return `inspect evaluates nothing: eval_form ${asked} first, then inspect *.`;
+  if (isForm) return `inspect evaluates nothing: eval_form ${designator} first, then inspect *.`;
   if (goneId !== undefined) {
     return `${goneId} is no object any more: nobody else had it, or the image is another. Look again at where it was.`;
   }

@@ -8,11 +8,11 @@ import { callOptions } from '../calling.ts';
 import { foundValue } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { stackLines } from '../stack.ts';
-import type { Grounds } from './held.ts';
+import type { DebugDependencies } from './held.ts';
 import { heldAbove } from './hold.ts';
 
 /** Returns the list of the errors that the image holds. */
-export async function listHeld({ image, holds, context }: Grounds): Promise<Result> {
+export async function listHeld({ image, holds, context }: DebugDependencies): Promise<Result> {
   const { held = [] } = foundValue(await image.call('debug-list', {}, callOptions(context)));
   for (const { error } of held) holds.seen(error);
   if (held.length === 0) {
@@ -26,14 +26,17 @@ export async function listHeld({ image, holds, context }: Grounds): Promise<Resu
 }
 
 /** Returns the stack of the thread NAME, and the lock that it waits for. */
-export async function showThread({ image, context, places }: Grounds, name: string): Promise<Result> {
+export async function showThread(
+  { image, context, places }: DebugDependencies,
+  name: string,
+): Promise<Result> {
   const data = foundValue(await image.call('debug-thread', { name }, callOptions(context)));
   if (data.thread === undefined) {
     const { threads = [], found = 0 } = data;
     const what = found === 0 ? `There is no thread ${name}` : `${name} means ${found} threads`;
     return {
       data,
-      text: `${what}. Threads:\n${threads.map((each) => `  ${each}`).join('\n')}`,
+      text: `${what}. Threads:\n${threads.map((threadName) => `  ${threadName}`).join('\n')}`,
       absent: true,
     };
   }
@@ -58,16 +61,16 @@ function lockText(waitsFor: ThreadData['waitsFor']): string {
 
 /** Starts to record errors of TYPE in WHERE: all, a thread or a package. With HOLD it also holds them. */
 export async function watch(
-  { image, context, holds }: Grounds,
+  { image, context, holds }: DebugDependencies,
   where: string,
   { type, hold }: { type?: string; hold?: boolean },
 ): Promise<Result> {
-  const asked = {
+  const args = {
     where,
     ...(type && { type }),
     ...(hold && { holdSeconds: holds.seconds, ...heldAbove(holds) }),
   };
-  const data = foundValue(await image.call('debug-watch', asked, callOptions(context)));
+  const data = foundValue(await image.call('debug-watch', args, callOptions(context)));
   if (data.noType !== undefined) {
     throw new CallError(
       `${data.noType} is no type of conditions; write it with its package, such as app:shop-error. Nothing was done.`,
@@ -81,7 +84,7 @@ export async function watch(
 }
 
 /** Stops recording errors. */
-export async function unwatch({ image, context }: Grounds): Promise<Result> {
+export async function unwatch({ image, context }: DebugDependencies): Promise<Result> {
   const data = foundValue(await image.call('debug-watch', { off: true }, callOptions(context)));
   const { watched = 0 } = data;
   return { data, text: `Errors are not recorded any more. ${watched} were seen; what is held stays so.` };

@@ -10,16 +10,16 @@ import { packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { warningSection } from '../remarks.ts';
 import { callText } from '../stack.ts';
-import { frameOf, type Held, lookOptions } from './held.ts';
+import { evalOptions, frameOf, type Held } from './held.ts';
 import { heldResult } from './hold.ts';
-import { leftResult } from './outcomes.ts';
+import { leftFrameResult } from './outcomes.ts';
 import { refusal, stillHeld } from './refusals.ts';
 
 /** Returns the result for HELD, or for its frame if one was given. */
-export async function look(held: Held): Promise<Result> {
+export async function showHeld(held: Held): Promise<Result> {
   const { image, error, places, args } = held;
-  const reply = await image.call('debug-look', { error, ...frameOf(held) }, lookOptions(held));
-  const refused = refusal(held, reply) ?? leftResult(held, reply);
+  const reply = await image.call('debug-look', { error, ...frameOf(held) }, evalOptions(held));
+  const refused = refusal(held, reply) ?? leftFrameResult(held, reply);
   if (refused !== undefined) return refused;
   const { data } = reply;
   if (data.held !== undefined) return { ...heldResult(reply, data.held, places, args.all), failed: false };
@@ -31,7 +31,7 @@ export async function look(held: Held): Promise<Result> {
 function frameText(value: DebugValue, call: Frame, places: Places): string {
   const { frame, locals = [], again, why } = value;
   if (!('call' in call)) return '';
-  const source = places.around(call, AROUND);
+  const source = places.around(call, CONTEXT_LINES);
   return joinSections([
     `${frame}: ${callText(call, places)}`,
     localsText(locals),
@@ -41,7 +41,7 @@ function frameText(value: DebugValue, call: Frame, places: Places): string {
 }
 
 /** Lines of source shown before and after the call. */
-const AROUND = 3;
+const CONTEXT_LINES = 3;
 
 function localsText(locals: Local[]): string {
   if (locals.length === 0) return 'No locals are kept.';
@@ -58,9 +58,9 @@ export async function evaluate(held: Held, code: string): Promise<Result> {
   const reply = await image.call(
     'debug-eval',
     { error, ...frameOf(held), codes: [code], ...packageOf(args) },
-    lookOptions(held),
+    evalOptions(held),
   );
-  const refused = refusal(held, reply) ?? leftResult(held, reply);
+  const refused = refusal(held, reply) ?? leftFrameResult(held, reply);
   if (refused !== undefined) return refused;
   const { ending, output, data } = reply;
   if (ending.kind !== 'done' || data.unreadable !== undefined) return stillHeld(held, reply, code);
@@ -74,7 +74,7 @@ export async function evaluate(held: Held, code: string): Promise<Result> {
 }
 
 /** Returns lines on files that still have the old text of the replaced definitions. */
-function oldTexts({ replaced = [] }: DebugData, places: Places): string {
+function staleTextLines({ replaced = [] }: DebugData, places: Places): string {
   return replaced
     .map(({ name, method, place }) => {
       const at = places.locate(place, { name });
@@ -89,9 +89,9 @@ export async function fix(held: Held, code: string): Promise<Result> {
   const reply = await image.call(
     'debug-fix',
     { error, ...frameOf(held), code, ...packageOf(args) },
-    lookOptions(held),
+    evalOptions(held),
   );
-  const refused = refusal(held, reply) ?? leftResult(held, reply);
+  const refused = refusal(held, reply) ?? leftFrameResult(held, reply);
   if (refused !== undefined) return refused;
   const { ending, output, data } = reply;
   const failed = failureText(ending, data, { code, places });
@@ -101,7 +101,7 @@ export async function fix(held: Held, code: string): Promise<Result> {
     broken
       ? `The fix was evaluated, but has errors that signal when it runs. Error ${error} is still held.`
       : `Fixed: ${formValuesText(data.values ?? [])}`,
-    oldTexts(data, places),
+    staleTextLines(data, places),
     outputSection(output),
     warningSection(data, places),
   ]);

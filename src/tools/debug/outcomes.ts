@@ -13,13 +13,17 @@ import { heldResult } from './hold.ts';
 type DebugOperation = 'debug-go' | 'debug-eval' | 'debug-fix' | 'debug-look';
 
 /** Returns the outcome when code evaluated for HELD has left its frame, as by a restart; else undefined. */
-export function leftResult(held: Held, reply: Reply<DebugOperation>): Result | undefined {
+export function leftFrameResult(held: Held, reply: Reply<DebugOperation>): Result | undefined {
   const { left, value } = reply.data;
   return left || (value !== undefined && isThreadValue(value)) ? outcome(held, reply) : undefined;
 }
 
-/** Returns the result of REPLY, which came after the thread of HELD continued; HOW says whether it was ended. */
-export function outcome(held: Held, reply: Reply<DebugOperation>, how: { end?: boolean } = {}): Result {
+/** Returns the result of REPLY, which came after the thread of HELD continued; CONTINUATION says if it was ended. */
+export function outcome(
+  held: Held,
+  reply: Reply<DebugOperation>,
+  continuation: { end?: boolean } = {},
+): Result {
   const { holds, error, places } = held;
   const { ending, output, data } = reply;
   const call = holds.call(error);
@@ -28,7 +32,7 @@ export function outcome(held: Held, reply: Reply<DebugOperation>, how: { end?: b
     return heldResult(reply, data.held, places);
   }
   call?.release();
-  if (how.end && ending.kind === 'aborted') {
+  if (continuation.end && ending.kind === 'aborted') {
     const text = joinSections([
       `Error ${error} was ended, and the call that it stopped.`,
       outputSection(output),
@@ -40,14 +44,14 @@ export function outcome(held: Held, reply: Reply<DebugOperation>, how: { end?: b
   const text = joinSections([
     ending.kind === 'done'
       ? `The frame returned:\n${formValuesText(data.values ?? [])}`
-      : stillRuns(ending) || endingText(ending, places),
+      : stillRunsText(ending) || endingText(ending, places),
     outputSection(output),
   ]);
   return { data: { values: data.values, ending, output }, text, failed: ending.kind !== 'done' };
 }
 
 /** Returns the sentence on a thread of the program that outlasted the limit of the call: such a thread goes on. */
-function stillRuns(ending: Ending): string | false {
+function stillRunsText(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&
     (ending.reason === 'timeout' || ending.reason === 'cancelled') &&

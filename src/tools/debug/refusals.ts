@@ -10,14 +10,14 @@ import { isLookupFailure, lookupResult } from '../lookup.ts';
 import type { Held } from './held.ts';
 
 /** The image's reply to a request about a held error. */
-interface Said {
+interface DebugReply {
   ending: Ending;
   output?: Output;
   data: DebugData;
 }
 
 /** Returns the result when DATA says that the request about HELD was refused; else undefined. */
-export function refusal(held: Held, { data: { value } }: Said): Result | undefined {
+export function refusal(held: Held, { data: { value } }: DebugReply): Result | undefined {
   if (value === undefined) return undefined;
   if (isLookupFailure(value)) return { ...lookupResult(value), failed: true };
   const text = refusalText(held, value);
@@ -26,30 +26,30 @@ export function refusal(held: Held, { data: { value } }: Said): Result | undefin
 
 function refusalText({ error, holds, fixed = false }: Held, value: DebugValue): string | undefined {
   const { noFrame, frames = 0, noRestart, frame, why, restart, takes } = value;
-  const waits = `Nothing ${fixed ? 'else ' : ''}was done; error ${error} is still held.`;
+  const stillHeldNote = `Nothing ${fixed ? 'else ' : ''}was done; error ${error} is still held.`;
   if (value.gone || value.busy) {
-    const lost = error <= holds.lost && 'it was lost with its image';
-    return goneText(error, lost ? { ...value, why: lost } : value);
+    const lostReason = error <= holds.lost && 'it was lost with its image';
+    return goneText(error, lostReason ? { ...value, why: lostReason } : value);
   }
   if (noFrame !== undefined) {
-    const has = frames === 0 ? 'it has none that is told' : `it has the frames 0 to ${frames - 1}`;
-    return `There is no frame ${noFrame} of error ${error}: ${has}. ${waits}`;
+    const available = frames === 0 ? 'it has none that is told' : `it has the frames 0 to ${frames - 1}`;
+    return `There is no frame ${noFrame} of error ${error}: ${available}. ${stillHeldNote}`;
   }
   if (noRestart !== undefined) {
     const names = (value.restarts ?? []).join(', ');
-    const has = names === '' ? 'it has none' : `it has ${names}`;
-    return `Error ${error} has no restart ${noRestart}: ${has}. ${waits}`;
+    const available = names === '' ? 'it has none' : `it has ${names}`;
+    return `Error ${error} has no restart ${noRestart}: ${available}. ${stillHeldNote}`;
   }
   if (restart !== undefined)
-    return `The restart ${restart} takes (${takes}). Give a form for each in values. ${waits}`;
+    return `The restart ${restart} takes (${takes}). Give a form for each in values. ${stillHeldNote}`;
   if (value.noForm) {
-    return `No form was evaluated that could be evaluated again. ${nearestText(value)} ${waits}`;
+    return `No form was evaluated that could be evaluated again. ${nearestText(value)} ${stillHeldNote}`;
   }
   if (value.returned !== undefined) {
     return `The restart ${value.returned} came back without going on. Error ${error} is still held.`;
   }
   if (frame !== undefined && why !== undefined && value.call === undefined) {
-    return `Frame ${frame} cannot be left for that: ${why}. ${nearestText(value)} ${waits}`;
+    return `Frame ${frame} cannot be left for that: ${why}. ${nearestText(value)} ${stillHeldNote}`;
   }
   return undefined;
 }
@@ -69,11 +69,12 @@ function goneText(error: number, { busy, why, held = [] }: DebugValue): string {
 }
 
 /** Reasons after which the thread of a call is gone. */
-const OVER: readonly Reason[] = ['ended', 'terminated', 'ending'];
+const THREAD_GONE_REASONS: readonly Reason[] = ['ended', 'terminated', 'ending'];
 
 /** Returns the result when evaluating CODE for HELD failed; HELD is still held unless its thread is gone. */
-export function stillHeld({ error, places }: Held, { ending, output, data }: Said, code = ''): Result {
-  const ended = ending.kind === 'lost' || (ending.kind === 'interrupted' && OVER.includes(ending.reason));
+export function stillHeld({ error, places }: Held, { ending, output, data }: DebugReply, code = ''): Result {
+  const ended =
+    ending.kind === 'lost' || (ending.kind === 'interrupted' && THREAD_GONE_REASONS.includes(ending.reason));
   const text = joinSections([
     failureText(ending, data, { code, places }),
     ended ? `Error ${error} is not held any more.` : `Error ${error} is still held.`,

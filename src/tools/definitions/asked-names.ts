@@ -8,7 +8,7 @@ import { TopLevelForms } from '../../source/position.ts';
 import { SourceText } from '../../source/text.ts';
 
 /** A definition asked for: NAME as written, and SYMBOL as source text has it: `NAME` or `SETF NAME`. */
-export interface Asked {
+export interface DefinitionQuery {
   name: string;
   symbol: string;
   /** Possible qualifiers and specializers of the method asked for, without packages. */
@@ -23,43 +23,43 @@ export interface Asked {
 const LIMIT = 20_000;
 
 /** Returns the definitions that TEXT names. Throws a CallError when it names none, is too long, or cannot be read. */
-export function askedNames(text: string): Asked[] {
+export function parseQueries(text: string): DefinitionQuery[] {
   if (text.length > LIMIT)
     throw new CallError(
       `name has ${text.length} characters, and can have ${LIMIT}. Give names, not the text of definitions.`,
     );
   const forms = new TopLevelForms(new SourceText(text), new Set());
-  const asked = forms.starts().map((start) => askedAt(forms, start));
-  if (asked.length > 0) return asked;
+  const queries = forms.starts().map((start) => queryAt(forms, start));
+  if (queries.length > 0) return queries;
   throw new CallError(
     'name has no name in it. Give symbols, or lists such as (setf area) or (defmethod area (circle)).',
   );
 }
 
 /** Returns the package prefix of the symbol in ASKED, or undefined. */
-export function prefixOf({ name }: Asked): string | undefined {
+export function prefixOf({ name }: DefinitionQuery): string | undefined {
   return /^(?:\((?:cl:)?setf\s+)?([^\s:()"|]+)::?[^:]/i.exec(name)?.[1];
 }
 
-function askedAt(forms: TopLevelForms, start: number): Asked {
+function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
   const text = forms.textAt(start).trim();
   const form = forms.at(start)?.form;
   const [first, second, third] = elementsOf(form);
   if (form === undefined || first === undefined)
     return { name: text, symbol: bareName(form) || text.replace(/^"|"$/g, '').toUpperCase() };
-  const place = bareName(first) === 'SETF' && second !== undefined && third === undefined;
-  if (place) return { name: text, symbol: `SETF ${bareName(second)}` };
+  const isSetf = bareName(first) === 'SETF' && second !== undefined && third === undefined;
+  if (isSetf) return { name: text, symbol: `SETF ${bareName(second)}` };
   const head = headOf(form, forms.source.text);
-  const named = second && forms.textAt(second.start).trim();
+  const nameText = second && forms.textAt(second.start).trim();
   const operator = bareName(first);
-  if (named?.startsWith('"') && operator !== '')
-    return { name: named, symbol: named.slice(1, -1).toUpperCase(), operator };
-  if (named === undefined || head === undefined) {
+  if (nameText?.startsWith('"') && operator !== '')
+    return { name: nameText, symbol: nameText.slice(1, -1).toUpperCase(), operator };
+  if (nameText === undefined || head === undefined) {
     throw new CallError(
       `${text} names no definition. Give a symbol, (setf area), or (defmethod area (circle)).`,
     );
   }
   const methods = methodsMeant(form, forms.source.text);
   const shown = onOneLine(text);
-  return { name: named, symbol: head.name, operator, head: shown, ...(methods.length > 0 && { methods }) };
+  return { name: nameText, symbol: head.name, operator, head: shown, ...(methods.length > 0 && { methods }) };
 }

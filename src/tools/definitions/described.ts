@@ -6,7 +6,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import { type Definition, namesIn } from '../../source/again.ts';
 import { definedName, headNameOf } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
-import type { Asked } from './asked-names.ts';
+import type { DefinitionQuery } from './asked-names.ts';
 import type { EvaluatedDefinition } from './evaluated.ts';
 
 /** A definition as shown. */
@@ -23,18 +23,18 @@ export interface ReadRow {
 }
 
 /** Options for the definitions of one name. */
-export interface WantedText {
+export interface ReadOptions {
   readonly kind?: string;
   readonly methods?: boolean;
   readonly around?: number;
 }
 
 /** At most this many methods of a generic function are listed below its text. */
-const LISTED = 200;
+const LIST_LIMIT = 200;
 
 /** Renders ROW: a line about it, then its text. */
 export function readText({ name, at, note, text, methods = [] }: ReadRow): string {
-  const shown = methods.slice(0, LISTED).map((method) => `  ${method.name}  ${method.at}`);
+  const shown = methods.slice(0, LIST_LIMIT).map((method) => `  ${method.name}  ${method.at}`);
   const more = methods.length - shown.length;
   const lines = [...shown, ...(more > 0 ? [`  ... ${more} more`] : [])];
   return joinSections([
@@ -47,26 +47,26 @@ export function readText({ name, at, note, text, methods = [] }: ReadRow): strin
 /** Returns the text of a definition that an evaluation made, or undefined. */
 export type TextOfEvaluated = (definition: EvaluatedDefinition) => string | undefined;
 
-/** Returns rows for those definitions in the image's description of a name that ASKED and WANTED select. One without
+/** Returns rows for those definitions in the image's description of a name that QUERY and OPTIONS select. One without
  *  sources is left out, unless an evaluation made it and EVALUATED, which returns its text, is given. */
 export function definitionsOf(
   { symbol, things = [] }: DescribeData,
   places: Places,
-  asked: Asked,
-  wanted: WantedText,
+  query: DefinitionQuery,
+  options: ReadOptions,
   evaluated?: TextOfEvaluated,
 ): ReadRow[] {
-  const told = things
-    .filter(({ nature }) => isOfKind(nature, wanted.kind))
+  const groups = things
+    .filter(({ nature }) => isOfKind(nature, options.kind))
     .map((thing) => ({
       own: (thing.sources ?? []).length > 0 || thing.evaluated !== undefined,
-      rows: thingRows(thing, definedName(symbol, thing.nature), { places, asked, wanted, evaluated }),
+      rows: thingRows(thing, definedName(symbol, thing.nature), { places, query, options, evaluated }),
     }));
   // When a form defines the name itself, slots of which the name is only an accessor get a place without text.
-  const named = asked.methods === undefined && told.some(({ own, rows }) => own && rows.length > 0);
-  const [own, others] = [told.filter((each) => each.own), told.filter((each) => !each.own)];
-  return [...own, ...others].flatMap((each) =>
-    named && !each.own ? each.rows.map(({ text: _, ...row }) => row) : each.rows,
+  const hasOwnForm = query.methods === undefined && groups.some(({ own, rows }) => own && rows.length > 0);
+  const [own, others] = [groups.filter((group) => group.own), groups.filter((group) => !group.own)];
+  return [...own, ...others].flatMap((group) =>
+    hasOwnForm && !group.own ? group.rows.map(({ text: _, ...row }) => row) : group.rows,
   );
 }
 
@@ -84,43 +84,45 @@ export function isOfKind(nature: string, kind: string | undefined): boolean {
   );
 }
 
-/** True when the texts of methods are WANTED too. */
-export function wantsMethods({ methods, kind }: WantedText): boolean {
+/** True when the texts of methods are OPTIONS too. */
+export function wantsMethods({ methods, kind }: ReadOptions): boolean {
   return methods === true || kind?.toUpperCase() === 'METHOD';
 }
 
 interface Reading {
   places: Places;
-  asked: Asked;
-  wanted: WantedText;
+  query: DefinitionQuery;
+  options: ReadOptions;
   evaluated: TextOfEvaluated | undefined;
 }
 
 function thingRows(thing: Thing, name: string, reading: Reading): ReadRow[] {
   const { nature, sources = [], methods = [] } = thing;
-  const { asked, wanted, places } = reading;
+  const { query, options, places } = reading;
   const fitting = methods.filter(
-    ({ description = '' }) => asked.methods?.includes(namesIn(description)) ?? true,
+    ({ description = '' }) => query.methods?.includes(namesIn(description)) ?? true,
   );
   const methodRow = (method: Place & { evaluated?: Evaluated }) => {
-    const [known, title] = [{ name, method: method.description }, `${name} ${method.description}`];
+    const [definition, title] = [{ name, method: method.description }, `${name} ${method.description}`];
     return (
-      evaluatedRow(method.evaluated, title, 'METHOD', known, reading) ??
-      rowOf(method, title, 'METHOD', known, reading)
+      evaluatedRow(method.evaluated, title, 'METHOD', definition, reading) ??
+      rowOf(method, title, 'METHOD', definition, reading)
     );
   };
-  if (asked.methods !== undefined) return fitting.map(methodRow);
-  const made =
+  if (query.methods !== undefined) return fitting.map(methodRow);
+  const evaluatedForm =
     sources.length === 0 ? evaluatedRow(thing.evaluated, name, nature, { name }, reading) : undefined;
-  const rows = made ? [made] : sources.map((source) => rowOf(source, name, nature, { name }, reading));
+  const rows = evaluatedForm
+    ? [evaluatedForm]
+    : sources.map((source) => rowOf(source, name, nature, { name }, reading));
   // The generic function of a slot accessor has no form of its own, so its methods are shown.
-  if (wantsMethods(wanted) || rows.length === 0) return [...rows, ...methods.map(methodRow)];
-  const told = methods.map((method) => ({
+  if (wantsMethods(options) || rows.length === 0) return [...rows, ...methods.map(methodRow)];
+  const methodList = methods.map((method) => ({
     name: method.description ?? '',
     at: places.locate(method, { name, method: method.description }),
   }));
   const [first, ...more] = rows;
-  return first === undefined || told.length === 0 ? rows : [{ ...first, methods: told }, ...more];
+  return first === undefined || methodList.length === 0 ? rows : [{ ...first, methods: methodList }, ...more];
 }
 
 /** Returns the lines LINE to LAST of FILE as `FILE:LINE-LAST`. */
@@ -130,14 +132,14 @@ export function linesText(file: string, line: number, last: number): string {
 
 /** Returns ROWS with equal texts at the same place merged into one row under all their names. */
 export function withoutRepeats(rows: readonly ReadRow[]): ReadRow[] {
-  const kept = new Map<string, ReadRow>();
+  const unique = new Map<string, ReadRow>();
   for (const { kind, ...row } of rows) {
     const name = kind === undefined ? row.name : `${row.name} [${kind}]`;
-    const same = kept.get(`${row.at} ${row.text ?? name}`);
-    if (same !== undefined) same.name += `, ${name}`;
-    else kept.set(`${row.at} ${row.text ?? name}`, { ...row, name });
+    const existing = unique.get(`${row.at} ${row.text ?? name}`);
+    if (existing !== undefined) existing.name += `, ${name}`;
+    else unique.set(`${row.at} ${row.text ?? name}`, { ...row, name });
   }
-  return [...kept.values()];
+  return [...unique.values()];
 }
 
 /** Returns the row for the evaluation EVALUATED, which made a definition; undefined if none did, or none is wanted. */
@@ -145,11 +147,11 @@ function evaluatedRow(
   evaluated: Evaluated | undefined,
   name: string,
   kind: string,
-  { name: full, method }: Definition,
+  { name: fullName, method }: Definition,
   { evaluated: textOf }: Reading,
 ): ReadRow | undefined {
   if (evaluated === undefined || textOf === undefined) return undefined;
-  const text = textOf({ symbol: headNameOf(full), method, evaluated });
+  const text = textOf({ symbol: headNameOf(fullName), method, evaluated });
   const at = `evaluated ${new Date(evaluated.time * 1000).toISOString().replace('.000', '')}`;
   const note = `by ${evaluated.by ?? 'code'}; its text was not kept`;
   return { name, kind, at, ...(text === undefined ? { note } : { text }) };
@@ -160,9 +162,9 @@ function rowOf(
   name: string,
   kind: string,
   definition: Definition,
-  { places, wanted }: Reading,
+  { places, options }: Reading,
 ): ReadRow {
-  const found = places.text(place, definition, wanted.around ?? 0);
+  const found = places.text(place, definition, options.around ?? 0);
   if (found === undefined) return { name, kind, at: places.locate(place, definition) };
   const { file, line, lastLine, text, changed, old } = found;
   const note = old

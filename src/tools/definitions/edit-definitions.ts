@@ -23,8 +23,8 @@ import { editedData, editedText } from './edited-text.ts';
 import { EDIT, EDIT_REQUIRED, editsOf } from './edits.ts';
 import { loadEdited } from './load-edited.ts';
 import type { Origins } from './origins.ts';
-import { lineOfReading } from './part-content.ts';
-import { type Plan, planned } from './plan.ts';
+import { lineOfReaderSetting } from './part-content.ts';
+import { type Plan, planEdits } from './plan.ts';
 
 const EDIT_DEFINITIONS = {
   name: 'edit_definitions',
@@ -69,32 +69,35 @@ type EditArguments = ArgumentsFor<typeof EDIT_DEFINITIONS>;
 /** Returns the tool. ORIGINS finds the definitions; INTENTS lets the next server undo a write that a kill cut off. */
 export function editDefinitions(origins: Origins, intents: Intents) {
   // A call is planned for the question, after its answer, and when it runs. The plan is cached: large files take long.
-  let last: { call: string; plan: Plan } | undefined;
+  let cached: { call: string; plan: Plan } | undefined;
   const plan = async (args: EditArguments, context: CallContext) => {
     const call = JSON.stringify(args);
-    if (last?.call !== call || !(await isStill(last.plan, origins, context)))
-      last = { call, plan: await planned(origins, editsOf(args.edits), packageOf(args).package, context) };
-    if (args.load) checkLoadable(last.plan);
-    return last.plan;
+    if (cached?.call !== call || !(await isCurrent(cached.plan, origins, context)))
+      cached = {
+        call,
+        plan: await planEdits(origins, editsOf(args.edits), packageOf(args).package, context),
+      };
+    if (args.load) checkLoadable(cached.plan);
+    return cached.plan;
   };
   return defineTool({
     ...EDIT_DEFINITIONS,
     preview: async (args, context) => previewOf(await plan(args, context), args.load),
     handler: async (args, context) => {
-      const made = await plan(args, context);
-      last = undefined;
-      if (context.fingerprint !== undefined && context.fingerprint !== fingerprintOf(made)) {
+      const current = await plan(args, context);
+      cached = undefined;
+      if (context.fingerprint !== undefined && context.fingerprint !== fingerprintOf(current)) {
         throw new CallError(
           'The files changed after the edits were approved; nothing was written. Ask again.',
         );
       }
-      return carriedOut(origins, intents, made, args, context);
+      return carryOut(origins, intents, current, args, context);
     },
   });
 }
 
 /** Writes the files of PLAN, and loads the changes when ARGS ask for it. */
-async function carriedOut(
+async function carryOut(
   origins: Origins,
   intents: Intents,
   plan: Plan,
@@ -130,8 +133,8 @@ function editedResult(plan: Plan, shown: string[], loaded: Result | undefined): 
 async function nextSecond(files: Plan): Promise<void> {
   for (const { real } of files) {
     const mtimeMs = (await stat(real).catch(() => undefined))?.mtimeMs ?? 0;
-    const left = 1000 * (Math.floor(mtimeMs / 1000) + 1) - Date.now();
-    if (left > 0 && left <= 1000) await setTimeout(left);
+    const waitMs = 1000 * (Math.floor(mtimeMs / 1000) + 1) - Date.now();
+    if (waitMs > 0 && waitMs <= 1000) await setTimeout(waitMs);
   }
 }
 
@@ -145,7 +148,7 @@ function checkLoadable(files: Plan): void {
         `${name} cannot be loaded in part: its package ${missing.join(', ')} is not in the image. Nothing was changed. Load it with load_file first, or leave load out.`,
       );
     }
-    const line = lineOfReading(file);
+    const line = lineOfReaderSetting(file);
     if (line !== undefined) {
       throw new CallError(
         `${name} cannot be loaded in part: the form at line ${line} says how those below it are read, and does more. Nothing was changed. Leave load out, then load all of it with load_file.`,
@@ -155,7 +158,7 @@ function checkLoadable(files: Plan): void {
 }
 
 /** True when the files of PLAN have not changed since it was made. */
-async function isStill(files: Plan, { workspace }: Origins, { signal }: CallContext): Promise<boolean> {
+async function isCurrent(files: Plan, { workspace }: Origins, { signal }: CallContext): Promise<boolean> {
   for (const { path, present } of files) {
     const { fingerprint } = await presentFile(workspace, path, signal);
     if (fingerprint !== present.fingerprint) return false;
@@ -166,21 +169,21 @@ async function isStill(files: Plan, { workspace }: Origins, { signal }: CallCont
 /** Returns the preview of PLAN for a human; with LOAD it says that the changed forms are run then. */
 function previewOf(plan: Plan, load = false) {
   const changes = plan.map(({ present, before, after }) => {
-    const become = { ...before, text: after };
+    const updated = { ...before, text: after };
     return present.size === undefined
-      ? newFile(present.name, become)
-      : changeOf(present.name, before, become);
+      ? newFile(present.name, updated)
+      : changeOf(present.name, before, updated);
   });
   const names = plan.map(({ present }) => present.name);
   const [place, ...otherPlaces] = names;
   const notes = plan.flatMap((file) => file.notes);
-  const then = load ? [questionLine`Then the changed forms are compiled and run in the image.`] : [];
+  const loadNote = load ? [questionLine`Then the changed forms are compiled and run in the image.`] : [];
   const several = otherPlaces.length > 0;
   const changed = several ? filesSummary(changes) : (changes[0]?.summary ?? questionLine``);
   return {
     summary: load ? questionLine`${changed}, then load` : changed,
     lines: [...changesLines(changes, names), ...notes],
-    text: [...then, ...notes, ...changes.flatMap(({ text }) => text)],
+    text: [...loadNote, ...notes, ...changes.flatMap(({ text }) => text)],
     ...(place !== undefined && { place }),
     ...(several && { otherPlaces }),
     fingerprint: fingerprintOf(plan),

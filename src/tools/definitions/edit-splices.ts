@@ -22,7 +22,7 @@ import type { Located } from './locate.ts';
 
 /** Returns the splices of EDIT in the file of its definition. Throws a CallError when the result could not be read. */
 export function splicesOf(
-  { which, change }: Extract<Edit, { asked: object }>,
+  { label, change }: Extract<Edit, { query: object }>,
   { file, target }: Located,
 ): Splice[] {
   const { text } = file.source;
@@ -30,51 +30,51 @@ export function splicesOf(
     case 'delete':
       return [splicedOut(text, target)];
     case 'part':
-      return partSplices(which, change, { file, target });
+      return partSplices(label, change, { file, target });
     default: {
-      const given = givenForms(which, change.text, file);
-      if (change.kind === 'replace' && !/\S/.test(withoutComments(given)))
-        throw new CallError(`${which}: text has no form. op delete takes a definition out.`);
-      const put = withLineEndsOf(text, target.start, target.end, given);
+      const newText = wholeForms(label, change.text, file);
+      if (change.kind === 'replace' && !/\S/.test(withoutComments(newText)))
+        throw new CallError(`${label}: text has no form. op delete takes a definition out.`);
+      const replacement = withLineEndsOf(text, target.start, target.end, newText);
       const eol = withLineEndsOf(text, target.start, target.end, '\n');
-      if (change.kind === 'before') return [splicedBefore(file.forms, target, put, eol)];
+      if (change.kind === 'before') return [splicedBefore(file.forms, target, replacement, eol)];
       const place = { replace: splicedOver, after: splicedAfter }[change.kind];
-      return [place(text, target, put, eol)];
+      return [place(text, target, replacement, eol)];
     }
   }
 }
 
-/** Returns the splices of the edit WHICH, which replaces a PART of FILE. Throws a CallError when the result could not
+/** Returns the splices of the edit LABEL, which replaces a PART of FILE. Throws a CallError when the result could not
  *  be read. */
-export function partInFile(which: string, part: Part, file: EditedFile): Splice[] {
-  return partSplices(which, part, { file, target: { start: 0, end: file.source.text.length } });
+export function partInFile(label: string, part: Part, file: EditedFile): Splice[] {
+  return partSplices(label, part, { file, target: { start: 0, end: file.source.text.length } });
 }
 
 /** A file, and the range of it to edit: all of it, or the definition that begins with HEAD. */
-interface Edited {
+interface EditScope {
   file: EditedFile;
   target: Pick<Target, 'start' | 'end'> & { head?: string };
 }
 
 /** Returns the splice that appends TEXT to FILE. Throws a CallError when TEXT or FILE has an unfinished form. */
-export function splicesAtEnd(which: string, text: string, file: EditedFile): Splice[] {
+export function splicesAtEnd(label: string, text: string, file: EditedFile): Splice[] {
   const { text: before } = file.source;
   checkWhole(visibleName(file.present.name), before, file);
   const end = before.length;
   const eol = withLineEndsOf(before, end, end, '\n');
-  const given = withLineEndsOf(before, end, end, givenForms(which, text, file));
+  const newText = withLineEndsOf(before, end, end, wholeForms(label, text, file));
   const added = file.splices.filter(({ start }) => start === end).map((splice) => splice.text);
   const above = before + added.join('');
   const blank = /(?:\r?\n){0,2}$/.exec(above)?.[0] ?? '';
   const breaks = above === '' ? 0 : 3 - blank.split('\n').length;
-  return [{ start: end, end, text: eol.repeat(breaks) + given + eol }];
+  return [{ start: end, end, text: eol.repeat(breaks) + newText + eol }];
 }
 
-/** Returns TEXT of the edit WHICH, for FILE, trimmed. Throws a CallError when it is not whole forms. */
-function givenForms(which: string, text: string, file: EditedFile): string {
-  const given = text.replaceAll('\r\n', '\n').replace(/^(?:[ \t]*\n)+|\s+$/g, '');
-  checkWhole(`${which}.text`, given, file);
-  return given;
+/** Returns TEXT of the edit LABEL, for FILE, trimmed. Throws a CallError when it is not whole forms. */
+function wholeForms(label: string, text: string, file: EditedFile): string {
+  const trimmed = text.replaceAll('\r\n', '\n').replace(/^(?:[ \t]*\n)+|\s+$/g, '');
+  checkWhole(`${label}.text`, trimmed, file);
+  return trimmed;
 }
 
 function withoutComments(text: string): string {
@@ -92,41 +92,46 @@ function checkWhole(name: string, text: string, file: EditedFile): void {
     );
 }
 
-function partSplices(which: string, { old, put, all }: Part, { file, target }: Edited): Splice[] {
+function partSplices(label: string, { old, replacement, all }: Part, { file, target }: EditScope): Splice[] {
   const text = file.source.text.slice(target.start, target.end);
   const wanted = old.replaceAll('\r\n', '\n');
   const { count, lines, places } = exactPlaces(text, wanted);
   if (count === 0 || (count > 1 && !all))
-    throw new CallError(`${which}: ${notOnceText(old, { file, target }, count, lines)}`);
-  const given = put.replaceAll('\r\n', '\n');
-  const usual = lineEnds(file.source.text);
-  const inPart = places.map(({ from, to }) => ({
+    throw new CallError(`${label}: ${notOnceText(old, { file, target }, count, lines)}`);
+  const given = replacement.replaceAll('\r\n', '\n');
+  const fileEol = lineEnds(file.source.text);
+  const splices = places.map(({ from, to }) => ({
     start: from,
     end: to,
-    text: withLineEndsOf(text, from, to, given, usual),
+    text: withLineEndsOf(text, from, to, given, fileEol),
   }));
-  const after = spliced(text, inPart);
+  const after = spliced(text, splices);
   if (typeof after !== 'string') throw new Error('The places of one text overlap.');
   const whole = target.head === undefined ? visibleName(file.present.name) : 'the definition';
-  checkWhole(`${which}, ${whole} with new in it`, after, file);
-  return inPart.map((splice) => ({
+  checkWhole(`${label}, ${whole} with new in it`, after, file);
+  return splices.map((splice) => ({
     ...splice,
     start: target.start + splice.start,
     end: target.start + splice.end,
   }));
 }
 
-function notOnceText(old: string, { file, target }: Edited, count: number, lines: readonly number[]): string {
-  const began = lineAt(file.source, target.start);
+function notOnceText(
+  old: string,
+  { file, target }: EditScope,
+  count: number,
+  lines: readonly number[],
+): string {
+  const firstLine = lineAt(file.source, target.start);
   const name = visibleName(file.present.name);
-  const what = target.head === undefined ? name : `${target.head} at ${name}:${began}`;
+  const what = target.head === undefined ? name : `${target.head} at ${name}:${firstLine}`;
   if (count > 1) {
-    const where = atLinesText(lines.map((line) => line + began - 1));
+    const where = atLinesText(lines.map((line) => line + firstLine - 1));
     return `old stands ${count} times in ${what}, ${where}; nothing was changed. Give more of the text around it, or all: true.`;
   }
   const text = file.source.text.slice(target.start, target.end);
-  const near =
-    nearestText(text, old, 'old', began) ??
+  const hint =
+    nearestText(text, old, 'old', firstLine) ??
     `No place looks like it: ${target.head === undefined ? 'read_file' : 'read_definition'} shows the text.`;
-  return `old does not stand in ${what}; nothing was changed. ${near}`;
+  return `old does not stand in ${what}; nothing was changed. ${hint}`;
 }

@@ -12,9 +12,9 @@ import { SourceText } from '../../source/text.ts';
 import { presentText } from '../approved.ts';
 import { takingTurns } from '../turns.ts';
 
-/** A splice, and the edit (WHICH) that it belongs to. */
+/** A splice, and the edit (LABEL) that it belongs to. */
 export interface EditSplice extends Splice {
-  which: string;
+  label: string;
 }
 
 /** A file to be edited. */
@@ -35,7 +35,7 @@ export interface PlannedFile extends EditedFile {
   name: string;
   after: string;
   bytes: Buffer;
-  now: TopLevelForms;
+  newForms: TopLevelForms;
   /** The top-level forms that are new or changed. */
   changed: Changed[];
   /** For each form the number that it had before; null for a changed one. */
@@ -73,8 +73,8 @@ export class EditedFiles {
   async open(path: string, isNew = false): Promise<EditedFile> {
     const { real: found, missing } = await this.#workspace.locate(path, isNew ? 'write' : 'read');
     const real = join(found, ...missing);
-    const known = this.#files.get(real);
-    if (known !== undefined) return known;
+    const opened = this.#files.get(real);
+    if (opened !== undefined) return opened;
     if (missing.length > 0 && !isNew) throw this.#workspace.noFile(path);
     const present = await presentFile(this.#workspace, path, this.#context.signal);
     const before = presentText(present);

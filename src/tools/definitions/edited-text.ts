@@ -12,11 +12,11 @@ import type { Plan } from './plan.ts';
 /** Up to this many changed forms of a file are shown by lines only; if more, by name. */
 const LINES_ALONE = 3;
 /** At most this many characters of names of changed forms are shown per file. */
-const NAMED = 300;
+const NAMES_LIMIT = 300;
 /** Of more forms of one name than this, only the first and last place are shown. */
-const PLACES = 4;
+const PLACE_LIMIT = 4;
 /** At most this many characters of a name are shown. */
-const NAME = 100;
+const NAME_LIMIT = 100;
 
 /** Returns the sections on the changes of PLAN. */
 export function editedText(files: Plan): string[] {
@@ -29,14 +29,14 @@ export function editedData(files: Plan): object[] {
   return files.map((file) => ({
     path: file.present.name,
     bytes: file.bytes.length,
-    forms: file.now.starts().length,
+    forms: file.newForms.starts().length,
     changed: linesOf(file).map(([line, lastLine]) => ({ line, lastLine })),
     notes: file.notes.map(String),
   }));
 }
 
 function fileText(file: PlannedFile): string {
-  const { name, present, source, after, now } = file;
+  const { name, present, source, after, newForms } = file;
   const [first, count] = diffHunks(source.text, after).summary.split(/, (?=\+)/);
   const lines = linesOf(file);
   const shown = lines.map(([line, last]) => (last > line ? `${line}-${last}` : `${line}`));
@@ -44,26 +44,29 @@ function fileText(file: PlannedFile): string {
   const many = lines.length > LINES_ALONE;
   const ranges = many ? `${lines.length} forms` : `${single ? 'line' : 'lines'} ${shown.join(', ')}`;
   const where = lines.length === 0 ? first : ranges;
-  const forms = now.starts().length;
+  const forms = newForms.starts().length;
   const what = [where, count].filter(Boolean).join(', ');
-  const done = present.size === undefined ? `Created ${name}` : `Changed ${name}${what && `: ${what}`}`;
+  const headline = present.size === undefined ? `Created ${name}` : `Changed ${name}${what && `: ${what}`}`;
   return [
-    `${done}. It has ${forms} top-level ${forms === 1 ? 'form' : 'forms'} now.`,
+    `${headline}. It has ${forms} top-level ${forms === 1 ? 'form' : 'forms'} now.`,
     ...(many && present.size !== undefined ? namedLines(file, shown) : []),
   ].join('\n');
 }
 
 /** Returns lines that name the changed forms of FILE at PLACES; forms of one operator and name share a line. */
-function namedLines({ now, changed }: PlannedFile, places: readonly string[]): string[] {
-  const all = changed.map(({ start }, index) => ({ ...formNames(now, start), at: places[index] ?? '' }));
+function namedLines({ newForms, changed }: PlannedFile, places: readonly string[]): string[] {
+  const forms = changed.map(({ start }, index) => ({
+    ...formNames(newForms, start),
+    at: places[index] ?? '',
+  }));
   const lines: string[] = [];
-  let [left, room] = [all.length, NAMED];
-  for (const group of groupBy(all, ({ name, at }) => name ?? at).values()) {
+  let [remaining, room] = [forms.length, NAMES_LIMIT];
+  for (const group of groupBy(forms, ({ name, at }) => name ?? at).values()) {
     const [{ text, name = text, at } = { text: '', at: '' }] = group;
     const line = group.length === 1 ? `  ${at}: ${text}` : `  ${group.length} ${name}, ${placesText(group)}`;
     room -= line.length;
-    if (room < 0) return [...lines, `  and ${left} more`];
-    left -= group.length;
+    if (room < 0) return [...lines, `  and ${remaining} more`];
+    remaining -= group.length;
     lines.push(line);
   }
   return lines;
@@ -71,8 +74,8 @@ function namedLines({ now, changed }: PlannedFile, places: readonly string[]): s
 
 function placesText(group: readonly { at: string }[]): string {
   const places = group.map(({ at }) => at);
-  const told = places.length > PLACES ? [places[0], '...', places.at(-1)] : places;
-  return `lines ${told.join(', ')}`;
+  const shown = places.length > PLACE_LIMIT ? [places[0], '...', places.at(-1)] : places;
+  return `lines ${shown.join(', ')}`;
 }
 
 /** Returns the beginning of the form at START of FORMS: operator, name, and for a method its lambda list. NAME lacks
@@ -82,10 +85,10 @@ function formNames(forms: TopLevelForms, start: number): { text: string; name?: 
   if (defined === undefined) return { text: boundLine(forms.textAt(start).split('\n', 1)[0] ?? '', 0) };
   const name = boundLine(`${defined.operator} ${defined.name}`, 0);
   const parts = [name, defined.operator.endsWith('defmethod') && defined.list].filter(Boolean).join(' ');
-  return { name, text: parts.length > NAME ? `(${parts.slice(0, NAME)}...` : `(${parts})` };
+  return { name, text: parts.length > NAME_LIMIT ? `(${parts.slice(0, NAME_LIMIT)}...` : `(${parts})` };
 }
 
 /** Returns the first and last line of each changed form, in the new text. */
-function linesOf({ changed, now }: PlannedFile): [number, number][] {
-  return changed.map(({ start, end }) => [lineAt(now.source, start), lineAt(now.source, end - 1)]);
+function linesOf({ changed, newForms }: PlannedFile): [number, number][] {
+  return changed.map(({ start, end }) => [lineAt(newForms.source, start), lineAt(newForms.source, end - 1)]);
 }

@@ -3,7 +3,7 @@
 import { CallError, messageOf } from '../../errors.ts';
 import type { ArgumentsOf, Parameter } from '../../kernel/parameter.ts';
 import { readArguments } from '../../kernel/schema.ts';
-import { type Asked, askedNames } from './asked-names.ts';
+import { type DefinitionQuery, parseQueries } from './asked-names.ts';
 
 /** The members of an edit. */
 export const EDIT = [
@@ -29,65 +29,70 @@ export const EDIT = [
 
 export const EDIT_REQUIRED = [] as const;
 
-/** A replacement of the text OLD by PUT. */
+/** A replacement of the text OLD by REPLACEMENT. */
 export interface Part {
   kind: 'part';
   old: string;
-  put: string;
+  replacement: string;
   all: boolean;
 }
 
 /** A change of a definition. */
 export type Change = { kind: 'replace' | 'before' | 'after'; text: string } | { kind: 'delete' } | Part;
 
-/** An edit; WHICH names its position in the call. It changes the definition ASKED for, replaces a PART of the file at
+/** An edit; LABEL names its position in the call. It changes the definition QUERY for, replaces a PART of the file at
  *  PATH, or appends TEXT to that file. */
 export type Edit =
-  | { which: string; asked: Asked; path?: string; line?: number; change: Change }
-  | { which: string; asked?: never; path: string; part: Part }
-  | { which: string; asked?: never; path: string; part?: never; text: string };
+  | { label: string; query: DefinitionQuery; path?: string; line?: number; change: Change }
+  | { label: string; query?: never; path: string; part: Part }
+  | { label: string; query?: never; path: string; part?: never; text: string };
 
 /** At most this many edits per call: a person reads them all. */
-const MOST = 200;
+const EDIT_LIMIT = 200;
 
 /** Parses VALUES, the argument `edits`. Throws a CallError that names the invalid edit. */
 export function editsOf(values: readonly unknown[]): Edit[] {
   if (values.length === 0) throw new CallError('edits is empty. Give at least one edit.');
-  if (values.length > MOST) {
+  if (values.length > EDIT_LIMIT) {
     throw new CallError(
-      `edits has ${values.length} edits, more than a person can look through. Give at most ${MOST}.`,
+      `edits has ${values.length} edits, more than a person can look through. Give at most ${EDIT_LIMIT}.`,
     );
   }
   return values.map((value, index) => {
-    const which = `edits[${index}]`;
+    const label = `edits[${index}]`;
     try {
       return editOf(
-        which,
-        readArguments({ name: which, parameters: EDIT, required: EDIT_REQUIRED }, value ?? {}),
+        label,
+        readArguments({ name: label, parameters: EDIT, required: EDIT_REQUIRED }, value ?? {}),
       );
     } catch (error) {
-      throw new CallError(`${which}: ${messageOf(error).replaceAll('\n', ' ')}`);
+      throw new CallError(`${label}: ${messageOf(error).replaceAll('\n', ' ')}`);
     }
   });
 }
 
-function editOf(which: string, args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): Edit {
+function editOf(label: string, args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): Edit {
   const { definition, path, line } = args;
-  if (definition === undefined) return { which, ...inFile(args) };
-  const [asked, ...more] = askedNames(definition);
-  if (asked === undefined || more.length > 0)
+  if (definition === undefined) return { label, ...fileChangeOf(args) };
+  const [query, ...more] = parseQueries(definition);
+  if (query === undefined || more.length > 0)
     throw new CallError(`definition names ${more.length + 1} definitions. Give an edit for each.`);
-  return { which, asked, path, line, change: changeOf(args) };
+  return { label, query, path, line, change: changeOf(args) };
 }
 
 /** Returns the change of a file by ARGS, which name no definition. */
-function inFile(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
-  const { path, line, op = 'after', text, old, new: put } = args;
-  if (path !== undefined && line === undefined && (old ?? put) !== undefined) {
+function fileChangeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
+  const { path, line, op = 'after', text, old, new: replacement } = args;
+  if (path !== undefined && line === undefined && (old ?? replacement) !== undefined) {
     const change = changeOf(args);
     if (change.kind === 'part') return { path, part: change };
   }
-  if (path === undefined || text === undefined || op !== 'after' || (line ?? old ?? put) !== undefined)
+  if (
+    path === undefined ||
+    text === undefined ||
+    op !== 'after' ||
+    (line ?? old ?? replacement) !== undefined
+  )
     throw new CallError(
       'it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file.',
     );
@@ -95,15 +100,15 @@ function inFile(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
 }
 
 function changeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): Change {
-  const { op, text, old, new: put, all = false } = args;
-  if (old !== undefined || put !== undefined) {
+  const { op, text, old, new: replacement, all = false } = args;
+  if (old !== undefined || replacement !== undefined) {
     if ((op !== undefined && op !== 'replace') || text !== undefined)
       throw new CallError('it has both old or new and op or text. Give old and new, or text.');
-    if (old === undefined || put === undefined)
+    if (old === undefined || replacement === undefined)
       throw new CallError('old and new go together; one is missing.');
     if (old === '') throw new CallError('old is empty. Give the part of the definition to replace.');
-    if (old === put) throw new CallError('old and new are the same, so there is nothing to change.');
-    return { kind: 'part', old, put, all };
+    if (old === replacement) throw new CallError('old and new are the same, so there is nothing to change.');
+    return { kind: 'part', old, replacement, all };
   }
   if (op === 'delete') {
     if (text !== undefined) throw new CallError('op delete takes no text.');

@@ -10,7 +10,7 @@ import { allNamed } from '../../source/targets.ts';
 import { SourceText } from '../../source/text.ts';
 
 /** At most this many evaluations are searched. */
-const LOOKED_AT = 1000;
+const SEARCH_LIMIT = 1000;
 
 /** Milliseconds by which an evaluation can seem to begin after its definition: the image counts whole seconds. */
 const CLOCK_MS = 1500;
@@ -33,18 +33,18 @@ export function evaluatedText(
   const { by, time } = definition.evaluated;
   if (by === undefined) return undefined;
   const beginning = collapsed(by.replace(/\.\.\.$/, ''));
-  let looked = 0;
+  let searched = 0;
   for (const evaluation of history.newestFirst()) {
-    if (looked++ >= LOOKED_AT) return undefined;
+    if (searched++ >= SEARCH_LIMIT) return undefined;
     const { form } = evaluation;
-    if (beganAt(evaluation) > time * 1000 + CLOCK_MS || !collapsed(form).includes(beginning)) continue;
+    if (startTime(evaluation) > time * 1000 + CLOCK_MS || !collapsed(form).includes(beginning)) continue;
     // When no text is found, the definition is in the part of a long form that the history does not keep.
     return textIn(form, beginning, definition, features);
   }
   return undefined;
 }
 
-function beganAt({ time, milliseconds }: Evaluation): number {
+function startTime({ time, milliseconds }: Evaluation): number {
   return Date.parse(time) - milliseconds;
 }
 

@@ -6,60 +6,64 @@ import type { Workspace } from '../../files/workspace.ts';
 import { isLispFile } from '../parentheses.ts';
 import type { NamedText, Places } from '../places.ts';
 import { takingTurns } from '../turns.ts';
-import { type Asked, prefixOf } from './asked-names.ts';
-import { linesText, type ReadRow, type WantedText, wantsMethods } from './described.ts';
+import { type DefinitionQuery, prefixOf } from './asked-names.ts';
+import { linesText, type ReadOptions, type ReadRow, wantsMethods } from './described.ts';
 
 /** A search may read this many directory entries, for this many milliseconds. */
-const ENTRIES = 20_000;
-const MS = 10_000;
+const ENTRY_LIMIT = 20_000;
+const TIME_LIMIT_MS = 10_000;
 
 /** Where to search, and for which package. */
-interface Looking {
+interface WorkspaceSearch {
   workspace: Workspace;
   places: Places;
   /** The package of names without prefix, when the caller gave one. */
   home: string | undefined;
   /** True when a definition by OPERATOR, such as DEFUN, can be the one asked for. */
-  isMeant: (operator: string) => boolean;
+  canBeOperator: (operator: string) => boolean;
 }
 
-/** Returns the definitions of ASKED in the Lisp files of the workspace, filtered by WANTED, each with NOTE. WHOLE: all
- *  files were searched. Methods of a generic function are only listed, unless wanted, or when there is nothing else. */
+/** Returns the definitions of QUERY in the Lisp files of the workspace, filtered by OPTIONS, each with NOTE. COMPLETE:
+ *  all files were searched. Methods of a generic function are only listed, unless wanted, or when there is nothing
+ *  else. */
 export async function workspaceDefinitions(
-  { workspace, places, home, isMeant }: Looking,
-  asked: Asked,
-  wanted: WantedText,
+  { workspace, places, home, canBeOperator }: WorkspaceSearch,
+  query: DefinitionQuery,
+  options: ReadOptions,
   note: string,
-): Promise<{ rows: ReadRow[]; whole: boolean }> {
-  const budget = lookingBudget();
-  const all: NamedText[] = [];
+): Promise<{ rows: ReadRow[]; complete: boolean }> {
+  const budget = lookupBudget();
+  const candidates: NamedText[] = [];
   for await (const path of lispFiles(workspace, places, budget))
-    all.push(...places.definitionsOf(path, asked.symbol).filter(({ operator }) => isMeant(operator)));
-  const prefix = (prefixOf(asked) ?? home)?.toUpperCase();
-  const same = all.filter((each) => each.home.toUpperCase() === prefix);
-  const named = same.length > 0 ? same : all;
+    candidates.push(
+      ...places.definitionsOf(path, query.symbol).filter(({ operator }) => canBeOperator(operator)),
+    );
+  const prefix = (prefixOf(query) ?? home)?.toUpperCase();
+  const inPackage = candidates.filter((definition) => definition.home.toUpperCase() === prefix);
+  const named = inPackage.length > 0 ? inPackage : candidates;
   const isMethod = ({ operator }: NamedText) => operator === 'DEFMETHOD';
   const found = named.filter(
-    (each) => asked.methods === undefined || (isMethod(each) && asked.methods.includes(each.method)),
+    (definition) =>
+      query.methods === undefined || (isMethod(definition) && query.methods.includes(definition.method)),
   );
-  const others = found.filter((each) => !isMethod(each));
-  const told = wantsMethods(wanted) || others.length === 0 ? found : others;
-  const methods = found.flatMap((each) =>
-    told.includes(each) ? [] : { name: each.head, at: `${each.file}:${each.line}` },
+  const nonMethods = found.filter((definition) => !isMethod(definition));
+  const shown = wantsMethods(options) || nonMethods.length === 0 ? found : nonMethods;
+  const methods = found.flatMap((definition) =>
+    shown.includes(definition) ? [] : { name: definition.head, at: `${definition.file}:${definition.line}` },
   );
-  const rows = told.map(({ file, line, lastLine, text }, index) => ({
-    name: asked.name,
+  const rows = shown.map(({ file, line, lastLine, text }, index) => ({
+    name: query.name,
     at: linesText(file, line, lastLine),
     note,
     text,
     ...(index === 0 && methods.length > 0 && { methods }),
   }));
-  return { rows, whole: !budget.exceeded };
+  return { rows, complete: !budget.exceeded };
 }
 
 /** Returns a fresh budget to search the workspace for one name. */
-export function lookingBudget(): Budget {
-  return budgetOf(ENTRIES, MS);
+export function lookupBudget(): Budget {
+  return budgetOf(ENTRY_LIMIT, TIME_LIMIT_MS);
 }
 
 /** Yields the real paths of the Lisp files of WORKSPACE, within BUDGET, each after PLACES has prepared it. */

@@ -12,7 +12,7 @@ import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { conditionText, endingText, outputSection } from '../endings.ts';
-import { callsNow } from '../introspection/impact.ts';
+import { checkPresentCalls } from '../introspection/impact.ts';
 import { unfitText } from '../introspection/impact-text.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, redefinedSection } from '../remarks.ts';
@@ -41,8 +41,8 @@ export async function loadEdited(
     remarks = reply.data;
     data.push({ path: file.present.name, ...reply.data.value, ending: reply.ending });
     if (failed) {
-      const left = files.slice(index + 1).map(({ name }) => name);
-      if (left.length > 0) sections.push(`Not loaded then: ${left.join(', ')}.`);
+      const skipped = files.slice(index + 1).map(({ name }) => name);
+      if (skipped.length > 0) sections.push(`Not loaded then: ${skipped.join(', ')}.`);
       sections.push(displacedSection(remarks, origins.places));
       return { data, text: joinSections(sections), failed };
     }
@@ -112,12 +112,12 @@ function headline(
 async function unfitSection(origins: Origins, plan: Plan, context: CallContext): Promise<string> {
   const texts: string[] = [];
   for (const file of plan) {
-    const before = listsOf(file.forms, goneForms(file));
+    const before = signaturesOf(file.forms, replacedForms(file));
     const starts = file.changed.map(({ start }) => start);
-    for (const [key, { list, ...defined }] of listsOf(file.now, starts)) {
+    for (const [key, { list, ...defined }] of signaturesOf(file.newForms, starts)) {
       const old = before.get(key)?.list;
       if (old === undefined || old === list) continue;
-      const calls = await callsNow(origins.image, origins.places, defined, context);
+      const calls = await checkPresentCalls(origins.image, origins.places, defined, context);
       if (calls !== undefined) texts.push(unfitText(calls));
     }
   }
@@ -125,28 +125,28 @@ async function unfitSection(origins: Origins, plan: Plan, context: CallContext):
 }
 
 /** Returns the former starts of the forms of FILE that were removed or changed. */
-function goneForms({ forms, numbers }: PlannedFile): number[] {
+function replacedForms({ forms, numbers }: PlannedFile): number[] {
   const kept = new Set(numbers);
   return forms.starts().filter((_, number) => !kept.has(number));
 }
 
 /** A function as the text names it, in package HOME, with its lambda list. */
-interface Listed {
+interface FunctionSignature {
   name: string;
   home: string;
   list: string;
 }
 
 /** Returns the functions that the forms of FORMS at STARTS define, keyed by package and name. */
-function listsOf(forms: TopLevelForms, starts: readonly number[]): Map<string, Listed> {
-  const lists = new Map<string, Listed>();
+function signaturesOf(forms: TopLevelForms, starts: readonly number[]): Map<string, FunctionSignature> {
+  const signatures = new Map<string, FunctionSignature>();
   for (const top of starts) {
     const home = forms.homeAt(top);
     for (const { start, end, name, operator } of definedAt(forms, top)) {
       if (/defmethod$/.test(operator)) continue;
       const list = definitionOf(forms.source.text.slice(start, end), forms.features)?.lambdaList;
-      if (list !== undefined) lists.set(`${home} ${name}`, { name, home, list: JSON.stringify(list) });
+      if (list !== undefined) signatures.set(`${home} ${name}`, { name, home, list: JSON.stringify(list) });
     }
   }
-  return lists;
+  return signatures;
 }

@@ -14,14 +14,14 @@ import { visibleName } from '../../visible.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
-import { type Asked, prefixOf } from './asked-names.ts';
+import { type DefinitionQuery, prefixOf } from './asked-names.ts';
 import type { EditedFile, EditedFiles } from './edited-files.ts';
 import type { Edit as AnyEdit } from './edits.ts';
-import { lispFiles, lookingBudget } from './in-workspace.ts';
+import { lispFiles, lookupBudget } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 
 /** An edit of a definition. */
-type Edit = Extract<AnyEdit, { asked: object }>;
+type Edit = Extract<AnyEdit, { query: object }>;
 
 /** The definition that an edit means. */
 export interface Located {
@@ -30,9 +30,9 @@ export interface Located {
 }
 
 /** At most this many definitions are listed when a name is ambiguous. */
-const LISTED = 12;
+const LIST_LIMIT = 12;
 /** At most this many methods of a generic function are considered, more than any has. */
-const METHODS = 10_000;
+const METHOD_LIMIT = 10_000;
 
 export class Locator {
   readonly #origins: Origins;
@@ -42,7 +42,7 @@ export class Locator {
   /** Descriptions of names by the image; the key is package and name. */
   readonly #described = new Map<string, DescribeData | undefined>();
   /** True when the last search did not cover all files of the workspace. */
-  #partly = false;
+  #incomplete = false;
 
   /** HOME is the package of names without prefix, when the caller gave one. */
   constructor(origins: Origins, files: EditedFiles, home: string | undefined, context: CallContext) {
@@ -54,30 +54,30 @@ export class Locator {
 
   /** Returns the definition that EDIT means. Throws a CallError when there is none, or several. */
   async find(edit: Edit): Promise<Located> {
-    const { asked, which } = edit;
-    const name = asked.name.replace(/^"|"$/g, '');
+    const { query, label } = edit;
+    const name = query.name.replace(/^"|"$/g, '');
     const known = await this.#describe(name, this.#home);
     const { paths, outside } =
       edit.path === undefined ? await this.#pathsOf(edit, known) : { paths: [edit.path], outside: undefined };
-    const all: Located[] = [];
+    const candidates: Located[] = [];
     for (const path of paths) {
       const file = await this.#files.open(path);
-      all.push(...this.#inFile(file, edit).map((target) => ({ file, target })));
+      candidates.push(...this.#inFile(file, edit).map((target) => ({ file, target })));
     }
-    const found = await this.#ofSymbol(all, edit, known);
-    const exact = found.filter(({ target }) => target.head === asked.head);
-    const alike = exact.length > 0 ? exact : found;
-    const chosen = alike.length > 1 ? this.#loaded(this.#ofSameKind(alike, edit), known) : alike;
+    const found = await this.#ofSymbol(candidates, edit, known);
+    const exact = found.filter(({ target }) => target.head === query.head);
+    const best = exact.length > 0 ? exact : found;
+    const chosen = best.length > 1 ? this.#loaded(this.#ofSameKind(best, edit), known) : best;
     const [only, ...more] = chosen;
     // Throws an error that says why the file with the definition cannot be changed.
     if (only === undefined && outside !== undefined) await this.#files.open(outside);
-    if (only === undefined) throw new CallError(`${which}: ${this.#noneText(edit, paths, known)}`);
-    if (more.length > 0) throw new CallError(`${which}: ${severalText(asked.name, chosen)}`);
+    if (only === undefined) throw new CallError(`${label}: ${this.#noneText(edit, paths, known)}`);
+    if (more.length > 0) throw new CallError(`${label}: ${severalText(query.name, chosen)}`);
     return only;
   }
 
-  #inFile(file: EditedFile, { asked, line }: Pick<Edit, 'asked' | 'line'>): Target[] {
-    const targets = targetsNamed(file.forms, wantedOf(asked));
+  #inFile(file: EditedFile, { query, line }: Pick<Edit, 'query' | 'line'>): Target[] {
+    const targets = targetsNamed(file.forms, targetQueryOf(query));
     if (line === undefined) return targets;
     return targets.filter(
       ({ start, end }) => lineAt(file.source, start) <= line && line <= lineAt(file.source, end - 1),
@@ -86,53 +86,54 @@ export class Locator {
 
   /** Returns the files that may have the definition: workspace files that the image knows, else those that a search
    *  finds. OUTSIDE is a file outside of the workspace that the image knows. */
-  async #pathsOf({ asked }: Edit, known: DescribeData | undefined) {
+  async #pathsOf({ query }: Edit, known: DescribeData | undefined) {
     const { places, workspace } = this.#origins;
     const things = known?.things ?? [];
     const sources = things.flatMap((thing) => [...(thing.sources ?? []), ...(thing.methods ?? [])]);
     const files = [...new Set(sources.flatMap(({ file }) => file ?? []))];
-    const wanted = wantedOf(asked);
-    const having = files.filter((file) => places.defines(file, wanted));
+    const wanted = targetQueryOf(query);
+    const defining = files.filter((file) => places.defines(file, wanted));
     const inside: string[] = [];
-    for (const file of having) if (await workspace.holds(file)) inside.push(file);
-    const outside = having.find((file) => !inside.includes(file));
+    for (const file of defining) if (await workspace.contains(file)) inside.push(file);
+    const outside = defining.find((file) => !inside.includes(file));
     if (inside.length > 0) return { paths: inside, outside };
     const found: string[] = [];
     // When no file defines it, the error lists the other definitions of the name in these files.
-    const naming: string[] = files.filter((file) => places.defines(file, { name: asked.symbol }));
-    const budget = lookingBudget();
+    const sameName: string[] = files.filter((file) => places.defines(file, { name: query.symbol }));
+    const budget = lookupBudget();
     for await (const path of lispFiles(workspace, places, budget))
       if (places.defines(path, wanted)) found.push(path);
-    this.#partly = budget.exceeded === true;
-    return { paths: found.length > 0 || outside !== undefined ? found : naming, outside };
+    this.#incomplete = budget.exceeded === true;
+    return { paths: found.length > 0 || outside !== undefined ? found : sameName, outside };
   }
 
   /** Returns those of FOUND that define the symbol of the edit, which KNOWN describes if the image has it. */
-  async #ofSymbol(found: Located[], { asked }: Edit, known: DescribeData | undefined): Promise<Located[]> {
-    const prefix = prefixOf(asked) ?? this.#home;
+  async #ofSymbol(found: Located[], { query }: Edit, known: DescribeData | undefined): Promise<Located[]> {
+    const prefix = prefixOf(query) ?? this.#home;
     const defined = known !== undefined && (known.things ?? []).length > 0;
     if (prefix === undefined && !defined) return found;
     const same: Located[] = [];
-    for (const each of found) {
-      const { written, home } = each.target;
+    for (const candidate of found) {
+      const { written, home } = candidate.target;
       // A string has no package.
       if (written.startsWith('"')) {
-        same.push(each);
+        same.push(candidate);
         continue;
       }
       const other = await this.#describe(written, home);
       const byText = home.toUpperCase() === prefix?.toUpperCase();
-      if (known && other ? known.symbol === other.symbol : prefix === undefined || byText) same.push(each);
+      if (known && other ? known.symbol === other.symbol : prefix === undefined || byText)
+        same.push(candidate);
     }
     // Without a prefix, a symbol of the current package is meant only when a file defines it.
     return same.length === 0 && prefix === undefined ? found : same;
   }
 
   /** Returns those of FOUND of the same kind as the new text of the edit; all when there are none. */
-  #ofSameKind(found: Located[], { asked, change }: Edit & { asked: Asked }): Located[] {
+  #ofSameKind(found: Located[], { query, change }: Edit & { query: DefinitionQuery }): Located[] {
     if (change.kind !== 'replace') return found;
     const forms = new TopLevelForms(new SourceText(change.text), this.#origins.places.features);
-    const [defined] = targetsNamed(forms, { name: asked.symbol });
+    const [defined] = targetsNamed(forms, { name: query.symbol });
     const same = found.filter(
       ({ target }) => target.operator === defined?.operator && target.method === defined.method,
     );
@@ -158,15 +159,15 @@ export class Locator {
   async #describe(name: string, home: string | undefined): Promise<DescribeData | undefined> {
     const key = `${home} ${name}`;
     if (!this.#described.has(key)) {
-      const args = { name, ...(home && { package: home }), offset: 0, limit: METHODS };
+      const args = { name, ...(home && { package: home }), offset: 0, limit: METHOD_LIMIT };
       const found = foundValue(await this.#origins.image.call('describe', args, callOptions(this.#context)));
       this.#described.set(key, isLookupFailure(found) ? undefined : found);
     }
     return this.#described.get(key);
   }
 
-  /** Returns a message when a form under another name, such as a macro call, defines ASKED; else undefined. */
-  #makerOf({ name, symbol }: Asked, known: DescribeData | undefined): string | undefined {
+  /** Returns a message when a form under another name, such as a macro call, defines QUERY; else undefined. */
+  #makerOf({ name, symbol }: DefinitionQuery, known: DescribeData | undefined): string | undefined {
     const { places } = this.#origins;
     const definition = { name: known?.symbol ?? '' };
     const made = (known?.things ?? []).flatMap(({ sources = [], methods = [] }) => [...sources, ...methods]);
@@ -178,40 +179,42 @@ export class Locator {
     return undefined;
   }
 
-  #noneText({ asked, path, line }: Edit, paths: readonly string[], known: DescribeData | undefined): string {
-    const maker = this.#makerOf(asked, known);
+  #noneText({ query, path, line }: Edit, paths: readonly string[], known: DescribeData | undefined): string {
+    const maker = this.#makerOf(query, known);
     if (maker !== undefined) return maker;
-    const looked = paths.flatMap((each) => this.#files.named(each) ?? []);
+    const searched = paths.flatMap((searchedPath) => this.#files.named(searchedPath) ?? []);
     const others =
-      line === undefined ? looked.filter((file) => this.#inFile(file, { asked }).length === 0) : [];
-    const all = (wanted: Wanted) =>
+      line === undefined ? searched.filter((file) => this.#inFile(file, { query }).length === 0) : [];
+    const locatedAs = (wanted: Wanted) =>
       others.flatMap((file) => targetsNamed(file.forms, wanted).map((target) => ({ file, target })));
     // When a method was asked for, the answer lists the other methods.
-    const alike = all({ name: asked.symbol, ...(asked.operator && { operator: asked.operator }) });
-    const named = alike.length > 0 ? alike : all({ name: asked.symbol });
+    const alike = locatedAs({ name: query.symbol, ...(query.operator && { operator: query.operator }) });
+    const named = alike.length > 0 ? alike : locatedAs({ name: query.symbol });
     if (named.length > 0)
-      return `there is no such definition of ${asked.name}, but:\n${rowsText(named)}\nGive one as it stands here, or its line.`;
-    const same = looked.flatMap((each) =>
-      this.#inFile(each, line === undefined ? { asked } : { asked, line }),
+      return `there is no such definition of ${query.name}, but:\n${rowsText(named)}\nGive one as it stands here, or its line.`;
+    const same = searched.flatMap((file) =>
+      this.#inFile(file, line === undefined ? { query } : { query, line }),
     );
     if (same.length > 0) {
-      const where = paths.map((each) => visibleName(this.#origins.places.fileName(each))).join(', ');
+      const where = paths
+        .map((searchedPath) => visibleName(this.#origins.places.fileName(searchedPath)))
+        .join(', ');
       const names = new Set(
         same.map(({ home = 'cl-user', written }) => visibleName(qualified(written, home))),
       );
-      return `${where} has the name ${asked.name}, but in another package. Give it with its package: ${[...names].join(' or ')}.`;
+      return `${where} has the name ${query.name}, but in another package. Give it with its package: ${[...names].join(' or ')}.`;
     }
     if (path === undefined) {
-      const none = this.#partly
+      const none = this.#incomplete
         ? 'none of the files that were looked at, as the workspace has too many,'
         : 'no Lisp file of the workspace';
-      return `${none} defines ${asked.name}. Give path, or the name of what stands beside it.`;
+      return `${none} defines ${query.name}. Give path, or the name of what stands beside it.`;
     }
     const file = this.#files.named(path);
     const names = file ? definitionsIn(file.forms).map(({ name }) => name.toLowerCase()) : [];
-    const near = didYouMean(nearest(asked.symbol, [...new Set(names)]));
+    const hint = didYouMean(nearest(query.symbol, [...new Set(names)]));
     const at = line === undefined ? '' : ` at line ${line}`;
-    return `${visibleName(path)} does not define ${asked.name}${at}. ${near || 'read_definition with path tells what it defines.'}`;
+    return `${visibleName(path)} does not define ${query.name}${at}. ${hint || 'read_definition with path tells what it defines.'}`;
   }
 }
 
@@ -220,16 +223,16 @@ function qualified(written: string, home: string): string {
   return written.includes(':') ? written : `${home.toLowerCase()}::${written}`;
 }
 
-function wantedOf({ symbol, operator, methods }: Asked): Wanted {
+function targetQueryOf({ symbol, operator, methods }: DefinitionQuery): Wanted {
   return { name: symbol, ...(operator && { operator }), ...(methods && { methods }) };
 }
 
 function severalText(name: string, found: readonly Located[]): string {
-  return `${name} means ${found.length} definitions:\n${rowsText(found)}\n${moreWanted(found)}`;
+  return `${name} means ${found.length} definitions:\n${rowsText(found)}\n${detailRequest(found)}`;
 }
 
 /** Returns the request for details that distinguish FOUND, definitions of one name. */
-function moreWanted(found: readonly Located[]): string {
+function detailRequest(found: readonly Located[]): string {
   const heads = new Set(found.map(({ target }) => target.head));
   if (heads.size === found.length) return 'Give one as it stands here, or its line.';
   const files = new Set(found.map(({ file }) => file));
@@ -242,5 +245,5 @@ function rowsText(found: readonly Located[]): string {
     ({ file, target }) =>
       `  ${visibleName(file.present.name)}:${lineAt(file.source, target.start)}  ${target.head}`,
   );
-  return [...rows.slice(0, LISTED), ...(rows.length > LISTED ? ['  ...'] : [])].join('\n');
+  return [...rows.slice(0, LIST_LIMIT), ...(rows.length > LIST_LIMIT ? ['  ...'] : [])].join('\n');
 }

@@ -10,7 +10,7 @@ import { type PageArguments, pageOf } from '../paging.ts';
 import type { Origins } from './origins.ts';
 
 /** At most this many characters of a name, lambda list or documentation are shown. */
-const SHOWN = 100;
+const TEXT_LIMIT = 100;
 
 /** Returns the definitions in the file PATH, one per line, those of the page in ARGS. */
 export async function outline(
@@ -23,18 +23,18 @@ export async function outline(
   if (missing.length > 0) throw workspace.noFile(path);
   await places.prepare([real]);
   await knowFeatures(image, context);
-  const found = await places.outline(real);
-  if (found === undefined)
+  const definitions = await places.outline(real);
+  if (definitions === undefined)
     throw new CallError(`${visibleName(path)} cannot be read. Name a Lisp source file.`);
   const { offset, limit } = pageOf(args, context);
-  const rows = found.slice(offset, offset + limit);
+  const rows = definitions.slice(offset, offset + limit);
   const lines = fittingRows(rows.map(lineText));
-  const page = { offset, shown: lines.length, total: found.length };
+  const page = { offset, shown: lines.length, total: definitions.length };
   const name = visibleName(places.fileName(real));
   const list = listText(lines, hasMore(page)) || beyondNote(page, 'forms');
-  const head = `${name} has ${found.length} ${found.length === 1 ? 'form that names something' : 'forms that name something'}`;
+  const head = `${name} has ${definitions.length} ${definitions.length === 1 ? 'form that names something' : 'forms that name something'}`;
   return {
-    data: { path: places.fileName(real), total: found.length, forms: rows },
+    data: { path: places.fileName(real), total: definitions.length, forms: rows },
     text: [list === false ? head : `${head}:\n\n${list}`, pageNote(page, 'forms')].filter(Boolean).join('\n'),
   };
 }
@@ -48,5 +48,5 @@ function lineText({ line, depth, operator, name, list, documentation }: Defined 
 }
 
 function shortened(text: string): string {
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}...` : text;
+  return text.length > TEXT_LIMIT ? `${text.slice(0, TEXT_LIMIT)}...` : text;
 }

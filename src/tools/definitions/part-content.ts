@@ -7,7 +7,7 @@ import { lineAt } from '../../source/splice.ts';
 import type { PlannedFile } from './edited-files.ts';
 
 /** Operators of forms that only set how later forms are read and compiled, and which test suite they belong to. */
-const SETTING: readonly string[] = [
+const SETTING_OPERATORS: readonly string[] = [
   'IN-PACKAGE',
   'IN-READTABLE',
   'DECLAIM',
@@ -20,7 +20,7 @@ const SETTING: readonly string[] = [
   'SET-SYNTAX-FROM-CHAR',
 ];
 /** Variables and places that control the reader: assigning one changes how later forms are read. */
-const READING: readonly string[] = [
+const READER_VARIABLES: readonly string[] = [
   '*READTABLE*',
   'READTABLE-CASE',
   '*PACKAGE*',
@@ -28,29 +28,29 @@ const READING: readonly string[] = [
   '*READ-DEFAULT-FLOAT-FORMAT*',
 ];
 /** Operators of forms whose inner code does not run with them, besides operators that begin with DEF. */
-const NOT_RUN: readonly string[] = ['QUOTE', 'FUNCTION', 'LAMBDA', 'FLET', 'LABELS', 'MACROLET'];
+const DEFERRING_OPERATORS: readonly string[] = ['QUOTE', 'FUNCTION', 'LAMBDA', 'FLET', 'LABELS', 'MACROLET'];
 /** Assignments nested deeper than this many lists in a form are not found. */
-const DEPTH = 8;
+const SEARCH_DEPTH = 8;
 
 const [BLANK, LINE_FEED, RETURN, ATOM, QUOTE, ASCII] = [0x20, 0x0a, 0x0d, 0x30, 0x22, 0x7f];
 
 /** Returns the bytes of FILE as Latin-1 text, with each form not loaded replaced by an atom and blanks, so that the
  *  others keep their numbers, and their places in octets and in characters. */
-export function contentOf({ bytes, before, after, now, numbers }: PlannedFile): string {
+export function contentOf({ bytes, before, after, newForms, numbers }: PlannedFile): string {
   const content = Buffer.from(bytes);
   const octets = (text: string) => (before.encoding === 'Latin-1' ? text.length : Buffer.byteLength(text));
-  let [at, index] = [before.bom ? 3 : 0, 0];
-  const place = (next: number) => {
-    at += octets(after.slice(index, next));
+  let [offset, index] = [before.bom ? 3 : 0, 0];
+  const offsetOf = (next: number) => {
+    offset += octets(after.slice(index, next));
     index = next;
-    return at;
+    return offset;
   };
-  for (const [number, start] of now.starts().entries()) {
-    const found = now.at(start);
+  for (const [number, start] of newForms.starts().entries()) {
+    const found = newForms.at(start);
     if (found === undefined || numbers[number] === null) continue;
-    for (const [first, end] of unsettingParts(found.form, after)) {
-      const from = place(first);
-      const to = place(end);
+    for (const [first, end] of partsToBlank(found.form, after)) {
+      const from = offsetOf(first);
+      const to = offsetOf(end);
       putAtom(content.subarray(from, to));
     }
   }
@@ -61,70 +61,76 @@ export function contentOf({ bytes, before, after, now, numbers }: PlannedFile): 
 function putAtom(part: Buffer): void {
   const first = part[0] ?? 0;
   const last = part.at(-1) ?? 0;
-  const wide = first <= ASCII && last <= ASCII && part.some((byte) => byte > ASCII);
+  const multibyte = first <= ASCII && last <= ASCII && part.some((byte) => byte > ASCII);
   part.forEach((byte, offset) => {
-    if (byte !== LINE_FEED && byte !== RETURN && !(wide && byte > ASCII)) part[offset] = BLANK;
+    if (byte !== LINE_FEED && byte !== RETURN && !(multibyte && byte > ASCII)) part[offset] = BLANK;
   });
-  if (wide) part[0] = QUOTE;
+  if (multibyte) part[0] = QUOTE;
   // The place of the next form depends on where this one ends.
-  part[part.length - 1] = wide ? QUOTE : ATOM;
+  part[part.length - 1] = multibyte ? QUOTE : ATOM;
 }
 
 /** Returns start and end of the parts of FORM, a top-level form of TEXT, without those that only set how the following
  *  forms are read and compiled. */
-function unsettingParts(form: Form, text: string): [start: number, end: number][] {
+function partsToBlank(form: Form, text: string): [start: number, end: number][] {
   if (isSetting(form)) return [];
-  if (!sets(form)) return [[form.start, form.start + formText(text, form).length]];
+  if (!hasSetting(form)) return [[form.start, form.start + formText(text, form).length]];
   const parts = elementsOf(form).slice(operatorOf(form) === 'EVAL-WHEN' ? 2 : 1);
-  return parts.flatMap((part) => unsettingParts(part, text));
+  return parts.flatMap((part) => partsToBlank(part, text));
 }
 
 /** True when FORM, or a subform at top level, sets how the following forms are read and compiled. */
-function sets(form: Form): boolean {
-  return isSetting(form) || (SPREADING.includes(operatorOf(form)) && elementsOf(form).some(sets));
+function hasSetting(form: Form): boolean {
+  return isSetting(form) || (SPREADING.includes(operatorOf(form)) && elementsOf(form).some(hasSetting));
 }
 
 /** True when FORM only sets how later forms are read and compiled. */
 function isSetting(form: Form): boolean {
-  const places = placesSet(form);
-  return SETTING.includes(operatorOf(form)) || (places.length > 0 && places.every(isOfReading));
+  const places = assignedPlaces(form);
+  return (
+    SETTING_OPERATORS.includes(operatorOf(form)) || (places.length > 0 && places.every(isReaderVariable))
+  );
 }
 
 /** Returns the variables, and the operators of other places, that FORM assigns when it is a SETF or SETQ. */
-function placesSet(form: Form): string[] {
+function assignedPlaces(form: Form): string[] {
   if (!['SETF', 'SETQ'].includes(operatorOf(form))) return [];
   const places = elementsOf(form).filter((_, index) => index % 2 === 1);
   return places.map((place) => bareName(place) || operatorOf(place));
 }
 
-function isOfReading(place: string): boolean {
-  return READING.includes(place);
+function isReaderVariable(place: string): boolean {
+  return READER_VARIABLES.includes(place);
 }
 
 /** Returns the line of a form of FILE that sets how a changed form below it is read but does more, so that it is not
  *  loaded with the changed form. Returns undefined when there is none. */
-export function lineOfReading({ after, now, numbers, changed }: PlannedFile): number | undefined {
+export function lineOfReaderSetting({ after, newForms, numbers, changed }: PlannedFile): number | undefined {
   const last = changed.at(-1)?.start ?? 0;
-  const found = now.starts().find((start, number) => {
+  const found = newForms.starts().find((start, number) => {
     if (start >= last || numbers[number] === null) return false;
-    if (!canHave(after.slice(start, now.end(start)), READING)) return false;
-    const form = now.at(start)?.form;
-    return form !== undefined && alsoSets(form);
+    if (!canHave(after.slice(start, newForms.end(start)), READER_VARIABLES)) return false;
+    const form = newForms.at(start)?.form;
+    return form !== undefined && setsAmongOthers(form);
   });
-  return found === undefined ? undefined : lineAt(now.source, found);
+  return found === undefined ? undefined : lineAt(newForms.source, found);
 }
 
 /** True when FORM, at top level, sets how later forms are read and does more. */
-function alsoSets(form: Form): boolean {
+function setsAmongOthers(form: Form): boolean {
   if (isSetting(form)) return false;
-  return SPREADING.includes(operatorOf(form)) ? elementsOf(form).some(alsoSets) : assigns(form, DEPTH);
+  return SPREADING.includes(operatorOf(form))
+    ? elementsOf(form).some(setsAmongOthers)
+    : assigns(form, SEARCH_DEPTH);
 }
 
 /** True when FORM, searched down to DEPTH, assigns one of READING. */
 function assigns(form: Form, depth: number): boolean {
   const operator = operatorOf(form);
-  if (depth === 0 || operator.startsWith('DEF') || NOT_RUN.includes(operator)) return false;
-  return placesSet(form).some(isOfReading) || elementsOf(form).some((part) => assigns(part, depth - 1));
+  if (depth === 0 || operator.startsWith('DEF') || DEFERRING_OPERATORS.includes(operator)) return false;
+  return (
+    assignedPlaces(form).some(isReaderVariable) || elementsOf(form).some((part) => assigns(part, depth - 1))
+  );
 }
 
 function operatorOf(form: Form): string {

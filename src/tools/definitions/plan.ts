@@ -21,7 +21,7 @@ export type Plan = readonly PlannedFile[];
 
 /** Returns the plan for EDITS. HOME is the package of names without prefix, when the caller gave one. Throws a
  *  CallError that says why the edits are impossible. */
-export async function planned(
+export async function planEdits(
   origins: Origins,
   edits: readonly Edit[],
   home: string | undefined,
@@ -33,7 +33,7 @@ export async function planned(
   for (const edit of edits) {
     const { file, splices } = await changesOf(edit, files, locator);
     // There can be more splices than a function call can take as arguments.
-    for (const splice of splices) file.splices.push({ ...splice, which: edit.which });
+    for (const splice of splices) file.splices.push({ ...splice, label: edit.label });
   }
   const plans = files.changed
     .map((file) => plannedFile(file))
@@ -45,16 +45,16 @@ export async function planned(
 }
 
 async function changesOf(edit: Edit, files: EditedFiles, locator: Locator) {
-  if (edit.asked !== undefined) {
+  if (edit.query !== undefined) {
     const located = await locator.find(edit);
     return { file: located.file, splices: splicesOf(edit, located) };
   }
   if (edit.part !== undefined) {
     const file = await files.open(edit.path);
-    return { file, splices: partInFile(edit.which, edit.part, file) };
+    return { file, splices: partInFile(edit.label, edit.part, file) };
   }
   const file = await files.open(edit.path, true);
-  return { file, splices: splicesAtEnd(edit.which, edit.text, file) };
+  return { file, splices: splicesAtEnd(edit.label, edit.text, file) };
 }
 
 function plannedFile(file: EditedFile): PlannedFile {
@@ -63,17 +63,17 @@ function plannedFile(file: EditedFile): PlannedFile {
   const splices = [...file.splices].sort((one, other) => one.start - other.start || one.end - other.end);
   const after = spliced(source.text, splices);
   if (typeof after !== 'string') {
-    const later = splices.indexOf(after as (typeof splices)[number]);
-    const which = [splices[later - 1]?.which, splices[later]?.which].sort().join(' and ');
-    throw new CallError(`${which} change the same text of ${name}. Make them one edit. Nothing was changed.`);
+    const overlapping = splices.indexOf(after as (typeof splices)[number]);
+    const label = [splices[overlapping - 1]?.label, splices[overlapping]?.label].sort().join(' and ');
+    throw new CallError(`${label} change the same text of ${name}. Make them one edit. Nothing was changed.`);
   }
-  const now = new TopLevelForms(new SourceText(after, before.encoding, source.file), forms.features);
-  const difference = changedForms(forms, now, splices);
+  const newForms = new TopLevelForms(new SourceText(after, before.encoding, source.file), forms.features);
+  const difference = changedForms(forms, newForms, splices);
   if ('lost' in difference) {
     throw new CallError(
       `With these edits ${name} would no longer be read as before at line ${lineAt(source, difference.lost)}, which none of them is about. Nothing was changed. Look for a quote or a #+ before it.`,
     );
   }
   const bytes = encode({ ...before, text: after }, name);
-  return { ...file, splices, name, after, bytes, now, ...difference, notes: [], missing: [] };
+  return { ...file, splices, name, after, bytes, newForms, ...difference, notes: [], missing: [] };
 }

@@ -18,7 +18,7 @@ import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '.
 import { LIMIT, OFFSET } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { NAMES } from '../several.ts';
-import { type Asked, askedNames } from './asked-names.ts';
+import { type DefinitionQuery, parseQueries } from './asked-names.ts';
 import {
   definitionsOf,
   isOfKind,
@@ -92,8 +92,8 @@ export function readDefinition(origins: Origins) {
         throw new CallError('Give either name or path: path is for the outline of a whole file.');
       if (name === '') throw new CallError('Give name, what to read, or path, the Lisp file to outline.');
       const results: Result[] = [];
-      for (const asked of askedNames(name)) {
-        const result = await readOne(origins, asked, args, context);
+      for (const query of parseQueries(name)) {
+        const result = await readOne(origins, query, args, context);
         // Several names, or both parameters, can ask for one definition.
         if (!results.some(({ text }) => text === result.text)) results.push(result);
       }
@@ -108,52 +108,62 @@ export function readDefinition(origins: Origins) {
 }
 
 /** At most this many methods of a generic function are considered, more than any has. */
-const METHODS = 10_000;
+const METHOD_LIMIT = 10_000;
 
 /** The note on an answer that may lack definitions in files. */
-const PARTLY =
+const PARTIAL_NOTE =
   'Note: the workspace has more files than are looked at for one name. search_in_buffer looks further.';
 
 async function readOne(
   { image, places, workspace, history }: Origins,
-  asked: Asked,
+  query: DefinitionQuery,
   args: ReadArguments,
   context: CallContext,
 ): Promise<Result> {
-  const lookup = { name: asked.name.replace(/^"|"$/g, ''), ...packageOf(args), offset: 0, limit: METHODS };
+  const lookup = {
+    name: query.name.replace(/^"|"$/g, ''),
+    ...packageOf(args),
+    offset: 0,
+    limit: METHOD_LIMIT,
+  };
   const described = foundValue(await image.call('describe', lookup, callOptions(context)));
   const absent = isLookupFailure(described);
   const evaluated: TextOfEvaluated = (definition) => evaluatedText(history, definition, places.features);
   // Told: what the image knows. Rows: those of them that can be the form asked for.
-  const told = absent ? [] : definitionsOf(described, places, asked, args, evaluated);
-  const rows = told.filter((row) => isWrittenSo(row, asked, places));
-  const untold = rows.every(({ text }) => text === undefined);
+  const known = absent ? [] : definitionsOf(described, places, query, args, evaluated);
+  const rows = known.filter((row) => hasOperator(row, query, places));
+  const lackText = rows.every(({ text }) => text === undefined);
   const note = rows.length === 0 ? 'found by its name in the file' : 'not known to be what the image has';
   // The image can have something else under the name.
-  const isMeant = (operator: string) =>
-    absent || (isOfKind(operator, args.kind) && (told.length === rows.length || operator === asked.operator));
+  const canBeOperator = (operator: string) =>
+    absent ||
+    (isOfKind(operator, args.kind) && (known.length === rows.length || operator === query.operator));
   // Found: what the files of the workspace define, searched only when no row has a text.
-  const found = untold
-    ? await workspaceDefinitions({ workspace, places, home: args.package, isMeant }, asked, args, note)
-    : { rows: [], whole: true };
-  const all = [...(rows.length + found.rows.length > 0 ? rows : told), ...found.rows];
-  const remark = !found.whole && PARTLY;
-  if (all.length > 0) {
-    const text = joinSections([...withoutRepeats(all).map(readText), remark]);
-    return { data: { name: asked.name, definitions: all }, text };
+  const inFiles = lackText
+    ? await workspaceDefinitions({ workspace, places, home: args.package, canBeOperator }, query, args, note)
+    : { rows: [], complete: true };
+  const definitions = [...(rows.length + inFiles.rows.length > 0 ? rows : known), ...inFiles.rows];
+  const remark = !inFiles.complete && PARTIAL_NOTE;
+  if (definitions.length > 0) {
+    const text = joinSections([...withoutRepeats(definitions).map(readText), remark]);
+    return { data: { name: query.name, definitions }, text };
   }
-  const none = absent
+  const failure = absent
     ? lookupResult(described)
     : {
-        data: { name: asked.name, definitions: [] },
-        text: noneText(described, asked, args.kind),
+        data: { name: query.name, definitions: [] },
+        text: noneText(described, query, args.kind),
         absent,
       };
-  return { ...none, absent: true, text: joinSections([none.text, remark]) };
+  return { ...failure, absent: true, text: joinSections([failure.text, remark]) };
 }
 
-/** True when ROW can be the form that ASKED describes: its text has a form with that operator, or is unknown. */
-function isWrittenSo({ text }: ReadRow, { symbol, operator, methods }: Asked, { features }: Places): boolean {
+/** True when ROW can be the form that QUERY describes: its text has a form with that operator, or is unknown. */
+function hasOperator(
+  { text }: ReadRow,
+  { symbol, operator, methods }: DefinitionQuery,
+  { features }: Places,
+): boolean {
   if (operator === undefined || methods !== undefined || text === undefined) return true;
   const forms = new TopLevelForms(new SourceText(text), features);
   return allNamed(forms, { name: symbol, operator }).length > 0;
@@ -163,7 +173,7 @@ function isWrittenSo({ text }: ReadRow, { symbol, operator, methods }: Asked, { 
  *  operator of a form shows its kind. */
 function noneText(
   { symbol, things = [] }: DescribeData,
-  { operator }: Asked,
+  { operator }: DefinitionQuery,
   kind: string | undefined,
 ): string {
   if (operator === 'DEFMETHOD')

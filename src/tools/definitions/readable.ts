@@ -18,7 +18,7 @@ export async function checkReadable(
   file: PlannedFile,
   context: CallContext,
 ): Promise<Pick<PlannedFile, 'notes' | 'missing'>> {
-  const { source } = file.now;
+  const { source } = file.newForms;
   const starts = file.changed.map(({ start }) => source.characterOf(start));
   const reply = await image.call(
     'check-text',
@@ -28,10 +28,10 @@ export async function checkReadable(
   const checked = foundValue(reply);
   const { problems = [], missing = [] } = checked;
   const lineOf = (place: number) => lineAt(source, source.indexOfCharacter(place));
-  const [worst] = problems.filter(({ name }) => !name);
-  if (worst !== undefined) {
+  const [fatal] = problems.filter(({ name }) => !name);
+  if (fatal !== undefined) {
     throw new CallError(
-      `${file.name}:${lineOf(worst.start)} could not be read: ${worst.text}. Nothing was changed.`,
+      `${file.name}:${lineOf(fatal.start)} could not be read: ${fatal.text}. Nothing was changed.`,
     );
   }
   const notes = [
@@ -51,14 +51,14 @@ export async function checkReadable(
 /** Returns notes when the reader stopped early in FILE, according to CHECKED. Throws a CallError when it stopped in a
  *  changed form, or found other forms before. */
 function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): QuestionLine[] {
-  const { now, changed, name } = file;
-  const own = now.starts().map((start) => now.source.characterOf(now.end(start)));
-  const other = own.findIndex((end, index) => end !== ends[index]);
-  const at = other === -1 ? own.length : other;
-  const start = now.start(at) ?? file.after.length;
-  const line = lineAt(now.source, start);
-  if (other === -1 && own.length === ends.length && stopped === undefined) return [];
-  if (stopped === undefined || at !== ends.length) {
+  const { newForms, changed, name } = file;
+  const ownEnds = newForms.starts().map((start) => newForms.source.characterOf(newForms.end(start)));
+  const mismatch = ownEnds.findIndex((end, index) => end !== ends[index]);
+  const formIndex = mismatch === -1 ? ownEnds.length : mismatch;
+  const start = newForms.start(formIndex) ?? file.after.length;
+  const line = lineAt(newForms.source, start);
+  if (mismatch === -1 && ownEnds.length === ends.length && stopped === undefined) return [];
+  if (stopped === undefined || formIndex !== ends.length) {
     throw new CallError(
       `The reader of the image takes ${name} for other forms than its text shows, from line ${line} on. Nothing was changed. With a readtable of its own, edit it with propose_file_edit.`,
     );

@@ -68,14 +68,18 @@ export function proposeFileEdit(workspace: Workspace) {
       const bytes = encode(after, visibleName(present.name));
       const confirm = (now: Present) => checkApproved(now, present.fingerprint);
       await replaceFile(workspace, path, bytes, confirm, signal);
-      return edited(present, { before: before.text, after: after.text, bytes: bytes.length }, changedByHuman);
+      return editResult(
+        present,
+        { before: before.text, after: after.text, bytes: bytes.length },
+        changedByHuman,
+      );
     },
   });
 }
 
 /** Returns the answer for PRESENT, which now has the text AFTER, of BYTES bytes. The caller knows the text that it
  *  sent, so the diff is shown only when a human changed it. */
-function edited(
+function editResult(
   present: Present,
   { before, after, bytes }: { before: string; after: string; bytes: number },
   changedByHuman = false,
@@ -120,16 +124,16 @@ function editOf(
   args: EditArguments,
   workspace: Workspace,
 ): { before: FileText; after: FileText } {
-  const wanted = {
+  const normalized = {
     original: args.original.replaceAll('\r\n', '\n'),
     modified: args.modified.replaceAll('\r\n', '\n'),
   };
   const file = visibleName(present.name);
-  if (wanted.original === wanted.modified) {
+  if (normalized.original === normalized.modified) {
     throw new CallError('original and modified are the same, so there is nothing to change.');
   }
   const before = presentText(present);
-  if (wanted.original === '') {
+  if (normalized.original === '') {
     if (before.text !== '') {
       throw new CallError(
         `${file} exists and is not empty, so original must be the text to replace. Only a new file takes an empty original.`,
@@ -142,7 +146,7 @@ function editOf(
       `There is no file ${file} to change. Relative paths start at ${workspace.root}; an empty original makes a new file.`,
     );
   }
-  return { before, after: { ...before, text: replaced(file, before.text, wanted) } };
+  return { before, after: { ...before, text: replaced(file, before.text, normalized) } };
 }
 
 /** Returns TEXT, of FILE, with the only occurrence of ORIGINAL replaced; all other characters stay as they are. */
@@ -164,6 +168,6 @@ function replaced(
 }
 
 function staleText(file: string, text: string, original: string): string {
-  const near = nearestText(text, original, 'original') ?? 'No place looks like it: read the file again.';
-  return `original does not stand in ${file} as it is on the disk; nothing was changed. ${near}`;
+  const hint = nearestText(text, original, 'original') ?? 'No place looks like it: read the file again.';
+  return `original does not stand in ${file} as it is on the disk; nothing was changed. ${hint}`;
 }

@@ -28,7 +28,7 @@ export function toolOf({ operation }: { operation: string }): string {
   return TOOLS[operation] ?? operation.replaceAll('-', '_');
 }
 
-interface Named {
+interface NamedCall {
   number: number;
   operation: string;
   subject: string;
@@ -36,7 +36,7 @@ interface Named {
 }
 
 /** Returns JOBS as a list of choices within a sentence. */
-export function choicesText(jobs: readonly Named[]): string {
+export function choicesText(jobs: readonly NamedCall[]): string {
   const shown = jobs.slice(0, 5).map((job) => {
     const { number, subject, milliseconds } = job;
     const about = subject === '' ? '' : ` ${subject.slice(0, 40)}${subject.length > 40 ? '...' : ''}`;

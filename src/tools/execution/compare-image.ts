@@ -7,7 +7,15 @@ import type { ComparisonData, Difference, DiskDifference, OldItem } from '../../
 import type { Operations } from '../../image/wire/operations.ts';
 import { indent } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type ToolDescription } from '../../kernel/tool.ts';
-import { formPlaces, isCut, itemsText, moreText, oldLines, outdatedLines, unsetLines } from '../agreement.ts';
+import {
+  formPlaces,
+  isIncomplete,
+  itemsText,
+  moreText,
+  oldLines,
+  outdatedLines,
+  unsetLines,
+} from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookupResult } from '../lookup.ts';
 import { LIMIT, pageOf } from '../paging.ts';
@@ -55,8 +63,8 @@ export function compareImage(image: Image, places: Places, workspace: Workspace)
     handler: async (args, context) => {
       const scope = await scopeOf(args, workspace);
       const { limit } = pageOf(args, context, DIFFERENCES);
-      const asked: Operations['compare-files']['args'] = { ...scope, limit };
-      const data = foundValue(await image.call('compare-files', asked, callOptions(context)));
+      const request: Operations['compare-files']['args'] = { ...scope, limit };
+      const data = foundValue(await image.call('compare-files', request, callOptions(context)));
       if (isLookupFailure(data)) return lookupResult(data);
       const what =
         scope.path === undefined
@@ -98,11 +106,11 @@ function comparisonText(data: ComparisonData, what: string, places: Places): str
     evaluatedSection(old.filter(({ file }) => file === undefined)),
     differingSection(differing, data.differingTotal, places, formPlaces(places)),
     ...unsetLines(unset, data.unsetTotal),
-    ...disk.map((each) => diskSection(each, places)),
+    ...disk.map((difference) => diskSection(difference, places)),
     (data.diskTotal ?? 0) > disk.length &&
       `Files that changed besides: ${(data.diskTotal ?? 0) - disk.length}.`,
     ...outdatedLines(outdated, data.outdatedTotal),
-    isLong(data) && 'Note: limit lists more of each kind.',
+    isTruncated(data) && 'Note: limit lists more of each kind.',
   ].filter((section) => section !== undefined && section !== false);
   return sections.length === 0 ? `The image and ${what} agree.` : sections.join('\n');
 }
@@ -122,10 +130,10 @@ function unloadedText(files: readonly string[]): string | undefined {
 }
 
 /** True when a list in DATA is incomplete. */
-function isLong(data: ComparisonData): boolean {
+function isTruncated(data: ComparisonData): boolean {
   const { differing = [], differingTotal = 0, disk = [], diskTotal = 0 } = data;
   return (
-    isCut(data) ||
+    isIncomplete(data) ||
     differingTotal > differing.length ||
     diskTotal > disk.length ||
     disk.some(({ forms = [], formsTotal = 0 }) => formsTotal > forms.length)
@@ -170,9 +178,9 @@ function diskSection({ file, how, forms = [], formsTotal }: DiskDifference, plac
     return `${name} cannot be read now, or has over 4 MB, so it was not compared with what was loaded; read_file says why.`;
   if (forms.length === 0) return `${name} changed on the disk since it was loaded.`;
   const words = { new: 'only in the file', differs: 'differs', gone: 'no longer in the file' };
-  const rows = forms.map(({ head, how: is, form }) => {
+  const rows = forms.map(({ head, how: state, form }) => {
     const at = form === undefined ? '' : ` (${places.formNow(file, form)})`;
-    return `${head}: ${words[is]}${at}`;
+    return `${head}: ${words[state]}${at}`;
   });
   return `${name} changed on the disk since it was loaded; load it again:\n${indent(rows.join('\n'), 2)}${moreText(forms.length, formsTotal)}`;
 }

@@ -12,7 +12,7 @@ import {
   DEBUG_LEVEL,
   errorOptions,
   type Holds,
-  heldOr,
+  heldResultOr,
   holdingSection,
   ON_ERROR,
   RESTARTS,
@@ -65,13 +65,15 @@ export function compileForm(image: Image, { places, holds }: { places: Places; h
     handler: (args, context) =>
       withTemporaryFolder(async (folder, keep) => {
         const file = join(folder, 'form.lisp');
-        const asked = { code: args.form, file, ...packageOf(args), ...errorOptions(args, holds) };
-        const reply = await image.call('compile-forms', asked, {
+        const request = { code: args.form, file, ...packageOf(args), ...errorOptions(args, holds) };
+        const reply = await image.call('compile-forms', request, {
           ...callOptions(context),
           ...limitOption(args),
         });
-        return heldOr(reply, { name: 'compile-forms', args: asked, holds, places, keep }, (ended) =>
-          compilationResult(ended, args.form, places),
+        return heldResultOr(
+          reply,
+          { name: 'compile-forms', args: request, holds, places, keep },
+          (finalReply) => compilationResult(finalReply, args.form, places),
         );
       }),
   });
@@ -105,7 +107,7 @@ function compilationResult(
 function headline({ forms = 0, warnings = [] }: CompileData): string {
   if (forms === 0) return 'No form to compile: the text holds only white space or comments.';
   const has = (...severities: string[]) => warnings.some(({ severity }) => severities.includes(severity));
-  const found = has('error')
+  const outcome = has('error')
     ? 'with errors (below), which signal when the code runs'
     : has('warning', 'undefined', 'style-warning')
       ? 'with warnings'
@@ -113,5 +115,5 @@ function headline({ forms = 0, warnings = [] }: CompileData): string {
         ? 'with notes'
         : 'without warnings';
   const what = forms === 1 ? 'the form' : `${forms} forms`;
-  return `Compiled ${what} ${found}. The result was not run. Compile-time code (EVAL-WHEN, macros, #.) did run, and what it did or loaded stays; definitions that compiling needs were taken back.`;
+  return `Compiled ${what} ${outcome}. The result was not run. Compile-time code (EVAL-WHEN, macros, #.) did run, and what it did or loaded stays; definitions that compiling needs were taken back.`;
 }

@@ -13,7 +13,7 @@ import {
   DEBUG_LEVEL,
   errorOptions,
   type Holds,
-  heldOr,
+  heldResultOr,
   holdingSection,
   ON_ERROR,
   RESTARTS,
@@ -76,14 +76,14 @@ export function evalForm(
     ...EVAL_FORM,
     handler: async (args, context) => {
       const code = args.form;
-      const began = performance.now();
-      const asked = { code, ...packageOf(args), ...errorOptions(args, holds) };
-      const reply = await image.call('evaluate', asked, { ...callOptions(context), ...limitOption(args) });
+      const start = performance.now();
+      const request = { code, ...packageOf(args), ...errorOptions(args, holds) };
+      const reply = await image.call('evaluate', request, { ...callOptions(context), ...limitOption(args) });
       if (reply.data.value !== undefined) return { ...lookupResult(reply.data.value), failed: true };
-      const milliseconds = performance.now() - began;
-      return heldOr(reply, { name: 'evaluate', args: asked, holds, places }, (ended) =>
-        evaluationResult(ended, { code, places, asked: args.package }, (seen) => {
-          history.add(evaluationOf({ form: code, ...packageOf(args), ...seen }, ended, milliseconds));
+      const milliseconds = performance.now() - start;
+      return heldResultOr(reply, { name: 'evaluate', args: request, holds, places }, (finalReply) =>
+        evaluationResult(finalReply, { code, places, packageName: args.package }, (shown) => {
+          history.add(evaluationOf({ form: code, ...packageOf(args), ...shown }, finalReply, milliseconds));
           const [note] = history.takeNotes();
           return note;
         }),
@@ -92,11 +92,12 @@ export function evalForm(
   });
 }
 
-/** Returns the result of evaluating CODE in package ASKED, if any. KEEP records values and error and returns a note. */
+/** Returns the result of evaluating CODE in package PACKAGE_NAME, if any. RECORD records values and error and returns a
+ *  note. */
 function evaluationResult(
   { ending, output, data, waitedMs }: Reply<'evaluate'>,
-  { code, places, asked }: { code: string; places: Places; asked: string | undefined },
-  keep: (seen: { values?: string; error?: string }) => string | undefined,
+  { code, places, packageName }: { code: string; places: Places; packageName: string | undefined },
+  record: (seen: { values?: string; error?: string }) => string | undefined,
 ): Result {
   const failed = ending.kind !== 'done' || data.unreadable !== undefined;
   const error = causeFirst(failureText(ending, data, { code, places }), data);
@@ -109,10 +110,10 @@ function evaluationResult(
     warningSection(data, places),
     redefinedSection(data),
     readtableSection(data),
-    keep({ ...(values !== undefined && { values }), ...(error !== undefined && { error }) }),
+    record({ ...(values !== undefined && { values }), ...(error !== undefined && { error }) }),
   ]);
   const unfound = isMissing(ending, data);
-  const notes = [waitedNote(waitedMs).note, unfound && !asked && currentPackageNote(data)];
+  const notes = [waitedNote(waitedMs).note, unfound && !packageName && currentPackageNote(data)];
   const note = joinSections(notes);
   return {
     data: { values: data.values ?? [], ending, output },
@@ -127,7 +128,7 @@ function evaluationResult(
  *  often its consequence. */
 function causeFirst(error: string | undefined, { warnings = [], formNumber = 1 }: EvaluateData) {
   const cause = warnings.find(
-    ({ severity, formNumber: at = formNumber }) => severity === 'error' && at < formNumber,
+    ({ severity, formNumber: number = formNumber }) => severity === 'error' && number < formNumber,
   );
   if (cause === undefined || error === undefined) return error;
   const where = cause.definition === undefined ? '' : `, (${cause.definition}),`;
@@ -155,12 +156,12 @@ export function failureText(
 ): string | undefined {
   if (typeof unreadable?.text === 'string') {
     const { text, number, line, column, atLine, atColumn, withoutManager } = unreadable;
-    const near = didYouMean(unreadable.near);
+    const hint = didYouMean(unreadable.near);
     const place = `It begins at line ${line}, column ${column}; reading stopped at line ${atLine}, column ${atColumn}.`;
     const indentation = line === atLine ? undefined : indentationText(code);
     return [
       `Error: form ${number} cannot be read: ${text}`,
-      near,
+      hint,
       withoutManager && NO_MANAGER,
       `${place} ${indentation ? `${indentation} ` : ''}${doneBefore(number, done)}`,
     ]

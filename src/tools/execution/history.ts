@@ -58,8 +58,8 @@ async function readHistory(
   const { rows: evaluations, offset, total, atLeast } = newest;
   const what = containing === undefined ? '' : ` with ${JSON.stringify(args.containing)} in the input`;
   const rows = fittingRows(
-    evaluations.map((each) =>
-      visible(evaluationText(each, history.isOfAnother(each))).replace(/\n(?=.)/g, '\n  '),
+    evaluations.map((evaluation) =>
+      visible(evaluationText(evaluation, history.isOfAnother(evaluation))).replace(/\n(?=.)/g, '\n  '),
     ),
   );
   const page = { offset, shown: rows.length, total };
@@ -70,13 +70,13 @@ async function readHistory(
   return { data: { total, ...(atLeast && { atLeast }), evaluations }, text };
 }
 
-/** Renders an evaluation; OTHER: another server made it. */
+/** Renders an evaluation; FROM_OTHER_SERVER: another server made it. */
 function evaluationText(
   { time, milliseconds, form, values, output, error, ...more }: Evaluation,
-  other: boolean,
+  fromOtherServer: boolean,
 ): string {
   return [
-    `${time}${more.package === undefined ? '' : ` in ${more.package}`}, ${milliseconds} ms${other ? ', by another server, or an earlier one' : ''}`,
+    `${time}${more.package === undefined ? '' : ` in ${more.package}`}, ${milliseconds} ms${fromOtherServer ? ', by another server, or an earlier one' : ''}`,
     indent(form.trim(), 2),
     values !== undefined && indent(`=> ${values.replace(/\n/g, '\n   ')}`, 2),
     output !== undefined && `  Output:\n${indent(output.replace(/^\n+/, '').trimEnd(), 4)}`,
@@ -89,11 +89,11 @@ function evaluationText(
 /** Returns the history record of an evaluation with REPLY that took MILLISECONDS. The first argument has its form, the
  *  package asked for, and values and error as shown to the caller. */
 export function evaluationOf(
-  { form, package: asked, values, error }: Partial<Evaluation> & { form: string },
+  { form, package: requested, values, error }: Partial<Evaluation> & { form: string },
   { output, data }: Reply<'evaluate'>,
   milliseconds: number,
 ): Omit<Evaluation, 'time' | 'server'> {
-  const home = data.package ?? asked;
+  const home = data.package ?? requested;
   return {
     ...(home !== undefined && { package: home }),
     form,

@@ -125,7 +125,7 @@ function statusText(status: ImageStatus, lastLoss: string | undefined, confineme
       librariesLine(status),
       probeLine(status),
       corruptedLine(status),
-      lessLine(status),
+      missingAbilitiesLine(status),
       confinement,
     ]
       .filter(Boolean)
@@ -162,8 +162,8 @@ function headline(status: ImageStatus): string {
 
 function probeLine({ probe }: ImageStatus): string | false {
   if (probe === undefined) return false;
-  const found = probe.works ? 'it worked' : 'it did not work, and was replaced';
-  return `Probed ${secondsText(probe.msAgo)} ago, because calls had failed: ${found}.`;
+  const result = probe.works ? 'it worked' : 'it did not work, and was replaced';
+  return `Probed ${secondsText(probe.msAgo)} ago, because calls had failed: ${result}.`;
 }
 
 function corruptedLine({ corrupted }: ImageStatus): string | false {
@@ -171,7 +171,7 @@ function corruptedLine({ corrupted }: ImageStatus): string | false {
   return `SBCL warned that its memory may be corrupted (${corrupted}); restart_image gives a new image.`;
 }
 
-function lessLine({ lacking, plainBecause }: ImageStatus): string | undefined {
+function missingAbilitiesLine({ lacking, plainBecause }: ImageStatus): string | undefined {
   if (lacking === undefined) return undefined;
   return plainBecause === undefined ? lackingLine(lacking) : plainText(plainBecause, lacking);
 }
@@ -199,7 +199,7 @@ function uptimeText(milliseconds: number): string {
 }
 
 /** Memory data of the agent older than this is marked with its age. */
-const OLD_MS = 500;
+const STALE_MS = 500;
 
 function memoryLine({ said, saidMsAgo = 0, outside, serverRss }: ImageStatus): string {
   const parts = [
@@ -208,7 +208,7 @@ function memoryLine({ said, saidMsAgo = 0, outside, serverRss }: ImageStatus): s
     outside?.residentOctets !== undefined && `image ${megabytes(outside.residentOctets)} resident`,
     `server ${megabytes(serverRss)} resident`,
   ];
-  const old = said && saidMsAgo > OLD_MS ? ` (heap and collections ${secondsText(saidMsAgo)} ago)` : '';
+  const old = said && saidMsAgo > STALE_MS ? ` (heap and collections ${secondsText(saidMsAgo)} ago)` : '';
   return `Memory: ${parts.filter(Boolean).join('; ')}${old}`;
 }
 

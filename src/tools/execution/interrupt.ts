@@ -49,7 +49,7 @@ export function interrupt(image: Image, places: Places) {
 
 /** An interrupted call usually ends within 3 s, even when it resists. Garbage collection, or a lack of CPU, can delay
  *  that by the second term. */
-const PATIENCE_MS = 3000 + TIMES.collecting;
+const END_TIMEOUT_MS = 3000 + TIMES.collecting;
 
 async function interruptJobs(
   jobs: Jobs,
@@ -74,7 +74,7 @@ function chooseJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Job[] {
   const others = jobs.list().filter((job) => !own.includes(job));
   const choices = others.filter(({ parent }) => parent === undefined || own.includes(parent));
   if (number !== undefined && all) throw new CallError('Give job or all, not both.');
-  if (number !== undefined) return [numbered(jobs, number, own, choices)];
+  if (number !== undefined) return [jobNumbered(jobs, number, own, choices)];
   if (choices.length === 0) {
     const what =
       own.length > 0 ? 'Only the call runs whose code calls interrupt' : 'No call runs in the image';
@@ -88,19 +88,19 @@ function chooseJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Job[] {
   return choices;
 }
 
-function numbered(jobs: Jobs, number: number, own: Job[], choices: Job[]): Job {
-  const job = jobs.list().find((each) => each.number === number);
+function jobNumbered(jobs: Jobs, number: number, own: Job[], choices: Job[]): Job {
+  const job = jobs.list().find((candidate) => candidate.number === number);
   if (job !== undefined && own.includes(job)) {
     throw new CallError(
       `Call ${number} is the one whose code calls interrupt, which cannot interrupt itself. Leave it with (abort) or a return.`,
     );
   }
   if (job !== undefined) return job;
-  const gone = jobs.wasThere(number) ? `Call ${number} has ended already` : `There is no call ${number}`;
+  const missing = jobs.wasThere(number) ? `Call ${number} has ended already` : `There is no call ${number}`;
   throw new CallError(
     choices.length === 0
-      ? `${gone}, and no other is under way; nothing was interrupted.`
-      : `${gone}; nothing was interrupted. Under way: ${choicesText(choices)}.`,
+      ? `${missing}, and no other is under way; nothing was interrupted.`
+      : `${missing}; nothing was interrupted. Under way: ${choicesText(choices)}.`,
   );
 }
 
@@ -111,13 +111,13 @@ function ownJobs(jobs: Jobs): Job[] {
   return own;
 }
 
-/** Waits, up to PATIENCE_MS, until the interrupted JOB has ended, and returns how it ended. */
+/** Waits, up to END_TIMEOUT_MS, until the interrupted JOB has ended, and returns how it ended. */
 async function endOf(job: Job, places: Places): Promise<{ data: { ended: boolean }; text: string }> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
+  const timedOut = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), END_TIMEOUT_MS);
   });
-  const end = await Promise.race([job.ended, late]).finally(() => clearTimeout(timer));
+  const end = await Promise.race([job.ended, timedOut]).finally(() => clearTimeout(timer));
   const { number, subject } = job;
   const name = `${number} (${toolOf(job)}${subject && ` ${subject}`})`;
   const data = { job: number, tool: toolOf(job), ended: end !== undefined, ...end };
@@ -126,7 +126,7 @@ async function endOf(job: Job, places: Places): Promise<{ data: { ended: boolean
 
 function headline(name: string, end: JobEnd | undefined, places: Places): string {
   if (end === undefined) {
-    return `Call ${name} has not ended within ${secondsText(PATIENCE_MS)}: the image does not react. It is replaced when that lasts; image_status tells.`;
+    return `Call ${name} has not ended within ${secondsText(END_TIMEOUT_MS)}: the image does not react. It is replaced when that lasts; image_status tells.`;
   }
   const { ending } = end;
   if (ending.kind === 'interrupted' || ending.kind === 'lost')

@@ -104,11 +104,11 @@ function signaller({ operation = '', thread }: KeptError): string {
 
 function errorText(data: LastErrorData, error: KeptError, index: number, places: Places): string {
   const { condition, form, formNumber = 1, file, thread } = error;
-  const near = didYouMean(condition?.near);
+  const hint = didYouMean(condition?.near);
   const restarts = (condition?.restarts ?? []).map(({ name, report }) => `${name}: ${report}`);
-  const frames = stackLines(stackOf(error), places, (each, number) => localLines(each, number, SHORT));
+  const frames = stackLines(stackOf(error), places, (frame, number) => localLines(frame, number, SHORT));
   return joinSections([
-    `Error: ${condition?.text ?? '(what it reports was not printed to the end)'}\nType: ${error.type}${near ? `\n${near}` : ''}`,
+    `Error: ${condition?.text ?? '(what it reports was not printed to the end)'}\nType: ${error.type}${hint ? `\n${hint}` : ''}`,
     `Signalled ${timeText(error.time)}, ${ageText(Date.now() / 1000 - error.time)} ago, by ${signaller(error)}, in package ${error.package}` +
       (file === undefined || form !== undefined ? '' : `, in ${file}`),
     form !== undefined && `Form${formNumber > 1 ? ` ${formNumber}` : ''}:\n${indent(form, 2)}`,
@@ -135,7 +135,7 @@ function hidesLocals(error: KeptError): boolean {
 
 function othersText({ others = [] }: LastErrorData, index: number): string | false {
   const rows = others
-    .map(({ time, type }, at) => ({ at, text: `${at}: ${timeText(time)} ${type}` }))
+    .map(({ time, type }, position) => ({ at: position, text: `${position}: ${timeText(time)} ${type}` }))
     .filter(({ at }) => at !== index);
   return (
     rows.length > 0 &&
@@ -147,19 +147,19 @@ function othersText({ others = [] }: LastErrorData, index: number): string | fal
 }
 
 function frameAnswer(error: KeptError, index: number, frame: number, places: Places): string {
-  const { frames: all = [] } = stackOf(error);
-  const frames = all.flatMap((each) => ('call' in each ? [each] : []));
-  const wanted = frames[frame];
-  if (wanted) {
-    const head = `${frame}: ${callText(wanted, places)}`;
-    return [head, ...localLines(wanted, frame, { value: Number.POSITIVE_INFINITY, locals: 100 })].join('\n');
+  const { frames: entries = [] } = stackOf(error);
+  const frames = entries.flatMap((entry) => ('call' in entry ? [entry] : []));
+  const chosen = frames[frame];
+  if (chosen) {
+    const head = `${frame}: ${callText(chosen, places)}`;
+    return [head, ...localLines(chosen, frame, { value: Number.POSITIVE_INFINITY, locals: 100 })].join('\n');
   }
   const more = error.condition?.moreFrames ?? 0;
   if (more > 0 && frame >= frames.length)
     return `Frame ${frame} of error ${index} was not kept: the frames 0 to ${frames.length - 1} were, and ${more} more were not. A call with on_error: "hold" keeps all of them for debug.`;
-  const has =
+  const available =
     frames.length === 0 ? 'no frames were kept of it' : `it has the frames 0 to ${frames.length - 1}`;
-  return `There is no frame ${frame} of error ${index}: ${has}.`;
+  return `There is no frame ${frame} of error ${index}: ${available}.`;
 }
 
 function localLines({ locals = [], late }: KeptFrame, frame: number, limits: typeof SHORT): string[] {

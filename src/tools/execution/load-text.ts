@@ -13,15 +13,15 @@ import type { Places } from '../places.ts';
 import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
 
 /** The parentheses of at most this many files per load are checked. */
-const LOOKED_AT = 5;
+const CHECKED_FILES = 5;
 
 /** Characters shown of the output of a load that succeeded; a C compiler may write much more. */
-const WRITTEN = 4000;
+const OUTPUT_LIMIT = 4000;
 
 /** Returns the parenthesis errors of the files in which the compiler found errors; '' when there are none. */
 function parenthesesSection({ warnings = [] }: Remarks, places: Places): string | undefined {
   const failed = warnings.flatMap(({ severity, file }) => (severity === 'error' && file ? [file] : []));
-  const texts = [...new Set(failed)].slice(0, LOOKED_AT).map((file) => {
+  const texts = [...new Set(failed)].slice(0, CHECKED_FILES).map((file) => {
     const text = places.sourceText(file)?.text.replace(/^\ufeff/, '');
     return text === undefined ? undefined : imbalanceText(places.fileName(file), text);
   });
@@ -46,7 +46,7 @@ export function loadResult(
     displacedSection(data, places),
     agreementSection(data.value?.agreement, places),
     readtableSection(data),
-    outputSection(output, failed ? undefined : WRITTEN),
+    outputSection(output, failed ? undefined : OUTPUT_LIMIT),
   ]);
   return { data: { ...data.value, ending }, text, failed, ...waitedNote(waitedMs) };
 }

@@ -6,8 +6,8 @@ import { CallError } from '../../errors.ts';
 import { realPathOf } from '../../files/answering.ts';
 import { wholeContent } from '../../files/diff.ts';
 import { fileFailure } from '../../files/failure.ts';
-import { WHOLE } from '../../files/lines.ts';
-import { readRegularAside } from '../../files/regular.ts';
+import { WHOLE_FILE_LIMIT } from '../../files/lines.ts';
+import { readRegularAsync } from '../../files/regular.ts';
 import { decode, linesOf } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
@@ -28,17 +28,18 @@ import { questionLine } from '../../question-line.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { visibleName } from '../../visible.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
-import { DEBUG_LEVEL, errorOptions, type Holds, heldOr, ON_ERROR, RESTARTS } from '../debug/hold.ts';
+import { DEBUG_LEVEL, errorOptions, type Holds, heldResultOr, ON_ERROR, RESTARTS } from '../debug/hold.ts';
 import type { Places } from '../places.ts';
 import { sourceFile } from '../source-file.ts';
-import type { ToldWarnings } from '../told-warnings.ts';
+import type { ShownWarnings } from '../told-warnings.ts';
 import { loadResult } from './load-text.ts';
 
-/** Objects for the answers: PLACES renders places, HOLDS keeps errors, and TOLD has the warnings already shown. */
-interface Showing {
+/** Objects for the answers: PLACES renders places, HOLDS keeps errors, and SHOWN_WARNINGS has the warnings already
+ *  shown. */
+interface LoadContext {
   places: Places;
   holds: Holds;
-  told: ToldWarnings;
+  shownWarnings: ShownWarnings;
 }
 
 const LOAD_TIMEOUT = { ...TIMEOUT, description: `${TIMEOUT.description} (default 600)` } as const;
@@ -83,7 +84,7 @@ const LOAD_FILE = {
   ],
 } as const satisfies ToolDescription;
 
-export function loadFile(image: Image, { places, holds, told }: Showing, workspace: Workspace) {
+export function loadFile(image: Image, { places, holds, shownWarnings }: LoadContext, workspace: Workspace) {
   return defineTool({
     ...LOAD_FILE,
     preview: async (args) => {
@@ -100,18 +101,21 @@ export function loadFile(image: Image, { places, holds, told }: Showing, workspa
       return withTemporaryFolder(async (folder, keep) => {
         if (args.check)
           return checkFile(image, places, file, folder, { ...callOptions(context), ...limitOption(args) });
-        const asked = {
+        const request = {
           file,
           fasl: join(folder, 'loaded.fasl'),
           ...(args.forget && { forget: true }),
           ...errorOptions(args, holds),
         };
-        const reply = await image.call('load-file', asked, { ...callOptions(context), ...limitOption(args) });
+        const reply = await image.call('load-file', request, {
+          ...callOptions(context),
+          ...limitOption(args),
+        });
         await places.prepare([file]);
         places.keepLoaded([file]);
-        told.keep(reply.data.warnings);
-        return heldOr(reply, { name: 'load-file', args: asked, holds, places, keep }, (ended) =>
-          loadResult(ended, fileHeadline(ended, places.fileName(file)), places),
+        shownWarnings.keep(reply.data.warnings);
+        return heldResultOr(reply, { name: 'load-file', args: request, holds, places, keep }, (finalReply) =>
+          loadResult(finalReply, fileHeadline(finalReply, places.fileName(file)), places),
         );
       });
     },
@@ -154,21 +158,21 @@ async function loadPreview(
 ): Promise<Preview> {
   const real = await realPathOf(file);
   const place = workspace.name(real);
-  const bounds = { limit: WHOLE, head: true, forbids: (each: string) => workspace.forbids(each) };
-  const { octets: bytes, stats } = await readRegularAside(real, bounds);
-  if (stats.size > WHOLE) {
+  const bounds = { limit: WHOLE_FILE_LIMIT, head: true, forbids: (file: string) => workspace.forbids(file) };
+  const { octets: bytes, stats } = await readRegularAsync(real, bounds);
+  if (stats.size > WHOLE_FILE_LIMIT) {
     throw new CallError(
-      `${visibleName(place)} is larger than ${WHOLE / 1024 / 1024} MB, too large to show to a human for approval. Load it with eval_form and (load ...), or ask the user to start the server without --ask cautious.`,
+      `${visibleName(place)} is larger than ${WHOLE_FILE_LIMIT / 1024 / 1024} MB, too large to show to a human for approval. Load it with eval_form and (load ...), or ask the user to start the server without --ask cautious.`,
     );
   }
   const fingerprint = createHash('sha256').update(bytes).digest('hex');
   const text = decode(bytes);
   const count = linesOf(text.text).length;
   const lines = count === 1 ? questionLine`1 line` : questionLine`${count} lines`;
-  const gone = forget
+  const forgetNote = forget
     ? questionLine`, and then to remove from the image what the file no longer defines`
     : questionLine``;
-  const what = check ? questionLine`to compile, not to load` : questionLine`to compile and run${gone}`;
+  const what = check ? questionLine`to compile, not to load` : questionLine`to compile and run${forgetNote}`;
   const summary = questionLine`${lines} ${what}`;
   return { ...wholeContent(questionLine`File ${place}`, text), summary, place, fingerprint };
 }
@@ -216,23 +220,23 @@ const LOAD_SYSTEM = {
   ],
 } as const satisfies ToolDescription;
 
-export function loadSystem(image: Image, showing: Showing) {
+export function loadSystem(image: Image, load: LoadContext) {
   return defineTool({
     ...LOAD_SYSTEM,
-    handler: async (args, context) => loadNamedSystem(image, showing, args, context),
+    handler: async (args, context) => loadNamedSystem(image, load, args, context),
   });
 }
 
 async function loadNamedSystem(
   image: Image,
-  { places, holds, told }: Showing,
+  { places, holds, shownWarnings }: LoadContext,
   args: ArgumentsFor<typeof LOAD_SYSTEM>,
   context: CallContext,
 ): Promise<Result> {
   const { system, force = false } = args;
-  const asked = { name: system, force, ...errorOptions(args, holds) };
-  const reply = await image.call('load-system', asked, { ...callOptions(context), ...limitOption(args) });
-  let own: readonly string[] | undefined;
+  const request = { name: system, force, ...errorOptions(args, holds) };
+  const reply = await image.call('load-system', request, { ...callOptions(context), ...limitOption(args) });
+  let ownFiles: readonly string[] | undefined;
   if (reply.ending.kind === 'done') {
     const { system: name = system, loaded = [] } = reply.data.value ?? {};
     const filesOf = async (names: string[]) =>
@@ -240,37 +244,45 @@ async function loadNamedSystem(
     const files = await filesOf([name, ...loaded]);
     await places.prepare(files);
     places.keepLoaded(files);
-    own = await filesOf([name]);
+    ownFiles = await filesOf([name]);
   }
-  return heldOr(reply, { name: 'load-system', args: asked, holds, places }, (ended) => {
-    const { kept, left } = withoutStyleOfLibraries(ended.data, own, places);
-    told.keep(kept.warnings);
-    const result = systemResult({ ...ended, data: kept }, system, places);
+  return heldResultOr(reply, { name: 'load-system', args: request, holds, places }, (finalReply) => {
+    const { filtered, note } = withoutStyleOfLibraries(finalReply.data, ownFiles, places);
+    shownWarnings.keep(filtered.warnings);
+    const result = systemResult({ ...finalReply, data: filtered }, system, places);
     return {
       ...result,
-      text: joinSections([result.text, goneText(ended.data, places), left, twinsText(ended.data, places)]),
+      text: joinSections([
+        result.text,
+        goneText(finalReply.data, places),
+        note,
+        twinsText(finalReply.data, places),
+      ]),
     };
   });
 }
 
 /** Returns REMARKS without the style warnings of libraries, and a note that counts those: whoever loads a program
- *  cannot fix them. OWN are the files of the requested system, which does not count as a library. */
+ *  cannot fix them. OWN_FILES are the files of the requested system, which does not count as a library. */
 function withoutStyleOfLibraries<T extends Remarks>(
   remarks: T,
-  own: readonly string[] | undefined,
+  ownFiles: readonly string[] | undefined,
   places: Places,
-): { kept: T; left?: string } {
+): { filtered: T; note?: string } {
   const { warnings = [], warningCount = warnings.length } = remarks;
   const style = new Set<Warning['severity']>(['style-warning', 'undefined']);
-  const told = warnings.filter(
+  const shown = warnings.filter(
     ({ file, severity }) =>
-      file === undefined || !style.has(severity) || places.fileName(file) !== file || own?.includes(file),
+      file === undefined ||
+      !style.has(severity) ||
+      places.fileName(file) !== file ||
+      ownFiles?.includes(file),
   );
-  const count = warnings.length - told.length;
-  if (own === undefined || count === 0) return { kept: remarks };
+  const count = warnings.length - shown.length;
+  if (ownFiles === undefined || count === 0) return { filtered: remarks };
   return {
-    kept: { ...remarks, warnings: told, warningCount: warningCount - count },
-    left: `Left out: ${count} style ${count === 1 ? 'warning' : 'warnings'} in libraries. load_system of a library with force: true tells its own.`,
+    filtered: { ...remarks, warnings: shown, warningCount: warningCount - count },
+    note: `Left out: ${count} style ${count === 1 ? 'warning' : 'warnings'} in libraries. load_system of a library with force: true tells its own.`,
   };
 }
 
@@ -335,36 +347,38 @@ function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>
 }
 
 /** At most this many gone files are named. */
-const GONE = 5;
+const GONE_LIMIT = 5;
 
 /** Returns the sentence on source files of a loaded system that do not exist any more; '' without any. */
 export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemData, places: Places): string {
   if (gone.length === 0) return '';
-  const names = gone.slice(0, GONE).map((file) => places.fileName(file));
-  if (gone.length > GONE) names.push(`${gone.length - GONE} more`);
+  const names = gone.slice(0, GONE_LIMIT).map((file) => places.fileName(file));
+  if (gone.length > GONE_LIMIT) names.push(`${gone.length - GONE_LIMIT} more`);
   const [files, are, them] = gone.length === 1 ? ['file', 'is', 'it'] : ['files', 'are', 'them'];
   return `The ${files} ${names.join(', ')} of system ${system} ${are} gone, so a new image could not load that. Write ${them} again, or take ${them} out of its definition.`;
 }
 
 /** At most this many systems with a twin get a note of their own. */
-const TWINS = 5;
+const TWIN_LIMIT = 5;
 
 /** Returns notes on loaded systems that have a twin: another system of the same name; '' when there are none. */
 export function twinsText({ value: { twins = [] } = {} }: LoadSystemData, places: Places): string {
   const notes = twins
-    .slice(0, TWINS)
+    .slice(0, TWIN_LIMIT)
     .map(
       ({ name, file, other }) =>
         `Note: ${name} was loaded from ${places.fileName(file)}; the other ${name}, in ${places.fileName(other)}, is not used.`,
     );
-  const rest = twins.slice(TWINS).map(({ name }) => name);
-  const more = rest.length > 0 ? [`Note: of ${rest.join(', ')} there are others, too.`] : [];
+  const others = twins.slice(TWIN_LIMIT).map(({ name }) => name);
+  const more = others.length > 0 ? [`Note: of ${others.join(', ')} there are others, too.`] : [];
   return [...notes, ...more].join('\n');
 }
 
 function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): string {
   if (ending.kind !== 'done') return `System ${name} was not loaded to its end.`;
-  const loaded = (data.value?.loaded ?? []).filter((each) => each !== (data.value?.system ?? name));
+  const loaded = (data.value?.loaded ?? []).filter(
+    (loadedSystem) => loadedSystem !== (data.value?.system ?? name),
+  );
   if (data.value?.already)
     return data.value.unchanged
       ? `System ${name} was loaded already, and none of its ${data.value.gone === undefined ? '' : 'other '}files has changed.`

@@ -5,7 +5,7 @@ import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { type QuestionLine, questionLine } from '../../question-line.ts';
 import { lossText } from '../loss-text.ts';
 
-const FROM = ['session', 'none', 'previous'] as const satisfies readonly RebuildFrom[];
+const REBUILD_SOURCES = ['session', 'none', 'previous'] as const satisfies readonly RebuildFrom[];
 
 const RESTART_IMAGE = {
   name: 'restart_image',
@@ -18,7 +18,7 @@ const RESTART_IMAGE = {
       type: 'string',
       description:
         'What is built again. With session (default): what this session defined and loaded. With none: nothing. With previous: before that also what the server before this one had, as after a crash of the client.',
-      enum: FROM,
+      enum: REBUILD_SOURCES,
     },
   ],
   limitMs: Number.POSITIVE_INFINITY,
@@ -43,7 +43,7 @@ const RESTART_IMAGE = {
  *  form can do the same by (exit). A restart that drops the journal is dangerous: its definitions are lost. */
 export function restartImage(image: Replaceable) {
   const preview = async ({ rebuild = 'session' }: { rebuild?: RebuildFrom }) => {
-    const lines = whatElse(image, rebuild);
+    const lines = previewLines(image, rebuild);
     // The journal of another server adds more than a broken image had, so a human is asked.
     const free = rebuild !== 'previous' && (await image.isBroken());
     return { summary: LOST, lines, text: [questionLine`${LOST}.`, ...lines], fingerprint: '', free };
@@ -64,11 +64,11 @@ export function restartImage(image: Replaceable) {
 const LOST = questionLine`all values, threads, open files and connections of the image are lost`;
 
 /** Returns further lines for a human before IMAGE is ended: what is lost and what is rebuilt. */
-function whatElse(image: Replaceable, rebuild: RebuildFrom): QuestionLine[] {
+function previewLines(image: Replaceable, rebuild: RebuildFrom): QuestionLine[] {
   const { entries, replay, values, calls } = image.stake;
   const count = entries === 1 ? questionLine`1 step` : questionLine`${entries} steps`;
   const steps = questionLine`what this session defined and loaded (${count} of its journal)`;
-  const again = {
+  const rebuildLine = {
     session: questionLine`Built again: ${steps}.`,
     none: questionLine`Not built again, and forgotten: ${steps}.`,
     previous: questionLine`Built again: what the server before had, then ${steps}.`,
@@ -81,16 +81,18 @@ function whatElse(image: Replaceable, rebuild: RebuildFrom): QuestionLine[] {
             : questionLine`${calls} calls that run are ended.`,
         ]
       : []),
-    replay ? again : questionLine`Nothing is built again, because the server was started with --replay off.`,
+    replay
+      ? rebuildLine
+      : questionLine`Nothing is built again, because the server was started with --replay off.`,
     questionLine`The Lisp image is ended and a fresh one started.`,
     ...(values.length > 0 ? [valuesText(values)] : []),
   ];
 }
 
 /** At most this many variables are named. */
-const NAMED = 20;
+const NAME_LIMIT = 20;
 
 function valuesText(values: readonly string[]): QuestionLine {
-  const more = values.length > NAMED ? questionLine`, the first ${NAMED}` : questionLine``;
-  return questionLine`Variables that were set (${values.length}${more}): ${values.slice(0, NAMED)}.`;
+  const more = values.length > NAME_LIMIT ? questionLine`, the first ${NAME_LIMIT}` : questionLine``;
+  return questionLine`Variables that were set (${values.length}${more}): ${values.slice(0, NAME_LIMIT)}.`;
 }

@@ -30,14 +30,14 @@ export interface CheckedCalls {
 }
 
 /** The function whose calls are checked, and the files that define it. */
-export interface Checked extends Callee {
+export interface CheckedCallee extends Callee {
   files: readonly string[];
   /** The places of functions whose code names it; each description is a function's name. */
   naming?: readonly Place[];
 }
 
 /** Returns the function NAME, `PACKAGE::NAME` or `PACKAGE::(SETF NAME)`, as a callee to look for in source text. */
-export function calleeOf(name: string, homes: readonly string[], files: readonly string[]): Checked {
+export function calleeOf(name: string, homes: readonly string[], files: readonly string[]): CheckedCallee {
   const { symbol, setf } = partsOfName(name);
   return { name: symbol, setf, homes: new Set(homes), files };
 }
@@ -45,24 +45,24 @@ export function calleeOf(name: string, homes: readonly string[], files: readonly
 /** Checks the calls of CALLEE that FOUND lists against LIST; without a LIST it only counts the calls. */
 export function checkedCalls(
   found: WhoCallsData,
-  callee: Checked,
+  callee: CheckedCallee,
   list: LambdaList | undefined,
   places: Places,
 ): CheckedCalls {
   const macro = found.natures?.includes('MACRO');
-  return new Checks({ ...callee, macro }, list, places, found).of(found);
+  return new Checks({ ...callee, macro }, list, places, found).check(found);
 }
 
 /** The mentions in a file, by the index of their start and of the function's name. A SETF form can have several. */
 type Mentions = ReadonlyMap<number, readonly Mention[]>;
 
 /** Returns each of MENTIONS once. */
-function eachOf(mentions: Mentions): Mention[] {
+function distinctMentions(mentions: Mentions): Mention[] {
   return [...new Set([...mentions.values()].flat())];
 }
 
 class Checks {
-  readonly #callee: Checked;
+  readonly #callee: CheckedCallee;
   readonly #list: LambdaList | undefined;
   readonly #places: Places;
   readonly #used: Used;
@@ -70,17 +70,17 @@ class Checks {
   readonly #claimed = new Set<Mention>();
   /** The callers in each top-level form; the key is its file and start index. */
   readonly #callers = new Map<string, Set<string>>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #result: CheckedCalls = { calls: 0, unchecked: [], unfit: [], unknown: [], perhaps: [] };
 
-  constructor(callee: Checked, list: LambdaList | undefined, places: Places, found: WhoCallsData) {
+  constructor(callee: CheckedCallee, list: LambdaList | undefined, places: Places, found: WhoCallsData) {
     this.#callee = callee;
     this.#list = list;
     this.#places = places;
     this.#used = usedOf(found);
   }
 
-  of({ rows = [], outside = [], unrecorded }: WhoCallsData): CheckedCalls {
+  check({ rows = [], outside = [], unrecorded }: WhoCallsData): CheckedCalls {
     for (const { name = '', sites = [] } of rows) for (const uses of inOneForm(sites)) this.#uses(name, uses);
     const known = new Set(rows.map(({ name = '' }) => name));
     for (const place of this.#callee.naming ?? []) this.#inlined(place, known);
@@ -88,10 +88,11 @@ class Checks {
     if (unrecorded === 'inline') this.#furtherCalls();
     for (const row of outside) this.#topLevelCalls(row);
     for (const [file, mentions] of this.#files) {
-      for (const mention of eachOf(mentions)) if (!this.#claimed.has(mention)) this.#unclaimed(file, mention);
+      for (const mention of distinctMentions(mentions))
+        if (!this.#claimed.has(mention)) this.#unclaimed(file, mention);
     }
-    inOrder(this.#result.unchecked);
-    inOrder(this.#result.unfit);
+    sortBySite(this.#result.unchecked);
+    sortBySite(this.#result.unfit);
     // Uses with a line of text come first, since a reader can look at those.
     this.#result.unknown.sort((one, other) => Number(one.text === '') - Number(other.text === ''));
     return this.#result;
@@ -99,8 +100,8 @@ class Checks {
 
   /** Returns the mentions in FILE by index, or undefined when FILE cannot be read. */
   #mentions(file: string): Mentions | undefined {
-    const known = this.#files.get(file);
-    if (known) return known;
+    const cached = this.#files.get(file);
+    if (cached) return cached;
     const text = this.#places.sourceText(file);
     if (text === undefined) return undefined;
     const found = new Map<number, Mention[]>();
@@ -113,30 +114,30 @@ class Checks {
   }
 
   /** Checks the USES by CALLER in one form. When the form has changed since it was loaded, their recorded places are
-   *  void: `of` checks all mentions of the file later. */
+   *  void: `check` checks all mentions of the file later. */
   #uses(caller: string, uses: readonly Place[]): void {
     const { file, method } = uses[0] ?? {};
     const mentions = file === undefined ? undefined : this.#mentions(file);
     const found = this.#places.spots(uses, this.#used, { name: caller, method });
     if (file === undefined || mentions === undefined || found === undefined) {
       const why = 'its source cannot be read';
-      this.#tell(this.#result.unknown, { caller, at: file ?? 'no source', text: '', why });
+      this.#report(this.#result.unknown, { caller, at: file ?? 'no source', text: '', why });
       return;
     }
     const { start, same, changed, spots } = found;
     if (start === undefined || !same) {
       const why = changed ? 'the file changed since it was loaded' : 'not at a place of its own';
-      this.#tell(this.#result.unknown, { caller, at: this.#places.fileName(file), text: '', why });
+      this.#report(this.#result.unknown, { caller, at: this.#places.fileName(file), text: '', why });
       return;
     }
-    const told = spots.flatMap(({ starts, sure }) => {
+    const candidates = spots.flatMap(({ starts, sure }) => {
       if (starts.length === 0) return { index: start, doubt: undefined };
       return starts.map((index) => ({ index, doubt: sure ? undefined : starts.length }));
     });
-    for (const { index, doubt } of told.sort((one, other) => one.index - other.index)) {
-      const here = mentions.get(index);
-      if (here === undefined) this.#elsewhere(caller, file, index, mentions);
-      for (const mention of here ?? [])
+    for (const { index, doubt } of candidates.sort((one, other) => one.index - other.index)) {
+      const atIndex = mentions.get(index);
+      if (atIndex === undefined) this.#checkInExpansion(caller, file, index, mentions);
+      for (const mention of atIndex ?? [])
         if (!this.#claimed.has(mention)) this.#check(caller, file, mention, doubt);
     }
   }
@@ -146,13 +147,13 @@ class Checks {
     const { description: caller = '', file } = place;
     if (file === undefined || known.has(caller)) return;
     const why = 'not at a place of its own';
-    this.#tell(this.#result.unknown, { caller, ...this.#places.site(place), why });
+    this.#report(this.#result.unknown, { caller, ...this.#places.site(place), why });
   }
 
   /** Checks further calls in forms with one caller: for an inlined function SBCL records only a form's first call. */
   #furtherCalls(): void {
     for (const [file, mentions] of this.#files) {
-      for (const mention of eachOf(mentions)) {
+      for (const mention of distinctMentions(mentions)) {
         const [caller, ...more] = this.#callers.get(`${file} ${mention.top}`) ?? [];
         if (caller === undefined || more.length > 0 || mention.args === undefined) continue;
         if (!this.#claimed.has(mention)) this.#check(caller, file, mention);
@@ -164,22 +165,22 @@ class Checks {
   #topLevelCalls({ file, form, possible, changed }: Caller): void {
     if (file === undefined || form === undefined || possible || changed) return;
     const top = this.#places.forms(file)?.list[form]?.start;
-    for (const mention of eachOf(this.#mentions(file) ?? new Map()))
+    for (const mention of distinctMentions(this.#mentions(file) ?? new Map()))
       if (mention.top === top && mention.args && !this.#claimed.has(mention)) this.#check('', file, mention);
   }
 
   /** Records a use in a macro expansion of the form at INDEX of FILE. When that form is a whole definition, SBCL does
    *  not know the place, and the calls in it are checked later. */
-  #elsewhere(caller: string, file: string, index: number, mentions: Mentions): void {
-    const all = eachOf(mentions);
+  #checkInExpansion(caller: string, file: string, index: number, mentions: Mentions): void {
+    const distinct = distinctMentions(mentions);
     // A function that is passed, to MAPCAR for example, is called by the expansion of the form.
-    const top = all.findLast((mention) => mention.top <= index)?.top;
-    const passed = all.find(
-      (each) => each.how && each.top === top && each.start > index && !this.#claimed.has(each),
+    const top = distinct.findLast((mention) => mention.top <= index)?.top;
+    const passed = distinct.find(
+      (mention) => mention.how && mention.top === top && mention.start > index && !this.#claimed.has(mention),
     );
     if (passed) this.#check(caller, file, passed);
-    else if (!all.some((mention) => mention.top === index && mention.args)) {
-      this.#tell(this.#result.unknown, {
+    else if (!distinct.some((mention) => mention.top === index && mention.args)) {
+      this.#report(this.#result.unknown, {
         caller,
         ...this.#places.siteAt(file, index),
         why: 'in an expansion',
@@ -187,31 +188,31 @@ class Checks {
     }
   }
 
-  /** Checks MENTION by CALLER. AMONG: MENTION is one of this many candidates for fewer recorded uses. */
-  #check(caller: string, file: string, mention: Mention, among?: number): void {
+  /** Checks MENTION by CALLER. CANDIDATE_COUNT: MENTION is one of this many candidates for fewer recorded uses. */
+  #check(caller: string, file: string, mention: Mention, candidateCount?: number): void {
     this.#claimed.add(mention);
     const form = `${file} ${mention.top}`;
     this.#callers.set(form, (this.#callers.get(form) ?? new Set()).add(caller));
     const row = { caller, ...this.#places.siteAt(file, mention.start) };
     if (mention.args === undefined) {
-      this.#tell(this.#result.unknown, { ...row, why: mention.how ?? 'not a call' });
+      this.#report(this.#result.unknown, { ...row, why: mention.how ?? 'not a call' });
       return;
     }
     const fits = this.#list === undefined ? true : fitOf(this.#list, mention.args);
-    if (among !== undefined && typeof fits === 'string') {
-      this.#tell(this.#result.unknown, {
+    if (candidateCount !== undefined && typeof fits === 'string') {
+      this.#report(this.#result.unknown, {
         ...row,
-        why: `one of ${among} candidates for a recorded use: ${fits}`,
+        why: `one of ${candidateCount} candidates for a recorded use: ${fits}`,
       });
       return;
     }
     if (fits === undefined) {
-      this.#tell(this.#result.unknown, { ...row, why: 'its arguments are computed' });
+      this.#report(this.#result.unknown, { ...row, why: 'its arguments are computed' });
       return;
     }
     this.#result.calls++;
-    if (this.#list === undefined) this.#tell(this.#result.unchecked, row);
-    if (fits !== true) this.#tell(this.#result.unfit, { ...row, why: fits });
+    if (this.#list === undefined) this.#report(this.#result.unchecked, row);
+    if (fits !== true) this.#report(this.#result.unfit, { ...row, why: fits });
   }
 
   #unclaimed(file: string, mention: Mention): void {
@@ -221,24 +222,24 @@ class Checks {
       return;
     }
     if (mention.how)
-      this.#tell(this.#result.unknown, { ...this.#places.siteAt(file, mention.start), why: mention.how });
+      this.#report(this.#result.unknown, { ...this.#places.siteAt(file, mention.start), why: mention.how });
     if (mention.args === undefined || this.#list === undefined) return;
     const fits = fitOf(this.#list, mention.args);
     if (typeof fits === 'string') {
-      this.#tell(this.#result.perhaps, { ...this.#places.siteAt(file, mention.start), why: fits });
+      this.#report(this.#result.perhaps, { ...this.#places.siteAt(file, mention.start), why: fits });
     }
   }
 
-  #tell(rows: CheckedCall[], row: CheckedCall): void {
+  #report(rows: CheckedCall[], row: CheckedCall): void {
     const key = `${row.caller} ${row.at} ${row.why}`;
-    if (!this.#told.has(key)) rows.push(row);
-    this.#told.add(key);
+    if (!this.#reported.has(key)) rows.push(row);
+    this.#reported.add(key);
   }
 }
 
 /** Sorts ROWS: callers by first appearance, and the places of each as in the file. SBCL records them in another order
  *  when one call is inlined into another. */
-function inOrder(rows: CheckedCall[]): void {
+function sortBySite(rows: CheckedCall[]): void {
   const firsts = new Map<string | undefined, number>();
   for (const [index, { caller }] of rows.entries()) if (!firsts.has(caller)) firsts.set(caller, index);
   const rank = ({ caller }: CheckedCall) => firsts.get(caller) ?? 0;

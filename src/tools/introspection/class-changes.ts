@@ -16,7 +16,12 @@ export interface ChangedFunction extends CheckedCalls {
 }
 
 /** A lambda list that no call fits, for a function that is gone. */
-const NOTHING: LambdaList = { required: Number.POSITIVE_INFINITY, optional: 0, rest: true, otherKeys: true };
+const ACCEPTS_NOTHING: LambdaList = {
+  required: Number.POSITIVE_INFINITY,
+  optional: 0,
+  rest: true,
+  otherKeys: true,
+};
 
 /** Returns all uses in CHECKED of a function that is gone. */
 export function usesOf({ unfit, unknown, perhaps }: CheckedCalls): CheckedCall[] {
@@ -32,14 +37,14 @@ export async function changedFunctions(
 ): Promise<ChangedFunction[]> {
   if (definition?.slots === undefined) return [];
   const { accessors = [], constructors } = definition;
-  const goneSlots = missing(slots, definition.slots);
+  const goneSlots = namesMissing(slots, definition.slots);
   const found: ChangedFunction[] = [];
   for (const { name, kept, slot, below, arglist } of functions) {
     const bare = bareOf(name);
     if (slot === undefined ? accessors.includes(bare) : !goneSlots.includes(slot)) continue;
     const gone = !below && !constructors?.has(bare);
-    const list = below ? without(arglist, goneSlots) : constructors?.get(bare);
-    const checked = await check(name, gone ? NOTHING : list);
+    const list = below ? withoutKeys(arglist, goneSlots) : constructors?.get(bare);
+    const checked = await check(name, gone ? ACCEPTS_NOTHING : list);
     if (checked === undefined || (!gone && checked.unfit.length === 0)) continue;
     // A setf function, or an accessor of an including structure, follows from the rest: it is listed only when used.
     if ((slot !== undefined || bare.startsWith('(SETF ')) && usesOf(checked).length === 0) continue;
@@ -49,9 +54,9 @@ export async function changedFunctions(
 }
 
 /** Returns the lambda list ARGLIST without the keywords GONE. */
-function without(arglist: string | undefined, gone: readonly string[]): LambdaList | undefined {
+function withoutKeys(arglist: string | undefined, gone: readonly string[]): LambdaList | undefined {
   const list = arglist === undefined ? undefined : parsedLambdaList(arglist);
-  return list?.keys && { ...list, keys: missing(list.keys, gone) };
+  return list?.keys && { ...list, keys: namesMissing(list.keys, gone) };
 }
 
 /** True when DEFINITION names other superclasses than the class of FACTS has. */
@@ -76,8 +81,8 @@ export function hasOtherLayout(
   return slots.join(' ') !== definition.slots?.join(' ') || bareOf(include) !== (definition.include ?? '');
 }
 
-function missing(old: readonly string[], now: readonly string[]): string[] {
-  return old.filter((each) => !now.includes(each));
+function namesMissing(old: readonly string[], now: readonly string[]): string[] {
+  return old.filter((name) => !now.includes(name));
 }
 
 /** Code that makes instances and would break, and code that cannot be checked. */
@@ -88,50 +93,50 @@ export interface BrokenInstances {
 
 /** Returns code in the files of FACTS that uses initargs or names slots which DEFINITION does not have any more. */
 export function brokenInstances(
-  { name: own, initargs = [], slots = [], inheritedSlots = [], files = [] }: ImpactData,
+  { name: className, initargs = [], slots = [], inheritedSlots = [], files = [] }: ImpactData,
   definition: Definition | undefined,
   places: Places,
 ): BrokenInstances {
   const broken: BrokenInstances = { unfit: [], unknown: [] };
   if (definition?.slots === undefined) return broken;
-  const classes = initargs.map((each) => ({
-    ...each,
-    gone: missing(each.initargs, definition.initargs ?? []),
+  const classes = initargs.map((entry) => ({
+    ...entry,
+    gone: namesMissing(entry.initargs, definition.initargs ?? []),
   }));
   for (const { name, gone, defaults = [], place } of classes) {
-    const given = name === own ? (definition.defaults ?? []) : defaults;
-    for (const key of gone.filter((each) => given.includes(each))) {
+    const newDefaults = name === className ? (definition.defaults ?? []) : defaults;
+    for (const key of gone.filter((initarg) => newDefaults.includes(initarg))) {
       const why = `:${key} is a default initarg of it`;
       broken.unfit.push({ caller: name, ...places.site(place), why });
     }
   }
-  const sought = {
+  const search = {
     classes: classes.map(({ name, homes }) => ({ name: bareOf(name), homes: new Set(homes) })),
     initargs: [...new Set(classes.flatMap(({ gone }) => gone))],
-    slots: missing([...slots, ...inheritedSlots], definition.slots),
+    slots: namesMissing([...slots, ...inheritedSlots], definition.slots),
   };
-  if (sought.initargs.length + sought.slots.length === 0) return broken;
+  if (search.initargs.length + search.slots.length === 0) return broken;
   const goneOf = (use: InstanceUse) =>
-    classes.find(({ name }) => bareOf(name) === use.name)?.gone ?? sought.initargs;
+    classes.find(({ name }) => bareOf(name) === use.name)?.gone ?? search.initargs;
   for (const file of files) {
     const source = places.sourceText(file);
-    for (const use of source ? instanceUsesIn(source, places.features, sought) : [])
-      tell(broken, use, goneOf(use), places.siteAt(file, use.start));
+    for (const use of source ? instanceUsesIn(source, places.features, search) : [])
+      classifyUse(broken, use, goneOf(use), places.siteAt(file, use.start));
   }
   return broken;
 }
 
 /** Adds USE, at ROW, to BROKEN when it gives an initarg that is GONE, may give one, or names a slot. */
-function tell(
+function classifyUse(
   { unfit, unknown }: BrokenInstances,
   { keys, how, slot, name }: InstanceUse,
   gone: readonly string[],
   row: { at: string; text: string },
 ): void {
-  const lost = keys.find((key) => gone.includes(key));
+  const goneKey = keys.find((key) => gone.includes(key));
   if (slot !== undefined) unknown.push({ ...row, why: `names a slot ${slot}` });
-  else if (lost !== undefined && how === undefined)
-    unfit.push({ ...row, why: `:${lost} is no initarg of ${name} any more` });
-  else if (lost !== undefined || how === 'its arguments are computed')
+  else if (goneKey !== undefined && how === undefined)
+    unfit.push({ ...row, why: `:${goneKey} is no initarg of ${name} any more` });
+  else if (goneKey !== undefined || how === 'its arguments are computed')
     unknown.push({ ...row, ...(how !== undefined && { why: how }) });
 }

@@ -77,9 +77,12 @@ function slotsText(data: ClassSlotsData, offset: number): string {
   ];
   const lines = fittingRows(slots.map(slotText));
   const page = { offset, shown: lines.length, total: direct + inherited };
-  const [own, others] = [`Direct slots (${direct}):`, `Inherited slots (${inherited}):`];
-  const blocks = lines.map((text, index) => ({ header: slots[index]?.direct ? own : others, text }));
-  const headers = [direct > 0 && own, inherited > 0 && others].filter(Boolean).join('\n');
+  const [directHeader, inheritedHeader] = [`Direct slots (${direct}):`, `Inherited slots (${inherited}):`];
+  const blocks = lines.map((text, index) => ({
+    header: slots[index]?.direct ? directHeader : inheritedHeader,
+    text,
+  }));
+  const headers = [direct > 0 && directHeader, inherited > 0 && inheritedHeader].filter(Boolean).join('\n');
   return joinSections([
     head.filter(Boolean).join('\n'),
     page.total === 0
@@ -166,8 +169,8 @@ export function classHierarchy(image: Image) {
       const page = pageOf(args, context);
       const { direction, depth } = args;
       const [up, down] = [direction !== 'down', direction !== 'up'];
-      const asked = { name: args.class, ...packageOf(args), up, down, depth, ...page };
-      const reply = await image.call('class-hierarchy', asked, callOptions(context));
+      const request = { name: args.class, ...packageOf(args), up, down, depth, ...page };
+      const reply = await image.call('class-hierarchy', request, callOptions(context));
       return lookedUp(reply, (found) => ({ data: found, text: hierarchyText(found, page.offset) }));
     },
   });

@@ -25,8 +25,8 @@ function writtenArgument(text: string, number: number): WrittenArgument {
   if (string !== undefined) return { kind: 'string', text: string.replace(/\\(.)/gs, '$1') };
   if (NUMBER.test(form)) return { kind: 'number', text: form };
   if (form.startsWith('#\\') && form.length > 2) return { kind: 'character', text: form.slice(2) };
-  const listed = classOfLiteral(form, quoted !== null);
-  if (listed !== undefined) return { kind: 'name', text: listed };
+  const literalClass = classOfLiteral(form, quoted !== null);
+  if (literalClass !== undefined) return { kind: 'name', text: literalClass };
   if (NAME.test(form) && !form.startsWith('#'))
     return { kind: nameKind(form, quoted !== null, eql !== null), text: form };
   throw new CallError(
@@ -73,9 +73,9 @@ function dispatchText(data: Dispatch, offset: number, written: readonly string[]
   const { name, arglist, combination, precedence, form } = data;
   const refusal = refusalText(data, written);
   if (refusal !== undefined) return refusal;
-  const given = (data.arguments ?? []).join(', ');
+  const argumentList = (data.arguments ?? []).join(', ');
   const head = [
-    `${name} ${arglist} with ${given}`,
+    `${name} ${arglist} with ${argumentList}`,
     combination && `Method combination: ${combination}`,
     precedence && `Argument precedence: ${precedence}`,
     form && `Effective method: ${form}`,
@@ -117,22 +117,22 @@ function refusalText({ name, problem, detail, natures = [], arglist }: Dispatch,
 
 /** Returns the header of the methods; it says why a call signals an error, if it does. */
 function orderHeader({ name, total = 0, problem, detail }: Dispatch): string {
-  const only = `The applicable methods (${total}), most specific first:`;
+  const applicable = `The applicable methods (${total}), most specific first:`;
   switch (problem) {
     case undefined:
       return `Methods in the order in which they are entered (${total}):`;
     case 'none':
       return `No applicable method: a call of ${name} signals an error.`;
     case 'primary':
-      return `No primary method: a call of ${name} signals an error. ${only}`;
+      return `No primary method: a call of ${name} signals an error. ${applicable}`;
     case 'qualifiers':
-      return `The method ${detail} has qualifiers that the combination does not take: a call signals an error. ${only}`;
+      return `The method ${detail} has qualifiers that the combination does not take: a call signals an error. ${applicable}`;
     case 'error':
-      return `The method combination signals an error, and so does a call: ${detail}\n${only}`;
+      return `The method combination signals an error, and so does a call: ${detail}\n${applicable}`;
     case 'code':
-      return `The method combination orders them by code that can do more (${detail}), so it was not run. ${only}`;
+      return `The method combination orders them by code that can do more (${detail}), so it was not run. ${applicable}`;
     default:
-      return `The method combination is a ${detail}, of which only code of the program knows the order. ${only}`;
+      return `The method combination is a ${detail}, of which only code of the program knows the order. ${applicable}`;
   }
 }
 

@@ -5,9 +5,9 @@ import type { CallContext } from '../../kernel/tool.ts';
 import { mentionsIn } from '../../source/calls.ts';
 import type { SourceText } from '../../source/text.ts';
 import { callOptions } from '../calling.ts';
-import { askedNames } from '../definitions/asked-names.ts';
+import { parseQueries } from '../definitions/asked-names.ts';
 import { definitionsOf, withoutRepeats } from '../definitions/described.ts';
-import { lispFiles, lookingBudget } from '../definitions/in-workspace.ts';
+import { lispFiles, lookupBudget } from '../definitions/in-workspace.ts';
 import type { Origins } from '../definitions/origins.ts';
 import { foundValue, isLookupFailure, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
@@ -20,23 +20,23 @@ export interface NamingFile {
 }
 
 /** A text of more characters is not shown, only its place. */
-const TEXT = 2000;
+const TEXT_LIMIT = 2000;
 
 /** Returns the texts of the definitions of the name in ARGS, each with its place. */
-export async function ownTexts(
+export async function definitionTexts(
   { image, places }: Origins,
   args: { name: string; package?: string },
   context: CallContext,
 ): Promise<string[]> {
-  const [asked] = askedNames(args.name);
-  if (asked === undefined) return [];
-  const lookup = { name: asked.name, ...packageOf(args), offset: 0, limit: 0 };
+  const [query] = parseQueries(args.name);
+  if (query === undefined) return [];
+  const lookup = { name: query.name, ...packageOf(args), offset: 0, limit: 0 };
   const described = foundValue(await image.call('describe', lookup, callOptions(context)));
   if (isLookupFailure(described)) return [];
-  const rows = definitionsOf(described, places, asked, {}).map(({ methods: _, ...row }) => row);
+  const rows = definitionsOf(described, places, query, {}).map(({ methods: _, ...row }) => row);
   return withoutRepeats(rows.filter(({ text }) => text !== undefined)).map((row) => {
     const { at, name, note, text = '' } = row;
-    const shown = text.length > TEXT ? 'read_definition has its text.' : text;
+    const shown = text.length > TEXT_LIMIT ? 'read_definition has its text.' : text;
     return `${at}  ${name}${note ? ` (${note})` : ''}\n${shown}`;
   });
 }
@@ -49,12 +49,12 @@ export async function unloadedFiles(
   const { homes = [], files = [] } = facts;
   const loaded = new Set(files);
   const texts = [];
-  for await (const file of lispFiles(workspace, places, lookingBudget())) {
+  for await (const file of lispFiles(workspace, places, lookupBudget())) {
     const text = loaded.has(file) ? undefined : places.sourceText(file);
     if (text !== undefined) texts.push({ file, text });
   }
-  const planned = texts.flatMap(({ text }) => packagesUsing(text.text, homes));
-  return naming(facts, [...homes, ...planned], texts, places);
+  const usingPackages = texts.flatMap(({ text }) => packagesUsing(text.text, homes));
+  return filesNaming(facts, [...homes, ...usingPackages], texts, places);
 }
 
 /** Returns the test files that name the function of FACTS, for when no test is known to reach it. Frameworks can keep a
@@ -64,10 +64,10 @@ export function testsNaming({ places }: Origins, facts: ImpactData): NamingFile[
     const text = places.sourceText(file);
     return text === undefined ? [] : [{ file, text }];
   });
-  return naming(facts, facts.homes ?? [], texts, places);
+  return filesNaming(facts, facts.homes ?? [], texts, places);
 }
 
-function naming(
+function filesNaming(
   { name, files = [], kind }: ImpactData,
   homes: readonly string[],
   texts: readonly { file: string; text: SourceText }[],
@@ -82,7 +82,7 @@ function naming(
   });
 }
 
-/** Returns the packages that TEXT defines by forms that name one of HOMES, as a used package for example. */
+/** Returns the packages that TEXT_LIMIT defines by forms that name one of HOMES, as a used package for example. */
 function packagesUsing(text: string, homes: readonly string[]): string[] {
   return text.split(/^(?=\()/m).flatMap((form) => {
     const [head = '', name = ''] =

@@ -5,7 +5,7 @@ import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { type BrokenInstances, type ChangedFunction, usesOf } from './class-changes.ts';
 import type { NamingFile } from './impact-besides.ts';
 
-interface Located {
+interface LocatedUse {
   name?: string;
   at: string;
   text: string;
@@ -23,25 +23,25 @@ export interface Impact extends Partial<CheckedCalls> {
   ofMethod: boolean;
   recompile: { why: string; names: string[] };
   /** Functions that look up symbols by computed names, so they may call the definition; and how many there are. */
-  finding: Located[];
+  finding: LocatedUse[];
   findingCount: number;
-  methods: Located[];
+  methods: LocatedUse[];
   accessors: ChangedFunction[];
   /** Whether the new definition gives a structure another layout. */
   otherLayout: boolean;
   made: BrokenInstances;
   /** Places where sources name the definition, when it is a type. */
-  typeUses?: Located[] | undefined;
+  typeUses?: LocatedUse[] | undefined;
   slots?: string[];
   superclassesGone?: string[];
   superclassesCome?: string[];
   superclassesUnknown?: string[];
   subclassCount?: number;
-  subclasses?: Located[];
+  subclasses?: LocatedUse[];
   instances?: number;
   testSystems?: number;
   testsMore?: boolean;
-  tests: Located[];
+  tests: LocatedUse[];
   testCount: number;
   /** Names of tests that reached the definition in a run with coverage; undefined when it was not measured. */
   recorded?: string[] | undefined;
@@ -62,7 +62,7 @@ const OTHER_LAYOUT =
   'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.';
 
 /** At most this many tests are listed by default. */
-const TESTS = 5;
+const TEST_LIMIT = 5;
 
 /** A list in an answer. Its header ends with OF in parentheses, or with the number of rows. */
 interface Section {
@@ -71,10 +71,10 @@ interface Section {
   of?: string | number;
 }
 
-/** Renders IMPACT with at most LIMIT rows of each kind, and at most ASKED tests, the limit that the caller gave. */
-export function impactText(impact: Impact, limit: number, asked = TESTS): string {
+/** Renders IMPACT with at most LIMIT rows of each kind, and at most TEST_LIMIT tests, the caller's limit. */
+export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT): string {
   const { name, kind, lambdaList, recompile } = impact;
-  return laidOut(
+  return layOut(
     [
       `${name} [${kind ?? impact.class ?? 'TYPE'}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`,
       ...callSections(impact),
@@ -100,8 +100,8 @@ export function impactText(impact: Impact, limit: number, asked = TESTS): string
         of: impact.subclassCount ?? 0,
       },
       recompileText(recompile, limit),
-      testSection(impact, asked),
-      recordedText(impact.recorded, asked),
+      testSection(impact, testLimit),
+      recordedText(impact.recorded, testLimit),
       unloadedText(impact.unloaded, limit),
       ...impact.texts,
     ],
@@ -111,16 +111,19 @@ export function impactText(impact: Impact, limit: number, asked = TESTS): string
 
 /** Returns SECTIONS as one text that fits into an answer, with at most LIMIT rows per list. A list without rows is left
  *  out; a list cut short says how many rows are missing. */
-function laidOut(sections: (Section | string | false)[], limit: number): string {
-  const isList = (each: Section | string | false): each is Section => typeof each === 'object';
+function layOut(sections: (Section | string | false)[], limit: number): string {
+  const isList = (section: Section | string | false): section is Section => typeof section === 'object';
   const lists = sections.filter(isList);
-  const others = sections.reduce((sum, each) => sum + (typeof each === 'string' ? each.length + 2 : 0), 0);
+  const textLength = sections.reduce(
+    (sum, section) => sum + (typeof section === 'string' ? section.length + 2 : 0),
+    0,
+  );
   const shown = fittingLists(
     lists.map(({ rows }) => rows.slice(0, limit)),
-    others,
+    textLength,
   );
   const texts = new Map(lists.map((list, index) => [list, sectionText(list, shown[index] ?? [])]));
-  return joinSections(sections.map((each) => (isList(each) ? texts.get(each) : each)));
+  return joinSections(sections.map((section) => (isList(section) ? texts.get(section) : section)));
 }
 
 function sectionText({ header, rows, of = rows.length }: Section, shown: string[]): string {
@@ -140,11 +143,11 @@ function recompileText({ why, names }: Impact['recompile'], limit: number): stri
 }
 
 /** At most this many calls of a changed function are listed. */
-const UNFIT = 20;
+const UNFIT_LIMIT = 20;
 
 /** Returns the CALLS that no longer fit the function or cannot be checked; '' when all fit. */
 export function unfitText({ name, calls, unfit, unknown, perhaps }: { name: string } & CheckedCalls): string {
-  return laidOut(
+  return layOut(
     [
       {
         header: `Calls that no longer fit ${name}`,
@@ -154,7 +157,7 @@ export function unfitText({ name, calls, unfit, unknown, perhaps }: { name: stri
       { header: `Whether these fit ${name} cannot be told`, rows: unknown.map(callText) },
       { header: `What would not fit ${name}, if it is a call`, rows: perhaps.map(callText) },
     ],
-    UNFIT,
+    UNFIT_LIMIT,
   );
 }
 
@@ -175,10 +178,10 @@ function callSections(impact: Impact): (Section | string | false)[] {
     rows: unfit.map(callText),
     of: `${unfit.length} of ${counted(calls, 'call')}`,
   };
-  const untold = { header: 'Cannot be told', rows: unknown.map(callText) };
+  const undecided = { header: 'Cannot be told', rows: unknown.map(callText) };
   if (ofMethod) {
     const stays = `Calls go by the lambda list of the generic function, which stays: ${counted(calls, 'call')}.`;
-    return checked ? [stays, noLonger, untold] : [stays];
+    return checked ? [stays, noLonger, undecided] : [stays];
   }
   const uses = calls + unknown.length;
   if (uses + perhaps.length === 0)
@@ -190,7 +193,7 @@ function callSections(impact: Impact): (Section | string | false)[] {
     },
     checked && calls > 0 && unfit.length === 0 && `${counted(calls, 'call')} with known arguments: all fit.`,
     noLonger,
-    untold,
+    undecided,
     {
       header: "Would not fit, if it is a call: not in SBCL's cross references",
       rows: perhaps.map(callText),
@@ -198,14 +201,14 @@ function callSections(impact: Impact): (Section | string | false)[] {
   ];
 }
 
-function accessorSection(each: ChangedFunction): Section | string {
-  const { name, gone, kept, unfit, calls } = each;
+function accessorSection(accessor: ChangedFunction): Section | string {
+  const { name, gone, kept, unfit, calls } = accessor;
   if (!gone) {
     const of = `${unfit.length} of ${counted(calls, 'call')}`;
     return { header: `No longer fit ${name}`, rows: unfit.map(callText), of };
   }
   const loss = kept ? `${name} would no longer take instances of it` : `${name} would be gone`;
-  const rows = usesOf(each).map(callText);
+  const rows = usesOf(accessor).map(callText);
   return rows.length > 0 ? { header: `${loss}. Its uses`, rows } : `${loss}; nobody is known to call it.`;
 }
 
@@ -255,8 +258,8 @@ function testSection(impact: Impact, limit: number): string | false {
   if (testCount === 0)
     return `${impact.unloaded.length > 0 ? 'No test that is loaded' : 'No test'} is known to reach it.${more}`;
   const lines = listText(tests.slice(0, limit).map(locatedText), false);
-  const rest = testCount - Math.min(limit, tests.length);
-  return `Tests that reach it (${testCount}):\n${lines}${rest > 0 ? `\n  ... ${rest} more; limit tells them` : ''}${more}`;
+  const remaining = testCount - Math.min(limit, tests.length);
+  return `Tests that reach it (${testCount}):\n${lines}${remaining > 0 ? `\n  ... ${remaining} more; limit tells them` : ''}${more}`;
 }
 
 /** Returns the line on NAMES, tests that reached the definition when coverage was recorded. */
@@ -274,18 +277,20 @@ function unloadedText(files: readonly NamingFile[], limit: number): string | fal
 
 /** Returns at most LIMIT of FILES with their lines. */
 function filesText(files: readonly NamingFile[], limit: number): string {
-  const each = files.slice(0, limit).map(({ file, lines }) => `${file}:${lines.slice(0, LINES).join(',')}`);
+  const entries = files
+    .slice(0, limit)
+    .map(({ file, lines }) => `${file}:${lines.slice(0, LINE_LIMIT).join(',')}`);
   const more = files.length > limit ? ` and ${files.length - limit} more files` : '';
-  return each.join('  ') + more;
+  return entries.join('  ') + more;
 }
 
 /** At most this many lines per file are listed. */
-const LINES = 10;
+const LINE_LIMIT = 10;
 
 function callText({ caller, at, text, why }: CheckedCall): string {
   return [caller, at, text, why && `[${why}]`].filter(Boolean).join('  ');
 }
 
-function locatedText({ name, at, text, why }: Located): string {
+function locatedText({ name, at, text, why }: LocatedUse): string {
   return [name, at, text, why && `[${why}]`].filter(Boolean).join('  ');
 }

@@ -18,9 +18,9 @@ import type { Places, Site } from '../places.ts';
 import type { ReachedDefinitions } from '../tests/reached.ts';
 import { type CheckedCalls, calleeOf, checkedCalls } from './call-checks.ts';
 import { brokenInstances, changedFunctions, hasOtherLayout, hasOtherSuperclasses } from './class-changes.ts';
-import { ownTexts, testsNaming, unloadedFiles } from './impact-besides.ts';
+import { definitionTexts, testsNaming, unloadedFiles } from './impact-besides.ts';
 import { type Impact, impactText } from './impact-text.ts';
-import { calledByMethod, disagreeing } from './method-changes.ts';
+import { incongruentMethods, lambdaListWithMethod } from './method-changes.ts';
 
 const IMPACT_OF_CHANGE = {
   name: 'impact_of_change',
@@ -72,7 +72,7 @@ const IMPACT_OF_CHANGE = {
 const LIMIT = 30;
 
 /** At most this many callers are considered, more than any function has. */
-const MOST_CALLERS = 20_000;
+const CALLER_LIMIT = 20_000;
 
 export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
   const { image, places } = origins;
@@ -80,16 +80,16 @@ export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
     ...IMPACT_OF_CHANGE,
     handler: async (args, context) => {
       const limit = args.limit ?? LIMIT;
-      const asked = { name: args.name, ...packageOf(args), limit };
-      const reply = await image.call('impact', asked, callOptions(context));
+      const request = { name: args.name, ...packageOf(args), limit };
+      const reply = await image.call('impact', request, callOptions(context));
       const facts = foundValue(reply);
       if (isLookupFailure(facts)) return lookedUp(reply, () => ({ data: facts, text: '' }));
-      const changed = await new Investigation(image, places, facts, context).of(args);
+      const changed = await new Investigation(image, places, facts, context).run(args);
       const impact = {
         ...changed,
         recorded: reached.testsOf(facts.name),
         // A caller that gives the whole definition has read it already.
-        texts: args.definition === undefined ? await ownTexts(origins, args, context) : [],
+        texts: args.definition === undefined ? await definitionTexts(origins, args, context) : [],
         unloaded: facts.kind === undefined ? [] : await unloadedFiles(origins, facts),
         testsNaming: testsNaming(origins, facts),
       };
@@ -100,7 +100,7 @@ export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
 
 /** Checks the calls of the function NAME of package HOME against its present lambda list. Returns undefined when no
  *  calls or no lambda list are known. */
-export async function callsNow(
+export async function checkPresentCalls(
   image: Image,
   places: Places,
   { name, home }: { name: string; home: string },
@@ -128,7 +128,7 @@ class Investigation {
     this.#context = context;
   }
 
-  async of(
+  async run(
     args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
   ): Promise<Omit<Impact, 'texts' | 'unloaded' | 'testsNaming'>> {
     const { kind, natures = [], name, class: ofClass, type } = this.#facts;
@@ -144,24 +144,24 @@ class Investigation {
     if (ofType && kind !== undefined) {
       // A DEFTYPE leaves the function of that name as it is.
       const { kind: _, ...facts } = this.#facts;
-      return new Investigation(this.#image, this.#places, facts, this.#context).of(args);
+      return new Investigation(this.#image, this.#places, facts, this.#context).run(args);
     }
     const list = ofType ? undefined : this.#lambdaList(args, definition);
     const ofMethod = definition?.operator === 'DEFMETHOD';
     const callers = kind === undefined ? undefined : await this.#callers(name);
-    const called = ofMethod
-      ? calledByMethod(this.#facts, definition, this.#places.features, args.definition)
-      : this.#called(list);
-    const checked = callers && this.#checked(name, callers, called);
+    const accepted = ofMethod
+      ? lambdaListWithMethod(this.#facts, definition, this.#places.features, args.definition)
+      : this.#acceptedLambdaList(list);
+    const checked = callers && this.#checked(name, callers, accepted);
     return {
-      ...this.#common(),
-      checked: called !== undefined,
+      ...this.#commonFacts(),
+      checked: accepted !== undefined,
       ofMethod,
       ...checked,
       recompile: this.#recompile(callers, definition),
-      methods: disagreeing(this.#facts, list, ofMethod, (place) => this.#places.site(place)),
-      accessors: await changedFunctions(this.#facts, definition, (each, taken) =>
-        this.#checkedCalls(each, taken),
+      methods: incongruentMethods(this.#facts, list, ofMethod, (place) => this.#places.site(place)),
+      accessors: await changedFunctions(this.#facts, definition, (accessor, list) =>
+        this.#checkedCalls(accessor, list),
       ),
       otherLayout: hasOtherLayout(this.#facts, definition),
       made: brokenInstances(this.#facts, definition, this.#places),
@@ -174,20 +174,20 @@ class Investigation {
     args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
     { superclasses }: Definition,
   ): Promise<ImpactData> {
-    const asked = {
+    const request = {
       name: args.name,
       ...packageOf(args),
       limit: args.limit ?? LIMIT,
       redefined: true,
       superclasses,
     };
-    const found = foundValue(await this.#image.call('impact', asked, callOptions(this.#context)));
+    const found = foundValue(await this.#image.call('impact', request, callOptions(this.#context)));
     return isLookupFailure(found) ? this.#facts : found;
   }
 
   /** Checks the known calls of the function against LIST; undefined when the image does not know the function. */
   async calls(list: LambdaList): Promise<CheckedCalls | undefined> {
-    return this.#checkedCalls(this.#facts.name, this.#called(list));
+    return this.#checkedCalls(this.#facts.name, this.#acceptedLambdaList(list));
   }
 
   async #checkedCalls(name: string, list: LambdaList | undefined): Promise<CheckedCalls | undefined> {
@@ -195,7 +195,7 @@ class Investigation {
     return callers && this.#checked(name, callers, list);
   }
 
-  #common() {
+  #commonFacts() {
     const { name, kind, class: ofClass, arglist, finding = [], findingCount = 0 } = this.#facts;
     const { slots, subclassCount, subclasses = [], instances } = this.#facts;
     const { superclassesGone, superclassesCome, superclassesUnknown } = this.#facts;
@@ -272,7 +272,7 @@ class Investigation {
 
   /** Returns the lambda list that calls must fit if the definition has LIST. For a generic function with &key it
    *  includes the keywords of its methods. */
-  #called(list: LambdaList | undefined): LambdaList | undefined {
+  #acceptedLambdaList(list: LambdaList | undefined): LambdaList | undefined {
     if (list?.keys === undefined || this.#facts.kind !== 'GENERIC-FUNCTION') return list;
     const lists = (this.#facts.methods ?? []).map(({ arglist }) => parsedLambdaList(arglist));
     return {
@@ -287,7 +287,7 @@ class Investigation {
     const { home, ...callee } = partsOfName(name);
     const reply = await this.#image.call(
       'who-calls',
-      { name: readableName(callee), package: home, sites: true, offset: 0, limit: MOST_CALLERS },
+      { name: readableName(callee), package: home, sites: true, offset: 0, limit: CALLER_LIMIT },
       callOptions(this.#context),
     );
     const found = foundValue(reply);
@@ -298,8 +298,13 @@ class Investigation {
     const files = this.#facts.files ?? [];
     const { homes = [], naming = [] } = this.#facts;
     // The functions that name it are known only for the function itself, not for accessors of the class.
-    const own = name === this.#facts.name ? naming : [];
-    return checkedCalls(callers, { ...calleeOf(name, homes, files), naming: own }, list, this.#places);
+    const namingPlaces = name === this.#facts.name ? naming : [];
+    return checkedCalls(
+      callers,
+      { ...calleeOf(name, homes, files), naming: namingPlaces },
+      list,
+      this.#places,
+    );
   }
 
   /** Returns the functions that have the old definition compiled into them, and why. */

@@ -116,8 +116,8 @@ function expansionText({ expansion, expanded, operator }: MacroexpandData, mode:
 
 /** Describes NAME, an operator or variable in the place of a macro. */
 function operatorText(name: string, place: 'function' | 'variable', natures: string[]): string {
-  const wanted = place === 'variable' ? ['VARIABLE'] : ['FUNCTION', 'GENERIC-FUNCTION', 'SPECIAL OPERATOR'];
-  const nature = natures.find((each) => wanted.includes(each));
+  const expected = place === 'variable' ? ['VARIABLE'] : ['FUNCTION', 'GENERIC-FUNCTION', 'SPECIAL OPERATOR'];
+  const nature = natures.find((candidate) => expected.includes(candidate));
   if (nature !== undefined) return `${name} is a ${nature.toLowerCase()}.`;
   return `${name} is not defined as a ${place === 'variable' ? 'variable or symbol macro' : 'macro or function'}.`;
 }

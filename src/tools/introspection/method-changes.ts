@@ -9,26 +9,28 @@ import { type Features, readForm } from '../../source/form.ts';
 
 /** Returns the lambda list that calls of the generic function in FACTS must fit after the new method DEFINITION, whose
  *  TEXT is read under FEATURES. Returns undefined when no keyword of the method that it replaces is lost. */
-export function calledByMethod(
+export function lambdaListWithMethod(
   { methods = [], arglist }: ImpactData,
   definition: Definition | undefined,
   features: Features,
   text = '',
 ): LambdaList | undefined {
   const form = readForm(text, 0, features);
-  const meant = form && headOf(form, text)?.method;
-  const replaced = methods.find(({ place }) => namesIn(place.description ?? '') === meant);
-  const [own, old] = [arglist, replaced?.arglist].map((each) => each && parsedLambdaList(each));
-  const others = methods.filter((each) => each !== replaced).map((each) => parsedLambdaList(each.arglist));
+  const specializers = form && headOf(form, text)?.method;
+  const replaced = methods.find(({ place }) => namesIn(place.description ?? '') === specializers);
+  const [own, old] = [arglist, replaced?.arglist].map((text) => text && parsedLambdaList(text));
+  const others = methods
+    .filter((method) => method !== replaced)
+    .map((method) => parsedLambdaList(method.arglist));
   const lists = [own || undefined, definition?.lambdaList, ...others];
-  if (!own || !old || lists.some((each) => each?.otherKeys)) return undefined;
-  const keys = lists.flatMap((each) => each?.keys ?? []);
+  if (!own || !old || lists.some((list) => list?.otherKeys)) return undefined;
+  const keys = lists.flatMap((list) => list?.keys ?? []);
   return old.keys?.some((key) => !keys.includes(key)) ? { ...own, keys } : undefined;
 }
 
 /** Returns the methods of FACTS not congruent with the generic function, whose new lambda list is LIST. When OF_METHOD,
  *  LIST is that of a new method, and only it is checked. SITE returns the place of a method. */
-export function disagreeing(
+export function incongruentMethods(
   { methods = [], arglist }: ImpactData,
   list: LambdaList | undefined,
   ofMethod: boolean,

@@ -40,7 +40,7 @@ export interface Outside {
 }
 
 /** A search for the uses of one name. */
-export interface Asked {
+export interface UseQuery {
   /** The name, without its package. */
   used: string;
   /** Package names by nickname. */
@@ -52,22 +52,22 @@ export interface Asked {
 }
 
 /** Forms that declare things about names but do not use them. */
-const SAYING: ReadonlySet<string> = new Set([
+const DECLARING_OPERATORS: ReadonlySet<string> = new Set([
   ...['DECLAIM', 'PROCLAIM', 'IN-PACKAGE', 'DEFPACKAGE', 'EXPORT', 'UNEXPORT', 'IMPORT', 'SHADOW'],
   ...['SHADOWING-IMPORT', 'INTERN', 'UNINTERN'],
 ]);
 
 /** Returns the description of CALLER, a row for code outside functions, or undefined when it does not use the name. A
- *  row that only has the name as data is left out when TOLD, the names of other rows, already has its name. */
+ *  row that only has the name as data is left out when KNOWN_NAMES, the names of other rows, already has its name. */
 export function outside(
   caller: Caller,
-  asked: Asked,
+  query: UseQuery,
   places: Places,
-  told: ReadonlySet<string>,
+  knownNames: ReadonlySet<string>,
 ): Outside | undefined {
   const { file, form: number = -1, operator, kind, name = '', possible = false } = caller;
   if (operator !== undefined)
-    return possible && told.has(name)
+    return possible && knownNames.has(name)
       ? undefined
       : {
           name,
@@ -75,25 +75,25 @@ export function outside(
         };
   if (file === undefined) return { name, ...(kind && { kind }), ...(possible && { possible }) };
   const forms = places.forms(file);
-  const shown = places.fileName(file);
+  const fileName = places.fileName(file);
   const form = forms?.list[number];
-  if (forms && form && isUse(form, caller, asked, forms)) {
-    const described = describedForm(form, caller, asked, forms, shown);
-    return possible && told.has(described.name) ? undefined : described;
+  if (forms && form && isUse(form, caller, query, forms)) {
+    const described = describedForm(form, caller, query, forms, fileName);
+    return possible && knownNames.has(described.name) ? undefined : described;
   }
-  if (forms && (possible || asked.variable)) return undefined;
-  return { name: `top-level form of ${shown}`, ...(possible && { possible }) };
+  if (forms && (possible || query.variable)) return undefined;
+  return { name: `top-level form of ${fileName}`, ...(possible && { possible }) };
 }
 
 /** True when FORM may contain the use that CALLER stands for. A form that defines the name does not use it as data. */
 function isUse(
   form: TopLevelForm,
   { possible, changed }: Caller,
-  { used, variable }: Asked,
+  { used, variable }: UseQuery,
   { mentions }: Forms,
 ): boolean {
   const isAbout = bare(form.name ?? '') === used && (possible || form.operator.startsWith('DEF'));
-  if ((possible || variable) && (SAYING.has(form.operator) || isAbout)) return false;
+  if ((possible || variable) && (DECLARING_OPERATORS.has(form.operator) || isAbout)) return false;
   const { uses, definitions } = mentions(form, used);
   return uses.length > 0 || (!changed && !(possible && definitions > 0));
 }
@@ -101,14 +101,14 @@ function isUse(
 function describedForm(
   form: TopLevelForm,
   { names = [], possible }: Caller,
-  { used, packages, sites }: Asked,
+  { used, packages, sites }: UseQuery,
   forms: Forms,
   file: string,
 ): Outside {
   const line = forms.position(form.start).line;
   const home = packages[form.home] ?? form.home;
   const name = form.name && qualified(form.name, home);
-  const defined = name && (names.find((each) => each === name || bareOf(each) === bareOf(name)) ?? name);
+  const defined = name && (names.find((known) => known === name || bareOf(known) === bareOf(name)) ?? name);
   const isDefinition =
     defined &&
     bareOf(defined) !== used &&
@@ -163,7 +163,7 @@ function kindIn(
 ): Pick<Outside, 'kind' | 'part'> {
   if (!hasParts(form.operator)) return { kind: kindOf(form.operator) };
   const parts = uses.map(({ index }) => partAt(source, form, index));
-  const [part, ...others] = new Set(parts.filter((each) => each !== undefined));
+  const [part, ...others] = new Set(parts.filter((part) => part !== undefined));
   const kind = part !== undefined && others.length === 0 ? part : generalKind(form.operator);
   return { kind, part: part !== undefined };
 }

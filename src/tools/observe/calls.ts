@@ -9,7 +9,7 @@ import type {
 import { fewOf, fittingRows, joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { commonPrefix } from '../../source/qualified.ts';
-import { askedNames } from '../definitions/asked-names.ts';
+import { parseQueries } from '../definitions/asked-names.ts';
 import { packageOf } from '../lookup.ts';
 import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
 import { typesText } from './types.ts';
@@ -48,7 +48,7 @@ export async function observeCalls(
 /** Returns the function that TEXT names: TEXT itself, or the one that a form such as `(defmethod area (circle))`
  *  defines. Each recorded call lists its methods. Throws a CallError when the form defines nothing. */
 function functionNamed(text: string): string {
-  const [form, ...others] = text.startsWith('(') ? askedNames(text) : [];
+  const [form, ...others] = text.startsWith('(') ? parseQueries(text) : [];
   return form?.operator === undefined || others.length > 0 ? text : form.name;
 }
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CallError } from '../../errors.ts';
-import { answered, realPathOf } from '../../files/answering.ts';
+import { realPathOf, withFileTimeout } from '../../files/answering.ts';
 import { budgetOf } from '../../files/budget.ts';
 import { binaryKind, decode, encode, type FileText } from '../../files/text.ts';
 import { filesBelow } from '../../files/walk.ts';
@@ -327,6 +327,6 @@ function lineFinder(text: string): (index: number) => number {
 
 /** Returns the size of FILE in octets; 0 when it is gone. */
 async function sizeOf(file: string): Promise<number> {
-  const { size } = await answered(dirname(file), () => stat(file)).catch(() => ({ size: 0 }));
+  const { size } = await withFileTimeout(dirname(file), () => stat(file)).catch(() => ({ size: 0 }));
   return size;
 }

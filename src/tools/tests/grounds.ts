@@ -4,7 +4,7 @@ import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
 import type { Holds } from '../debug/hold.ts';
 import type { Places } from '../places.ts';
-import type { ToldWarnings } from '../told-warnings.ts';
+import type { ShownWarnings } from '../told-warnings.ts';
 import type { TestMemory } from './memory.ts';
 import type { ReachedDefinitions } from './reached.ts';
 
@@ -15,6 +15,6 @@ export interface Grounds {
   workspace: Workspace;
   holds: Holds;
   memory: TestMemory;
-  told: ToldWarnings;
+  shownWarnings: ShownWarnings;
   reached: ReachedDefinitions;
 }

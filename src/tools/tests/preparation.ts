@@ -68,7 +68,7 @@ function notPlanned(ending: Ending, places: Places): Result {
 }
 
 async function load(
-  { image, places, told }: Grounds,
+  { image, places, shownWarnings }: Grounds,
   asked: { name: string; force: boolean; restarts?: readonly string[] },
   context: CallContext,
 ): Promise<{ said: string; warned: boolean; failed?: Result; lacks?: boolean }> {
@@ -85,7 +85,7 @@ async function load(
   const { data } = reply;
   // Warnings of libraries compiled for the first time are not about this program.
   const warnings = (data.warnings ?? []).filter(({ file = '' }) => places.fileName(file) !== file);
-  const fresh = told.keep(warnings);
+  const fresh = shownWarnings.keep(warnings);
   return {
     warned: warnings.length > 0,
     said: joinSections([

@@ -8,7 +8,7 @@ import { bare } from '../../source/lexer.ts';
 import { bareOf, codeName, partsOfName } from '../../source/qualified.ts';
 import { treeOf } from '../../source/tree.ts';
 import { callOptions } from '../calling.ts';
-import { lispFiles, lookingBudget } from '../definitions/in-workspace.ts';
+import { lispFiles, lookupBudget } from '../definitions/in-workspace.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { NamedText, Places } from '../places.ts';
 import type { Grounds } from './grounds.ts';
@@ -71,7 +71,7 @@ async function settingOf(grounds: Grounds, asked: string, context: CallContext):
   const all = own.length > 0 ? own : loaded;
   if (all.length === 0) {
     // SBCL knows no file of a variable whose definition was evaluated last.
-    for await (const file of lispFiles(workspace, places, lookingBudget()))
+    for await (const file of lispFiles(workspace, places, lookupBudget()))
       all.push(...definitionsIn(file, symbol, places).filter(isOwn));
   }
   // The last definition in a file counts.

@@ -95,13 +95,21 @@ export function runTests(
     places,
     workspace,
     holds,
-    told,
+    shownWarnings,
     reached,
     editing,
     evaluating,
   }: Omit<Grounds, 'image' | 'memory'> & { editing: Tool; evaluating: Tool },
 ) {
-  const grounds: Grounds = { image, places, workspace, holds, memory: new TestMemory(), told, reached };
+  const grounds: Grounds = {
+    image,
+    places,
+    workspace,
+    holds,
+    memory: new TestMemory(),
+    shownWarnings,
+    reached,
+  };
   return defineTool({
     ...RUN_TESTS,
     raisedBy: ({ edits, then }) =>

@@ -8,7 +8,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions, limitOption } from '../calling.ts';
-import { errorOptions, heldOr } from '../debug/hold.ts';
+import { errorOptions, heldResultOr } from '../debug/hold.ts';
 import { isLookupFailure, lookupResult } from '../lookup.ts';
 import { coverageOf, coverageText, lostLine, mergedCoverage, recordedOf } from './coverage.ts';
 import type { Grounds } from './grounds.ts';
@@ -84,7 +84,9 @@ export class Run {
       }
       if (!this.#goesOn(reply, context)) {
         const held = reply.data.held !== undefined;
-        return heldOr(reply, { name: 'test-run', args, holds, places }, (ended) => this.#result(ended, held));
+        return heldResultOr(reply, { name: 'test-run', args, holds, places }, (ended) =>
+          this.#result(ended, held),
+        );
       }
       this.#outcomes.push(...withoutCallers(outcomesOf(reply.data, reply.ending)));
       this.#keepReached(reply);
