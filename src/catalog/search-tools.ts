@@ -97,7 +97,7 @@ export const SEARCH_TOOLS = {
       description: 'Maximum number of tools to return',
       default: 20,
       // Without a limit, code gets all tools.
-      defaultOnlyTold: true,
+      defaultOnlyDocumented: true,
     },
   ],
   required: [],

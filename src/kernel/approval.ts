@@ -16,18 +16,18 @@ export interface Question {
 /** A question that is not answered yet. */
 export interface OpenQuestion extends Question {
   /** Whether its approval can hold for the session. */
-  lasts: boolean;
+  allowsSession: boolean;
   /** Records in the audit log WHY the question closed unapproved, and which AUTHORITY closed it. Never throws. */
-  ended: (authority: Authority, why: string) => void;
+  recordRefusal: (authority: Authority, why: string) => void;
   /** The error text when nobody answers in time. */
-  late: string;
+  timeoutText: string;
 }
 
 /** The subject of a question: TOOL and the files that the call concerns, if any; the place is '' when they are unknown.
- *  NEEDED are the tools that must be allowed for the call. */
-interface About extends PlacesOf {
+ *  REQUIRED_TOOLS are the tools that must be allowed for the call. */
+interface QuestionSubject extends PlacesOf {
   tool: Tool;
-  needed: readonly Tool[];
+  requiredTools: readonly Tool[];
 }
 
 /** What a human answered (S2.12), or that nobody did (C29). A void answer does not count, as WHY says. FINGERPRINT is
@@ -41,7 +41,7 @@ export type Verdict =
 
 /** Returns the refusal of a call when nobody can be asked (C20). Callers from CODE are told to call the tool directly,
  *  where a human can be asked. */
-export function refusalText(question: About, code: boolean): string {
+export function refusalText(question: QuestionSubject, code: boolean): string {
   const { tool } = question;
   const needs = `Tool ${tool.name} is ${tool.safetyLevel} and needs a human's approval`;
   if (code) {
@@ -51,22 +51,22 @@ export function refusalText(question: About, code: boolean): string {
 }
 
 /** Returns the refusal of a call when a human was asked, but did not answer (C29). LATE: the time is over. */
-export function unansweredText(question: About, late = false): string {
+export function unansweredText(question: QuestionSubject, late = false): string {
   const { name, safetyLevel } = question.tool;
   const nobody = late ? 'Nobody answered in time' : 'Nobody answered the question';
   return `Tool ${name} is ${safetyLevel} and needs a human's approval. ${nobody}, so nothing was done. ${allowanceText(question)}`;
 }
 
 /** Returns what is added to a denial: clients that run without a person deny by themselves. */
-export function deniedHint(question: About): string {
+export function deniedHint(question: QuestionSubject): string {
   return `Nothing was done. If no person decided this, the client did by itself. ${allowanceText(question)}`;
 }
 
 /** At most this many files are named one by one. */
-const NAMED = 3;
+const MAX_NAMED_FILES = 3;
 
 /** Returns the sentence that says how a person allows such calls in advance, for each file concerned. */
-function allowanceText({ tool, needed, ...about }: About): string {
+function allowanceText({ tool, requiredTools, ...about }: QuestionSubject): string {
   if (tool.approvedAs !== undefined) {
     return `A person can allow it when the file that they start the server with defines it: --init FILE --allow ${tool.name}`;
   }
@@ -75,10 +75,10 @@ function allowanceText({ tool, needed, ...about }: About): string {
   const places = placesOf(about).map((place) =>
     place === undefined ? '' : `:${isLiteral(place) ? place : 'GLOB'}`,
   );
-  const told = places.length > NAMED ? [':GLOB'] : [...new Set(places)];
+  const suffixes = places.length > MAX_NAMED_FILES ? [':GLOB'] : [...new Set(places)];
   // Only tools with a preview can be allowed for single files.
-  const rules = needed.flatMap((each) =>
-    (each.preview ? told : ['']).map((place) => `--allow ${each.allowedAs ?? each.name}${place}`),
+  const rules = requiredTools.flatMap((tool) =>
+    (tool.preview ? suffixes : ['']).map((place) => `--allow ${tool.allowedAs ?? tool.name}${place}`),
   );
   return `A person can allow it when they start the server: ${rules.join(' ')}`;
 }

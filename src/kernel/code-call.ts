@@ -62,8 +62,8 @@ function argumentsFor(tool: Tool, args: Arguments, home: string | undefined): Ar
     // NIL for an unknown parameter must not count as absent, or nobody would notice the mistake.
     if (!given.has(key)) given.set(key, parameter ? argumentFor(parameter, value) : (value ?? false));
   }
-  const reads = tool.parameters.find(({ readsNames }) => readsNames);
-  if (reads && home !== undefined && !given.get(reads.name)) given.set(reads.name, home);
+  const packageArg = tool.parameters.find(({ readsNames }) => readsNames);
+  if (packageArg && home !== undefined && !given.get(packageArg.name)) given.set(packageArg.name, home);
   return Object.fromEntries(given);
 }
 
@@ -78,5 +78,5 @@ function findParameter(parameters: readonly Parameter[], name: string): Paramete
 function argumentFor({ type, items }: Pick<Parameter, 'type' | 'items'>, value: unknown): unknown {
   if (value === null && type === 'boolean') return false;
   if (value === null && type === 'array') return [];
-  return items && Array.isArray(value) ? value.map((each) => argumentFor(items, each)) : value;
+  return items && Array.isArray(value) ? value.map((item) => argumentFor(items, item)) : value;
 }

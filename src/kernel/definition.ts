@@ -1,12 +1,12 @@
 // Converts the definition of a tool to data, and reads it from untrusted data.
 
 import {
-  type Culprit,
   checkRequired,
-  culpritOf,
+  type MakeToolError,
   PARAMETER_TYPES,
   type Parameter,
   parameterList,
+  toolErrorFor,
 } from './parameter.ts';
 import { printable } from './schema.ts';
 import type { Tool } from './tool.ts';
@@ -30,25 +30,25 @@ export function definitionOf(tool: Tool): Definition {
 /** Returns DATA as a definition for defineTool, which checks the rest. Throws a CallError that names the mistake. */
 export function readDefinition(data: unknown): Definition {
   const { name, description, parameters, required, safetyLevel, categories } = fieldsOf(data);
-  const culprit = culpritOf(printable(textOf(name)));
+  const toolError = toolErrorFor(printable(textOf(name)));
   const size = JSON.stringify(data).length;
   if (size > DEFINITION_LIMIT) {
-    throw culprit(
+    throw toolError(
       `has a definition of ${size} characters as JSON; ${DEFINITION_LIMIT} are the most. Shorten its texts.`,
     );
   }
   if (typeof name !== 'string' || typeof description !== 'string' || !isListOf(isString, categories)) {
-    throw culprit('must have a name and a description that are strings, and a list of categories.');
+    throw toolError('must have a name and a description that are strings, and a list of categories.');
   }
   if (name.length > NAME_LIMIT) {
-    throw culprit(`has a name of ${name.length} characters; ${NAME_LIMIT} are the most.`);
+    throw toolError(`has a name of ${name.length} characters; ${NAME_LIMIT} are the most.`);
   }
-  const listed = parameterList(parameters, culprit);
-  checkRequired(required, culprit);
+  const parameterData = parameterList(parameters, toolError);
+  checkRequired(required, toolError);
   return {
     name,
     description,
-    parameters: listed.map((each) => readParameter(each, culprit)),
+    parameters: parameterData.map((each) => readParameter(each, toolError)),
     required,
     safetyLevel: textOf(safetyLevel) as Definition['safetyLevel'],
     categories,
@@ -69,8 +69,8 @@ function textOf(value: unknown): string {
 const isString = (value: unknown): value is string => typeof value === 'string';
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-function isListOf<Value>(is: (value: unknown) => value is Value, list: unknown): list is Value[] {
-  return Array.isArray(list) && list.every(is);
+function isListOf<Value>(isItem: (value: unknown) => value is Value, list: unknown): list is Value[] {
+  return Array.isArray(list) && list.every(isItem);
 }
 
 /** Optional fields of a parameter: a validity check, and the words for a valid value. */
@@ -87,17 +87,17 @@ const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean
 const PARAMETER_NAME = /^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$/;
 
 /** Returns DATA as a parameter. checkTool checks its type, and that it has a name. */
-function readParameter(data: unknown, culprit: Culprit): Parameter {
+function readParameter(data: unknown, toolError: MakeToolError): Parameter {
   const { name, type, ...fields } = fieldsOf(data);
   if (isString(name) && name !== '' && !PARAMETER_NAME.test(name)) {
-    throw culprit(
+    throw toolError(
       `has a parameter '${printable(name)}', whose name must be a letter, then up to 63 of a to z, A to Z, 0 to 9, _, . and -.`,
     );
   }
   const options = Object.entries(OPTIONS).filter(([field]) => fields[field] !== undefined);
-  for (const [field, [fits, words]] of options) {
-    if (!fits(fields[field])) {
-      throw culprit(
+  for (const [field, [isValid, words]] of options) {
+    if (!isValid(fields[field])) {
+      throw toolError(
         `has a parameter '${printable(textOf(name))}' with a wrong ${field}, which must be ${words}.`,
       );
     }

@@ -169,7 +169,7 @@ export class Executor {
     // The preview fails when its subject is gone by now.
     const unknown: PlacesOf = tool.preview ? { place: '' } : {};
     const preview: PlacesOf = await previewOf(call).catch(() => unknown);
-    const about = { ...preview, tool, needed: this.#needed(call) };
+    const about = { ...preview, tool, requiredTools: this.#needed(call) };
     if (verdict.kind === 'unanswered') return this.#refuse(call, 'nobody', unansweredText(about));
     return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint(about) };
   }
@@ -177,16 +177,16 @@ export class Executor {
   /** Returns a failure with the question whether CALL may do what PREVIEW shows; recorded if nobody can be asked. */
   #asked(call: Call, preview: Shown): Settled {
     const { tool, args, caller, context } = call;
-    const about = { ...preview, tool, needed: this.#needed(call) };
+    const about = { ...preview, tool, requiredTools: this.#needed(call) };
     const refusal = refusalText(about, caller === 'code');
     const kept = { ...call, args: withinBound(args), context: {} };
-    const ended = (authority: Authority, why: string) => {
+    const recordRefusal = (authority: Authority, why: string) => {
       try {
         this.#refuse(kept, authority, why);
       } catch {} // Nobody awaits this. The next call fails if it cannot be recorded.
     };
-    const late = unansweredText(about, true);
-    const question = { tool, args, preview, lasts: this.#lasts(preview), ended, late };
+    const timeoutText = unansweredText(about, true);
+    const question = { tool, args, preview, allowsSession: this.#lasts(preview), recordRefusal, timeoutText };
     return {
       ...(context.canAsk === false ? this.#refuse(call, 'cannot ask', refusal) : failure(refusal)),
       question,

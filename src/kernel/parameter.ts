@@ -16,7 +16,7 @@ export interface Parameter {
   /** The handler's value when the argument is absent. */
   default?: string | number | boolean;
   /** The default is for documentation: the handler itself interprets an absent argument. */
-  defaultOnlyTold?: boolean;
+  defaultOnlyDocumented?: boolean;
   /** Of an array: the type of its items, and the members of object items. */
   items?: { type: ParameterType; properties?: readonly Parameter[]; required?: readonly string[] };
   minimum?: number;
@@ -39,73 +39,73 @@ interface Values {
 }
 
 /** The TypeScript type of a parameter's argument. */
-type ValueOf<Each extends Parameter> = Each extends { openEnum: true }
-  ? Values[Each['type']]
-  : Each extends { enum: readonly (infer Value)[] }
+type ValueOf<Param extends Parameter> = Param extends { openEnum: true }
+  ? Values[Param['type']]
+  : Param extends { enum: readonly (infer Value)[] }
     ? Value
-    : Each extends { type: 'array'; items: { type: infer Item extends ParameterType } }
+    : Param extends { type: 'array'; items: { type: infer Item extends ParameterType } }
       ? readonly Values[Item][]
-      : Values[Each['type']];
+      : Values[Param['type']];
 
 /** The parameter's name if the handler always gets its argument, else never. */
-type SureName<Each extends Parameter, Needed> = Each['name'] extends Needed
-  ? Each['name']
-  : Each extends { defaultOnlyTold: true }
+type SureName<Param extends Parameter, RequiredNames> = Param['name'] extends RequiredNames
+  ? Param['name']
+  : Param extends { defaultOnlyDocumented: true }
     ? never
-    : Each extends { default: string | number | boolean }
-      ? Each['name']
+    : Param extends { default: string | number | boolean }
+      ? Param['name']
       : never;
 
-/** The type of the arguments that a handler with the parameters LIST and the required NEEDED gets. For lists without
- *  literal types it is Arguments. */
+/** The type of the arguments that a handler with the parameters LIST and the required REQUIRED_NAMES gets. For lists
+ *  without literal types it is Arguments. */
 export type ArgumentsOf<
   List extends readonly Parameter[],
-  Needed extends readonly string[],
+  RequiredNames extends readonly string[],
 > = string extends List[number]['name']
   ? Arguments
   : {
-      readonly [Each in List[number] as SureName<Each, Needed[number]>]: ValueOf<Each>;
+      readonly [Each in List[number] as SureName<Each, RequiredNames[number]>]: ValueOf<Each>;
     } & {
       readonly [Each in List[number] as Exclude<
         Each['name'],
-        SureName<Each, Needed[number]>
+        SureName<Each, RequiredNames[number]>
       >]?: ValueOf<Each>;
     };
 
 /** Creates an error that says what is wrong with a certain tool. */
-export type Culprit = (what: string) => CallError;
+export type MakeToolError = (what: string) => CallError;
 
-/** Returns the Culprit for the tool NAME. */
-export function culpritOf(name: unknown): Culprit {
+/** Returns the MakeToolError for the tool NAME. */
+export function toolErrorFor(name: unknown): MakeToolError {
   return (what) => new CallError(`Tool ${JSON.stringify(name)} ${what}`);
 }
 
-/** Returns PARAMETERS if it is a list, else throws an error from CULPRIT (S2.6). */
-export function parameterList<Item>(parameters: readonly Item[] | unknown, culprit: Culprit): Item[] {
-  if (!Array.isArray(parameters)) throw culprit('must have a list of parameters.');
+/** Returns PARAMETERS if it is a list, else throws an error from TOOL_ERROR (S2.6). */
+export function parameterList<Item>(parameters: readonly Item[] | unknown, toolError: MakeToolError): Item[] {
+  if (!Array.isArray(parameters)) throw toolError('must have a list of parameters.');
   return parameters;
 }
 
-/** Throws an error from CULPRIT unless REQUIRED is a list of strings (S2.3). */
-export function checkRequired(required: unknown, culprit: Culprit): asserts required is string[] {
+/** Throws an error from TOOL_ERROR unless REQUIRED is a list of strings (S2.3). */
+export function checkRequired(required: unknown, toolError: MakeToolError): asserts required is string[] {
   if (!Array.isArray(required) || !required.every((name) => typeof name === 'string')) {
-    throw culprit('must have a list of the names of required parameters.');
+    throw toolError('must have a list of the names of required parameters.');
   }
 }
 
-/** Throws an error from CULPRIT unless PARAMETERS and REQUIRED are valid for a tool (S2.3, S2.5, S2.6). */
-export function checkParameters(parameters: unknown, required: unknown, culprit: Culprit): void {
+/** Throws an error from TOOL_ERROR unless PARAMETERS and REQUIRED are valid for a tool (S2.3, S2.5, S2.6). */
+export function checkParameters(parameters: unknown, required: unknown, toolError: MakeToolError): void {
   const names = new Set<string>();
-  for (const parameter of parameterList<Parameter | null>(parameters, culprit)) {
+  for (const parameter of parameterList<Parameter | null>(parameters, toolError)) {
     const { name, type } = parameter ?? {};
-    if (typeof name !== 'string' || name === '') throw culprit('has a parameter without a name.');
-    if (names.has(name)) throw culprit(`has two parameters named '${name}'.`);
+    if (typeof name !== 'string' || name === '') throw toolError('has a parameter without a name.');
+    if (names.has(name)) throw toolError(`has two parameters named '${name}'.`);
     names.add(name);
     if (!PARAMETER_TYPES.some((each) => each === type)) {
-      throw culprit(`has a parameter '${name}' of type ${type}; valid are ${PARAMETER_TYPES.join(', ')}.`);
+      throw toolError(`has a parameter '${name}' of type ${type}; valid are ${PARAMETER_TYPES.join(', ')}.`);
     }
   }
-  checkRequired(required, culprit);
+  checkRequired(required, toolError);
   const stray = required.find((name) => !names.has(name));
-  if (stray !== undefined) throw culprit(`requires '${stray}', which is not one of its parameters.`);
+  if (stray !== undefined) throw toolError(`requires '${stray}', which is not one of its parameters.`);
 }

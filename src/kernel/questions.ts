@@ -14,7 +14,7 @@ const SERVER_ENDS = 'Nobody had answered when the server ended, so nothing was d
 const LIMIT = 100;
 
 /** What is kept of a question until it is answered: without its arguments and the full preview, which may be large. */
-export interface AskedQuestion extends Pick<OpenQuestion, 'tool' | 'ended' | 'late'> {
+export interface AskedQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefusal' | 'timeoutText'> {
   preview: Omit<Shown, 'whole' | 'lines'>;
   /** The messages that the human has not seen yet. */
   pages: readonly string[];
@@ -41,12 +41,12 @@ interface Open {
 
 /** Returns what is kept of QUESTION, with REST. */
 export function askedQuestion(
-  { tool, args, ended, late, preview }: OpenQuestion,
+  { tool, args, recordRefusal, timeoutText, preview }: OpenQuestion,
   rest: Pick<AskedQuestion, 'pages' | 'lasting' | 'closed'>,
 ): AskedQuestion {
   const { whole, lines, ...kept } = preview;
   const given = visibleJson(JSON.stringify(args));
-  const asked = { tool, preview: kept, ended, late, ...rest };
+  const asked = { tool, preview: kept, recordRefusal, timeoutText, ...rest };
   return given.length <= GIVEN_LIMIT ? { ...asked, given } : asked;
 }
 
@@ -93,8 +93,8 @@ export class OpenQuestions {
   #end(id: string, why?: string): void {
     const question = this.#close(id)?.question;
     question?.closed();
-    if (why === undefined) question?.ended('timed out', question.late);
-    else question?.ended('nobody', why);
+    if (why === undefined) question?.recordRefusal('timed out', question.timeoutText);
+    else question?.recordRefusal('nobody', why);
   }
 
   /** Closes the question of ID and returns it. Throws a CallError unless it was open and about SUBJECT. */
@@ -107,7 +107,7 @@ export class OpenQuestions {
     }
     if (open.subject !== subject) {
       open.question.closed();
-      open.question.ended('nobody', OTHER_CALL);
+      open.question.recordRefusal('nobody', OTHER_CALL);
       throw new CallError(OTHER_CALL);
     }
     return open.question;

@@ -103,7 +103,7 @@ export function validateArguments(tool: Signature, args: unknown): Arguments {
 
 /** Returns ARGS, which are valid, with the defaults of absent parameters. */
 export function withDefaults({ parameters }: Pick<Signature, 'parameters'>, args: Arguments): Arguments {
-  const filled = parameters.filter((each) => each.default !== undefined && !each.defaultOnlyTold);
+  const filled = parameters.filter((each) => each.default !== undefined && !each.defaultOnlyDocumented);
   return { ...Object.fromEntries(filled.map((each) => [each.name, each.default])), ...args };
 }
 

@@ -6,9 +6,9 @@ import {
   type Arguments,
   type ArgumentsOf,
   checkParameters,
-  culpritOf,
   type Parameter,
   parameterList,
+  toolErrorFor,
 } from './parameter.ts';
 
 export const SAFETY_LEVELS = ['safe', 'cautious', 'dangerous'] as const;
@@ -208,21 +208,21 @@ export function firstSentence(text: unknown): string {
 /** Returns TOOL if it is valid. Throws a CallError that names a mistake (S2.2 to S2.6, S4.2). */
 export function checkTool(tool: Tool): Tool {
   checkObject(tool);
-  const culprit = culpritOf(tool.name);
+  const toolError = toolErrorFor(tool.name);
   if (typeof tool.name !== 'string' || !NAME.test(tool.name)) {
-    throw culprit('must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.');
+    throw toolError('must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.');
   }
-  if (!tool.description) throw culprit('must have a description.');
-  parameterList(tool.parameters, culprit);
-  if (typeof tool.handler !== 'function') throw culprit('must have a handler.');
+  if (!tool.description) throw toolError('must have a description.');
+  parameterList(tool.parameters, toolError);
+  if (typeof tool.handler !== 'function') throw toolError('must have a handler.');
   if (!SAFETY_LEVELS.includes(tool.safetyLevel)) {
-    throw culprit(`has the safety level ${tool.safetyLevel}; valid are ${SAFETY_LEVELS.join(', ')}.`);
+    throw toolError(`has the safety level ${tool.safetyLevel}; valid are ${SAFETY_LEVELS.join(', ')}.`);
   }
   if (!COMPLEXITIES.includes(tool.complexity)) {
-    throw culprit(`has the complexity ${tool.complexity}; valid are ${COMPLEXITIES.join(', ')}.`);
+    throw toolError(`has the complexity ${tool.complexity}; valid are ${COMPLEXITIES.join(', ')}.`);
   }
-  if (!(tool.limitMs > 0)) throw culprit(`has the limit ${tool.limitMs}; it must be milliseconds above 0.`);
-  checkParameters(tool.parameters, tool.required, culprit);
+  if (!(tool.limitMs > 0)) throw toolError(`has the limit ${tool.limitMs}; it must be milliseconds above 0.`);
+  checkParameters(tool.parameters, tool.required, toolError);
   return tool;
 }
 

@@ -87,7 +87,7 @@ export class Approvals {
       const result = await send(form, questions.seconds * 1000);
       if (result === undefined || !questions.waits(id)) {
         questions.expire(id);
-        throw new CallError(question.late);
+        throw new CallError(question.timeoutText);
       }
       answer = this.#read(questions.take(id, subject), subject, result);
     }
@@ -139,7 +139,7 @@ export class Approvals {
     const seen = whole && surelySeen(message, room);
     const lasting = lastingText(question);
     const told = fits({ lines: [lasting] }, { ...room, rows: 1, columns: room.columns - INDENT });
-    const lasts = question.lasts && this.#options.session && seen && told;
+    const lasts = question.allowsSession && this.#options.session && seen && told;
     const asked = askedQuestion(question, {
       pages: more,
       closed: 'path' in file ? file.remove : () => {},

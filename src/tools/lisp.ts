@@ -79,7 +79,7 @@ function lispTool(
   return defineTool({
     ...definition,
     // The handler in the image gets exactly the arguments given, without defaults (S2.7).
-    parameters: parameters.map((each) => ({ ...each, defaultOnlyTold: true })),
+    parameters: parameters.map((each) => ({ ...each, defaultOnlyDocumented: true })),
     // The image has its own limit for everything that runs in it.
     limitMs: Number.POSITIVE_INFINITY,
     handler: async (args, context) => {

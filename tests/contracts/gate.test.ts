@@ -270,7 +270,7 @@ describe('records', () => {
     const outcome = await new Executor(registry, { audit }).execute('probe', { symbol: 'car' });
     const question = outcome.success ? undefined : outcome.question;
     expect(question).toBeDefined();
-    expect(question?.ended('timed out', 'too late')).toBeUndefined();
+    expect(question?.recordRefusal('timed out', 'too late')).toBeUndefined();
   });
 
   test('a call that is cancelled before it runs leaves no record', async () => {

@@ -15,7 +15,7 @@ const DESCRIPTION = {
     { name: 'limit', type: 'integer', description: 'Can be given' },
     { name: 'timeout', type: 'number', description: 'Can be given' },
     { name: 'mode', type: 'string', description: 'Has a default', enum: ['one', 'all'], default: 'all' },
-    { name: 'told', type: 'number', description: 'A default told', default: 20, defaultOnlyTold: true },
+    { name: 'told', type: 'number', description: 'A default told', default: 20, defaultOnlyDocumented: true },
     { name: 'kind', type: 'string', description: 'Any string', enum: ['a', 'b'], openEnum: true },
     { name: 'names', type: 'array', description: 'Strings', items: { type: 'string' } },
     { name: 'things', type: 'array', description: 'Anything' },

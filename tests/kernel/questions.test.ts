@@ -19,9 +19,9 @@ const question = (place: string): OpenQuestion => ({
   tool: probe().tool,
   args: {},
   preview: shown({ text: `at ${place}`, place, fingerprint: '' }),
-  lasts: true,
-  ended: (authority, why) => void ended.push([place, authority, why]),
-  late: 'too late',
+  allowsSession: true,
+  recordRefusal: (authority, why) => void ended.push([place, authority, why]),
+  timeoutText: 'too late',
 });
 const asked = (place: string, closed = () => {}): AskedQuestion =>
   askedQuestion(question(place), { pages: [], closed });

@@ -63,7 +63,14 @@ const FILE = { path: '/state/previews/12ab.diff', remove: () => {} };
 const OWN_FILE = 'All of it: /state/previews/12ab.diff';
 
 function question(preview: Preview): OpenQuestion {
-  return { tool: probe().tool, args: {}, preview: shown(preview), lasts: true, ended: () => {}, late: '' };
+  return {
+    tool: probe().tool,
+    args: {},
+    preview: shown(preview),
+    allowsSession: true,
+    recordRefusal: () => {},
+    timeoutText: '',
+  };
 }
 
 const text = (content: string) => decode(Buffer.from(content));
