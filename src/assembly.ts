@@ -118,7 +118,7 @@ export function assemble(config: Config, surroundings: Surroundings = {}): Assem
 /** Registers the contract's eighteen tools with ASSEMBLY, and the other built-in tools apart from these (C5, S4.9). */
 export function registerBuiltIns({ registry, catalog, grounds }: Assembly): void {
   for (const tool of agentQTools(grounds)) registry.register(tool);
-  for (const tool of [...furtherTools(grounds), searchToolsTool(catalog)]) registry.registerApart(tool);
+  for (const tool of [...furtherTools(grounds), searchToolsTool(catalog)]) registry.registerUncounted(tool);
 }
 
 /** Returns the parts for CONFIG with the tools of REGISTRY, whose catalog is CATALOG. */
@@ -175,7 +175,7 @@ export function assembleParts(
     history,
     intents,
     confinement: sandboxText(config),
-    pendingEdits: (file: string) => questions.about(file),
+    pendingEdits: (file: string) => questions.previewsAbout(file),
     matchMs,
   };
   return { image, registry, catalog, executor, grounds, questions };

@@ -2,7 +2,7 @@
 
 import type { Authority } from './audit.ts';
 import type { Arguments } from './parameter.ts';
-import type { Shown } from './shown.ts';
+import type { RenderedPreview } from './shown.ts';
 import { type PlacesOf, placesOf } from './standing.ts';
 import type { Tool } from './tool.ts';
 
@@ -10,7 +10,7 @@ import type { Tool } from './tool.ts';
 export interface Question {
   tool: Tool;
   args: Arguments;
-  preview: Shown;
+  preview: RenderedPreview;
 }
 
 /** A question that is not answered yet. */

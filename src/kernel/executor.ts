@@ -3,15 +3,15 @@
 import { CallError, ImageError, messageOf, SetupError } from '../errors.ts';
 import { deniedHint, refusalText, unansweredText, type Verdict } from './approval.ts';
 import type { AuditedCall, AuditTrail, Authority } from './audit.ts';
-import { carriesNotices, type Outcome, type Settled, toResult } from './outcome.ts';
+import { type BareOutcome, carriesNotices, type Outcome, toResult } from './outcome.ts';
 import type { Arguments } from './parameter.ts';
 import type { ToolRegistry } from './registry.ts';
 import { boundText } from './reply.ts';
 import { printable, validateArguments, withDefaults } from './schema.ts';
-import { argumentsPreview, type Shown, shown } from './shown.ts';
+import { argumentsPreview, type RenderedPreview, renderPreview } from './shown.ts';
 import { type PlacesOf, placesOf, type StandingApprovals } from './standing.ts';
 import { withinLimit } from './time-limit.ts';
-import { type CallContext, type Preview, raised, type SafetyLevel, type Tool } from './tool.ts';
+import { type CallContext, type Preview, type SafetyLevel, type Tool, withRaisedLevel } from './tool.ts';
 
 export type Decision = 'run' | 'ask';
 
@@ -73,12 +73,14 @@ export class Executor {
     const outcome = await this.#run(name, args, { context, caller: 'client', verdict });
     this.#options.onEnd?.({ tool: name, args, success: outcome.success, data: outcome.data });
     // Nobody reads the answer of a cancelled call, so notices wait.
-    const told = carriesNotices(outcome) && !context.signal?.aborted;
+    const deliversNotices = carriesNotices(outcome) && !context.signal?.aborted;
     const changes = outcome.changed === undefined ? [] : [changesText(outcome.changed)];
     const notes = outcome.note === undefined ? [] : [outcome.note];
     const remark = await this.#options.remark?.(outcome.success ? outcome.text : outcome.error);
     if (remark !== undefined) notes.push(remark);
-    const notices = told ? (this.#options.takeNotices?.() ?? []).map((notice) => boundText(notice)) : [];
+    const notices = deliversNotices
+      ? (this.#options.takeNotices?.() ?? []).map((notice) => boundText(notice))
+      : [];
     return { ...outcome, notices: [...changes, ...notes, ...notices] };
   }
 
@@ -89,26 +91,30 @@ export class Executor {
     return { ...outcome, notices: [] };
   }
 
-  async #run(name: string, args: unknown, how: Omit<Call, 'tool' | 'registered' | 'args'>): Promise<Settled> {
+  async #run(
+    name: string,
+    args: unknown,
+    how: Omit<Call, 'tool' | 'registered' | 'args'>,
+  ): Promise<BareOutcome> {
     try {
       await this.#options.ready;
       const registered = this.#registry.getTool(name);
       if (registered === null) return failure(`Unknown tool: ${printable(String(name))}`);
       const valid = validateArguments(registered, args);
-      const tool = raised(registered, valid);
+      const tool = withRaisedLevel(registered, valid);
       const call = { tool, registered, args: valid, ...how };
-      const level = tool.onlyLooks?.(call.args) ? 'safe' : tool.safetyLevel;
+      const level = tool.isReadOnly?.(call.args) ? 'safe' : tool.safetyLevel;
       const decision = decide(level, this.#options.ask ?? 'dangerous');
       // A human's decision on the call counts even if its tool needs no approval any more.
-      const free = decision === 'run' && how.verdict === undefined;
-      return free ? await this.#perform(call, 'level') : await this.#performApproved(call);
+      const runsUnasked = decision === 'run' && how.verdict === undefined;
+      return runsUnasked ? await this.#perform(call, 'level') : await this.#performApproved(call);
     } catch (error) {
       return failure(errorText(error));
     }
   }
 
   /** Runs CALL if a human allows it. The human may have changed its arguments (S2.12). */
-  async #performApproved(call: Call): Promise<Settled> {
+  async #performApproved(call: Call): Promise<BareOutcome> {
     const { tool, verdict } = call;
     const { standing } = this.#options;
     if (verdict !== undefined && verdict.kind !== 'approved' && verdict.kind !== 'modified') {
@@ -117,46 +123,48 @@ export class Executor {
     const preview = await previewOf(call);
     if (verdict === undefined) {
       if (preview.free) return this.#perform(withFingerprint(call, preview), 'nothing at stake');
-      return this.#standsFor(call, preview)
+      return this.#isStandingApproved(call, preview)
         ? this.#perform(withFingerprint(call, preview), 'standing')
-        : this.#asked(call, shown(preview));
+        : this.#questionOutcome(call, renderPreview(preview));
     }
     if (verdict.fingerprint !== undefined && verdict.fingerprint !== preview.fingerprint) {
       const text = `What ${tool.name} was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.`;
       return this.#refuse(call, 'human', text);
     }
     if (verdict.kind === 'modified') return this.#performChanged(call, verdict.args);
-    if (verdict.session && this.#lasts(shown(preview))) {
-      for (const each of this.#needed(call))
-        standing?.allowForSession(approvedAs(each), ...placesOf(preview));
+    if (verdict.session && this.#canHoldForSession(renderPreview(preview))) {
+      for (const requiredTool of this.#requiredTools(call))
+        standing?.allowForSession(approvedAs(requiredTool), ...placesOf(preview));
     }
     return this.#perform(withFingerprint(call, preview), 'human');
   }
 
   /** Returns the tools that standing approvals must cover for CALL. When `raisedBy` raised its level, that includes the
    *  tool as registered, if this needs an approval by itself. */
-  #needed({ tool, registered }: Call): Tool[] {
-    const own =
+  #requiredTools({ tool, registered }: Call): Tool[] {
+    const registeredRuns =
       tool === registered || decide(registered.safetyLevel, this.#options.ask ?? 'dangerous') === 'run';
-    return own ? [tool] : [tool, registered];
+    return registeredRuns ? [tool] : [tool, registered];
   }
 
   /** True when standing approvals cover what PREVIEW shows of CALL. */
-  #standsFor(call: Call, preview: Preview): boolean {
+  #isStandingApproved(call: Call, preview: Preview): boolean {
     const { standing } = this.#options;
-    return this.#needed(call).every((each) => standing?.covers(approvedAs(each), ...placesOf(preview)));
+    return this.#requiredTools(call).every((requiredTool) =>
+      standing?.covers(approvedAs(requiredTool), ...placesOf(preview)),
+    );
   }
 
   /** Runs CALL with ARGS, which a human gave instead of its own. */
-  async #performChanged(call: Call, args: unknown): Promise<Settled> {
+  async #performChanged(call: Call, args: unknown): Promise<BareOutcome> {
     try {
       const context = { ...call.context, changedByHuman: true };
       const { registered } = call;
       const valid = validateArguments(registered, args);
-      const changed = { ...call, context, args: valid, tool: raised(registered, valid) };
-      const after = withFingerprint(changed, await previewOf(changed));
-      const settled = await this.#perform(after, 'human, with changes');
-      return { ...settled, changed: changedNames(call.args, changed.args) };
+      const changed = { ...call, context, args: valid, tool: withRaisedLevel(registered, valid) };
+      const changedCall = withFingerprint(changed, await previewOf(changed));
+      const outcome = await this.#perform(changedCall, 'human, with changes');
+      return { ...outcome, changed: changedNames(call.args, changed.args) };
     } catch (error) {
       return this.#refuse(call, 'human, with changes', errorText(error));
     }
@@ -169,24 +177,31 @@ export class Executor {
     // The preview fails when its subject is gone by now.
     const unknown: PlacesOf = tool.preview ? { place: '' } : {};
     const preview: PlacesOf = await previewOf(call).catch(() => unknown);
-    const about = { ...preview, tool, requiredTools: this.#needed(call) };
+    const about = { ...preview, tool, requiredTools: this.#requiredTools(call) };
     if (verdict.kind === 'unanswered') return this.#refuse(call, 'nobody', unansweredText(about));
     return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint(about) };
   }
 
   /** Returns a failure with the question whether CALL may do what PREVIEW shows; recorded if nobody can be asked. */
-  #asked(call: Call, preview: Shown): Settled {
+  #questionOutcome(call: Call, preview: RenderedPreview): BareOutcome {
     const { tool, args, caller, context } = call;
-    const about = { ...preview, tool, requiredTools: this.#needed(call) };
+    const about = { ...preview, tool, requiredTools: this.#requiredTools(call) };
     const refusal = refusalText(about, caller === 'code');
-    const kept = { ...call, args: withinBound(args), context: {} };
+    const recordedCall = { ...call, args: withBoundedValues(args), context: {} };
     const recordRefusal = (authority: Authority, why: string) => {
       try {
-        this.#refuse(kept, authority, why);
+        this.#refuse(recordedCall, authority, why);
       } catch {} // Nobody awaits this. The next call fails if it cannot be recorded.
     };
     const timeoutText = unansweredText(about, true);
-    const question = { tool, args, preview, allowsSession: this.#lasts(preview), recordRefusal, timeoutText };
+    const question = {
+      tool,
+      args,
+      preview,
+      allowsSession: this.#canHoldForSession(preview),
+      recordRefusal,
+      timeoutText,
+    };
     return {
       ...(context.canAsk === false ? this.#refuse(call, 'cannot ask', refusal) : failure(refusal)),
       question,
@@ -194,8 +209,8 @@ export class Executor {
   }
 
   /** True when an approval of what PREVIEW shows can hold for the session. */
-  #lasts(preview: Shown): boolean {
-    return this.#options.standing?.canLast(...placesOf(preview)) === true;
+  #canHoldForSession(preview: RenderedPreview): boolean {
+    return this.#options.standing?.canHoldForSession(...placesOf(preview)) === true;
   }
 
   /** Records that AUTHORITY refused CALL, and returns the failure with ERROR. */
@@ -204,16 +219,16 @@ export class Executor {
     return failure(error);
   }
 
-  async #perform(call: Call, authority: Authority): Promise<Settled> {
+  async #perform(call: Call, authority: Authority): Promise<BareOutcome> {
     if (call.context.signal?.aborted)
       throw new CallError('The call was cancelled before it ran; nothing was done.');
     if (call.tool.safetyLevel === 'safe') return run(call);
     const end = this.#beginRecord(call, authority);
-    const began = performance.now();
-    const settled = await run(call).catch((error: unknown) => failure(errorText(error)));
-    const milliseconds = Math.round(performance.now() - began);
-    end?.({ success: settled.success, ...(!settled.success && { error: settled.error }), milliseconds });
-    return settled;
+    const startedAt = performance.now();
+    const outcome = await run(call).catch((error: unknown) => failure(errorText(error)));
+    const milliseconds = Math.round(performance.now() - startedAt);
+    end?.({ success: outcome.success, ...(!outcome.success && { error: outcome.error }), milliseconds });
+    return outcome;
   }
 
   #beginRecord(call: Call, authority: Authority): ReturnType<AuditTrail['begin']> | undefined {
@@ -227,9 +242,11 @@ export class Executor {
   }
 }
 
-async function run({ tool, args, context }: Call): Promise<Settled> {
+async function run({ tool, args, context }: Call): Promise<BareOutcome> {
   const { text, data, failed, result, absent, structured, note } = toResult(
-    await withinLimit(tool, context, (limited) => tool.handler(withDefaults(tool, args), limited)),
+    await withinLimit(tool, context, (limitedContext) =>
+      tool.handler(withDefaults(tool, args), limitedContext),
+    ),
   );
   const bounded = boundText(text);
   if (failed || (absent && context.forData)) {
@@ -245,20 +262,22 @@ async function run({ tool, args, context }: Call): Promise<Settled> {
 }
 
 async function previewOf({ tool, args, context }: Call): Promise<Preview> {
-  const own = tool.preview?.bind(tool);
-  return own
-    ? await withinLimit(tool, context, (limited) => own(withDefaults(tool, args), limited))
+  const ownPreview = tool.preview?.bind(tool);
+  return ownPreview
+    ? await withinLimit(tool, context, (limitedContext) =>
+        ownPreview(withDefaults(tool, args), limitedContext),
+      )
     : argumentsPreview(args, approvedAs(tool));
 }
 
 /** Characters of an argument kept for the record of an open question: many can be open for a long time. */
-const KEPT_LIMIT = 2000;
+const VALUE_LIMIT = 2000;
 
 /** Returns ARGS with long values cut off. */
-function withinBound(args: Arguments): Arguments {
+function withBoundedValues(args: Arguments): Arguments {
   const bounded = Object.entries(args).map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return [name, text.length <= KEPT_LIMIT ? value : `${text.slice(0, KEPT_LIMIT)}...`];
+    return [name, text.length <= VALUE_LIMIT ? value : `${text.slice(0, VALUE_LIMIT)}...`];
   });
   return Object.fromEntries(bounded);
 }

@@ -7,15 +7,15 @@ import { checkTool, type Tool, titleOf } from './tool.ts';
 const LIMIT = 200;
 
 export class Mirror {
-  readonly #taken: (name: string) => boolean;
-  readonly #changed: () => void;
+  readonly #isTaken: (name: string) => boolean;
+  readonly #onChange: () => void;
   /** The tools as clients see them, by the image's names for them. */
   readonly #tools = new Map<string, Tool>();
 
-  /** TAKEN returns whether a name is not available to an image; CHANGED is called after each change. */
-  constructor(taken: (name: string) => boolean, changed: () => void) {
-    this.#taken = taken;
-    this.#changed = changed;
+  /** IS_TAKEN returns whether a name is not available to an image; ON_CHANGE is called after each change. */
+  constructor(isTaken: (name: string) => boolean, onChange: () => void) {
+    this.#isTaken = isTaken;
+    this.#onChange = onChange;
   }
 
   /** Returns the tools in the order of their first registration. */
@@ -33,16 +33,16 @@ export class Mirror {
         `Tool ${JSON.stringify(tool.name)} is one too many: an image can have ${LIMIT} tools of its own. Give it the name of one that is not needed any more.`,
       );
     }
-    const seen = this.#named(tool.name, tool);
-    this.#tools.set(tool.name, seen);
-    this.#changed();
-    return seen;
+    const shownTool = this.#underFreeName(tool.name, tool);
+    this.#tools.set(tool.name, shownTool);
+    this.#onChange();
+    return shownTool;
   }
 
   /** Renames the tool that clients see as NAME, because the name is taken now. */
   giveWay(name: string): void {
     for (const [own, tool] of this.#tools) {
-      if (tool.name === name) this.#tools.set(own, this.#named(own, tool));
+      if (tool.name === name) this.#tools.set(own, this.#underFreeName(own, tool));
     }
   }
 
@@ -50,14 +50,14 @@ export class Mirror {
   clear(): void {
     if (this.#tools.size === 0) return;
     this.#tools.clear();
-    this.#changed();
+    this.#onChange();
   }
 
   /** Returns TOOL, which the image calls OWN, under a name that is still free. */
-  #named(own: string, tool: Tool): Tool {
+  #underFreeName(own: string, tool: Tool): Tool {
     const others = [...this.#tools].filter(([other]) => other !== own).map(([, { name }]) => name);
     let name = own;
-    while (this.#taken(name) || others.includes(name)) name = `lisp_${name}`;
+    while (this.#isTaken(name) || others.includes(name)) name = `lisp_${name}`;
     return name === tool.name ? tool : Object.freeze({ ...tool, name, title: titleOf(name) });
   }
 }

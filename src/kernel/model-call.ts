@@ -26,9 +26,9 @@ export interface ToolCallOptions extends Pick<CallContext, 'signal' | 'onProgres
   approve?: (question: Question) => Promise<Verdict> | Verdict;
 }
 
-/** Runs CALL in the executor that GET returns. Never throws. */
+/** Runs CALL in the executor that GET_EXECUTOR returns. Never throws. */
 export async function executeToolCall(
-  get: () => Executor,
+  getExecutor: () => Executor,
   call: ToolCall,
   options: ToolCallOptions = {},
 ): Promise<ToolResult> {
@@ -39,18 +39,18 @@ export async function executeToolCall(
     checkOptions(options);
     const { approve, ...context } = options;
     const { name } = call;
-    const executor = get();
+    const executor = getExecutor();
     // A copy, so that the program cannot change the arguments between question and call.
     const args = structuredClone(readArguments(call.arguments));
     const outcome = await executor.execute(name, args, { ...context, canAsk: approve !== undefined });
     const question = outcome.success ? undefined : outcome.question;
-    if (question === undefined || !approve) return { id, ...settled(outcome) };
+    if (question === undefined || !approve) return { id, ...toolResultOf(outcome) };
     const { tool, preview } = question;
     const { fingerprint } = preview;
     const verdict = await verdictOf(approve, { tool, preview, args: structuredClone(question.args) });
     const allowed = verdict.kind === 'approved' || verdict.kind === 'modified';
     const answered = allowed ? { ...verdict, fingerprint } : verdict;
-    return { id, ...settled(await executor.execute(name, args, context, answered)) };
+    return { id, ...toolResultOf(await executor.execute(name, args, context, answered)) };
   } catch (error) {
     const message = messageOf(error);
     return {
@@ -119,12 +119,12 @@ function checkVerdict(verdict: unknown): asserts verdict is Verdict {
   );
 }
 
-function settled(outcome: Outcome) {
-  const read = (text: string) => [text, ...outcome.notices].join('\n\n');
+function toolResultOf(outcome: Outcome) {
+  const withNotices = (text: string) => [text, ...outcome.notices].join('\n\n');
   const modified = outcome.changed !== undefined && { modified: true as const };
   return outcome.success
-    ? { success: true as const, result: read(outcome.text), data: outcome.data, ...modified }
-    : { success: false as const, error: read(outcome.error), ...modified };
+    ? { success: true as const, result: withNotices(outcome.text), data: outcome.data, ...modified }
+    : { success: false as const, error: withNotices(outcome.error), ...modified };
 }
 
 /** Returns the arguments in GIVEN. Text that is no JSON stays as it is, and is refused later as no object. */

@@ -8,10 +8,11 @@ export function nearest(name: string, names: readonly string[]): string[] {
   return names
     .map((candidate) => ({
       candidate,
-      far: candidate.includes(wanted) && wanted !== '' ? 0 : distance(candidate, wanted) / candidate.length,
+      relativeDistance:
+        candidate.includes(wanted) && wanted !== '' ? 0 : distance(candidate, wanted) / candidate.length,
     }))
-    .filter(({ far }) => far <= 0.5)
-    .sort((one, other) => one.far - other.far)
+    .filter(({ relativeDistance }) => relativeDistance <= 0.5)
+    .sort((one, other) => one.relativeDistance - other.relativeDistance)
     .slice(0, 3)
     .map(({ candidate }) => candidate);
 }

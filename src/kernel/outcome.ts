@@ -4,7 +4,7 @@ import type { OpenQuestion } from './approval.ts';
 import type { Result } from './tool.ts';
 
 /** How a call ended. */
-export type Settled = {
+export type BareOutcome = {
   /** Names of the arguments that a human changed. */
   changed?: string[];
   /** Advice after a denial, which the client may have given by itself, without a human. */
@@ -31,12 +31,12 @@ export type Settled = {
 );
 
 /** The outcome of a call. NOTICES are further facts for its reader, each reported once. */
-export type Outcome = { notices: string[] } & Settled;
+export type Outcome = { notices: string[] } & BareOutcome;
 
-/** True when the answer SETTLED can carry notices. An open question cannot, because it is no final answer; nor can a
+/** True when the answer OUTCOME can carry notices. An open question cannot, because it is no final answer; nor can a
  *  structured result, because some clients show their model only the structure. */
-export function carriesNotices(settled: Settled): boolean {
-  return settled.success ? !settled.structured : settled.question === undefined;
+export function carriesNotices(outcome: BareOutcome): boolean {
+  return outcome.success ? !outcome.structured : outcome.question === undefined;
 }
 
 /** Returns VALUE, from a handler, as a Result (S2.8, C22). The text of a string is itself, of nothing `nil`, of a list

@@ -15,7 +15,7 @@ export interface ToolFilter {
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
   /** Tools that the contract does not count. */
-  readonly #apart = new Map<string, Tool>();
+  readonly #uncounted = new Map<string, Tool>();
   /** The tools of the image, which come and go with it (C19). */
   readonly mirror: Mirror;
   readonly #listeners = new Set<() => void>();
@@ -23,8 +23,9 @@ export class ToolRegistry {
 
   /** RESERVED are further names that no tool of an image may have. */
   constructor(reserved: readonly string[] = []) {
-    const taken = (name: string) => this.#tools.has(name) || this.#apart.has(name) || reserved.includes(name);
-    this.mirror = new Mirror(taken, () => this.#changed());
+    const isTaken = (name: string) =>
+      this.#tools.has(name) || this.#uncounted.has(name) || reserved.includes(name);
+    this.mirror = new Mirror(isTaken, () => this.#changed());
   }
 
   /** The number of changes so far. Data derived from the tools are stale once it has changed. */
@@ -42,15 +43,15 @@ export class ToolRegistry {
    *  when it is invalid (S4.2). */
   register(tool: Tool): Tool {
     checkTool(tool);
-    this.#apart.delete(tool.name);
+    this.#uncounted.delete(tool.name);
     return this.#add(tool, this.#tools);
   }
 
   /** Adds TOOL apart from those that the contract counts, and returns it. Clients find and call it like any other, but
    *  the contract's lists leave it out (C5). A registered tool of its name stays. */
-  registerApart(tool: Tool): Tool {
+  registerUncounted(tool: Tool): Tool {
     checkTool(tool);
-    return this.#tools.get(tool.name) ?? this.#add(tool, this.#apart);
+    return this.#tools.get(tool.name) ?? this.#add(tool, this.#uncounted);
   }
 
   #add(tool: Tool, tools: Map<string, Tool>): Tool {
@@ -67,7 +68,7 @@ export class ToolRegistry {
 
   /** Returns the tool with exactly that NAME, or null (S4.3). */
   getTool(name: string): Tool | null {
-    const own = this.#tools.get(name) ?? this.#apart.get(name);
+    const own = this.#tools.get(name) ?? this.#uncounted.get(name);
     return own ?? this.mirror.tools().find((tool) => tool.name === name) ?? null;
   }
 
@@ -78,7 +79,7 @@ export class ToolRegistry {
 
   /** Returns all tools in the order of registration: the contract's, then those apart, then those of the image. */
   tools(): Tool[] {
-    return [...this.#tools.values(), ...this.#apart.values(), ...this.mirror.tools()];
+    return [...this.#tools.values(), ...this.#uncounted.values(), ...this.mirror.tools()];
   }
 
   #counted(): Tool[] {
@@ -107,7 +108,7 @@ export class ToolRegistry {
     return this.#counted().filter(
       (tool) =>
         SAFETY_LEVELS.indexOf(tool.safetyLevel) <= highest &&
-        (categories.length === 0 || tool.categories.some((each) => categories.includes(each))),
+        (categories.length === 0 || tool.categories.some((category) => categories.includes(category))),
     );
   }
 

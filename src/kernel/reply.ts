@@ -35,25 +35,25 @@ function wellFormed(text: string): string {
 
 /** Returns as many of ROWS as fit in one answer, or in ROOM characters; always at least the first. */
 export function fittingRows(rows: string[], room = LIST_LIMIT): string[] {
-  let left = room;
+  let remaining = room;
   const end = rows.findIndex((row, index) => {
-    left -= lengthInList(row);
-    return left < 0 && index > 0;
+    remaining -= lengthInList(row);
+    return remaining < 0 && index > 0;
   });
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-/** Returns as many rows of each of LISTS as fit in one answer beside OTHERS characters. Short lists leave their room to
+/** Returns as many rows of each of LISTS as fit in one answer beside RESERVED_CHARACTERS characters. Short lists leave their room to
  *  long ones. */
-export function fittingLists(lists: readonly string[][], others: number): string[][] {
+export function fittingLists(lists: readonly string[][], reservedCharacters: number): string[][] {
   const sizes = new Map(lists.map((rows) => [rows, rows.reduce((sum, row) => sum + lengthInList(row), 0)]));
   const shortFirst = [...lists].sort((one, other) => (sizes.get(one) ?? 0) - (sizes.get(other) ?? 0));
-  let left = LIST_LIMIT - others;
+  let remaining = LIST_LIMIT - reservedCharacters;
   const shown = new Map<string[], string[]>();
   for (const [index, rows] of shortFirst.entries()) {
-    const fitting = fittingRows(rows, left / (shortFirst.length - index));
+    const fitting = fittingRows(rows, remaining / (shortFirst.length - index));
     shown.set(rows, fitting);
-    left -= fitting.reduce((sum, row) => sum + lengthInList(row), 0);
+    remaining -= fitting.reduce((sum, row) => sum + lengthInList(row), 0);
   }
   return lists.map((rows) => shown.get(rows) ?? []);
 }
@@ -66,8 +66,10 @@ function lengthInList(row: string): number {
 export function boundLines(text: string, limit: number): string {
   const lines = text.split('\n');
   const shown = fittingRows(lines.slice(0, limit));
-  const more = lines.length - shown.length;
-  return more === 0 ? text : `${shown.join('\n')}\n... ${more} more ${more === 1 ? 'line' : 'lines'}`;
+  const hiddenCount = lines.length - shown.length;
+  return hiddenCount === 0
+    ? text
+    : `${shown.join('\n')}\n... ${hiddenCount} more ${hiddenCount === 1 ? 'line' : 'lines'}`;
 }
 
 /** Returns ROWS as a list, each indented by two spaces, with a last `...` when there are MORE (C13). */
@@ -114,9 +116,9 @@ export function pagedList(rows: string[], offset: number, total: number, what: s
 export function listsText(rows: { header: string; text: string }[], more: boolean, header = ''): string {
   if (rows.length === 0) return `${header}\n`;
   const headers = [...new Set(rows.map((row) => row.header))];
-  const lists = headers.map((each) => {
-    const texts = rows.filter((row) => row.header === each).map(({ text }) => text);
-    return `${each}\n\n${listText(texts, more && each === headers.at(-1))}`;
+  const lists = headers.map((header) => {
+    const texts = rows.filter((row) => row.header === header).map(({ text }) => text);
+    return `${header}\n\n${listText(texts, more && header === headers.at(-1))}`;
   });
   return lists.join('\n\n');
 }

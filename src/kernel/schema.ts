@@ -28,14 +28,14 @@ function propertySchema({
   type,
   description,
   enum: values,
-  default: initial,
+  default: defaultValue,
   items,
   minimum,
   maximum,
 }: Parameter): { [key: string]: Json } {
   const schema: { [key: string]: Json } = { type, description };
   if (values) schema['enum'] = [...values];
-  if (initial !== undefined) schema['default'] = initial;
+  if (defaultValue !== undefined) schema['default'] = defaultValue;
   if (type === 'array') schema['items'] = items ? itemSchema(items) : {};
   if (minimum !== undefined) schema['minimum'] = minimum;
   if (maximum !== undefined) schema['maximum'] = maximum;
@@ -85,8 +85,8 @@ export function validateArguments(tool: Signature, args: unknown): Arguments {
     Object.entries(args ?? {}).filter(([name, value]) => !absent(name, value)),
   );
   for (const name of tool.required) {
-    const ways = [name, ...(tool.instead?.[name] ?? [])];
-    if (!ways.some((way) => Object.hasOwn(given, way)))
+    const alternatives = [name, ...(tool.instead?.[name] ?? [])];
+    if (!alternatives.some((alternative) => Object.hasOwn(given, alternative)))
       throw new CallError(`Required parameter '${name}' missing`);
   }
   for (const [name, value] of Object.entries(given)) {
@@ -103,8 +103,8 @@ export function validateArguments(tool: Signature, args: unknown): Arguments {
 
 /** Returns ARGS, which are valid, with the defaults of absent parameters. */
 export function withDefaults({ parameters }: Pick<Signature, 'parameters'>, args: Arguments): Arguments {
-  const filled = parameters.filter((each) => each.default !== undefined && !each.defaultOnlyDocumented);
-  return { ...Object.fromEntries(filled.map((each) => [each.name, each.default])), ...args };
+  const defaulted = parameters.filter((each) => each.default !== undefined && !each.defaultOnlyDocumented);
+  return { ...Object.fromEntries(defaulted.map((each) => [each.name, each.default])), ...args };
 }
 
 /** Returns ARGS, validated and with defaults, as handlers get them. Throws a CallError if they are invalid (S2.18). */
@@ -118,7 +118,7 @@ export function readArguments<
 /** Throws a CallError unless VALUE is valid for PARAMETER, which may be an item of an array. */
 function checkValue(parameter: Omit<Parameter, 'description'>, value: unknown): void {
   const { name, type, minimum, maximum, items } = parameter;
-  const fits =
+  const isValid =
     type === 'integer'
       ? Number.isInteger(value)
       : type === 'number'
@@ -129,7 +129,7 @@ function checkValue(parameter: Omit<Parameter, 'description'>, value: unknown): 
             ? typeof value === 'object' && value !== null && !Array.isArray(value)
             : typeof value === type;
   const article = /^[aeiou]/.test(type) ? 'an' : 'a';
-  if (!fits) throw new CallError(`Parameter '${name}' must be ${article} ${type}, not ${kindOf(value)}.`);
+  if (!isValid) throw new CallError(`Parameter '${name}' must be ${article} ${type}, not ${kindOf(value)}.`);
   if (typeof value === 'number' && minimum !== undefined && value < minimum) {
     throw new CallError(`Parameter '${name}' must be at least ${minimum}, not ${value}.`);
   }

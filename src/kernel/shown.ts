@@ -6,7 +6,7 @@ import type { Arguments } from './parameter.ts';
 import type { Preview } from './tool.ts';
 
 /** A preview, rendered for a human. */
-export interface Shown extends Omit<Preview, 'summary' | 'text'> {
+export interface RenderedPreview extends Omit<Preview, 'summary' | 'text'> {
   summary?: QuestionLine;
   /** What the call would do; when long, without its middle. */
   text: string;
@@ -17,20 +17,20 @@ export interface Shown extends Omit<Preview, 'summary' | 'text'> {
 }
 
 /** Renders PREVIEW for a human. */
-export function shown({ summary, lines, ...preview }: Preview): Shown {
+export function renderPreview({ summary, lines, ...preview }: Preview): RenderedPreview {
   const { text } = preview;
-  const all = typeof text === 'string' ? visible(text) : text.join('\n');
+  const fullText = typeof text === 'string' ? visible(text) : text.join('\n');
   return {
     ...preview,
     ...(summary !== undefined && { summary: questionLine`${summary}` }),
-    text: shownText(all),
-    lines: lines ?? toldLines(text),
-    whole: () => shownText(all, WHOLE_LIMIT),
+    text: boundedPreview(fullText),
+    lines: lines ?? previewLines(text),
+    whole: () => boundedPreview(fullText, FILE_LIMIT),
   };
 }
 
 /** Returns TEXT, the text of a preview, as lines. */
-export function toldLines(text: Preview['text']): readonly QuestionLine[] {
+export function previewLines(text: Preview['text']): readonly QuestionLine[] {
   return typeof text === 'string' ? text.split('\n').map((line) => marked('|', ` ${line}`)) : text;
 }
 
@@ -53,13 +53,13 @@ function argumentLines(name: string, value: unknown): QuestionLine[] {
 
 /** Characters of a preview that a human is shown: in the question, and in its file. */
 const SHOWN_LIMIT = 8000;
-const WHOLE_LIMIT = 2_000_000;
+const FILE_LIMIT = 2_000_000;
 /** Up to this many further characters are left out, so that only whole lines are shown. */
 const LINE_LIMIT = 1000;
 
 /** Returns TEXT, or beginning and end when it is longer than LIMIT, and how much is left out. Lines are not cut at
  *  their beginning, where the mark of a diff stands. */
-export function shownText(text: string, limit = SHOWN_LIMIT): string {
+export function boundedPreview(text: string, limit = SHOWN_LIMIT): string {
   if (text.length <= limit) return text;
   const half = limit / 2;
   const [head, tail] = [text.slice(0, half), text.slice(-half)];

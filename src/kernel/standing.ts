@@ -20,11 +20,11 @@ export function placesOf({ place, otherPlaces = [] }: PlacesOf): (string | undef
 /** All standing approvals, from the start of the server or for the session. */
 export class StandingApprovals {
   readonly #rules: { tool: string; matches: (place: string) => boolean }[] = [];
-  readonly #obeyed: readonly string[];
+  readonly #executedFiles: readonly string[];
 
-  /** OBEYED are the places of files that live-lisp itself runs. */
-  constructor(rules: readonly StandingApproval[] = [], obeyed: readonly string[] = []) {
-    this.#obeyed = obeyed;
+  /** EXECUTED_FILES are the places of files that live-lisp itself runs. */
+  constructor(rules: readonly StandingApproval[] = [], executedFiles: readonly string[] = []) {
+    this.#executedFiles = executedFiles;
     for (const rule of rules) this.allow(rule);
   }
 
@@ -37,18 +37,19 @@ export class StandingApprovals {
   /** Allows TOOL from now on for files like those at PLACES; an undefined place allows it everywhere. */
   allowForSession(tool: string, ...places: (string | undefined)[]): void {
     for (const place of places) {
-      const matches = (other: string) => place === undefined || (isLike(place, other) && this.canLast(other));
+      const matches = (other: string) =>
+        place === undefined || (isSameKind(place, other) && this.canHoldForSession(other));
       this.#rules.push({ tool, matches });
     }
   }
 
   /** True when an approval for PLACES may hold for the session. It may not for files that some program runs or obeys by
    *  itself; only Lisp sources are sure to be none of those. */
-  canLast(...places: (string | undefined)[]): boolean {
+  canHoldForSession(...places: (string | undefined)[]): boolean {
     return places.every(
       (place) =>
         place === undefined ||
-        (LISP_SOURCE.test(place) && !OBEYED.test(place) && !this.#obeyed.includes(place)),
+        (LISP_SOURCE.test(place) && !OBEYED.test(place) && !this.#executedFiles.includes(place)),
     );
   }
 
@@ -66,7 +67,7 @@ const LISP_SOURCE = /\.(?:lisp|lsp|cl)$/i;
 const OBEYED = /(?:^|\/)\.(?!\.?(?:\/|$))|(?:^|[/._-])(?:init|setup|site|\w*rc)\.\w+$/i;
 
 /** True when OTHER is in the same folder as the file at PLACE, and of the same kind. */
-function isLike(place: string, other: string): boolean {
+function isSameKind(place: string, other: string): boolean {
   return folderOf(other) === folderOf(place) && extensionOf(other) === extensionOf(place);
 }
 

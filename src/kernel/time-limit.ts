@@ -18,21 +18,21 @@ export async function withinLimit<Value>(
   work: (context: CallContext) => Value | Promise<Value>,
 ): Promise<Value> {
   if (tool.limitMs > LONGEST_MS) return work(context);
-  const limit = new AbortController();
+  const controller = new AbortController();
   const timers: NodeJS.Timeout[] = [];
   let cancel = () => {};
   try {
     return await new Promise<Value>((resolve, reject) => {
       const giveUp = () => reject(new CallError(givenUpText(tool, context)));
       const stop = (why: unknown) => {
-        limit.abort(why);
+        controller.abort(why);
         timers.push(setTimeout(giveUp, GRACE_MS));
       };
       cancel = () => stop(context.signal?.reason);
-      const over = () => stop(new DOMException(`The limit of ${tool.name} is over.`, 'TimeoutError'));
-      timers.push(setTimeout(over, tool.limitMs));
+      const timeOut = () => stop(new DOMException(`The limit of ${tool.name} is over.`, 'TimeoutError'));
+      timers.push(setTimeout(timeOut, tool.limitMs));
       context.signal?.addEventListener('abort', cancel);
-      Promise.resolve(work({ ...context, signal: limit.signal })).then(resolve, reject);
+      Promise.resolve(work({ ...context, signal: controller.signal })).then(resolve, reject);
     });
   } finally {
     context.signal?.removeEventListener('abort', cancel);

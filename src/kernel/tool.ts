@@ -111,7 +111,7 @@ export interface Tool {
   /** The tool whose standing approvals cover this tool instead of its own, because both do the same. */
   readonly allowedAs?: string;
   /** True when a call with ARGS changes nothing, and so counts as safe. */
-  readonly onlyLooks?: (args: Arguments) => boolean;
+  readonly isReadOnly?: (args: Arguments) => boolean;
   /** Returns what a call with ARGS does beyond other calls of the tool. A level that is not higher is ignored. */
   readonly raisedBy?: (args: Arguments) => Raised | undefined;
   /** Code in the image cannot call it: it would end the image, and that code with it. */
@@ -127,27 +127,27 @@ export interface Tool {
 export type Raised = Required<Pick<Tool, 'safetyLevel' | 'allowedAs' | 'preview'>>;
 
 /** Returns TOOL for a call with ARGS: changed by its `raisedBy`, if the level is then higher. */
-export function raised(tool: Tool, args: Arguments): Tool {
-  const more = tool.raisedBy?.(args);
+export function withRaisedLevel(tool: Tool, args: Arguments): Tool {
+  const raise = tool.raisedBy?.(args);
   const rank = ({ safetyLevel }: Pick<Tool, 'safetyLevel'>) => SAFETY_LEVELS.indexOf(safetyLevel);
-  return more === undefined || rank(more) <= rank(tool) ? tool : { ...tool, ...more };
+  return raise === undefined || rank(raise) <= rank(tool) ? tool : { ...tool, ...raise };
 }
 
 type Mandatory = 'name' | 'description' | 'parameters';
-type Typed = 'handler' | 'preview' | 'onlyLooks' | 'raisedBy';
+type Typed = 'handler' | 'preview' | 'isReadOnly' | 'raisedBy';
 
-/** The definition of a tool. The type of its handler follows from the parameters LIST and the NEEDED ones. */
+/** The definition of a tool. The type of its handler follows from the parameters LIST and the REQUIRED_NAMES ones. */
 export interface ToolDefinition<
   List extends readonly Parameter[] = readonly Parameter[],
-  Needed extends readonly string[] = readonly string[],
+  RequiredNames extends readonly string[] = readonly string[],
 > extends Pick<Tool, Exclude<Mandatory, 'parameters'>>,
     Partial<Omit<Tool, Mandatory | 'required' | Typed>> {
   readonly parameters: List;
-  readonly required?: Needed;
-  readonly handler: (args: ArgumentsOf<List, Needed>, context: CallContext) => unknown;
-  readonly preview?: (args: ArgumentsOf<List, Needed>, context: CallContext) => Promise<Preview>;
-  readonly onlyLooks?: (args: ArgumentsOf<List, Needed>) => boolean;
-  readonly raisedBy?: (args: ArgumentsOf<List, Needed>) => Raised | undefined;
+  readonly required?: RequiredNames;
+  readonly handler: (args: ArgumentsOf<List, RequiredNames>, context: CallContext) => unknown;
+  readonly preview?: (args: ArgumentsOf<List, RequiredNames>, context: CallContext) => Promise<Preview>;
+  readonly isReadOnly?: (args: ArgumentsOf<List, RequiredNames>) => boolean;
+  readonly raisedBy?: (args: ArgumentsOf<List, RequiredNames>) => Raised | undefined;
 }
 
 /** The part of a definition that clients see. */
@@ -168,10 +168,10 @@ const NAME = /^[a-z][a-z0-9_]*$/;
  *  to its first sentence. Throws a CallError that names a mistake (S2.2 to S2.6). */
 export function defineTool<
   const List extends readonly Parameter[],
-  const Needed extends readonly string[] = readonly [],
->(definition: ToolDefinition<List, Needed>): Tool {
+  const RequiredNames extends readonly string[] = readonly [],
+>(definition: ToolDefinition<List, RequiredNames>): Tool {
   checkObject(definition);
-  const { handler, preview, onlyLooks, raisedBy, ...parts } = definition;
+  const { handler, preview, isReadOnly, raisedBy, ...parts } = definition;
   const { required = [], safetyLevel = 'safe', categories = [] } = parts;
   const { complexity = 'simple', keywords = [], alwaysLoad = false, limitMs = LIMIT_MS } = parts;
   const { shortDescription = firstSentence(parts.description), title = titleOf(parts.name) } = parts;
@@ -180,7 +180,7 @@ export function defineTool<
   const run = {
     handler: handler as Tool['handler'],
     ...(preview && { preview: preview as Tool['preview'] }),
-    ...(onlyLooks && { onlyLooks: onlyLooks as Tool['onlyLooks'] }),
+    ...(isReadOnly && { isReadOnly: isReadOnly as Tool['isReadOnly'] }),
     ...(raisedBy && { raisedBy: raisedBy as Tool['raisedBy'] }),
   };
   return Object.freeze(

@@ -1,7 +1,7 @@
 // Builds the forms that ask a human for an approval, with the choices and the preset choice.
 
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
-import type { AskedQuestion } from '../kernel/questions.ts';
+import type { PendingQuestion } from '../kernel/questions.ts';
 import { extensionOf, folderOf, type PlacesOf } from '../kernel/standing.ts';
 import { type QuestionLine, questionLine } from '../question-line.ts';
 
@@ -12,18 +12,18 @@ export const DENY = 'deny';
 /** The choice to show the next page. */
 export const MORE = 'show more';
 
-/** Returns the form that asks QUESTION with MESSAGE. Preset is the next page, else approval if APPROVES, else none. */
+/** Returns the form that asks QUESTION with MESSAGE. Preset is the next page, else approval if PRESETS_APPROVAL, else none. */
 export function decisionForm(
-  question: AskedQuestion,
+  question: PendingQuestion,
   message: string,
-  approves: boolean,
+  presetsApproval: boolean,
 ): ElicitRequestFormParams {
   const { tool } = question;
-  const all = choices(question);
-  const preset = all.includes(MORE) ? MORE : approves ? APPROVE : undefined;
-  const lasting = all.includes(APPROVE_FOR_SESSION) ? question.lasting : undefined;
+  const decisions = choices(question);
+  const preset = decisions.includes(MORE) ? MORE : presetsApproval ? APPROVE : undefined;
+  const sessionScope = decisions.includes(APPROVE_FOR_SESSION) ? question.sessionScope : undefined;
   // Codex selects the first choice, whatever is preset.
-  const offered = preset === undefined ? [DENY, ...all.filter((choice) => choice !== DENY)] : all;
+  const offered = preset === undefined ? [DENY, ...decisions.filter((choice) => choice !== DENY)] : decisions;
   return {
     message,
     requestedSchema: {
@@ -32,7 +32,7 @@ export function decisionForm(
         decision: {
           type: 'string',
           title: 'Decision',
-          description: lasting ?? String(questionLine`${tool.name}, once`),
+          description: sessionScope ?? String(questionLine`${tool.name}, once`),
           enum: offered,
           ...(preset !== undefined && { default: preset }),
         },
@@ -43,13 +43,13 @@ export function decisionForm(
 }
 
 /** Returns the choices of a human who is asked QUESTION. */
-export function choices({ lasting, pages }: Pick<AskedQuestion, 'lasting' | 'pages'>): string[] {
+export function choices({ sessionScope, pages }: Pick<PendingQuestion, 'sessionScope' | 'pages'>): string[] {
   if (pages.length > 0) return [MORE, APPROVE, CHANGE, DENY];
-  return [APPROVE, ...(lasting === undefined ? [] : [APPROVE_FOR_SESSION]), CHANGE, DENY];
+  return [APPROVE, ...(sessionScope === undefined ? [] : [APPROVE_FOR_SESSION]), CHANGE, DENY];
 }
 
 /** Returns the form that asks for other arguments. */
-export function changesForm({ tool, given }: AskedQuestion): ElicitRequestFormParams {
+export function changesForm({ tool, argumentsJson }: PendingQuestion): ElicitRequestFormParams {
   return {
     message: `${questionLine`${tool.name} with which arguments instead? All of them, as a JSON object.`}`,
     requestedSchema: {
@@ -59,7 +59,7 @@ export function changesForm({ tool, given }: AskedQuestion): ElicitRequestFormPa
           type: 'string',
           title: 'Arguments',
           description: 'All of them, as a JSON object',
-          ...(given !== undefined && { default: given }),
+          ...(argumentsJson !== undefined && { default: argumentsJson }),
         },
       },
       required: ['arguments'],
@@ -68,19 +68,17 @@ export function changesForm({ tool, given }: AskedQuestion): ElicitRequestFormPa
 }
 
 /** Returns the scope of an approval for the session, as a phrase. */
-export function lastingText({ tool, preview }: Pick<AskedQuestion, 'tool' | 'preview'>): string {
+export function sessionScopeText({ tool, preview }: Pick<PendingQuestion, 'tool' | 'preview'>): string {
   return `for this session: ${questionLine`${tool.allowedAs ?? tool.name}${filesText(preview)}`}`;
 }
 
 function filesText({ place, otherPlaces = [] }: PlacesOf): QuestionLine {
   if (place === undefined) return questionLine``;
-  const kinds = [place, ...otherPlaces].map((each) => {
-    const folder = folderOf(each);
+  const kinds = [place, ...otherPlaces].map((file) => {
+    const folder = folderOf(file);
     const where = folder === '.' ? questionLine`the workspace` : questionLine`${folder || '/'}`;
-    return questionLine`*${extensionOf(each)} directly in ${where}`;
+    return questionLine`*${extensionOf(file)} directly in ${where}`;
   });
-  const different = kinds.filter(
-    ({ text }, index) => kinds.findIndex((kind) => kind.text === text) === index,
-  );
-  return questionLine` of ${different}`;
+  const unique = kinds.filter(({ text }, index) => kinds.findIndex((kind) => kind.text === text) === index);
+  return questionLine` of ${unique}`;
 }

@@ -17,7 +17,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { CallError, messageOf } from '../errors.ts';
 import type { OpenQuestion, Verdict } from '../kernel/approval.ts';
-import { type AskedQuestion, askedQuestion, type OpenQuestions } from '../kernel/questions.ts';
+import { type OpenQuestions, type PendingQuestion, pendingQuestion } from '../kernel/questions.ts';
 import {
   APPROVE_FOR_SESSION,
   CHANGE,
@@ -25,8 +25,8 @@ import {
   choices,
   DENY,
   decisionForm,
-  lastingText,
   MORE,
+  sessionScopeText,
 } from './approval-form.ts';
 import type { PreviewFiles } from './preview-files.ts';
 import { pagesOf } from './question-text.ts';
@@ -40,7 +40,7 @@ export interface ApprovalOptions {
 }
 
 /** A client's answer, with unchecked values. */
-type Given = { action: ElicitResult['action']; content?: Record<string, unknown> };
+type ClientAnswer = { action: ElicitResult['action']; content?: Record<string, unknown> };
 
 /** What the human decided, or the next form to show them. */
 type Answer = Verdict | { kind: 'next'; form: ElicitRequestFormParams; id: string };
@@ -68,7 +68,7 @@ export class Approvals {
   /** Returns a request that has a client of the modern era ask a human QUESTION, about the call of NAME with ARGS. ROOM
    *  is how much of a question the client shows. */
   async ask(question: OpenQuestion, name: string, args: unknown, room: Room): Promise<InputRequiredResult> {
-    return this.#request(this.#begin(question, subjectOf(name, args), room));
+    return this.#request(this.#openFirst(question, subjectOf(name, args), room));
   }
 
   /** Asks a human QUESTION through SEND, for clients of the legacy era with this ROOM, and resolves with the verdict.
@@ -81,11 +81,11 @@ export class Approvals {
   ): Promise<Verdict> {
     const { questions } = this.#options;
     const subject = subjectOf(name, args);
-    let answer: Answer = this.#begin(question, subject, room);
+    let answer: Answer = this.#openFirst(question, subject, room);
     while (answer.kind === 'next') {
       const { id, form } = answer;
       const result = await send(form, questions.seconds * 1000);
-      if (result === undefined || !questions.waits(id)) {
+      if (result === undefined || !questions.isOpen(id)) {
         questions.expire(id);
         throw new CallError(question.timeoutText);
       }
@@ -104,7 +104,7 @@ export class Approvals {
     const { requestState, inputResponses } = context.mcpReq;
     const state = requestState<string>();
     if (state === undefined && inputResponses === undefined) return undefined;
-    const { id } = await this.#opened(String(state), context);
+    const { id } = await this.#verifiedState(String(state), context);
     const subject = subjectOf(name, args);
     const question = this.#options.questions.take(id, subject);
     const response = inputResponse(inputResponses, KEY);
@@ -113,7 +113,7 @@ export class Approvals {
     return answer.kind === 'next' ? { kind: 'next', request: await this.#request(answer) } : answer;
   }
 
-  async #opened(state: string, context: ServerContext): Promise<{ id: string }> {
+  async #verifiedState(state: string, context: ServerContext): Promise<{ id: string }> {
     try {
       return await this.#codec.verify(state, context);
     } catch {
@@ -132,51 +132,56 @@ export class Approvals {
 
   /** Opens QUESTION about SUBJECT, with the whole preview in a file until it is answered. A preview that ROOM does not
    *  show whole cannot be approved for the session. */
-  #begin(question: OpenQuestion, subject: string, room: Room): Answer & { kind: 'next' } {
+  #openFirst(question: OpenQuestion, subject: string, room: Room): Answer & { kind: 'next' } {
     const file = this.#options.files.write(question.preview.whole());
     const { pages, whole } = pagesOf(question, file, room);
     const [message = '', ...more] = pages;
-    const seen = whole && surelySeen(message, room);
-    const lasting = lastingText(question);
-    const told = fits({ lines: [lasting] }, { ...room, rows: 1, columns: room.columns - INDENT });
-    const lasts = question.allowsSession && this.#options.session && seen && told;
-    const asked = askedQuestion(question, {
+    const seenWhole = whole && surelySeen(message, room);
+    const sessionScope = sessionScopeText(question);
+    const scopeFits = fits({ lines: [sessionScope] }, { ...room, rows: 1, columns: room.columns - INDENT });
+    const sessionAllowed = question.allowsSession && this.#options.session && seenWhole && scopeFits;
+    const pending = pendingQuestion(question, {
       pages: more,
-      closed: 'path' in file ? file.remove : () => {},
-      ...(lasts && { lasting: messageIn({ lines: [lasting] }, room) }),
+      onClose: 'path' in file ? file.remove : () => {},
+      ...(sessionAllowed && { sessionScope: messageIn({ lines: [sessionScope] }, room) }),
     });
-    return this.#next(asked, subject, decisionForm(asked, message, seen && more.length === 0));
+    return this.#next(pending, subject, decisionForm(pending, message, seenWhole && more.length === 0));
   }
 
   /** Opens QUESTION about SUBJECT, to be asked by FORM. */
-  #next(question: AskedQuestion, subject: string, form: ElicitRequestFormParams): Answer & { kind: 'next' } {
+  #next(
+    question: PendingQuestion,
+    subject: string,
+    form: ElicitRequestFormParams,
+  ): Answer & { kind: 'next' } {
     const id = randomUUID();
     this.#options.questions.add(id, question, subject);
     return { kind: 'next', form, id };
   }
 
   /** Returns the human's decision on QUESTION about SUBJECT, as in the client's answer, or the next form to show. */
-  #read(question: AskedQuestion, subject: string, { action, content = {} }: Given): Answer {
-    const offered: unknown[] = choices(question);
+  #read(question: PendingQuestion, subject: string, { action, content = {} }: ClientAnswer): Answer {
+    const decisions: unknown[] = choices(question);
     const { decision, arguments: changed } = content;
     const [message, ...pages] = question.pages;
     if (action === 'accept' && decision === MORE && message !== undefined) {
-      const turned = { ...question, pages };
-      return this.#next(turned, subject, decisionForm(turned, message, false));
+      const nextPage = { ...question, pages };
+      return this.#next(nextPage, subject, decisionForm(nextPage, message, false));
     }
-    question.closed();
+    question.onClose();
     if (action === 'cancel') return { kind: 'unanswered' };
     if (action !== 'accept') return { kind: 'denied' };
     const { fingerprint } = question.preview;
-    const given = typeof changed === 'string' && changed.trim() !== '' ? changed : undefined;
+    const changedArguments = typeof changed === 'string' && changed.trim() !== '' ? changed : undefined;
     if (decision === DENY) return { kind: 'denied' };
-    if (question.changing ? given === undefined : !offered.includes(decision)) return { kind: 'unanswered' };
+    if (question.awaitsArguments ? changedArguments === undefined : !decisions.includes(decision))
+      return { kind: 'unanswered' };
     // The first form does not ask for arguments, but a human who gives some has not approved the original ones.
-    if (given !== undefined) return changesTo(given, fingerprint);
+    if (changedArguments !== undefined) return modifiedVerdict(changedArguments, fingerprint);
     if (decision !== CHANGE) {
       return { kind: 'approved', fingerprint, session: decision === APPROVE_FOR_SESSION };
     }
-    return this.#next({ ...question, pages: [], changing: true }, subject, changesForm(question));
+    return this.#next({ ...question, pages: [], awaitsArguments: true }, subject, changesForm(question));
   }
 }
 
@@ -204,8 +209,8 @@ export function sender(server: Server, context: ServerContext): Send {
         options,
       );
     } catch (error) {
-      const late = error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
-      if (late && !signal.aborted) return undefined;
+      const timedOut = error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+      if (timedOut && !signal.aborted) return undefined;
       return { action: 'cancel' };
     }
   };
@@ -219,7 +224,7 @@ function subjectOf(name: string, args: unknown): string {
 }
 
 /** Returns an approval of the arguments in TEXT, which should be JSON. */
-function changesTo(text: string, fingerprint: string): Verdict {
+function modifiedVerdict(text: string, fingerprint: string): Verdict {
   try {
     return { kind: 'modified', args: JSON.parse(text), fingerprint };
   } catch (error) {

@@ -10,11 +10,11 @@ const FIRST_SIZE = 4096;
 const END_SIZE = 500;
 
 /** A line, or the size and both ends of a skipped line. */
-export type Line = { octets: Buffer } | { passedOver: number; ends: [string, string] };
+export type Line = { octets: Buffer } | { skippedOctets: number; ends: [string, string] };
 
 export class LineReader {
   /** Beginning of a line whose end has not arrived; only the first #fill octets are valid. */
-  #kept: Buffer = Buffer.alloc(0);
+  #buffer: Buffer = Buffer.alloc(0);
   #fill = 0;
   /** Octets of this line so far, including those that are not kept. */
   #size = 0;
@@ -29,39 +29,39 @@ export class LineReader {
       lines.push(this.#line(chunk.subarray(start, end)));
       start = end + 1;
     }
-    this.#keep(chunk.subarray(start));
+    this.#append(chunk.subarray(start));
     return lines;
   }
 
   #line(last: Buffer): Line {
     if (this.#size === 0 && last.length <= LINE_LIMIT) return { octets: last };
-    this.#keep(last);
-    const [octets, size, ends] = [this.#kept.subarray(0, this.#fill), this.#size, this.#ends];
-    this.#forget();
+    this.#append(last);
+    const [octets, size, ends] = [this.#buffer.subarray(0, this.#fill), this.#size, this.#ends];
+    this.#clearBuffer();
     this.#size = 0;
     this.#ends = undefined;
-    return ends ? { passedOver: size, ends: [`${ends[0]}`, `${ends[1]}`] } : { octets };
+    return ends ? { skippedOctets: size, ends: [`${ends[0]}`, `${ends[1]}`] } : { octets };
   }
 
   /** Copies PART: a reference would keep its whole chunk in memory. The buffer doubles, which keeps copying cheap. */
-  #keep(part: Buffer): void {
+  #append(part: Buffer): void {
     this.#size += part.length;
     if (this.#size > LINE_LIMIT) {
-      this.#keepEnds(part);
-      this.#forget();
+      this.#appendEnds(part);
+      this.#clearBuffer();
       return;
     }
-    if (this.#size > this.#kept.length) {
+    if (this.#size > this.#buffer.length) {
       const larger = Buffer.allocUnsafe(Math.max(FIRST_SIZE, 2 * this.#size));
-      this.#kept.copy(larger, 0, 0, this.#fill);
-      this.#kept = larger;
+      this.#buffer.copy(larger, 0, 0, this.#fill);
+      this.#buffer = larger;
     }
-    part.copy(this.#kept, this.#fill);
+    part.copy(this.#buffer, this.#fill);
     this.#fill = this.#size;
   }
 
-  #keepEnds(part: Buffer): void {
-    const before = this.#kept.subarray(0, this.#fill);
+  #appendEnds(part: Buffer): void {
+    const before = this.#buffer.subarray(0, this.#fill);
     const [first, last] = this.#ends ?? [
       Buffer.concat([before.subarray(0, END_SIZE), part.subarray(0, END_SIZE)]),
       before,
@@ -72,8 +72,8 @@ export class LineReader {
     ];
   }
 
-  #forget(): void {
-    this.#kept = Buffer.alloc(0);
+  #clearBuffer(): void {
+    this.#buffer = Buffer.alloc(0);
     this.#fill = 0;
   }
 }

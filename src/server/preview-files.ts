@@ -17,14 +17,14 @@ const TRIES = 20;
 
 export class PreviewFiles {
   readonly #folder: string;
-  readonly #keptMs: number;
+  readonly #maxAgeMs: number;
   readonly #open = new Set<string>();
 
   /** FOLDER holds the files and is created when needed. A file is kept for SECONDS at most. */
   constructor(folder: string, seconds: number) {
     this.#folder = folder;
     // Twice as long, because another server may end its question a little later.
-    this.#keptMs = 2000 * seconds;
+    this.#maxAgeMs = 2000 * seconds;
     process.on('exit', () => this.#open.forEach(remove));
   }
 
@@ -41,16 +41,16 @@ export class PreviewFiles {
       try {
         writeFileSync(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
       } catch (error) {
-        const taken = (error as NodeJS.ErrnoException).code === 'EEXIST';
-        if (taken && tries < TRIES) continue;
-        if (!taken) remove(path); // Half a preview is worse than none.
+        const nameExists = (error as NodeJS.ErrnoException).code === 'EEXIST';
+        if (nameExists && tries < TRIES) continue;
+        if (!nameExists) remove(path); // Half a preview is worse than none.
         return { why: messageOf(error) };
       }
-      return this.#opened(path);
+      return this.#previewFile(path);
     }
   }
 
-  #opened(path: string): PreviewFile {
+  #previewFile(path: string): PreviewFile {
     this.#open.add(path);
     const close = () => {
       // Another server may use the same name later.
@@ -64,7 +64,7 @@ export class PreviewFiles {
     for (const name of readdirSync(this.#folder).filter((each) => NAME.test(each))) {
       const path = join(this.#folder, name);
       const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {};
-      if (mtimeMs !== undefined && Date.now() - mtimeMs > this.#keptMs) remove(path);
+      if (mtimeMs !== undefined && Date.now() - mtimeMs > this.#maxAgeMs) remove(path);
     }
   }
 }

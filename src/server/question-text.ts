@@ -9,7 +9,7 @@ import { fits, largest, type Message, messageIn, type Room, withBeginning } from
 
 /** At most this many pages. Of a longer preview, people see the first page and the path of the file. Claude Code ends a
  *  call that asks more than ten times. */
-const MOST_PAGES = 6;
+const MAX_PAGES = 6;
 
 /** A question, split into pages. */
 export interface Pages {
@@ -24,15 +24,15 @@ export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room): 
   const head = headOf(question);
   const { length } = question.preview.lines;
   // The pages cannot show more lines than they have characters in all. A preview can have a million lines.
-  const lines = question.preview.lines.slice(0, MOST_PAGES * room.rows * room.columns).map(String);
-  const last = `All of it: ${placeOf(file)}`;
-  const alone = { lines: [`${head}`, ...lines] };
-  for (const all of lines.length < length ? [] : [{ ...alone, last }, alone])
-    if (fits(all, room)) return { pages: [messageIn(all, room)], whole: true };
+  const lines = question.preview.lines.slice(0, MAX_PAGES * room.rows * room.columns).map(String);
+  const footer = `All of it: ${placeOf(file)}`;
+  const contents = { lines: [`${head}`, ...lines] };
+  for (const message of lines.length < length ? [] : [{ ...contents, footer }, contents])
+    if (fits(message, room)) return { pages: [messageIn(message, room)], whole: true };
   const shown = (count: number) => questionLine`${count} of ${length} lines are shown. ${head}`;
-  const first = page(shown, { lines, last }, room);
-  const rest = lines.length < length || first.count === 0 ? [] : lines.slice(first.count);
-  const more = furtherPages(question.tool.name, rest, length, room);
+  const first = page(shown, { lines, footer }, room);
+  const remainingLines = lines.length < length || first.count === 0 ? [] : lines.slice(first.count);
+  const more = furtherPages(question.tool.name, remainingLines, length, room);
   return { pages: [first.message, ...more], whole: more.length > 0 };
 }
 
@@ -49,7 +49,7 @@ function furtherPages(name: string, lines: readonly string[], inAll: number, roo
       return questionLine`${which} of ${inAll}, ${name}`;
     };
     const { message, count } = page(head, { lines: lines.slice(from) }, room);
-    if (count === 0 || pages.length + 2 > MOST_PAGES) return [];
+    if (count === 0 || pages.length + 2 > MAX_PAGES) return [];
     pages.push(message);
     from += count;
   }
@@ -64,14 +64,14 @@ function page(
   room: Room,
 ): { message: string; count: number } {
   const withLines = (count: number) => ({ ...rest, lines: [`${head(count)}`, ...lines.slice(0, count)] });
-  const count = largest(lines.length, (each) => fits(withLines(each), room));
+  const count = largest(lines.length, (count) => fits(withLines(count), room));
   const shown = count > 0 ? withLines(count) : withBeginning(withLines(0), lines[0] ?? '', room);
   return { message: messageIn(shown, room), count };
 }
 
 /** Returns the first line of QUESTION. Facts come before quoted text. */
 function headOf({ tool, preview }: OpenQuestion): QuestionLine {
-  const by =
+  const author =
     tool.approvedAs === undefined
       ? questionLine``
       : questionLine`, defined by code in the image, not by live-lisp`;
@@ -84,7 +84,7 @@ function headOf({ tool, preview }: OpenQuestion): QuestionLine {
         : [questionLine`in ${place}`];
   const about = [...(summary === undefined ? [] : [summary]), ...where];
   const what = about.length === 0 ? questionLine`` : questionLine` ${about}`;
-  return questionLine`Approve ${tool.name} (${ownWords(tool.safetyLevel)}${by})?${what}`;
+  return questionLine`Approve ${tool.name} (${ownWords(tool.safetyLevel)}${author})?${what}`;
 }
 
 /** Returns the path of FILE, shortened by ~ for the home folder. */

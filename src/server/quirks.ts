@@ -23,7 +23,7 @@ export interface Quirk {
 }
 
 /** Room assumed for an unknown client, which may show its human less. */
-const UNKNOWN: Room = { rows: 100, columns: 76, sure: 13 };
+const DEFAULT_ROOM: Room = { rows: 100, columns: 76, sureRows: 13 };
 
 /** All known quirks. */
 export const QUIRKS: readonly Quirk[] = [
@@ -57,7 +57,7 @@ export function adaptedTo(server: Server, context: ServerContext, result: CallTo
 
 /** Returns how much of a question the client of CONTEXT, which is connected to SERVER, shows. */
 export function roomOf(server: Server, context: ServerContext): Room {
-  return quirkOf(server, context)?.room ?? UNKNOWN;
+  return quirkOf(server, context)?.room ?? DEFAULT_ROOM;
 }
 
 function quirkOf(server: Server, context: ServerContext): Quirk | undefined {

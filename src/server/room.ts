@@ -8,7 +8,7 @@ export interface Room {
   rows: number;
   columns: number;
   /** How many of these rows the human surely sees, if not all. */
-  sure?: number;
+  sureRows?: number;
   /** The client shows more of a message in one line, which it wraps between words, than of one in several lines. */
   joined?: true;
 }
@@ -17,28 +17,28 @@ export interface Room {
 export interface Message {
   lines: readonly string[];
   /** A last line of ours that is not broken, because people copy it. */
-  last?: string;
+  footer?: string;
 }
 
 /** Returns the message as the text to send to a client with ROOM. */
-export function messageIn({ lines, last }: Message, room: Room): string {
-  const end = last === undefined ? [] : [last];
-  return room.joined ? joined([...lines, ...end]) : [...rowsOf(lines, room), ...end].join('\n');
+export function messageIn({ lines, footer }: Message, room: Room): string {
+  const end = footer === undefined ? [] : [footer];
+  return room.joined ? inOneLine([...lines, ...end]) : [...rowsOf(lines, room), ...end].join('\n');
 }
 
 /** True when ROOM shows the whole message. */
 export function fits(message: Message, room: Room): boolean {
-  const lines = message.last === undefined ? message.lines : [...message.lines, message.last];
+  const lines = message.footer === undefined ? message.lines : [...message.lines, message.footer];
   // No character has more than two code units, so a text that is far too long need not be laid out.
-  const most = 2 * room.rows * room.columns;
+  const maxUnits = 2 * room.rows * room.columns;
   return (
-    lines.reduce((sum, { length }) => sum + length, 0) <= most && rowsOf(lines, room).length <= room.rows
+    lines.reduce((sum, { length }) => sum + length, 0) <= maxUnits && rowsOf(lines, room).length <= room.rows
   );
 }
 
 /** True when the human surely sees all of MESSAGE, which was made for ROOM. */
-export function surelySeen(message: string, { rows, sure = rows }: Room): boolean {
-  return message.split('\n').length <= sure;
+export function surelySeen(message: string, { rows, sureRows = rows }: Room): boolean {
+  return message.split('\n').length <= sureRows;
 }
 
 /** Returns MESSAGE with as much of the beginning of LINE after its lines as fits into ROOM. */
@@ -52,12 +52,12 @@ export function withBeginning(message: Message, line: string, room: Room): Messa
   return count === 0 ? message : longer(count);
 }
 
-/** Returns the largest number up to LIMIT for which IS is true, or 0. IS must be true for all numbers below it. */
-export function largest(limit: number, is: (count: number) => boolean): number {
+/** Returns the largest number up to LIMIT for which PREDICATE is true, or 0. PREDICATE must be true for all numbers below it. */
+export function largest(limit: number, predicate: (count: number) => boolean): number {
   let [low, high] = [0, limit];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (is(middle)) low = middle;
+    if (predicate(middle)) low = middle;
     else high = middle - 1;
   }
   return low;
@@ -67,17 +67,17 @@ export function largest(limit: number, is: (count: number) => boolean): number {
 const LINE_END = '\u23ce';
 
 /** A client that shows only one line does not show isolates (U+2066 to U+2069) either. */
-function joined(lines: readonly string[]): string {
+function inOneLine(lines: readonly string[]): string {
   const shown = lines.map((line) => withoutIsolates(line).replaceAll(LINE_END, '<U+23CE>'));
   return shown.join(` ${LINE_END} `);
 }
 
 /** Begins a row that continues the line above. */
-const GOES_ON = '\u2026 ';
+const CONTINUATION = '\u2026 ';
 
 function rowsOf(lines: readonly string[], { columns, joined: isJoined }: Room): string[] {
-  if (isJoined) return wrapped(joined(lines), columns, '');
-  return lines.flatMap((line) => wrapped(line, columns, GOES_ON));
+  if (isJoined) return wrapped(inOneLine(lines), columns, '');
+  return lines.flatMap((line) => wrapped(line, columns, CONTINUATION));
 }
 
 /** Returns LINE in rows of COLUMNS, broken between words where possible. All rows but the first begin with MARK, so
@@ -86,15 +86,15 @@ function wrapped(line: string, columns: number, mark: string): string[] {
   const rows: string[] = [];
   let row = '';
   let width = 0;
-  const end = () => {
+  const endRow = () => {
     rows.push(row.trimEnd());
     row = mark;
     width = widthOf(mark);
   };
   for (const word of line.split(/(?<= )/)) {
-    if (width + widthOf(word.trimEnd()) > columns && row !== '' && row !== mark) end();
+    if (width + widthOf(word.trimEnd()) > columns && row !== '' && row !== mark) endRow();
     for (const letter of word) {
-      if (letter !== ' ' && width + widthOf(letter) > columns) end();
+      if (letter !== ' ' && width + widthOf(letter) > columns) endRow();
       row += letter;
       width += widthOf(letter);
     }

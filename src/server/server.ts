@@ -52,7 +52,7 @@ export function createServer(options: ServerOptions): Server {
     const { name, arguments: args } = request.params;
     const perform = async (tool: string, given: unknown) => {
       const result = await performCall(options, server, tool, given, context);
-      if (changes.wait()) await changes.tellNow();
+      if (changes.isPending()) await changes.announceNow();
       return result;
     };
     if (isCallTool(name)) return throughCallTool(options, args, perform);
@@ -62,22 +62,22 @@ export function createServer(options: ServerOptions): Server {
     }
     return perform(tool, args);
   });
-  const changes = tellChanges(options, server);
+  const changes = announceChanges(options, server);
   return server;
 }
 
 /** Changes of the list within this many milliseconds are announced together. */
 const CHANGES_MS = 20;
 
-/** Announces changes of the list to the client of SERVER while it is connected. Returns WAIT, true while an
- *  announcement is due, and TELL_NOW, which sends it at once: a client that lists the tools on an answer must not get
+/** Announces changes of the list to the client of SERVER while it is connected. Returns IS_PENDING, true while an
+ *  announcement is due, and ANNOUNCE_NOW, which sends it at once: a client that lists the tools on an answer must not get
  *  the old list. */
-function tellChanges(
+function announceChanges(
   { registry, list }: ServerOptions,
   server: Server,
-): { wait: () => boolean; tellNow: () => Promise<void> } {
+): { isPending: () => boolean; announceNow: () => Promise<void> } {
   let timer: NodeJS.Timeout | undefined;
-  const tellNow = async () => {
+  const announceNow = async () => {
     clearTimeout(timer);
     timer = undefined;
     await server.sendToolListChanged().catch(() => {}); // The client is gone.
@@ -85,13 +85,13 @@ function tellChanges(
   // The lists of these modes never change.
   const constant = list === 'summary' || list === 'search';
   const stop = registry.onChange(() => {
-    if (!constant) timer ??= setTimeout(() => void tellNow(), CHANGES_MS);
+    if (!constant) timer ??= setTimeout(() => void announceNow(), CHANGES_MS);
   });
   server.onclose = () => {
     stop();
     clearTimeout(timer);
   };
-  return { wait: () => timer !== undefined, tellNow };
+  return { isPending: () => timer !== undefined, announceNow };
 }
 
 type CallResult = CallToolResult | InputRequiredResult;
@@ -104,25 +104,27 @@ async function performCall(
   args: unknown,
   context: ServerContext,
 ): Promise<CallResult> {
-  const asks = canAsk(server, context);
-  const { call, ended } = callContext(context);
-  const execute = (verdict?: Verdict) => executor.execute(name, args, { ...call, canAsk: asks }, verdict);
-  const told = (outcome: Outcome) => signed(adaptedTo(server, context, toResult(outcome)), context, version);
+  const canAskHuman = canAsk(server, context);
+  const { call, endProgress } = callContext(context);
+  const execute = (verdict?: Verdict) =>
+    executor.execute(name, args, { ...call, canAsk: canAskHuman }, verdict);
+  const callResult = (outcome: Outcome) =>
+    signed(adaptedTo(server, context, toResult(outcome)), context, version);
   try {
     const verdict = await approvals.verdict(name, args, context);
     if (verdict?.kind === 'next') return verdict.request;
     const outcome = await execute(verdict);
     const question = outcome.success ? undefined : outcome.question;
-    if (question === undefined || !asks) return told(outcome);
+    if (question === undefined || !canAskHuman) return callResult(outcome);
     const room = roomOf(server, context);
     if (isModern(context)) return await approvals.ask(question, name, args, room);
     const send = sender(server, context);
-    const said = await approvals.askBySending(question, name, args, { room, send });
-    return told(await execute(said));
+    const verdictBySending = await approvals.askBySending(question, name, args, { room, send });
+    return callResult(await execute(verdictBySending));
   } catch (error) {
     return errorResult(error);
   } finally {
-    ended();
+    endProgress();
   }
 }
 
@@ -160,8 +162,8 @@ async function registeredName(
 /** The tool's text comes first and alone, so that it is exact. Notices follow as further texts. */
 function toResult(outcome: Outcome): CallToolResult {
   const { hint } = outcome;
-  const own = outcome.success ? outcome.text : outcome.error;
-  const texts = [own, ...outcome.notices, ...(hint === undefined ? [] : [hint])];
+  const ownText = outcome.success ? outcome.text : outcome.error;
+  const texts = [ownText, ...outcome.notices, ...(hint === undefined ? [] : [hint])];
   return {
     content: texts.map((text) => ({ type: 'text' as const, text })),
     ...(outcome.success &&
@@ -172,24 +174,24 @@ function toResult(outcome: Outcome): CallToolResult {
 
 /** Returns the context of the call, and a function to call when it has ended. Until then its client gets progress
  *  notifications, whose values only grow. */
-function callContext(context: ServerContext): { call: CallContext; ended: () => void } {
+function callContext(context: ServerContext): { call: CallContext; endProgress: () => void } {
   const { signal, _meta } = context.mcpReq;
   const progressToken = _meta?.progressToken;
-  if (progressToken === undefined) return { call: { signal }, ended: () => {} };
-  const began = performance.now();
+  if (progressToken === undefined) return { call: { signal }, endProgress: () => {} };
+  const startedAt = performance.now();
   let last = 0;
-  let over = false;
+  let isEnded = false;
   const onProgress = (message: string) => {
-    if (over) return;
-    const progress = Math.max(Math.round(performance.now() - began), last + 1);
+    if (isEnded) return;
+    const progress = Math.max(Math.round(performance.now() - startedAt), last + 1);
     last = progress;
     const params = { progressToken, progress: progress / 1000, message };
     context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
   return {
     call: { signal, onProgress },
-    ended: () => {
-      over = true;
+    endProgress: () => {
+      isEnded = true;
     },
   };
 }

@@ -25,7 +25,7 @@ export function serve(life: StdioLife): void {
   };
   const end = async () => {
     await life.onEnd();
-    await transport.answers(LAST_ANSWERS_MS);
+    await transport.waitForAnswers(LAST_ANSWERS_MS);
     process.exit(0);
   };
   const transport = new StdioTransport({
@@ -34,7 +34,7 @@ export function serve(life: StdioLife): void {
     complain,
     onFirstAnswer: life.onReady,
     starting: life.starting,
-    onLate: life.onEnd,
+    onOverdue: life.onEnd,
   });
   serveStdio(() => createServer(life), {
     transport,

@@ -16,9 +16,9 @@ import { LINE_LIMIT, type Line, LineReader } from './line-reader.ts';
 
 /** With more octets than this in unread output and unanswered requests, reading pauses. All that a client sends before
  *  it reads anything should fit, or both sides would wait for each other. */
-const HELD_LIMIT = 128 * 1024 * 1024;
+const BUFFER_LIMIT = 128 * 1024 * 1024;
 /** With more unread octets of output than this, notifications are dropped. */
-const UNASKED_LIMIT = 1024 * 1024;
+const NOTIFICATION_LIMIT = 1024 * 1024;
 /** Time to answer calls after stdin has ended. While calls wait for an image to start, it is repeated, up to this many
  *  times. */
 const LAST_ANSWERS_MS = 600;
@@ -36,9 +36,9 @@ export interface StdioOptions {
   /** True while calls wait for an image to start. */
   starting: () => boolean;
   /** Called when stdin has ended and calls still run: ends them, so that they are answered. */
-  onLate: () => Promise<void>;
-  /** Octets to hold, where not HELD_LIMIT. */
-  heldLimit?: number;
+  onOverdue: () => Promise<void>;
+  /** Octets to hold, where not BUFFER_LIMIT. */
+  bufferLimit?: number;
 }
 
 export class StdioTransport implements Transport {
@@ -63,15 +63,15 @@ export class StdioTransport implements Transport {
     const { stdin, stdout } = this.#options;
     stdin.on('data', (chunk: Buffer) => this.#receive(chunk));
     for (const event of ['end', 'close', 'error']) stdin.on(event, () => this.#end());
-    stdout.on('drain', () => this.#takeMore());
+    stdout.on('drain', () => this.#resumeReading());
     stdout.on('error', () => void this.close());
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     const { stdout } = this.#options;
     if (this.#closed) return;
-    const unasked = 'method' in message && !('id' in message);
-    if (unasked && stdout.writableLength > UNASKED_LIMIT) return;
+    const isNotification = 'method' in message && !('id' in message);
+    if (isNotification && stdout.writableLength > NOTIFICATION_LIMIT) return;
     // No need to wait for the write: messages keep their order.
     stdout.write(serializeMessage(message), () => this.#sent(message));
   }
@@ -84,7 +84,7 @@ export class StdioTransport implements Transport {
   }
 
   /** Resolves when every call has its answer, or after MS milliseconds. */
-  async answers(ms: number): Promise<void> {
+  async waitForAnswers(ms: number): Promise<void> {
     if (this.#closed || this.#unanswered.size === 0) return;
     await new Promise<void>((resolve) => {
       this.#allAnswered = resolve;
@@ -102,38 +102,38 @@ export class StdioTransport implements Transport {
     if (this.#ended) return;
     this.#ended = true;
     if (this.#unanswered.size === 0) void this.close();
-    else this.#waitForAnswers(STARTING_ROUNDS);
+    else this.#waitForLastAnswers(STARTING_ROUNDS);
   }
 
   /** Waits LAST_ANSWERS_MS for answers, then ends the calls that have none. Repeats the wait up to ROUNDS times while
    *  calls wait for an image to start. */
-  #waitForAnswers(rounds: number): void {
-    const waited = this.#options.starting();
+  #waitForLastAnswers(rounds: number): void {
+    const wasStarting = this.#options.starting();
     setTimeout(() => {
-      if (rounds > 0 && (waited || this.#options.starting())) this.#waitForAnswers(rounds - 1);
-      else void this.#endLate();
+      if (rounds > 0 && (wasStarting || this.#options.starting())) this.#waitForLastAnswers(rounds - 1);
+      else void this.#endOverdue();
     }, LAST_ANSWERS_MS);
   }
 
-  async #endLate(): Promise<void> {
+  async #endOverdue(): Promise<void> {
     if (this.#closed) return;
-    await this.#options.onLate();
-    await this.answers(WRITTEN_MS);
+    await this.#options.onOverdue();
+    await this.waitForAnswers(WRITTEN_MS);
     await this.close();
   }
 
   #receive(chunk: Buffer): void {
-    for (const line of this.#lines.push(chunk)) this.#takeLine(line);
-    if (this.#holdsMuch()) this.#options.stdin.pause();
+    for (const line of this.#lines.push(chunk)) this.#handleLine(line);
+    if (this.#isOverLimit()) this.#options.stdin.pause();
   }
 
-  #holdsMuch(): boolean {
-    const { stdout, heldLimit = HELD_LIMIT } = this.#options;
-    return stdout.writableLength + this.#unansweredOctets > heldLimit;
+  #isOverLimit(): boolean {
+    const { stdout, bufferLimit = BUFFER_LIMIT } = this.#options;
+    return stdout.writableLength + this.#unansweredOctets > bufferLimit;
   }
 
-  #takeMore(): void {
-    if (!this.#holdsMuch()) this.#options.stdin.resume();
+  #resumeReading(): void {
+    if (!this.#isOverLimit()) this.#options.stdin.resume();
   }
 
   /** Forgets the request ID, which was answered or never will be. */
@@ -141,24 +141,24 @@ export class StdioTransport implements Transport {
     this.#unansweredOctets -= this.#unanswered.get(id) ?? 0;
     this.#unanswered.delete(id);
     if (this.#unanswered.size === 0) this.#allAnswered();
-    this.#takeMore();
+    this.#resumeReading();
   }
 
-  #takeLine(line: Line): void {
-    if ('passedOver' in line) {
+  #handleLine(line: Line): void {
+    if ('skippedOctets' in line) {
       this.#options.complain(
-        `A line of ${line.passedOver} octets was passed over; the limit is ${LINE_LIMIT}.`,
+        `A line of ${line.skippedOctets} octets was passed over; the limit is ${LINE_LIMIT}.`,
       );
       const id = idAtEnd(line.ends);
-      const why = `it has ${line.passedOver} octets, and can have ${LINE_LIMIT}, so nothing was done. Send less at a time.`;
+      const why = `it has ${line.skippedOctets} octets, and can have ${LINE_LIMIT}, so nothing was done. Send less at a time.`;
       if (id !== undefined && !this.#unanswered.has(id)) void this.send(refusal(id, why));
       return;
     }
     const text = line.octets.toString('utf8').trim();
-    if (text !== '') this.#takeMessage(text);
+    if (text !== '') this.#handleMessage(text);
   }
 
-  #takeMessage(line: string): void {
+  #handleMessage(line: string): void {
     let message: JSONRPCMessage;
     try {
       const parsed: unknown = JSON.parse(line);
@@ -175,7 +175,7 @@ export class StdioTransport implements Transport {
     }
     if ('method' in message && 'id' in message) {
       if (this.#unanswered.has(message.id)) {
-        this.#refuseAgain(message.id);
+        this.#refuseDuplicate(message.id);
         return;
       }
       this.#unanswered.set(message.id, line.length);
@@ -189,7 +189,7 @@ export class StdioTransport implements Transport {
 
   /** Refuses a request with the ID of a pending one: an answer could belong to either. Writes past `send`, which would
    *  settle the pending one. */
-  #refuseAgain(id: string | number): void {
+  #refuseDuplicate(id: string | number): void {
     const why = `the request ${JSON.stringify(id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
     if (!this.#closed) this.#options.stdout.write(serializeMessage(refusal(id, why)));
   }

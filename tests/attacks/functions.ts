@@ -15,7 +15,7 @@ import { TOML } from '../../src/install/toml.ts';
 import { nearest } from '../../src/kernel/nearest.ts';
 import { boundLines, boundText, fittingRows, indent, listText } from '../../src/kernel/reply.ts';
 import { printable } from '../../src/kernel/schema.ts';
-import { argumentsPreview, shownText } from '../../src/kernel/shown.ts';
+import { argumentsPreview, boundedPreview } from '../../src/kernel/shown.ts';
 import { questionLine } from '../../src/question-line.ts';
 import { linesBackwards } from '../../src/records/backwards.ts';
 import { parseLine, truncate } from '../../src/records/shorten.ts';
@@ -191,7 +191,7 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   fittingRows: (text) => fittingRows(text.split('\n')),
   indent: (text) => indent(text, 2),
   'nearest, among many': (text) => nearest('abcd', text.split(/\s/)),
-  shownText: (text) => shownText(text, 2_000_000),
+  boundedPreview: (text) => boundedPreview(text, 2_000_000),
   argumentsPreview: (text) => argumentsPreview({ form: text }, 'x'),
   visible,
   visibleLine,

@@ -36,7 +36,7 @@ describe('the catalog', () => {
     const catalogs = ['paint_fence', 'paint_door'].map((name) => {
       const registry = registryOf(probe({ name, description: 'Paint it green.' }).tool);
       const catalog = new Catalog(registry);
-      registry.registerApart(searchToolsTool(catalog));
+      registry.registerUncounted(searchToolsTool(catalog));
       return { registry, catalog };
     });
     const asked = catalogs.map(async ({ registry }) => {
@@ -52,13 +52,13 @@ describe('the catalog', () => {
 
   test('C5 a tool that is registered apart can be found and called, and no list of the contract has it', () => {
     const registry = registryOf(probe({ name: 'counted' }).tool);
-    const apart = registry.registerApart(probe({ name: 'apart' }).tool);
+    const apart = registry.registerUncounted(probe({ name: 'apart' }).tool);
     expect(registry.getTool('apart')).toBe(apart);
     expect([...new Catalog(registry).keys()]).toEqual(['counted', 'apart']);
     expect(registry.listRegisteredTools()).toEqual(['counted']);
     expect(registry.getAgentQTools().map(({ name }) => name)).toEqual(['counted']);
     const mine = registry.register(probe({ name: 'apart' }).tool);
-    expect(registry.registerApart(apart)).toBe(mine);
+    expect(registry.registerUncounted(apart)).toBe(mine);
     expect(registry.tools().map(({ name }) => name)).toEqual(['counted', 'apart']);
   });
 

@@ -59,7 +59,7 @@ describe('the table', () => {
 });
 
 test('S2.11 of a dangerous tool, a call that only looks runs', async () => {
-  const one = probe({ safetyLevel: 'dangerous', onlyLooks: ({ symbol }) => symbol === 'car' });
+  const one = probe({ safetyLevel: 'dangerous', isReadOnly: ({ symbol }) => symbol === 'car' });
   for (const symbol of ['car', 'cdr']) await execute(one, { ask: 'cautious' })({ symbol });
   expect(one.runs).toHaveLength(1);
 });

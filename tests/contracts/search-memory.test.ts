@@ -25,7 +25,7 @@ const TOOLS = [
 function partsOver(path: string) {
   const registry = registryOf(...TOOLS.map((each) => probe({ ...each, parameters: [] }).tool));
   const catalog = new Catalog(registry);
-  registry.registerApart(searchToolsTool(catalog));
+  registry.registerUncounted(searchToolsTool(catalog));
   const memory = new SearchMemory(new SearchRecords(path));
   catalog.memory = memory;
   const executor = new Executor(registry, { onEnd: (call) => memory.ended(call) });

@@ -3,8 +3,8 @@
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { CallError } from '../../src/errors.ts';
 import type { OpenQuestion } from '../../src/kernel/approval.ts';
-import { type AskedQuestion, askedQuestion, OpenQuestions } from '../../src/kernel/questions.ts';
-import { shown } from '../../src/kernel/shown.ts';
+import { OpenQuestions, type PendingQuestion, pendingQuestion } from '../../src/kernel/questions.ts';
+import { renderPreview } from '../../src/kernel/shown.ts';
 import { Approvals, type Send } from '../../src/server/approvals.ts';
 import { PreviewFiles } from '../../src/server/preview-files.ts';
 import { probe } from '../contracts/tools.ts';
@@ -18,13 +18,13 @@ const CLOSED = /^This approval was used already, expired, or was asked for befor
 const question = (place: string): OpenQuestion => ({
   tool: probe().tool,
   args: {},
-  preview: shown({ text: `at ${place}`, place, fingerprint: '' }),
+  preview: renderPreview({ text: `at ${place}`, place, fingerprint: '' }),
   allowsSession: true,
   recordRefusal: (authority, why) => void ended.push([place, authority, why]),
   timeoutText: 'too late',
 });
-const asked = (place: string, closed = () => {}): AskedQuestion =>
-  askedQuestion(question(place), { pages: [], closed });
+const asked = (place: string, onClose = () => {}): PendingQuestion =>
+  pendingQuestion(question(place), { pages: [], onClose });
 const ended: string[][] = [];
 beforeEach(() => void ended.splice(0));
 
@@ -56,15 +56,15 @@ test('S2.12 it is open for its time, to the millisecond', () => {
   expect(questions.take('1', 'subject').preview.place).toBe('a');
   vi.advanceTimersByTime(1);
   expect(() => questions.take('2', 'subject')).toThrow(CLOSED);
-  expect(questions.about('a')).toEqual([]);
+  expect(questions.previewsAbout('a')).toEqual([]);
 });
 
 test('C29 one whose time is over waits no more, also where its timer is late; that is recorded', () => {
   const questions = new OpenQuestions(0.9);
   questions.add('1', asked('a'), 'subject');
-  expect(questions.waits('1')).toBe(true);
+  expect(questions.isOpen('1')).toBe(true);
   vi.setSystemTime(Date.now() + 900);
-  expect(questions.waits('1')).toBe(false);
+  expect(questions.isOpen('1')).toBe(false);
   expect(ended).toEqual([['a', 'timed out', 'too late']]);
 });
 
@@ -90,7 +90,7 @@ test('C29 one that is not answered in time is recorded as that, once; so is one 
       'subject',
     );
   questions.take('1', 'subject');
-  questions.add('4', { ...questions.take('2', 'subject'), changing: true }, 'subject');
+  questions.add('4', { ...questions.take('2', 'subject'), awaitsArguments: true }, 'subject');
   vi.advanceTimersByTime(900);
   questions.expire('3');
   expect(ended).toEqual([
@@ -105,7 +105,7 @@ test('C29 one that is not answered in time is recorded as that, once; so is one 
 test('of more than a hundred, the oldest are closed', () => {
   const questions = new OpenQuestions(600);
   for (let id = 0; id < 101; id += 1) questions.add(String(id), asked(`${id % 2}`), 'subject');
-  expect(questions.about('0').length + questions.about('1').length).toBe(100);
+  expect(questions.previewsAbout('0').length + questions.previewsAbout('1').length).toBe(100);
   expect(() => questions.take('0', 'subject')).toThrow(CLOSED);
   expect(ended).toEqual([
     ['0', 'nobody', 'Nobody had answered when a hundred newer questions were open, so nothing was done.'],

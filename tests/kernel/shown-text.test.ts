@@ -1,18 +1,18 @@
 // What a human is shown of a long question: no line without its beginning, and how much is missing.
 
 import { expect, test } from 'vitest';
-import { shownText } from '../../src/kernel/shown.ts';
+import { boundedPreview } from '../../src/kernel/shown.ts';
 
 /** Returns the lines of a question, without those that say what is left out, and how much they say that is. */
 function shown(text: string): { lines: string[]; hidden: number } {
-  const [head = '', , ...lines] = shownText(text).split('\n');
+  const [head = '', , ...lines] = boundedPreview(text).split('\n');
   const count = /^Too long to show whole: (\d+) characters in the middle are left out\.$/.exec(head)?.[1];
   expect(lines.join('\n')).toContain(`[... ${count} characters are not shown ...]`);
   return { lines: lines.filter((line) => !line.startsWith('[... ')), hidden: Number(count) };
 }
 
 test('what fits is shown whole', () => {
-  expect(shownText('x'.repeat(8000))).toBe('x'.repeat(8000));
+  expect(boundedPreview('x'.repeat(8000))).toBe('x'.repeat(8000));
 });
 
 test.each([1, 2, 3, 5, 7, 11, 13, 50, 99, 500, 999])('each line of length %i keeps its mark', (length) => {

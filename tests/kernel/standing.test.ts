@@ -30,7 +30,7 @@ test.each([
 test.each(['a.lisp', 'src/a.LISP', '../b/a.cl', './a.lsp', 'src/initial.lisp', undefined])(
   'an approval of %s can hold for the session',
   (place) => {
-    expect(new StandingApprovals().canLast(place)).toBe(true);
+    expect(new StandingApprovals().canHoldForSession(place)).toBe(true);
   },
 );
 
@@ -52,5 +52,5 @@ test.each([
   'a.lisp/Makefile',
   'a.lisp.sh',
 ])('none of %s can: something can run or obey it by itself', (place) => {
-  expect(new StandingApprovals().canLast(place)).toBe(false);
+  expect(new StandingApprovals().canHoldForSession(place)).toBe(false);
 });

@@ -44,7 +44,7 @@ describe('lines', () => {
     const block = Buffer.alloc(MEGA, 'x');
     for (let megabytes = 0; megabytes < 100; megabytes++) expect(reader.push(block)).toEqual([]);
     expect(reader.push(Buffer.from('\nnext\n'))).toEqual([
-      { passedOver: 100 * MEGA, ends: ['x'.repeat(500), 'x'.repeat(500)] },
+      { skippedOctets: 100 * MEGA, ends: ['x'.repeat(500), 'x'.repeat(500)] },
       { octets: Buffer.from('next') },
     ]);
     expect(LINE_LIMIT).toBe(64 * MEGA);
@@ -64,7 +64,7 @@ describe('lines', () => {
     lines.push(...reader.push(line.subarray(begun, -5)), ...reader.push(line.subarray(-5)));
     expect(lines).toEqual([
       {
-        passedOver: line.length - 1,
+        skippedOctets: line.length - 1,
         ends: [line.subarray(0, 500).toString(), line.subarray(-501, -1).toString()],
       },
     ]);
@@ -82,7 +82,7 @@ describe('lines', () => {
 
 describe('a transport whose client does not read', () => {
   /** Returns a transport over streams that holds so many octets, what it received, and how its client reads on. */
-  async function started(heldLimit = 128 * MEGA) {
+  async function started(bufferLimit = 128 * MEGA) {
     const stdin = new PassThrough();
     let release = () => {};
     const stdout = new Writable({
@@ -97,8 +97,8 @@ describe('a transport whose client does not read', () => {
       complain: () => {},
       onFirstAnswer: () => {},
       starting: () => false,
-      onLate: async () => {},
-      heldLimit,
+      onOverdue: async () => {},
+      bufferLimit,
     });
     const received: JSONRPCMessage[] = [];
     transport.onmessage = (message) => received.push(message);

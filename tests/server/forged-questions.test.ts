@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { changeOf, changesLines, filesSummary, newFile } from '../../src/files/diff.ts';
 import { decode } from '../../src/files/text.ts';
 import type { OpenQuestion } from '../../src/kernel/approval.ts';
-import { argumentsPreview, shown } from '../../src/kernel/shown.ts';
+import { argumentsPreview, renderPreview } from '../../src/kernel/shown.ts';
 import type { Preview } from '../../src/kernel/tool.ts';
 import { questionLine, quoted } from '../../src/question-line.ts';
 import { pagesOf } from '../../src/server/question-text.ts';
@@ -57,7 +57,7 @@ const WIDE: Room = { rows: 100_000, columns: 100_000 };
 const ROOMS: [string, Room][] = [
   ['Claude Code', { rows: 4, columns: 74, joined: true }],
   ['Codex', { rows: 13, columns: 76 }],
-  ['others', { rows: 100, columns: 76, sure: 13 }],
+  ['others', { rows: 100, columns: 76, sureRows: 13 }],
 ];
 const FILE = { path: '/state/previews/12ab.diff', remove: () => {} };
 const OWN_FILE = 'All of it: /state/previews/12ab.diff';
@@ -66,7 +66,7 @@ function question(preview: Preview): OpenQuestion {
   return {
     tool: probe().tool,
     args: {},
-    preview: shown(preview),
+    preview: renderPreview(preview),
     allowsSession: true,
     recordRefusal: () => {},
     timeoutText: '',

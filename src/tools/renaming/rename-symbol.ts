@@ -78,7 +78,7 @@ interface RenameGround extends Ground {
 export function renameSymbol(ground: RenameGround) {
   return defineTool({
     ...RENAME_SYMBOL,
-    onlyLooks: (args) => args.dry_run === true,
+    isReadOnly: (args) => args.dry_run === true,
     preview: async (args, context) => previewOf(await planned(ground, args, context)),
     handler: async (args, context) => {
       const found = await planned(ground, args, context);

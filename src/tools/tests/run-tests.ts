@@ -4,7 +4,7 @@ import { CallError, messageOf } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import { toResult } from '../../kernel/outcome.ts';
 import { joinSections } from '../../kernel/reply.ts';
-import { toldLines } from '../../kernel/shown.ts';
+import { previewLines } from '../../kernel/shown.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -148,8 +148,8 @@ async function previewOf(
   const preview = await editing.preview?.({ edits }, context);
   if (preview === undefined) throw new TypeError('What edits are made cannot be shown.');
   const after = questionLine`Then the changed files are loaded, and tests run.`;
-  const notes = then.flatMap((form) => [questionLine`Then is evaluated:`, ...toldLines(form)]);
-  const text = toldLines(preview.text);
+  const notes = then.flatMap((form) => [questionLine`Then is evaluated:`, ...previewLines(form)]);
+  const text = previewLines(preview.text);
   const { lines = text, summary = questionLine`` } = preview;
   const forms = then.length === 1 ? questionLine` and 1 form` : questionLine` and ${then.length} forms`;
   return {
