@@ -85,7 +85,7 @@ export interface Assembly {
 }
 
 /** Timeouts that the user does not set; the default applies where one is absent. */
-export interface Waits {
+export interface Timeouts {
   /** Timeouts of the image. */
   image?: Times;
   /** Time limit for a pattern on one text, in milliseconds. */
@@ -95,7 +95,7 @@ export interface Waits {
 }
 
 /** Options of an assembly besides its configuration. */
-export interface Surroundings extends Waits {
+export interface AssemblyOptions extends Timeouts {
   /** Notices for the first answer, which removes them from this array. */
   notices?: string[];
   /** Names of the parts that the agent must not use. When absent, the server decides. */
@@ -103,12 +103,12 @@ export interface Surroundings extends Waits {
 }
 
 /** Returns the parts for CONFIG, with all built-in tools. The image is not started yet. */
-export function assemble(config: Config, surroundings: Surroundings = {}): Assembly {
+export function assemble(config: Config, options: AssemblyOptions = {}): Assembly {
   const registry = new ToolRegistry([CALL_TOOL.name]);
   const catalog = new Catalog(registry, config.contractNames ? contractSpelling : undefined);
-  const assembly = assembleParts(config, registry, catalog, surroundings);
+  const assembly = assembleParts(config, registry, catalog, options);
   registerBuiltIns(assembly);
-  for (const rule of config.allow.map(allowed)) {
+  for (const rule of config.allow.map(parseAllowed)) {
     // The tools of the start file are not known yet.
     if (config.init === undefined || registry.getTool(rule.tool) !== null) checkAllowed(rule, registry);
   }
@@ -126,7 +126,7 @@ export function assembleParts(
   config: Config,
   registry: ToolRegistry,
   catalog: Catalog,
-  { image: times, matchMs, longMs, notices = [], without }: Surroundings = {},
+  { image: times, matchMs, longMs, notices = [], without }: AssemblyOptions = {},
 ): Assembly {
   const holds = new HeldCalls<Result>(config.holdSeconds);
   const forbids = (real: string) => workspace.forbids(real);
@@ -147,21 +147,21 @@ export function assembleParts(
   const workspace = workspaceOf(config, image, sandbox);
   const longCalls = new LongCalls(image.jobs, longMs);
   const { log, history, intents } = recordsOf(config);
-  if (config.unboxed !== undefined) notices.push(`Note: ${sandboxText(config)}`);
+  if (config.noSandboxReason !== undefined) notices.push(`Note: ${sandboxText(config)}`);
   const memory = memoryOf(config, catalog);
   const executor = new Executor(registry, {
     ask: config.ask,
     onEnd: (call) => memory?.ended(call),
     standing: standingApprovals(config, workspace),
     audit: log,
-    ready: rollBackUnfinished(workspace, intents).then((told) => void notices.push(...told)),
+    ready: rollBackUnfinished(workspace, intents).then((texts) => void notices.push(...texts)),
     ...(sandbox && { remark: refusals(config.root, sandbox) }),
     takeNotices: () => [
       ...notices.splice(0),
       ...image.takeNotices().map(noticeText),
       ...longCalls.takeNotes(),
       ...history.takeNotes(),
-      ...(sandbox?.takeNewcomers() ?? []).map(newcomerText),
+      ...(sandbox?.takeNewFiles() ?? []).map(newcomerText),
     ],
   });
   const questions = new OpenQuestions(config.answerSeconds);
@@ -204,9 +204,9 @@ function recordsOf(config: Config): Pick<ToolDependencies, 'log' | 'history' | '
  *  off. */
 function memoryOf({ memory, searches, root }: Config, catalog: Catalog): SearchMemory | undefined {
   if (!memory) return undefined;
-  const past = new SearchMemory(new SearchRecords(workspaceFile(searches, root)));
-  catalog.memory = past;
-  return past;
+  const searchMemory = new SearchMemory(new SearchRecords(workspaceFile(searches, root)));
+  catalog.memory = searchMemory;
+  return searchMemory;
 }
 
 /** Returns the exchange of tools between REGISTRY and the image of GROUNDS, which gets proxies of the eighteen tools.
@@ -248,13 +248,13 @@ function workspaceOf(
 /** Returns the approvals that --allow gives. No approval for a session covers the start file, named by WORKSPACE. */
 function standingApprovals({ allow, init }: Config, workspace: Workspace): StandingApprovals {
   return new StandingApprovals(
-    allow.map(allowed),
+    allow.map(parseAllowed),
     init === undefined ? [] : [workspace.name(realPath(init))],
   );
 }
 
 /** Parses TEXT, a value of --allow. Throws a UsageError when it is malformed. */
-function allowed(text: string): StandingApproval {
+function parseAllowed(text: string): StandingApproval {
   const rule = readStandingApproval(text);
   if (rule === undefined) throw new UsageError(`--allow must be TOOL or TOOL:GLOB, not ${text}.`);
   return rule;

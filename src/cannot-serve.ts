@@ -26,7 +26,7 @@ export function answerWhy(why: string, words: readonly string[]): boolean {
     const id = lines
       .slice(0, -1)
       .map(idOf)
-      .find((each) => each !== undefined);
+      .find((id) => id !== undefined);
     if (id === undefined && text.length < LIMIT) return;
     if (id === undefined) return exit();
     const error = { code: SERVER_ERROR, message: `live-lisp cannot start: ${why}` };

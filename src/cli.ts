@@ -17,8 +17,8 @@ export async function callTool(
   operands: readonly string[],
   print: Print,
 ): Promise<number> {
-  const [name, json = '{}', ...rest] = operands;
-  if (name === undefined || rest.length > 0) {
+  const [name, json = '{}', ...extraOperands] = operands;
+  if (name === undefined || extraOperands.length > 0) {
     throw new UsageError(
       `The command call takes a tool's name and its arguments: live-lisp call NAME '{"json": ...}'.`,
     );
@@ -54,9 +54,9 @@ export function toolList(registry: ToolRegistry): string {
 
 /** Returns the text of --help. */
 export function helpText(): string {
-  const flags = FLAGS.map(({ name, value, about }) => {
-    const left = `--${name}${value === undefined ? '' : ` ${value}`}`;
-    return `  ${left.padEnd(24)} ${about}`;
+  const flags = FLAGS.map(({ name, value, help }) => {
+    const usage = `--${name}${value === undefined ? '' : ` ${value}`}`;
+    return `  ${usage.padEnd(24)} ${help}`;
   });
   return `live-lisp: an MCP server that gives a coding agent a live Common Lisp image
 

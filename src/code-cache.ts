@@ -11,32 +11,32 @@ import { isOwn, makeOwnFolder } from './own.ts';
 
 const CHECKSUM_OCTETS = 4;
 /** Size limit of a code cache in octets: several times what V8 produces for the bundle. */
-const KEPT_LIMIT = 64 * 1024 * 1024;
-const OURS = /^program-.+\.v8(?:\.(?<part>.+))?$/;
+const SIZE_LIMIT = 64 * 1024 * 1024;
+const CACHE_FILE = /^program-.+\.v8(?:\.(?<part>.+))?$/;
 
 export interface LoadedBundle {
   /** The bundle's exports. */
   exports: unknown;
   /** Stores V8's current code cache for the next start, unless it is already stored. Never throws. */
-  keep: () => void;
+  storeCache: () => void;
 }
 
 /** Returns the content of FILE if only this user can have written it: it is code that will run. */
 function readOwn(file: string): Buffer | undefined {
-  const found = readIfRegular(file, { limit: KEPT_LIMIT });
+  const found = readIfRegular(file, { limit: SIZE_LIMIT });
   return found && isOwn(found.stats) ? found.octets : undefined;
 }
 
 /** Returns the code cache in FILE if it is intact. V8 checks its head only, and damaged code ends the process. */
-function keptCode(file: string): Buffer | undefined {
-  const kept = readOwn(file);
-  if (kept === undefined || kept.length < CHECKSUM_OCTETS) return undefined;
-  const code = kept.subarray(CHECKSUM_OCTETS);
-  return kept.readUInt32LE() === crc32(code) ? code : undefined;
+function storedCode(file: string): Buffer | undefined {
+  const storedFile = readOwn(file);
+  if (storedFile === undefined || storedFile.length < CHECKSUM_OCTETS) return undefined;
+  const code = storedFile.subarray(CHECKSUM_OCTETS);
+  return storedFile.readUInt32LE() === crc32(code) ? code : undefined;
 }
 
 /** Stores CODE in FILE, readable by this user only. Leaves no partial file. */
-function keepCode(file: string, code: Buffer): void {
+function storeCode(file: string, code: Buffer): void {
   const checksum = Buffer.alloc(CHECKSUM_OCTETS);
   checksum.writeUInt32LE(crc32(code));
   const partial = `${file}.${process.pid}`;
@@ -59,7 +59,7 @@ function removeIfThere(file: string): void {
  *  of Node. If it cannot be stored or read, or V8 rejects it, the bundle is compiled. */
 export function loadBundle(file: string, identity: string, folder: string): LoadedBundle {
   const cache = join(folder, `program-${identity}-${process.version}-${process.arch}.v8`);
-  const cachedData = keptCode(cache);
+  const cachedData = storedCode(cache);
   // esbuild writes nothing but ASCII.
   const source = readFileSync(file, 'latin1');
   const script = new Script(`(function(exports,require,module,__filename,__dirname){${source}\n})`, {
@@ -69,12 +69,12 @@ export function loadBundle(file: string, identity: string, folder: string): Load
   });
   const module: { exports: unknown } = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(file), module, file, dirname(file));
-  let kept = cachedData !== undefined && script.cachedDataRejected !== true;
-  const keep = () => {
-    if (kept) return;
-    kept = true;
-    keepCode(cache, script.createCachedData());
-    removeLeftovers(folder, OURS, [basename(cache)]);
+  let isStored = cachedData !== undefined && script.cachedDataRejected !== true;
+  const storeCache = () => {
+    if (isStored) return;
+    isStored = true;
+    storeCode(cache, script.createCachedData());
+    removeLeftovers(folder, CACHE_FILE, [basename(cache)]);
   };
-  return { exports: module.exports, keep };
+  return { exports: module.exports, storeCache };
 }

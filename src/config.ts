@@ -9,15 +9,15 @@ import { CLIENT_NAMES, SCOPES } from './install/names.ts';
 import { cacheFolder, homeFolder, realPath } from './paths.ts';
 
 const NAME_STYLES = ['snake', 'contract'] as const;
-const ASKS = ['dangerous', 'cautious'] as const;
+const ASK_LEVELS = ['dangerous', 'cautious'] as const;
 const SANDBOXES = ['auto', 'on', 'strict'] as const;
-const WHENS = ['on', 'off'] as const;
+const ON_OFF = ['on', 'off'] as const;
 const LIBRARIES = ['auto', 'none', 'quicklisp', 'qlot', 'ocicl'] as const;
 const LISTS = ['full', 'lightweight', 'summary', 'search'] as const;
 
 export type Config = ReturnType<typeof readConfig> & {
   /** Why images run without a sandbox, as sentences, if `auto` found that none works. */
-  unboxed?: string;
+  noSandboxReason?: string;
 };
 
 /** Returns the configuration for ARGV (without node and script) and ENVIRONMENT. Throws a UsageError of one
@@ -58,7 +58,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     libraries: readChoice('libraries', LIBRARIES, flags),
     contractNames: readChoice('tool-names', NAME_STYLES, flags) === 'contract',
     list: readChoice('list', LISTS, flags),
-    ask: readChoice('ask', ASKS, flags),
+    ask: readChoice('ask', ASK_LEVELS, flags),
     /** Approvals in advance, as TOOL or TOOL:GLOB. */
     allow: all.get('allow') ?? [],
     /** Seconds that a human has to answer a question. */
@@ -76,8 +76,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** True when a lost image is rebuilt. */
     replay: readReplay(flags, environment) === 'on',
     /** Whether evaluations are stored on the disk, and whether the audit log has arguments in full. */
-    history: readChoice('history', WHENS, flags) === 'on',
-    auditTexts: readChoice('audit-texts', WHENS, flags) === 'on',
+    history: readChoice('history', ON_OFF, flags) === 'on',
+    auditTexts: readChoice('audit-texts', ON_OFF, flags) === 'on',
     /** Records are removed after this many days. */
     keepDays: readDays(flags.get('keep-days') ?? '90'),
     /** Folder for compiled files, and whether XDG_CACHE_HOME named its place. */
@@ -175,9 +175,9 @@ function readDays(value: string): number {
   return days;
 }
 
-/** Returns the seconds in the flag NAME, or INITIAL when it is absent. */
-function readSeconds(name: string, initial: string, flags: ReadonlyMap<string, string>): number {
-  const value = flags.get(name) ?? initial;
+/** Returns the seconds in the flag NAME, or FALLBACK when it is absent. */
+function readSeconds(name: string, fallback: string, flags: ReadonlyMap<string, string>): number {
+  const value = flags.get(name) ?? fallback;
   const seconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0;
   if (seconds < 0.1 || seconds > 86_400) {
     throw new UsageError(`--${name} must be a number of seconds from 0.1 to 86400, not ${value}.`);
@@ -196,7 +196,7 @@ function readInit(value: string | undefined): string | undefined {
 
 function readReplay(flags: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv): string {
   const given = flags.get('replay') ?? (environment['LIVE_LISP_REPLAY'] || undefined);
-  return readChoice('replay', WHENS, new Map(given === undefined ? [] : [['replay', given]]));
+  return readChoice('replay', ON_OFF, new Map(given === undefined ? [] : [['replay', given]]));
 }
 
 /** Returns the value of the flag NAME, one of CHOICES; the first choice when it is absent. */

@@ -18,11 +18,11 @@ interface Flag {
   name: string;
   /** What stands for its value in texts; absent where it takes none. */
   value?: string;
-  about: string;
+  help: string;
 }
 
 /** Flags with what stands for their values, and what they are for. */
-const ABOUT = {
+const FLAG_HELP = {
   'root DIR': 'the workspace; the current directory when absent; can be given several times',
   'read-root DIR': 'a directory whose files can be read as well; can be given several times',
   'sbcl PATH': 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH, or of a package manager',
@@ -57,9 +57,9 @@ const ABOUT = {
   version: 'show the version',
 };
 
-export const FLAGS: readonly Flag[] = Object.entries(ABOUT).map(([flag, about]) => {
+export const FLAGS: readonly Flag[] = Object.entries(FLAG_HELP).map(([flag, help]) => {
   const [name = '', value] = flag.split(' ');
-  return { name, value, about };
+  return { name, value, help };
 });
 
 /** Returns the flags in ARGV with their values, and the other words. Throws a UsageError for an unknown flag. */
@@ -69,8 +69,8 @@ export function splitArguments(argv: readonly string[]): {
 } {
   const flags = new Map<string, string[]>();
   const operands: string[] = [];
-  const rest = [...argv];
-  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+  const words = [...argv];
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (!/^-./.test(word)) {
       operands.push(word);
       continue;
@@ -82,7 +82,7 @@ export function splitArguments(argv: readonly string[]): {
     if (flag.value === undefined && attached !== undefined) {
       throw new UsageError(`The flag --${name} takes no value.`);
     }
-    const value = flag.value === undefined ? '' : (attached ?? rest.shift());
+    const value = flag.value === undefined ? '' : (attached ?? words.shift());
     if (value === undefined || (flag.value !== undefined && value === '')) {
       throw new UsageError(`The flag --${name} needs a value: --${name} ${flag.value}.`);
     }
@@ -103,10 +103,10 @@ const FLAG_COMMANDS: { readonly [flag: string]: readonly Command[] } = {
 /** Throws a UsageError when one of the flags NAMES would have no effect on COMMAND. */
 export function checkFlags(command: Command, names: readonly string[]): void {
   if (names.includes('help') || names.includes('version')) return;
-  const sets = command === 'install' || command === 'uninstall';
+  const changesClient = command === 'install' || command === 'uninstall';
   for (const name of names) {
     const commands = FLAG_COMMANDS[name];
-    if (commands === undefined && sets) {
+    if (commands === undefined && changesClient) {
       throw new UsageError(
         `The command ${command} takes no --${name}; put it behind live-lisp.js in the client's configuration, where it stays.`,
       );

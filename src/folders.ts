@@ -4,7 +4,7 @@ import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, inState } from './config.ts';
-import { makeFolder, recordsIn } from './paths.ts';
+import { makeFolder, recordsFolder } from './paths.ts';
 
 /** Returns why FOLDER, which is created if missing, is not writable; undefined when it is. */
 export function obstacleToWriting(folder: string): string | undefined {
@@ -20,15 +20,15 @@ export function obstacleToWriting(folder: string): string | undefined {
 /** Returns a folder in TEMPORARY, created if missing, that only this user can reach; undefined where there can be none.
  *  Its owner and mode are checked, because others can create a folder of that name first. */
 function ownTemporaryFolder(temporary: string): string | undefined {
-  const folder = recordsIn(temporary);
+  const folder = recordsFolder(temporary);
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch {
     // It exists, or cannot be created; the check below finds out.
   }
   const found = lstatSync(folder, { throwIfNoEntry: false });
-  const own = found?.isDirectory() && found.uid === process.geteuid?.() && (found.mode & 0o077) === 0;
-  return own && obstacleToWriting(folder) === undefined ? folder : undefined;
+  const isOwn = found?.isDirectory() && found.uid === process.geteuid?.() && (found.mode & 0o077) === 0;
+  return isOwn && obstacleToWriting(folder) === undefined ? folder : undefined;
 }
 
 /** The chosen folders, and the sentences that explain them to a person. */
@@ -46,15 +46,15 @@ export function withUsableFolders(config: Readonly<Config>, temporary = tmpdir()
   const notices: string[] = [];
   const remarks: string[] = [];
   let usable = config;
-  const replace = (folder: string, what: string, variable: string, into: string[]) => {
+  const replace = (folder: string, what: string, variable: string, sentences: string[]) => {
     const obstacle = obstacleToWriting(folder);
-    const other = obstacle === undefined ? undefined : ownTemporaryFolder(temporary);
-    if (other !== undefined) {
-      into.push(
-        `${folder} cannot be written (${obstacle}), so ${what} ${other}. To keep them elsewhere, set ${variable}.`,
+    const substitute = obstacle === undefined ? undefined : ownTemporaryFolder(temporary);
+    if (substitute !== undefined) {
+      sentences.push(
+        `${folder} cannot be written (${obstacle}), so ${what} ${substitute}. To keep them elsewhere, set ${variable}.`,
       );
     }
-    return other;
+    return substitute;
   };
   const state = replace(
     config.state,

@@ -16,7 +16,7 @@ export function removeLeftovers(folder: string, kind: RegExp, current: readonly 
     if (part === undefined && current.some((each) => name.startsWith(each))) continue;
     try {
       const path = join(folder, name);
-      if (isLeft(path, part)) rmSync(path);
+      if (isLeftover(path, part)) rmSync(path);
     } catch {
       // Another server was faster.
     }
@@ -32,17 +32,17 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-function isLeft(path: string, part: string | undefined): boolean {
+function isLeftover(path: string, part: string | undefined): boolean {
   const stats = lstatSync(path);
   if (!stats.isFile()) return false;
-  const maker = /^\d+(?=\.|$)/.exec(part ?? '')?.[0];
-  if (maker !== undefined && !runs(Number(maker))) return true;
+  const writerPid = /^\d+(?=\.|$)/.exec(part ?? '')?.[0];
+  if (writerPid !== undefined && !isRunning(Number(writerPid))) return true;
   // Not every file system records read times.
   return Date.now() - Math.max(stats.atimeMs, stats.mtimeMs) > UNUSED_MS;
 }
 
 /** True when a process with the id PID exists. */
-export function runs(pid: number): boolean {
+export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {

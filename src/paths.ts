@@ -16,8 +16,8 @@ export function realPath(path: string): string {
 
 /** True when PATH is FOLDER or inside it. Both are absolute. */
 export function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  const relativePath = relative(folder, path);
+  return relativePath !== '..' && !relativePath.startsWith(`..${sep}`) && !isAbsolute(relativePath);
 }
 
 /** Returns the user's home, by HOME or the system's user database; undefined where neither has it. */
@@ -37,7 +37,7 @@ export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): strin
 }
 
 /** Returns the folder in TEMPORARY for this user's records, used when the home is not writable. */
-export function recordsIn(temporary: string): string {
+export function recordsFolder(temporary: string): string {
   return join(temporary, `live-lisp-${process.geteuid?.()}`);
 }
 

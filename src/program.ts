@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Assembly, assemble, type Waits } from './assembly.ts';
+import { type Assembly, assemble, type Timeouts } from './assembly.ts';
 import { answerWhy } from './cannot-serve.ts';
 import { readCatalog } from './catalog/open-catalog.ts';
 import type { Searchable } from './catalog/search.ts';
@@ -17,7 +17,7 @@ import { SCRIPT_NAME, trustedLaunch } from './install/entry.ts';
 import type { ClientName } from './install/names.ts';
 import type { Launch } from './install/settings.ts';
 import { homeFolder } from './paths.ts';
-import { HOME, sandboxOf, withSandboxAside } from './sandboxing.ts';
+import { HOME, sandboxOf, withSandboxAsync } from './sandboxing.ts';
 import { removeTemporaryFolders } from './temporary-folder.ts';
 import { visible } from './visible.ts';
 
@@ -35,7 +35,7 @@ function ownPackage(): Package {
 /** Options of the program, from its entry point or a test. */
 export interface ProgramOptions {
   /** Timeouts that the user does not set; tests give shorter ones. */
-  waits?: Waits;
+  timeouts?: Timeouts;
   /** Called when the program has done what a session begins with. Can be called more than once. */
   onWarm?: () => void;
 }
@@ -51,8 +51,8 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   if (config.command === 'search') return print(searchText(config.operands, searched(config)));
   if (config.command === 'install' || config.command === 'uninstall') return setUp(config.command, config);
   if (config.command === 'forget') return forget(withUsableFolders(config).config);
-  if (config.command === 'doctor' && config.client !== undefined) return lookAt(config.client, config);
-  return work(withUsableFolders(config), options);
+  if (config.command === 'doctor' && config.client !== undefined) return reportClient(config.client, config);
+  return runWithImage(withUsableFolders(config), options);
 }
 
 /** Returns the tools to search: those of the file --catalog, or our own. */
@@ -83,7 +83,7 @@ async function setUp(command: 'install' | 'uninstall', config: Config): Promise<
 }
 
 /** Prints the findings on CLIENT. Returns the exit code: 0 when all are ok. */
-async function lookAt(client: ClientName, config: Config): Promise<number> {
+async function reportClient(client: ClientName, config: Config): Promise<number> {
   const { clientFindings } = await import('./install/report.ts');
   const findings = await clientFindings(client, place(config), launch());
   for (const { ok, text } of findings) print(`${ok ? 'ok  ' : 'FAIL'} ${text}`);
@@ -145,15 +145,15 @@ function launch(): Launch {
 }
 
 /** Runs a command that needs an image. */
-async function work(
+async function runWithImage(
   { config: usable, notices, remarks }: UsableFolders,
-  { waits, onWarm = () => {} }: ProgramOptions,
+  { timeouts, onWarm = () => {} }: ProgramOptions,
 ): Promise<number> {
-  const trying = withSandboxAside(usable);
+  const trying = withSandboxAsync(usable);
   // Modules of the server load during the trial of the sandbox.
   if (usable.command === 'serve') await import('./server/stdio.ts');
   const config = await trying;
-  const parts = assemble(config, { ...waits, notices: [...notices] });
+  const parts = assemble(config, { ...timeouts, notices: [...notices] });
   const { image, registry, executor } = parts;
   /** Resolves when the tools of the start file are there, also after the loss of an image. */
   const withStartFile = () => {
@@ -179,7 +179,7 @@ async function work(
 
 /** Reports on standard error if the sandbox that CONFIG demands does not work. */
 async function complainOfSandbox(config: Config): Promise<void> {
-  const obstacle = config.sandbox === 'off' ? undefined : await sandboxOf(config).obstacleAside();
+  const obstacle = config.sandbox === 'off' ? undefined : await sandboxOf(config).obstacleAsync();
   if (obstacle !== undefined) complain(refusalOf(obstacle));
 }
 
@@ -197,7 +197,7 @@ async function serveImage(
   if (process.stdin.isTTY) complain(BY_HAND);
   // The image starts while this process loads the server's modules.
   image.start();
-  let warmed = () => {};
+  let markWarm = () => {};
   const { serve } = await import('./server/stdio.ts');
   const { Approvals } = await import('./server/approvals.ts');
   const { PreviewFiles } = await import('./server/preview-files.ts');
@@ -213,14 +213,14 @@ async function serveImage(
     ...(homepage && { homepage }),
     started,
     onReady: () => {
-      warmed = onWarm;
+      markWarm = onWarm;
       setTimeout(onWarm, WARM_MS).unref();
       setTimeout(() => void tidy(config), WARM_MS).unref();
     },
     starting: () => image.jobs.list().some(({ phase }) => phase.kind === 'starting'),
     onEnd: async () => {
       questions.endAll();
-      await image.end().finally(() => warmed());
+      await image.end().finally(() => markWarm());
       await beforeExit();
     },
   });

@@ -1,6 +1,6 @@
 // Builds the text of a question to a human, so that text from outside cannot be mistaken for our own words.
 
-import { apart, visibleLine, visibleName } from './visible.ts';
+import { visibleLine, visibleName, withIsolates } from './visible.ts';
 
 /** A line of a question, or a part of one. Only functions of this file create one. So text from outside is confined to
  *  the line, quoted or marked, and shown with all its characters. */
@@ -37,26 +37,28 @@ export function ownWords<Text extends string>(text: string extends Text ? never 
 }
 
 /** Length limits in characters of a name, and of a quoted text. They leave room for our own words. */
-const NAME = 80;
-const SAID = 500;
+const NAME_LIMIT = 80;
+const QUOTE_LIMIT = 500;
 /** A text is first cut to this many times its limit, so that examining a very long text takes no time. */
-const WORST = 4;
+const PRECUT_FACTOR = 4;
 
 /** Returns NAME for use among our words: quoted if its end could be missed, without its middle if it is long. */
 function nameText(name: string): string {
-  const shown = bounded(visibleName(bounded(name, WORST * NAME)), NAME);
-  return apart(/^[^\s,;?"]+$/.test(shown) ? shown : JSON.stringify(shown));
+  const shown = bounded(visibleName(bounded(name, PRECUT_FACTOR * NAME_LIMIT)), NAME_LIMIT);
+  return withIsolates(/^[^\s,;?"]+$/.test(shown) ? shown : JSON.stringify(shown));
 }
 
 /** Returns TEXT, written by somebody else. It must end a line: words of ours after it would seem part of it. */
 export function quoted(text: string): QuestionLine {
-  return new QuestionLine(apart(bounded(visibleLine(bounded(text, WORST * SAID)), SAID)));
+  return new QuestionLine(
+    withIsolates(bounded(visibleLine(bounded(text, PRECUT_FACTOR * QUOTE_LIMIT)), QUOTE_LIMIT)),
+  );
 }
 
 /** Returns LINE, of a text from outside, after MARK, which begins no line of our own. */
 export function marked(mark: '+' | '-' | ' ' | '|', line: string): QuestionLine {
   // Most lines have nothing to hide, and a file can have a million.
-  return new QuestionLine(mark + (/^[ -~\t]*$/.test(line) ? line : apart(visibleLine(line, '\t'))));
+  return new QuestionLine(mark + (/^[ -~\t]*$/.test(line) ? line : withIsolates(visibleLine(line, '\t'))));
 }
 
 /** Returns TEXT, or its beginning and end, of LIMIT characters together. */

@@ -58,37 +58,37 @@ function programOf({ sbcl }: Config): string[] {
 /** Returns CONFIG with `auto` resolved to `on` where the sandbox works, else to `off`; `unboxed` then says why, in
  *  sentences. */
 export function withSandbox(config: Readonly<Config>): Readonly<Config> {
-  return decided(config, config.sandbox === 'auto' ? sandboxOf(config).obstacle() : undefined);
+  return withDecision(config, config.sandbox === 'auto' ? sandboxOf(config).obstacle() : undefined);
 }
 
 /** As withSandbox, without blocking. */
-export async function withSandboxAside(config: Readonly<Config>): Promise<Readonly<Config>> {
-  if (config.sandbox !== 'auto') return decided(config, undefined);
+export async function withSandboxAsync(config: Readonly<Config>): Promise<Readonly<Config>> {
+  if (config.sandbox !== 'auto') return withDecision(config, undefined);
   // If a file system does not answer, nothing is known. Then the sandbox stays on, so no image starts without one.
-  return decided(
+  return withDecision(
     config,
     await sandboxOf(config)
-      .obstacleAside()
+      .obstacleAsync()
       .catch(() => undefined),
   );
 }
 
 /** Returns CONFIG as decided by OBSTACLE, the reason why the sandbox does not work, if any. */
-function decided(config: Readonly<Config>, obstacle: Obstacle | undefined): Readonly<Config> {
-  const tried: Config =
+function withDecision(config: Readonly<Config>, obstacle: Obstacle | undefined): Readonly<Config> {
+  const resolved: Config =
     config.sandbox !== 'auto'
       ? config
       : obstacle === undefined
         ? { ...config, sandbox: 'on' }
-        : { ...config, sandbox: 'off', unboxed: `${obstacle.why}. ${obstacle.remedy}` };
-  checkAudit(tried);
-  return Object.freeze(tried);
+        : { ...config, sandbox: 'off', noSandboxReason: `${obstacle.why}. ${obstacle.remedy}` };
+  checkAudit(resolved);
+  return Object.freeze(resolved);
 }
 
 /** Returns sentences on what confines the code in images of CONFIG, for a model and a person. */
 export function sandboxText(config: Config): string {
-  if (config.unboxed !== undefined) {
-    return `Code in the image is in no sandbox, so it can do all that you can: ${config.unboxed}`;
+  if (config.noSandboxReason !== undefined) {
+    return `Code in the image is in no sandbox, so it can do all that you can: ${config.noSandboxReason}`;
   }
   if (config.sandbox === 'off') return 'Code in the image is in no sandbox, so it can do all that you can.';
   const { writable, strict } = sandboxOf(config);

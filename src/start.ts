@@ -21,8 +21,12 @@ export async function start(): Promise<string | undefined> {
     await beforeExit();
     return messageOf(error);
   }
-  const { exports, keep } = loadBundle(join(import.meta.dirname, 'program.cjs'), BUNDLE_IDENTITY, cache);
+  const { exports, storeCache } = loadBundle(
+    join(import.meta.dirname, 'program.cjs'),
+    BUNDLE_IDENTITY,
+    cache,
+  );
   const program = exports as { runProgram: typeof runProgram };
-  await program.runProgram({ onWarm: keep });
+  await program.runProgram({ onWarm: storeCache });
   return undefined;
 }

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runs } from './leftovers.ts';
+import { isRunning } from './leftovers.ts';
 
 /** Keeps the folder when the work has returned. Returns the function that removes it. */
 export type KeepFolder = () => () => void;
@@ -28,23 +28,23 @@ export async function withTemporaryFolder<Value>(
     process.off('exit', remove);
     remove();
   };
-  let kept = false;
+  let isKept = false;
   const keep = () => {
-    kept = true;
+    isKept = true;
     return release;
   };
   process.once('exit', remove);
   try {
     return await work(folder, keep);
   } finally {
-    if (!kept) release();
+    if (!isKept) release();
   }
 }
 
 /** Removes the folder at PATH with its content. Never throws: files of another user stay. */
 function removeFolder(path: string): void {
   try {
-    if (HAS_DESCRIPTORS) removeHeld(path);
+    if (HAS_DESCRIPTORS) removeThroughDescriptor(path);
     else rmSync(path, { recursive: true, force: true });
   } catch {}
 }
@@ -55,13 +55,13 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 /** Removes the folder at PATH through an open descriptor: code in the image writes there too, and must not lead the
  *  removal elsewhere by a link. */
-function removeHeld(path: string): void {
+function removeThroughDescriptor(path: string): void {
   const descriptor = openSync(path, FOLDER);
   try {
-    const held = `/proc/self/fd/${descriptor}`;
-    for (const entry of readdirSync(held, { withFileTypes: true })) {
-      const inner = join(held, entry.name);
-      if (entry.isDirectory()) removeHeld(inner);
+    const descriptorPath = `/proc/self/fd/${descriptor}`;
+    for (const entry of readdirSync(descriptorPath, { withFileTypes: true })) {
+      const inner = join(descriptorPath, entry.name);
+      if (entry.isDirectory()) removeThroughDescriptor(inner);
       else unlinkSync(inner);
     }
   } finally {
@@ -73,8 +73,8 @@ function removeHeld(path: string): void {
 /** Removes temporary folders of processes that were killed. Never throws. */
 export function removeTemporaryFolders(): void {
   for (const name of readdirSync(tmpdir())) {
-    const maker = /^live-lisp-(\d+)-[A-Za-z0-9]{6}$/.exec(name)?.[1];
-    if (maker === undefined || runs(Number(maker))) continue;
+    const creatorPid = /^live-lisp-(\d+)-[A-Za-z0-9]{6}$/.exec(name)?.[1];
+    if (creatorPid === undefined || isRunning(Number(creatorPid))) continue;
     removeFolder(join(tmpdir(), name));
   }
 }

@@ -9,12 +9,12 @@ function withHidden(text: string, show: (char: string) => string): string {
   // Replaces whole runs: to find the next match costs more than to show it, and a text can consist of such characters.
   return text.replace(
     /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\p{Default_Ignorable_Code_Point}\u2800]+/gu,
-    (run) => each(run, show),
+    (run) => mapRuns(run, show),
   );
 }
 
 /** Returns RUN with SHOW applied to each character. SHOW must be a pure function. */
-function each(run: string, show: (char: string) => string): string {
+function mapRuns(run: string, show: (char: string) => string): string {
   const parts: string[] = [];
   for (let at = 0; at < run.length; ) {
     const code = run.codePointAt(at) ?? 0;
@@ -32,15 +32,15 @@ export function visible(text: string): string {
   return withHidden(text, (char) => (char === '\n' || char === '\t' ? char : codeOf(char)));
 }
 
-/** Returns TEXT for use within a line: hidden characters, including line ends but not those in KEPT, as `<U+000A>`. */
-export function visibleLine(text: string, kept = ''): string {
-  return withHidden(text, (char) => (kept.includes(char) ? char : codeOf(char)));
+/** Returns TEXT for use within a line: hidden characters, including line ends but not those in EXEMPT, as `<U+000A>`. */
+export function visibleLine(text: string, exempt = ''): string {
+  return withHidden(text, (char) => (exempt.includes(char) ? char : codeOf(char)));
 }
 
 /** Returns LINE, which has no hidden characters, with codes for some combining marks: those that begin it, which would
  *  be drawn on the text before it, and from the third in a row. Right-to-left words are isolated, so that they do not
  *  reorder their neighbours. */
-export function apart(line: string): string {
+export function withIsolates(line: string): string {
   if (/^[ -~\t]*$/.test(line)) return line;
   const stacked = line
     .replace(/^\p{M}+/u, codesOf)
@@ -66,8 +66,9 @@ function withMarks(name: string): string {
 
 /** Returns NAME with codes for signs, phonetic letters, and letters that are variants of another. */
 function withSigns(name: string): string {
-  const odd = /(?!\p{ASCII}|\p{Extended_Pictographic})[\p{P}\p{S}\p{N}\p{Script=Latin}]|(?!\p{ASCII})\p{L}/gu;
-  return name.replace(odd, imitationOf);
+  const signs =
+    /(?!\p{ASCII}|\p{Extended_Pictographic})[\p{P}\p{S}\p{N}\p{Script=Latin}]|(?!\p{ASCII})\p{L}/gu;
+  return name.replace(signs, imitationOf);
 }
 
 const PHONETIC = /[\u0131\u0237\u0250-\u02ff\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/u;
@@ -120,7 +121,7 @@ export function visibleJson(json: string): string {
 }
 
 function codesOf(chars: string): string {
-  return each(chars, codeOf);
+  return mapRuns(chars, codeOf);
 }
 
 function codeOf(char: string): string {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Client, type ElicitRequestFormParams, type ElicitResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import type { Waits } from '../src/assembly.ts';
+import type { Timeouts } from '../src/assembly.ts';
 import { compiledAgent, EVERYTHING } from '../src/image/process/agent.ts';
 import { coreFile } from '../src/image/process/kept-core.ts';
 import { findSbcl } from '../src/image/process/sbcl.ts';
@@ -37,7 +37,7 @@ export type Era = (typeof ERAS)[number];
 export const LIBRARIES_AS_COMPILED = ['--no-sandbox'] as const;
 
 /** Times of the program that a test gives, where it would only wait: those that differ. */
-export interface TestWaits extends Omit<Waits, 'image'> {
+export interface TestWaits extends Omit<Timeouts, 'image'> {
   image?: Partial<Times>;
 }
 

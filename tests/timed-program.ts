@@ -7,5 +7,5 @@ import type { TestWaits } from './harness.ts';
 const { image, ...waits } = JSON.parse(process.env['LIVE_LISP_TEST_WAITS'] ?? '{}') as TestWaits;
 
 export function runProgram(options: ProgramOptions): Promise<void> {
-  return run({ ...options, waits: { ...waits, image: { ...TIMES, ...image } } });
+  return run({ ...options, timeouts: { ...waits, image: { ...TIMES, ...image } } });
 }

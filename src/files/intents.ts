@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runs } from '../leftovers.ts';
+import { isRunning } from '../leftovers.ts';
 import { isOwn } from '../own.ts';
 import { makeFolder } from '../paths.ts';
 import { readIfRegular } from './regular.ts';
@@ -46,7 +46,7 @@ export class Intents {
   async unfinished(): Promise<{ files: IntendedFile[]; remove: () => Promise<void> }[]> {
     const names = await readdir(this.#folder).catch(() => []);
     // A record with our process ID is of a former process: this one calls `begin` only after `unfinished`.
-    const isGone = (pid: number) => pid === process.pid || !runs(pid);
+    const isGone = (pid: number) => pid === process.pid || !isRunning(pid);
     const gone = names.filter((name) => NAME.test(name) && isGone(Number(NAME.exec(name)?.[1])));
     const found = [];
     for (const name of gone) {

@@ -4,15 +4,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Image } from './image.ts';
 
 /** Time limit for the answer. An image needs less, unless it collects garbage or is frozen. */
-const TELL_MS = 2000;
+const TIMEOUT_MS = 2000;
 
 /** Returns the directories of the systems that IMAGE has loaded with ASDF. Returns none when IMAGE does not run (it is
  *  not started for this) or does not answer in time. */
 export async function systemSources(image: Image): Promise<string[]> {
   if (!image.running) return [];
-  const told = image.call('system-sources', {}).then(
+  const folders = image.call('system-sources', {}).then(
     ({ data }) => data.value ?? [],
     () => [],
   );
-  return Promise.race([told, pause(TELL_MS, [], { ref: false })]);
+  return Promise.race([folders, pause(TIMEOUT_MS, [], { ref: false })]);
 }

@@ -73,14 +73,12 @@ export class Executor {
     const outcome = await this.#run(name, args, { context, caller: 'client', verdict });
     this.#options.onEnd?.({ tool: name, args, success: outcome.success, data: outcome.data });
     // Nobody reads the answer of a cancelled call, so notices wait.
-    const deliversNotices = carriesNotices(outcome) && !context.signal?.aborted;
+    const delivers = carriesNotices(outcome) && !context.signal?.aborted;
     const changes = outcome.changed === undefined ? [] : [changesText(outcome.changed)];
     const notes = outcome.note === undefined ? [] : [outcome.note];
     const remark = await this.#options.remark?.(outcome.success ? outcome.text : outcome.error);
     if (remark !== undefined) notes.push(remark);
-    const notices = deliversNotices
-      ? (this.#options.takeNotices?.() ?? []).map((notice) => boundText(notice))
-      : [];
+    const notices = delivers ? (this.#options.takeNotices?.() ?? []).map((notice) => boundText(notice)) : [];
     return { ...outcome, notices: [...changes, ...notes, ...notices] };
   }
 
@@ -133,8 +131,8 @@ export class Executor {
     }
     if (verdict.kind === 'modified') return this.#performChanged(call, verdict.args);
     if (verdict.session && this.#canHoldForSession(renderPreview(preview))) {
-      for (const requiredTool of this.#requiredTools(call))
-        standing?.allowForSession(approvedAs(requiredTool), ...placesOf(preview));
+      for (const required of this.#requiredTools(call))
+        standing?.allowForSession(approvedAs(required), ...placesOf(preview));
     }
     return this.#perform(withFingerprint(call, preview), 'human');
   }
@@ -150,8 +148,8 @@ export class Executor {
   /** True when standing approvals cover what PREVIEW shows of CALL. */
   #isStandingApproved(call: Call, preview: Preview): boolean {
     const { standing } = this.#options;
-    return this.#requiredTools(call).every((requiredTool) =>
-      standing?.covers(approvedAs(requiredTool), ...placesOf(preview)),
+    return this.#requiredTools(call).every((tool) =>
+      standing?.covers(approvedAs(tool), ...placesOf(preview)),
     );
   }
 
@@ -244,9 +242,7 @@ export class Executor {
 
 async function run({ tool, args, context }: Call): Promise<BareOutcome> {
   const { text, data, failed, result, absent, structured, note } = toResult(
-    await withinLimit(tool, context, (limitedContext) =>
-      tool.handler(withDefaults(tool, args), limitedContext),
-    ),
+    await withinLimit(tool, context, (limited) => tool.handler(withDefaults(tool, args), limited)),
   );
   const bounded = boundText(text);
   if (failed || (absent && context.forData)) {
@@ -264,9 +260,7 @@ async function run({ tool, args, context }: Call): Promise<BareOutcome> {
 async function previewOf({ tool, args, context }: Call): Promise<Preview> {
   const ownPreview = tool.preview?.bind(tool);
   return ownPreview
-    ? await withinLimit(tool, context, (limitedContext) =>
-        ownPreview(withDefaults(tool, args), limitedContext),
-      )
+    ? await withinLimit(tool, context, (limited) => ownPreview(withDefaults(tool, args), limited))
     : argumentsPreview(args, approvedAs(tool));
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { readIfRegular } from '../files/regular.ts';
 import type { Entry, JournalStore, OldJournal } from '../image/recovery/entries.ts';
-import { namesIn, runs } from '../leftovers.ts';
+import { isRunning, namesIn } from '../leftovers.ts';
 import { isOwnFile } from '../own.ts';
 import { workspaceDigest } from './folder.ts';
 import { DeferredWriter } from './later.ts';
@@ -124,7 +124,7 @@ export class JournalFiles implements JournalStore {
   /** Folders of the ended servers of this workspace, oldest first. */
   #endedServers(): string[] {
     return namesIn(this.#workspace)
-      .filter((name) => !runs(Number(/^\d{17}-(\d+)$/.exec(name)?.[1])))
+      .filter((name) => !isRunning(Number(/^\d{17}-(\d+)$/.exec(name)?.[1])))
       .sort();
   }
 

@@ -47,7 +47,7 @@ import { exactPlaces, nearestText } from '../../src/tools/exact-text.ts';
 import { occurrences } from '../../src/tools/match.ts';
 import { namedFiles } from '../../src/tools/named-files.ts';
 import { imbalanceWithProposal, newImbalanceText } from '../../src/tools/parentheses.ts';
-import { apart, visible, visibleLine, visibleName, withoutIsolates } from '../../src/visible.ts';
+import { visible, visibleLine, visibleName, withIsolates, withoutIsolates } from '../../src/visible.ts';
 
 const FEATURES: ReadonlySet<string> = new Set(['SBCL']);
 const forms = (text: string) => new TopLevelForms(new SourceText(text), FEATURES);
@@ -218,8 +218,8 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   partAt: (text) => topLevelForms(forms(text)).map((form) => partAt(text, form, form.end - 1)),
   imbalanceWithProposal: (text) => imbalanceWithProposal('x', text),
   newImbalanceText: (text) => newImbalanceText('x', '(a)', text),
-  apart: (text) => apart(text),
-  withoutIsolates: (text) => withoutIsolates(apart(text)),
+  withIsolates: (text) => withIsolates(text),
+  withoutIsolates: (text) => withoutIsolates(withIsolates(text)),
   listText: (text) => listText(text.split('\n'), true),
   isDeeper: (text) =>
     isDeeper(

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { recordsIn } from '../../src/paths.ts';
+import { recordsFolder } from '../../src/paths.ts';
 import { tree } from '../files/workspaces.ts';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { NUL_IN_PATH } from '../said.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 /** The folder for records of servers without a home, which stays among temporary files. */
-const RECORDS = basename(recordsIn('/'));
+const RECORDS = basename(recordsFolder('/'));
 
 /** The files in the root, which a load must leave as they were. */
 let written: string[] = [];

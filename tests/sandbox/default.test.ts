@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { recordsIn } from '../../src/paths.ts';
+import { recordsFolder } from '../../src/paths.ts';
 import type { Session } from '../harness.ts';
 import { until } from '../server/processes.ts';
 import { Listener, lispString, outsideFolder, shell, startSandboxed, workspace } from './cell.ts';
@@ -224,7 +224,7 @@ describe('what programs outside obey cannot be changed', () => {
   test.each(['/tmp', nested])(
     'nor what servers that cannot write in a home keep in %s',
     async (temporary) => {
-      const records = recordsIn(temporary);
+      const records = recordsFolder(temporary);
       expect(statSync(records).mode & 0o777).toBe(0o700);
       expect(await shell(session, `echo x > ${records}/planted; mv ${records} ${records}-taken`)).toMatch(
         /planted: Read-only file system[\s\S]*(?:Read-only file system|busy)/,

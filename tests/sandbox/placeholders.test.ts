@@ -31,7 +31,7 @@ test('one that starts while another removes its folders has its own afterwards',
   expect(existsSync(held)).toBe(true);
   ending.end();
   await until('the removal', 10_000, () => existsSync(removing));
-  await new Placeholders(join(state, 'live-lisp', 'placeholders')).hold([held]);
+  await new Placeholders(join(state, 'live-lisp', 'placeholders')).occupy([held]);
   await ending.exited;
   expect(existsSync(held)).toBe(true);
 });

@@ -53,40 +53,43 @@ export function unknownProcessor(): Obstacle {
 /** Exit code of a trial (null when a signal ended it), and its stderr or another reason. */
 interface Trial {
   code: number | null;
-  said: string;
+  message: string;
 }
 
 /** Runs the trial COMMAND and waits for it. Returns what keeps bubblewrap from working, or undefined when it works. */
 export function obstacleOf({ program, args, env }: Command): Obstacle | undefined {
-  const { status, signal, stderr, error } = spawnSync(program, args, { ...LIMITS, env });
-  return obstacleIn({ code: status, said: stderr?.trim() || error?.message || ended(signal ?? status) });
+  const { status, signal, stderr, error } = spawnSync(program, args, { ...TRIAL_OPTIONS, env });
+  return obstacleOfTrial({
+    code: status,
+    message: stderr?.trim() || error?.message || exitText(signal ?? status),
+  });
 }
 
 /** As obstacleOf, without blocking the main thread. */
-export async function obstacleAside({ program, args, env }: Command): Promise<Obstacle | undefined> {
+export async function obstacleAsync({ program, args, env }: Command): Promise<Obstacle | undefined> {
   const trial = await new Promise<Trial>((resolve) => {
-    const child = execFile(program, args, { ...LIMITS, env }, (error, _, stderr) =>
+    const child = execFile(program, args, { ...TRIAL_OPTIONS, env }, (error, _, stderr) =>
       resolve({
         code: child.exitCode,
-        said:
+        message:
           stderr.trim() ||
           (typeof error?.code === 'string' && error.message) ||
-          ended(error?.signal ?? child.exitCode),
+          exitText(error?.signal ?? child.exitCode),
       }),
     );
   });
-  return obstacleIn(trial);
+  return obstacleOfTrial(trial);
 }
 
-const LIMITS = { encoding: 'utf8', timeout: TRIAL_LIMIT_MS, killSignal: 'SIGKILL' } as const;
+const TRIAL_OPTIONS = { encoding: 'utf8', timeout: TRIAL_LIMIT_MS, killSignal: 'SIGKILL' } as const;
 
-function ended(how: NodeJS.Signals | number | null | undefined): string {
+function exitText(how: NodeJS.Signals | number | null | undefined): string {
   return `it ended with ${how}`;
 }
 
-function obstacleIn({ code, said }: Trial): Obstacle | undefined {
+function obstacleOfTrial({ code, message }: Trial): Obstacle | undefined {
   if (code === 0) return undefined;
-  return code === CANNOT_WRITE ? NOT_WRITABLE : failure(said);
+  return code === CANNOT_WRITE ? NOT_WRITABLE : failure(message);
 }
 
 /** In a user namespace, even root has no rights over files of other users. */
@@ -95,16 +98,18 @@ const NOT_WRITABLE: Obstacle = {
   remedy: 'Ask the user to start the server as the owner of the workspace.',
 };
 
-function failure(said: string): Obstacle {
-  if (/unknown option/i.test(said)) {
+function failure(message: string): Obstacle {
+  if (/unknown option/i.test(message)) {
     return {
-      why: `bubblewrap is older than 0.8 (${said})`,
+      why: `bubblewrap is older than 0.8 (${message})`,
       remedy: 'Ask the user to install a newer one.',
     };
   }
-  const namespaces = /namespace|uid map|gid map/i.test(said);
+  const namespaces = /namespace|uid map|gid map/i.test(message);
   return {
-    why: namespaces ? `this system does not allow user namespaces (${said})` : `bubblewrap fails (${said})`,
+    why: namespaces
+      ? `this system does not allow user namespaces (${message})`
+      : `bubblewrap fails (${message})`,
     remedy: namespaces
       ? 'Ask the user to allow them. What allows them is sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 or user.max_user_namespaces, whichever the system has.'
       : 'Ask the user to look into that: live-lisp doctor tries it again.',

@@ -17,13 +17,13 @@ export type Mounts = readonly (readonly [Kind, string])[];
 
 /** Returns bubblewrap's arguments for MOUNTS. A folder is mounted before anything inside it. */
 export function mountArguments(mounts: Mounts): string[] {
-  const last = new Map(mounts.map(([kind, path]) => [path, kind]));
-  const sorted = [...last].sort(([one], [other]) => depth(one) - depth(other));
-  const closed = sorted.filter(([path, kind]) => kind === 'hidden' && kindOf(path) === 'folder');
+  const kindByPath = new Map(mounts.map(([kind, path]) => [path, kind]));
+  const sorted = [...kindByPath].sort(([one], [other]) => depth(one) - depth(other));
+  const hiddenFolders = sorted.filter(([path, kind]) => kind === 'hidden' && kindOf(path) === 'folder');
   return [
     ...sorted.flatMap(([path, kind]) => mount(kind, path)),
     // Last, because mount points inside these folders must be made first.
-    ...closed.flatMap(([path]) => ['--remount-ro', path]),
+    ...hiddenFolders.flatMap(([path]) => ['--remount-ro', path]),
   ];
 }
 
@@ -45,14 +45,16 @@ function mount(kind: Kind, path: string): string[] {
 }
 
 /** Returns mounts that make PATHS read-only where they lie in AREAS, which are writable. */
-export function onlyRead(paths: readonly string[], areas: readonly string[]): Mounts {
-  const whole = paths.filter((path) => !paths.some((other) => other !== path && isInside(other, path)));
-  return whole.filter((path) => isIn(areas, path)).flatMap((path) => [...fixed(path, areas), ['read', path]]);
+export function readOnlyMounts(paths: readonly string[], areas: readonly string[]): Mounts {
+  const outer = paths.filter((path) => !paths.some((other) => other !== path && isInside(other, path)));
+  return outer
+    .filter((path) => isIn(areas, path))
+    .flatMap((path) => [...pinned(path, areas), ['read', path]]);
 }
 
 /** Returns mounts of each folder between PATH and the innermost of AREAS around it. A mount point cannot be renamed, so
  *  code cannot put something else in the place of PATH. */
-export function fixed(path: string, areas: readonly string[]): Mounts {
+export function pinned(path: string, areas: readonly string[]): Mounts {
   const [area] = areas.filter((each) => isInside(each, path)).sort((one, other) => other.length - one.length);
   if (area === undefined || area === path) return [];
   return foldersBetween(area, path).map((folder) => ['changed', folder] as const);

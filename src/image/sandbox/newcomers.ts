@@ -5,7 +5,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
 import { isThere } from '../../files/answering.ts';
 
-export class Newcomers {
+export class NewFileWatcher {
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #appeared = new Set<string>();
 
@@ -19,8 +19,8 @@ export class Newcomers {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
         if (name === null || !absent.has(name)) return;
         void isThere(join(folder, name)).then(
-          (there) => {
-            if (there && absent.delete(name)) this.#appeared.add(join(folder, name));
+          (exists) => {
+            if (exists && absent.delete(name)) this.#appeared.add(join(folder, name));
           },
           () => {}, // The next call reports the file system.
         );

@@ -5,21 +5,21 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isThere, withFileTimeout } from '../../files/answering.ts';
-import { runs } from '../../leftovers.ts';
+import { withFileTimeout, isThere } from '../../files/answering.ts';
+import { isRunning } from '../../leftovers.ts';
 import { makeFolder } from '../../paths.ts';
 
 /** Age at which a lock counts as left by a killed server, and the pause between two tries to take it. */
-const LOCKED_MS = 2000;
+const STALE_LOCK_MS = 2000;
 const PAUSE_MS = 2;
-/** How long the exit of this process waits for the file systems of workspaces; shorter than LOCKED_MS. */
+/** How long the exit of this process waits for the file systems of workspaces; shorter than STALE_LOCK_MS. */
 const REMOVING_MS = 1000;
 
 /** Empty folders in workspaces. Git does not show them or take them for repositories. Several servers can need the same
  *  folder, so each leaves a note (a file named by its process id) in a folder of ours. */
 export class Placeholders {
   readonly #notes: string;
-  readonly #held = new Set<string>();
+  readonly #noted = new Set<string>();
 
   /** FOLDER holds the notes; sandboxed code cannot change it. */
   constructor(folder: string) {
@@ -28,17 +28,17 @@ export class Placeholders {
 
   /** Creates an empty folder at each of PATHS that does not exist, and keeps it until this process ends. Where this
    *  process cannot, neither can sandboxed code. Throws an UnansweredError when a file system does not answer. */
-  async hold(paths: readonly string[]): Promise<void> {
+  async occupy(paths: readonly string[]): Promise<void> {
     const wanted: string[] = [];
     for (const path of paths) {
       const isNoted = () => existsSync(this.#noteOf(path));
       if (isNoted() || !(await isThere(path)) || isNoted()) wanted.push(path);
     }
     if (wanted.length === 0) return;
-    if (this.#held.size === 0) process.once('exit', () => this.#release());
+    if (this.#noted.size === 0) process.once('exit', () => this.#release());
     // No server removes a folder that has a note. So folders are made outside the lock, which no file system may delay.
-    this.#alone(() => wanted.forEach((path) => void this.#note(path)));
-    for (const path of this.#held) {
+    this.#withLock(() => wanted.forEach((path) => void this.#note(path)));
+    for (const path of this.#noted) {
       if (!(await isThere(path))) await withFileTimeout(dirname(path), () => mkdir(path).catch(() => {}));
     }
   }
@@ -49,27 +49,27 @@ export class Placeholders {
     try {
       makeFolder(note, 0o700);
       writeFileSync(join(note, String(process.pid)), '');
-      this.#held.add(path);
+      this.#noted.add(path);
     } catch {}
   }
 
   /** Removes the folders that no server needs any more and that are still empty. Their folders of notes go last: a server
    *  that starts meanwhile must not take such a folder for one that stays. */
   #release(): void {
-    this.#alone(() => {
-      const unneeded = [...this.#held].filter((path) => this.#leave(path));
+    this.#withLock(() => {
+      const unneeded = [...this.#noted].filter((path) => this.#removeNote(path));
       removeEmpty(unneeded);
       for (const path of unneeded) removeEmptyFolder(this.#noteOf(path));
     });
   }
 
   /** Removes this server's note for PATH. Returns true when no other running server has a note for it. */
-  #leave(path: string): boolean {
+  #removeNote(path: string): boolean {
     const note = this.#noteOf(path);
     try {
       rmSync(join(note, String(process.pid)), { force: true });
       for (const name of readdirSync(note)) {
-        if (!runs(Number(name))) rmSync(join(note, name), { force: true });
+        if (!isRunning(Number(name))) rmSync(join(note, name), { force: true });
       }
       return readdirSync(note).length === 0;
     } catch {
@@ -78,11 +78,11 @@ export class Placeholders {
   }
 
   /** Runs CHANGE under the lock on the notes. Skips it where the folder of notes cannot be used. */
-  #alone(change: () => void): void {
+  #withLock(change: () => void): void {
     const lock = join(this.#notes, 'lock');
     try {
       makeFolder(this.#notes, 0o700);
-      take(lock);
+      acquireLock(lock);
     } catch {
       return;
     }
@@ -106,7 +106,7 @@ function removeEmptyFolder(folder: string): void {
 }
 
 /** Takes the lock, the folder LOCK, as soon as nobody else has it. */
-function take(lock: string): void {
+function acquireLock(lock: string): void {
   for (;;) {
     try {
       mkdirSync(lock);
@@ -114,8 +114,9 @@ function take(lock: string): void {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
-    if (since !== undefined && Date.now() - since > LOCKED_MS) rmSync(lock, { recursive: true, force: true });
+    const lockedAt = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
+    if (lockedAt !== undefined && Date.now() - lockedAt > STALE_LOCK_MS)
+      rmSync(lock, { recursive: true, force: true });
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
   }
 }

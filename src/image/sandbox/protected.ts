@@ -11,7 +11,7 @@ const REPOSITORIES = ['.git', '.hg', '.svn', '.jj'];
 
 /** Folders that sandboxed code must not create in a workspace. The server puts an empty folder in the place of a
  *  missing one. It disturbs no program that would create that folder; it would if the name were that of a file. */
-export const NEVER_MADE = [
+export const FORBIDDEN = [
   '.git',
   '.hg',
   '.claude',
@@ -30,7 +30,7 @@ export const NEVER_MADE = [
 ] as const;
 
 /** Files whose appearance in a workspace is reported. */
-export const NOTICED = [
+export const REPORTED = [
   '.envrc',
   '.npmrc',
   '.mcp.json',
@@ -40,19 +40,19 @@ export const NOTICED = [
 ] as const;
 
 /** Names that are read-only where they exist. */
-const ONLY_READ = [...NEVER_MADE, ...NOTICED, ...REPOSITORIES];
+const READ_ONLY = [...FORBIDDEN, ...REPORTED, ...REPOSITORIES];
 
 /** The search for repositories visits at most 1000 folders, at most 6 levels deep. */
-const SEARCHED = 1000;
-const DEEPEST = 6;
+const MAX_FOLDERS = 1000;
+const MAX_DEPTH = 6;
 /** A folder of installed packages, which no person edits. */
 const PACKAGES = 'node_modules';
 
 /** Returns the real paths that stay read-only in the workspace ROOT (a real path): its settings, and all repositories
  *  in it. Throws an UnansweredError when a file system does not answer. */
 export async function protectedPaths(root: string): Promise<string[]> {
-  const own = [...new Set(ONLY_READ)].map((name) => join(root, name));
-  return withRepositories([...own, ...(await repositoriesIn(root))]);
+  const settings = [...new Set(READ_ONLY)].map((name) => join(root, name));
+  return withRepositories([...settings, ...(await repositoriesIn(root))]);
 }
 
 /** Returns the real paths of the repositories below FOLDER, and of the folders that their links and worktree files lead
@@ -70,24 +70,24 @@ export async function existingPaths(paths: readonly string[]): Promise<string[]>
 
 /** Returns the real paths of those of PATHS that exist, and of the folders that .git files among them point to. */
 async function withRepositories(paths: readonly string[]): Promise<string[]> {
-  const there = await existingPaths(paths);
-  const kept: string[] = [];
-  for (const path of there) kept.push(...(await gitFolders(path)));
-  return [...new Set([...there, ...(await existingPaths(kept))])];
+  const existing = await existingPaths(paths);
+  const linked: string[] = [];
+  for (const path of existing) linked.push(...(await gitFolders(path)));
+  return [...new Set([...existing, ...(await existingPaths(linked))])];
 }
 
 /** Returns the repositories below FOLDER, nearest first. */
 async function repositoriesIn(folder: string): Promise<string[]> {
   const found: string[] = [];
-  const waiting = [{ path: folder, depth: 0 }];
-  for (let searched = 0; searched < SEARCHED; searched += 1) {
-    const next = waiting.shift();
+  const queue = [{ path: folder, depth: 0 }];
+  for (let searched = 0; searched < MAX_FOLDERS; searched += 1) {
+    const next = queue.shift();
     if (next === undefined) break;
     for (const entry of await entriesOf(next.path)) {
       const path = join(next.path, entry.name);
       if (REPOSITORIES.includes(entry.name)) found.push(path);
-      else if (entry.isDirectory() && entry.name !== PACKAGES && next.depth < DEEPEST)
-        waiting.push({ path, depth: next.depth + 1 });
+      else if (entry.isDirectory() && entry.name !== PACKAGES && next.depth < MAX_DEPTH)
+        queue.push({ path, depth: next.depth + 1 });
     }
   }
   return found;

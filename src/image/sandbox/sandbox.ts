@@ -6,32 +6,32 @@ import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SetupError } from '../../errors.ts';
-import { checkAnswering, orSetupError, withFileTimeout } from '../../files/answering.ts';
-import { realPath, recordsIn } from '../../paths.ts';
+import { withFileTimeout, checkAnswering, orSetupError } from '../../files/answering.ts';
+import { realPath, recordsFolder } from '../../paths.ts';
 import { cacheUsable, outputTranslations } from '../process/agent.ts';
 import type { Cell, Command } from '../process/command.ts';
 import {
   findBubblewrap,
   missingBubblewrap,
   type Obstacle,
-  obstacleAside,
+  obstacleAsync,
   obstacleOf,
   unknownProcessor,
 } from './bubblewrap.ts';
 import {
   existingFolders,
-  fixed,
   isIn,
   type Mounts,
   mountArguments,
-  onlyRead,
   outermost,
+  pinned,
+  readOnlyMounts,
   serviceFolders,
   temporaryFolders,
 } from './mounts.ts';
-import { Newcomers } from './newcomers.ts';
+import { NewFileWatcher } from './newcomers.ts';
 import { Placeholders } from './placeholders.ts';
-import { existingPaths, NEVER_MADE, NOTICED, protectedPaths, repositoryPaths } from './protected.ts';
+import { existingPaths, FORBIDDEN, protectedPaths, REPORTED, repositoryPaths } from './protected.ts';
 import { secretPaths } from './secrets.ts';
 import { filterFile, systemCallFilter } from './system-calls.ts';
 
@@ -58,7 +58,7 @@ export interface SandboxOptions {
 /** The sandbox has its own namespaces, and no capabilities even where the user has some. It can make no further user
  *  namespaces, in which control groups could be mounted. It ends with its parent process. All is mounted read-only,
  *  even the kernel's settings in /proc, which root can write without any capability. */
-const LOCKS = (
+const BASE_FLAGS = (
   '--unshare-user --disable-userns --unshare-ipc --unshare-pid --unshare-uts --unshare-cgroup-try --cap-drop ALL ' +
   '--new-session --die-with-parent --ro-bind / / --proc /proc --remount-ro /proc --dev /dev'
 ).split(' ');
@@ -91,7 +91,7 @@ export class Sandbox implements Cell {
   /** Paths that are visible even inside hidden folders. */
   readonly #shown: readonly string[];
   readonly #placeholders: Placeholders;
-  readonly #newcomers = new Newcomers();
+  readonly #newFiles = new NewFileWatcher();
   /** Real paths of the secrets that were hidden when an image was last started. */
   #secrets: readonly string[] = [];
 
@@ -124,8 +124,8 @@ export class Sandbox implements Cell {
   }
 
   /** Returns the files obeyed by outside programs that have appeared since the last call. */
-  takeNewcomers(): string[] {
-    return this.#newcomers.take();
+  takeNewFiles(): string[] {
+    return this.#newFiles.take();
   }
 
   /** Runs, in the sandbox, a program that only tests its folders. Returns why this fails, or undefined when it works.
@@ -136,14 +136,14 @@ export class Sandbox implements Cell {
   }
 
   /** As obstacle, without blocking. Throws a SetupError when a file system does not answer. */
-  async obstacleAside(): Promise<Obstacle | undefined> {
-    await checkAnswering(this.#named);
+  async obstacleAsync(): Promise<Obstacle | undefined> {
+    await checkAnswering(this.#optionPaths);
     const trial = this.#trial();
-    return 'why' in trial ? trial : obstacleAside(trial);
+    return 'why' in trial ? trial : obstacleAsync(trial);
   }
 
   async check(): Promise<void> {
-    const obstacle = await this.obstacleAside();
+    const obstacle = await this.obstacleAsync();
     if (obstacle !== undefined) throw refusalOf(obstacle);
   }
 
@@ -161,7 +161,7 @@ export class Sandbox implements Cell {
   }
 
   async lockInCompiler(command: Command): Promise<Command> {
-    await checkAnswering([...this.#named, dirname(command.program)]);
+    await checkAnswering([...this.#optionPaths, dirname(command.program)]);
     // Without the workspace: nothing that an image could have put there may affect what other images trust.
     const empty = existingFolders([...this.#areas, ...temporaryFolders(), '/var/tmp']);
     const mounts: Mounts = [
@@ -174,7 +174,7 @@ export class Sandbox implements Cell {
 
   async lockIn(command: Command): Promise<Command> {
     const { strict } = this.#options;
-    await checkAnswering([...this.#named, dirname(command.program)]);
+    await checkAnswering([...this.#optionPaths, dirname(command.program)]);
     const changed = await orSetupError(() => this.#changed());
     const cache = this.#ownCache();
     const place = cache ?? join(tmpdir(), 'cache');
@@ -196,7 +196,7 @@ export class Sandbox implements Cell {
   }
 
   /** All paths in the options. Once their file systems have answered, the code uses them without further checks. */
-  get #named(): string[] {
+  get #optionPaths(): string[] {
     const { root, roots, write, libraries, needed, trusted, cacheFolder, stateFolder, home } = this.#options;
     return [root, ...roots, ...write, ...libraries, ...needed, ...trusted, cacheFolder, stateFolder, home];
   }
@@ -206,32 +206,32 @@ export class Sandbox implements Cell {
   async #changed(): Promise<Mounts> {
     const { home, libraries, trusted, cacheFolder } = this.#options;
     this.#secrets = await secretPaths(home);
-    await this.#placeholders.hold(
-      this.#workspace.flatMap((root) => NEVER_MADE.map((name) => join(root, name))),
+    await this.#placeholders.occupy(
+      this.#workspace.flatMap((root) => FORBIDDEN.map((name) => join(root, name))),
     );
-    for (const root of this.#workspace) await this.#newcomers.watch(root, NOTICED);
-    const records = await this.#takenRecords();
+    for (const root of this.#workspace) await this.#newFiles.watch(root, REPORTED);
+    const records = await this.#occupiedRecords();
     const own = [...this.#workspace, ...this.#libraries];
     // Read-only although inside a folder for temporary files: a home below one is not itself temporary.
     const sealed = isIn(this.#temporary, realPath(home)) ? [realPath(home)] : [];
     const open = (path: string) => isIn(own, path) || !isIn(sealed, path);
-    const kept = await existingPaths([...trusted, ...records, cacheFolder]);
-    for (const root of this.#workspace) kept.push(...(await protectedPaths(root)));
-    for (const folder of libraries) kept.push(...(await repositoryPaths(folder)));
+    const readOnly = await existingPaths([...trusted, ...records, cacheFolder]);
+    for (const root of this.#workspace) readOnly.push(...(await protectedPaths(root)));
+    for (const folder of libraries) readOnly.push(...(await repositoryPaths(folder)));
     return [
       ...this.#areas.map((area) => ['changed', area] as const),
-      ...onlyRead(sealed, this.#temporary),
-      ...own.filter((path) => !isIn(sealed, path)).flatMap((path) => fixed(path, this.#temporary)),
+      ...readOnlyMounts(sealed, this.#temporary),
+      ...own.filter((path) => !isIn(sealed, path)).flatMap((path) => pinned(path, this.#temporary)),
       ...own.map((path) => ['changed', path] as const),
-      ...onlyRead(kept.filter(open), [...own, ...this.#temporary]),
+      ...readOnlyMounts(readOnly.filter(open), [...own, ...this.#temporary]),
     ];
   }
 
   /** Creates the folders for records of servers that cannot write in the home, so that sandboxed code cannot create
    *  them. Returns their paths. They stay, as other servers can use them too. */
-  async #takenRecords(): Promise<string[]> {
+  async #occupiedRecords(): Promise<string[]> {
     if (this.#temporary.length === 0) return [];
-    const folders = [...new Set(['/tmp', tmpdir()].map((folder) => recordsIn(realPath(folder))))];
+    const folders = [...new Set(['/tmp', tmpdir()].map((folder) => recordsFolder(realPath(folder))))];
     for (const folder of folders) {
       await withFileTimeout(dirname(folder), () => mkdir(folder, 0o700).catch(() => {}));
     }
@@ -270,10 +270,10 @@ export class Sandbox implements Cell {
     const start = ['--chdir', realPath(this.#options.root), '--', command.program, ...command.args];
     const env: NodeJS.ProcessEnv = { ...command.env, TMPDIR: tmpdir() };
     for (const name of WITHHELD) delete env[name];
-    const locks = [...LOCKS, '--seccomp', '9', ...mountArguments([...system, ...mounts]), ...more];
+    const flags = [...BASE_FLAGS, '--seccomp', '9', ...mountArguments([...system, ...mounts]), ...more];
     return {
       program: '/bin/sh',
-      args: ['-c', WITH_FILTER, filter, program, ...locks, ...start],
+      args: ['-c', WITH_FILTER, filter, program, ...flags, ...start],
       env,
       tellsSignals: true,
     };
