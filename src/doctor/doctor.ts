@@ -7,7 +7,7 @@ import { messageOf, SetupError } from '../errors.ts';
 import { obstacleToWriting } from '../folders.ts';
 import { EVERYTHING } from '../image/process/agent.ts';
 import { askSbcl, findSbcl, managerOf } from '../image/process/sbcl.ts';
-import { type SbclFacts, standingOf, TESTED, whyUnsupported } from '../image/process/sbcl-versions.ts';
+import { type SbclFacts, supportText, TESTED, whyUnsupported } from '../image/process/sbcl-versions.ts';
 import type { Finding } from '../install/report.ts';
 import { lackingLine } from '../tools/lacking-text.ts';
 import { findCulprit } from './culprit.ts';
@@ -73,7 +73,7 @@ async function checkSbcl(config: Config): Promise<{ finding: Finding; facts?: Sb
     });
     const why = whyUnsupported(facts);
     if (why !== undefined) return { finding: { ok: false, text: `sbcl ${place}: ${why}` } };
-    const text = `sbcl ${place}: SBCL ${facts.version}, ${standingOf(facts.version)}`;
+    const text = `sbcl ${place}: SBCL ${facts.version}, ${supportText(facts.version)}`;
     return { finding: { ok: true, text }, facts };
   } catch (error) {
     return { finding: { ok: false, text: `sbcl: ${messageOf(error)}` } };

@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import { findCulprit, ONLY_CORE } from '../../src/doctor/culprit.ts';
 import { failureOf, tryImage } from '../../src/doctor/trial.ts';
 import VERSIONS from '../../src/image/process/sbcl-versions.json' with { type: 'json' };
-import { standingOf } from '../../src/image/process/sbcl-versions.ts';
+import { supportText } from '../../src/image/process/sbcl-versions.ts';
 import { temporaryFolder } from '../harness.ts';
 import { sbclThatEvaluates } from '../odd-sbcl.ts';
 
@@ -73,6 +73,6 @@ describe('of the versions', () => {
       `older than those that live-lisp is tested with (from ${first} on). The main things work; what is less stands below`,
     ],
   ])('SBCL %s is %s', (version, standing) => {
-    expect(standingOf(version)).toBe(standing);
+    expect(supportText(version)).toBe(standing);
   });
 });

@@ -89,7 +89,7 @@ test('calls of code are answered or refused, whatever they say', async () => {
       });
       for (const each of messages) {
         const read = readMessage(each);
-        if (read.kind === 'call' || read.kind === 'register' || read.kind === 'left') calls.take(read);
+        if (read.kind === 'call' || read.kind === 'register' || read.kind === 'left') calls.handle(read);
         calls.jobEnded(each['job'] as number);
       }
       await new Promise(setImmediate);
@@ -109,7 +109,7 @@ test(
         const env = { ...process.env, LIVE_LISP_FUZZ: Buffer.concat([first, garbage]).toString('base64') };
         const child = new Child({ program: fake, args: [], env }, folder.path);
         const { answer } = child.request('evaluate', { code: '1' });
-        child.tell('ping', {});
+        child.notify('ping', {});
         await child.greeting.catch(() => {});
         expect(typeof (await answer)).toBe('object');
         child.kill('the test ended');

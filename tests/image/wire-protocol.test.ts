@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { collectorOf } from '../../src/image/process/collecting.ts';
+import { collectionPoll } from '../../src/image/process/collecting.ts';
 import { type Message, PROTOCOL_VERSION } from '../../src/image/wire/frames.ts';
 import { readMessage } from '../../src/image/wire/messages.ts';
 import { PROJECT } from '../harness.ts';
@@ -43,7 +43,7 @@ test('the agent greets as documented', async () => {
   expect(JSON.parse(greeting)).toEqual({ hello: PROTOCOL_VERSION, collector: '...' });
   const hello = readMessage(await agent.take('the greeting', (message) => 'hello' in message));
   if (hello.kind !== 'hello') throw new Error(`It greeted as ${hello.kind}.`);
-  const collecting = collectorOf(agent.pid, hello.collector);
+  const collecting = collectionPoll(agent.pid, hello.collector);
   expect([collecting(), collecting()]).toEqual([true, false]);
   // Not every SBCL is built to keep those.
   expect(hello.without.filter((ability) => ability !== 'cross-references to CL')).toEqual([]);

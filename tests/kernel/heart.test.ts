@@ -1,7 +1,7 @@
 // When an image counts as frozen.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { listenToHeart } from '../../src/image/process/heart.ts';
+import { startHeartbeat } from '../../src/image/process/heart.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -31,7 +31,7 @@ describe('listenToHeart', () => {
 
   test('asks at each beat while calls wait, and not at rest', async () => {
     const beating = heart();
-    const stop = listenToHeart(beating, 5000, 200);
+    const stop = startHeartbeat(beating, 5000, 200);
     await vi.advanceTimersByTimeAsync(700);
     expect(beating.state).toMatchObject({ pings: 3, kills: 0 });
     beating.state.busy = false;
@@ -43,7 +43,7 @@ describe('listenToHeart', () => {
 
   test('kills what does not answer within the limit, and not before', async () => {
     const beating = heart();
-    const stop = listenToHeart(beating, 5000);
+    const stop = startHeartbeat(beating, 5000);
     beating.state.alive = false;
     await vi.advanceTimersByTimeAsync(6000);
     expect(beating.state.kills).toBe(0);
@@ -60,7 +60,7 @@ describe('listenToHeart', () => {
     ] as const) {
       const beating = { ...heart(), collecting: () => collecting };
       beating.state.alive = false;
-      const stop = listenToHeart(beating, 19_500);
+      const stop = startHeartbeat(beating, 19_500);
       await vi.advanceTimersByTimeAsync(1000 * killedAfter - 1500);
       expect(beating.state.kills).toBe(0);
       await vi.advanceTimersByTimeAsync(1000);
@@ -78,7 +78,7 @@ describe('listenToHeart', () => {
       const deniedMs = () => Math.min(Date.now() - began, deniedFor);
       const beating = { ...heart(), collecting: () => false, deniedMs };
       beating.state.alive = false;
-      const stop = listenToHeart(beating, 19_500);
+      const stop = startHeartbeat(beating, 19_500);
       await vi.advanceTimersByTimeAsync(1000 * killedAfter - 3000);
       expect(beating.state.kills).toBe(0);
       await vi.advanceTimersByTimeAsync(4000);
@@ -95,7 +95,7 @@ describe('listenToHeart', () => {
         answer = resolve;
       });
     const beating = { busy: () => true, collecting: () => undefined, deniedMs: () => 0, ping, kill };
-    const stop = listenToHeart(beating, 5000);
+    const stop = startHeartbeat(beating, 5000);
     for (let round = 0; round < 4; round++) {
       await vi.advanceTimersByTimeAsync(4000);
       answer();

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Queue } from '../../src/image/session/queue.ts';
-import { watch, watchFairly } from '../../src/image/wire/ending-steps.ts';
+import { watch, watchWithFairTimeout } from '../../src/image/wire/ending-steps.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
 
 /** The steps at which a call is ended, and the limit of the calls here. */
@@ -74,7 +74,7 @@ describe('watch', () => {
 
   test('gives an image that reacts late its time', async () => {
     const late = 5000;
-    const quiet = LIMIT_MS + ask + late - TIMES.look;
+    const quiet = LIMIT_MS + ask + late - TIMES.poll;
     const call = {
       ...job(),
       reacts: () => new Promise((resolve) => setTimeout(resolve, late)),
@@ -86,7 +86,7 @@ describe('watch', () => {
     const [at = 0, step] = call.steps.at(-1) ?? [];
     expect(step).toBe('kill');
     expect(at).toBeGreaterThanOrEqual(quiet + kill);
-    expect(at).toBeLessThanOrEqual(quiet + ask + kill + 2 * TIMES.look);
+    expect(at).toBeLessThanOrEqual(quiet + ask + kill + 2 * TIMES.poll);
   });
 
   test('puts steps off by what the image was denied the CPU, in all by no more than it may', async () => {
@@ -116,14 +116,14 @@ describe('watch', () => {
   ])('puts a limit that nobody has chosen off %s', async (_, upTo, at) => {
     const began = Date.now();
     const call = { ...job(), deniedMs: () => Math.min(Date.now() - began - LIMIT_MS / 2, upTo) };
-    watchFairly(call, LIMIT_MS);
+    watchWithFairTimeout(call, LIMIT_MS);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(call.steps[0]).toEqual([at, 'interrupt timeout']);
   });
 
   test('takes no step against a call that has ended within a limit that nobody has chosen', async () => {
     const call = job();
-    const ended = watchFairly(call, LIMIT_MS);
+    const ended = watchWithFairTimeout(call, LIMIT_MS);
     await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
     ended();
     await vi.advanceTimersByTimeAsync(60_000);
@@ -182,7 +182,7 @@ describe('watch', () => {
 
   test('takes its steps when it is told to', async () => {
     const call = job();
-    watch(call, 10, undefined, { ...TIMES, again: 4, terminate: 5, ask: 6, kill: 3, look: 1 });
+    watch(call, 10, undefined, { ...TIMES, again: 4, terminate: 5, ask: 6, kill: 3, poll: 1 });
     await vi.advanceTimersByTimeAsync(60_000);
     expect(call.steps.map(([at]) => at)).toEqual([10, 14, 15, 16, 19]);
   });

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { deniedTo, deniedWithin } from '../../src/image/process/starving.ts';
+import { cpuDenialMeter, deniedWithin } from '../../src/image/process/starving.ts';
 
 const started: ChildProcess[] = [];
 afterEach(() => {
@@ -29,7 +29,7 @@ test.each([
 
 test('a process that sleeps, has ended or cannot be seen was denied nothing', async () => {
   for (const pid of [start('sleep', '100'), 2 ** 30, undefined]) {
-    const denied = deniedTo(pid);
+    const denied = cpuDenialMeter(pid);
     expect(denied()).toBe(0);
     await sleep(200);
     expect(denied()).toBe(0);
@@ -42,7 +42,7 @@ test('one that others leave no CPU was denied it', async () => {
   // The same group of the scheduler as ours, so that the priorities count between them.
   for (let others = 0; others < 4; others++) start('taskset', '-c', '0', ...loop);
   setPriority(pid, 19);
-  const denied = deniedTo(pid);
+  const denied = cpuDenialMeter(pid);
   denied();
   await sleep(1000);
   expect(denied()).toBeGreaterThan(500);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { agentCommand } from '../../src/image/process/agent.ts';
 import { Child } from '../../src/image/process/child.ts';
-import type { Built } from '../../src/image/wire/messages.ts';
+import type { ImageChange } from '../../src/image/wire/messages.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { PROJECT, testSbcl } from '../harness.ts';
 import { until } from '../server/processes.ts';
@@ -16,9 +16,9 @@ const OPTIONS = {
   heapMb: 1024,
   trees: [],
 };
-let told: Built[] = [];
+let told: ImageChange[] = [];
 const child = new Child(agentCommand(testSbcl(), OPTIONS, true), PROJECT, () => ({
-  tell: (each) => {
+  report: (each) => {
     if (each.kind === 'built') take(each.built);
   },
 }));
@@ -28,14 +28,14 @@ afterAll(() => child.kill('the test ended'));
 let opened: unknown[] = [];
 
 /** Takes BUILT. That a form has built and goes on, and that it has ended then, is kept apart. */
-function take(built: Built): void {
+function take(built: ImageChange): void {
   const { opens, closes, ...rest } = built;
   if (opens !== undefined) opened.push(opens);
   else told.push(rest);
   opened = opened.filter((each) => each !== closes);
 }
 
-async function toldOf(code: string): Promise<Built[]> {
+async function toldOf(code: string): Promise<ImageChange[]> {
   await child.greeting;
   told = [];
   const { ending } = await child.request('evaluate', { code }).answer;
@@ -239,7 +239,7 @@ test('a form is open from the first part that built to its end, however that com
     code: '(progn (defun o4 () 1) (sleep 60))',
   });
   await until('the form that is open', 5000, () => opened.length === 1);
-  child.tell('interrupt', { job: id, reason: 'interrupt' });
+  child.notify('interrupt', { job: id, reason: 'interrupt' });
   await answer;
   expect(opened).toEqual([]);
 });

@@ -34,7 +34,7 @@ export class AttachedImage implements Image {
   readonly #notices = new Notices<Notice>();
   #connecting: Promise<AttachedPeer> | undefined;
   /** The last connection, and the connection that calls can use, if any. */
-  #last: AttachedPeer | undefined;
+  #lastPeer: AttachedPeer | undefined;
   #peer: AttachedPeer | undefined;
   #pulse: Pulse | undefined;
   #failure: string | undefined;
@@ -67,7 +67,7 @@ export class AttachedImage implements Image {
   }
 
   get features(): ReadonlySet<string> {
-    return this.#last?.features ?? new Set();
+    return this.#lastPeer?.features ?? new Set();
   }
 
   get running(): boolean {
@@ -99,7 +99,7 @@ export class AttachedImage implements Image {
 
   close(): void {
     this.#closed = true;
-    this.#last?.disconnect('the server ended');
+    this.#lastPeer?.disconnect('the server ended');
   }
 
   async end(): Promise<void> {
@@ -125,9 +125,9 @@ export class AttachedImage implements Image {
         registerTool: (definition, registration) => tools.register(definition, false, registration),
       }),
     });
-    this.#last = peer;
-    const late = 'its agent did not greet in time; it serves one server at a time, so end the other';
-    const timer = setTimeout(() => peer.disconnect(late), this.#times.greeting);
+    this.#lastPeer = peer;
+    const lateReason = 'its agent did not greet in time; it serves one server at a time, so end the other';
+    const timer = setTimeout(() => peer.disconnect(lateReason), this.#times.greeting);
     try {
       await peer.greeting;
     } catch (error) {
@@ -137,7 +137,7 @@ export class AttachedImage implements Image {
     } finally {
       clearTimeout(timer);
     }
-    if (tools !== undefined) peer.tell('offer-tools', { tools: tools.offered() });
+    if (tools !== undefined) peer.notify('offer-tools', { tools: tools.offered() });
     this.#peer = peer;
     this.#pulse = new Pulse(peer);
     this.#failure = undefined;

@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { AgentOperations } from '../wire/agent-operations.ts';
-import { Channel, type Turns } from '../wire/channel.ts';
+import { Channel, type ChannelCallbacks } from '../wire/channel.ts';
 import type { Endable } from '../wire/ending-steps.ts';
 import type { Answer, Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
@@ -15,8 +15,8 @@ const FIRST_IDS = 2 ** 47;
 export class AttachedPeer implements Peer {
   readonly #socket: Socket;
   readonly #channel: Channel;
-  #how = 'the image or its agent closed the connection';
-  #greet: (hello: Hello) => void = () => {};
+  #endReason = 'the image or its agent closed the connection';
+  #resolveGreeting: (hello: Hello) => void = () => {};
   #hello: Hello | undefined;
   /** Resolves with the agent's greeting; rejects with the reason when the connection ends before. */
   readonly greeting: Promise<Hello>;
@@ -26,27 +26,27 @@ export class AttachedPeer implements Peer {
   /** Connects to the Unix SOCKET of an agent. UPCALLS serves requests of code in the image. */
   constructor(socket: string, upcalls: Upcalls) {
     this.#socket = connect(socket);
-    const turns: Turns = {
+    const callbacks: ChannelCallbacks = {
       hello: (hello) => {
         this.#hello = hello;
-        this.#greet(hello);
+        this.#resolveGreeting(hello);
       },
       exiting: () => {
-        this.#how = 'the image ended';
+        this.#endReason = 'the image ended';
       },
       broken: (how) => this.disconnect(how),
     };
-    this.#channel = new Channel(this.#socket, this, upcalls, turns, randomInt(1, FIRST_IDS));
+    this.#channel = new Channel(this.#socket, this, upcalls, callbacks, randomInt(1, FIRST_IDS));
     // After the greeting, the error itself adds nothing to "the connection ended".
-    this.#socket.on('error', ({ message }) => this.disconnect(this.#hello ? this.#how : message));
+    this.#socket.on('error', ({ message }) => this.disconnect(this.#hello ? this.#endReason : message));
     this.ended = new Promise((resolve) => {
       this.#socket.on('close', () => {
-        this.#channel.close(this.#how);
-        resolve(this.#how);
+        this.#channel.close(this.#endReason);
+        resolve(this.#endReason);
       });
     });
     this.greeting = new Promise((resolve, reject) => {
-      this.#greet = resolve;
+      this.#resolveGreeting = resolve;
       void this.ended.then((how) => reject(new Error(how)));
     });
     this.greeting.catch(() => {});
@@ -72,15 +72,15 @@ export class AttachedPeer implements Peer {
     return this.#channel.request(name, args);
   }
 
-  tell<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
-    this.#channel.tell(name, args);
+  notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
+    this.#channel.notify(name, args);
   }
 
   job(id: number): Endable {
     return {
-      interrupt: (reason) => this.tell('interrupt', { job: id, reason }),
-      terminate: () => this.tell('terminate', { job: id }),
-      reacts: () => this.#channel.askWritten(id),
+      interrupt: (reason) => this.notify('interrupt', { job: id, reason }),
+      terminate: () => this.notify('terminate', { job: id }),
+      reacts: () => this.#channel.requestOutput(id),
       collecting: () => undefined,
       deniedMs: () => 0,
       kill: () =>
@@ -90,7 +90,7 @@ export class AttachedPeer implements Peer {
 
   /** Closes the connection. HOW becomes the reason in the answers of running calls. The image goes on. */
   disconnect(how: string): void {
-    this.#how = how;
+    this.#endReason = how;
     this.#socket.destroy();
   }
 }

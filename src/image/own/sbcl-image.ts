@@ -5,7 +5,7 @@ import { ImageError } from '../../errors.ts';
 import type { Image, ImageTools, Notice, RebuildFrom, Replaceable, Stake } from '../image.ts';
 import type { Child } from '../process/child.ts';
 import type { LibraryManager } from '../process/libraries.ts';
-import { Lifetime, type LifetimeOptions, type Turns } from '../process/lifetime.ts';
+import { Lifetime, type LifetimeCallbacks, type LifetimeOptions } from '../process/lifetime.ts';
 import type { LoadedFiles } from '../recovery/digests.ts';
 import type { JournalStore } from '../recovery/entries.ts';
 import { Recovery } from '../recovery/recovery.ts';
@@ -54,22 +54,22 @@ export class SbclImage implements Image, Replaceable {
   readonly #recovery: Recovery;
   readonly #notices = new Notices<Notice>();
   /** The process that is loading the start files, which a person wrote. */
-  #startsFrom: Child | undefined;
+  #loadingStartFiles: Child | undefined;
   readonly #lifetime: Lifetime;
   readonly #probing: Probing;
   /** The last image that was reported as plain. */
-  #toldPlain: Child | undefined;
+  #reportedPlain: Child | undefined;
 
   constructor(options: SbclOptions) {
     const times = timesFor(options.heapMb, options.times);
     this.#options = options;
     this.#times = times;
     this.#recovery = new Recovery(options.journal, times, options.loadedFiles);
-    const turns: Turns = {
+    const callbacks: LifetimeCallbacks = {
       upcalls: (child) => ({
         ...(options.callTool && { callTool: options.callTool }),
         registerTool: (definition, registration) => this.#register(child, definition, registration),
-        tell: (told) => this.#recovery.tell(told, this.#lifetime.isPrepared(child)),
+        report: (report) => this.#recovery.tell(report, this.#lifetime.isPrepared(child)),
       }),
       prepare: (child) => this.#prepare(child),
       lost: (how, byCall) => {
@@ -77,7 +77,7 @@ export class SbclImage implements Image, Replaceable {
         if (this.#recovery.lost(how, byCall)) this.start();
       },
     };
-    this.#lifetime = new Lifetime(options, turns, times);
+    this.#lifetime = new Lifetime(options, callbacks, times);
     this.#probing = new Probing(
       { replace: (peer, how) => this.#replace(peer, how), notify: (notice) => this.#notices.add(notice) },
       times,
@@ -101,8 +101,8 @@ export class SbclImage implements Image, Replaceable {
       begins: (peer) => {
         // A start file ended this image. The report waits for the next image.
         if (peer.dead) return;
-        this.#tellLoss();
-        this.#tellPlain();
+        this.#noticeLoss();
+        this.#noticePlain();
         this.#recovery.used();
       },
       // Work before an image is ready is repeated in every new image, so the journal ignores it.
@@ -214,12 +214,12 @@ export class SbclImage implements Image, Replaceable {
 
   async #prepare(child: Child): Promise<boolean> {
     const { tools } = this.#options;
-    if (tools !== undefined) child.tell('offer-tools', { tools: tools.offered() });
+    if (tools !== undefined) child.notify('offer-tools', { tools: tools.offered() });
     const { libraries } = this.#options;
-    if (libraries !== undefined) child.tell('use-libraries', libraries());
-    this.#startsFrom = child;
+    if (libraries !== undefined) child.notify('use-libraries', libraries());
+    this.#loadingStartFiles = child;
     await this.#loadStartFiles(child);
-    this.#startsFrom = undefined;
+    this.#loadingStartFiles = undefined;
     return this.#recovery.prepare(child);
   }
 
@@ -232,22 +232,22 @@ export class SbclImage implements Image, Replaceable {
 
   #register(child: Child, definition: unknown, registration: unknown): string {
     // A tool that is registered after the start files have loaded is not theirs.
-    const atStart = child === this.#startsFrom;
-    const called = this.#options.tools?.register(definition, atStart, registration) ?? nameOf(definition);
-    if (!atStart) this.#recovery.registeredTool(called, this.#lifetime.isPrepared(child));
-    return called;
+    const atStart = child === this.#loadingStartFiles;
+    const clientName = this.#options.tools?.register(definition, atStart, registration) ?? nameOf(definition);
+    if (!atStart) this.#recovery.registeredTool(clientName, this.#lifetime.isPrepared(child));
+    return clientName;
   }
 
   /** The first answer of a plain image reports that it is plain. */
-  #tellPlain(): void {
+  #noticePlain(): void {
     const { child, plainBecause, hello } = this.#lifetime;
-    if (plainBecause.length === 0 || hello === undefined || this.#toldPlain === child) return;
-    this.#toldPlain = child;
+    if (plainBecause.length === 0 || hello === undefined || this.#reportedPlain === child) return;
+    this.#reportedPlain = child;
     this.#notices.add({ kind: 'plain', how: plainBecause, lacking: hello });
   }
 
   /** The first answer of the next image reports a loss. */
-  #tellLoss(): void {
+  #noticeLoss(): void {
     const report = this.#recovery.takeReport();
     if (report !== undefined) this.#notices.add({ kind: 'loss', report });
   }

@@ -42,9 +42,9 @@ export function cacheUsable(folder: string): boolean {
 /** True when the cache has a compiled agent, for any version of SBCL: only SBCL knows its own version. Removes agents
  *  that another user can have written. */
 export function isCompiled(options: AgentOptions): boolean {
-  const start = `${basename(compiledAgent(options))}-`;
+  const prefix = `${basename(compiledAgent(options))}-`;
   const fasls = namesIn(options.cacheFolder)
-    .filter((name) => name.startsWith(start) && name.endsWith('.fasl'))
+    .filter((name) => name.startsWith(prefix) && name.endsWith('.fasl'))
     .map((name) => join(options.cacheFolder, name));
   const others = fasls.filter((path) => !isOwnFile(path));
   for (const path of others) rmSync(path, { recursive: true, force: true });
@@ -192,17 +192,17 @@ export function sourceRegistry(
   { root, trees }: Pick<AgentOptions, 'root' | 'trees'>,
   existing: string | undefined,
 ): string {
-  const users = existing ?? '';
+  const userRegistry = existing ?? '';
   const folders = trees.length > 0 ? trees.map((tree) => `${tree}//`) : [root.replace(/\/*$/, '/')];
   const entries = folders.map(registryEntry).join(' ');
-  if (users.trimStart().startsWith('(')) {
-    return users.trimStart().replace(/^\(\s*:source-registry/i, () => `(:source-registry ${entries}`);
+  if (userRegistry.trimStart().startsWith('(')) {
+    return userRegistry.trimStart().replace(/^\(\s*:source-registry/i, () => `(:source-registry ${entries}`);
   }
-  if (!folders.some((folder) => /[:"\\;[*?]/.test(folder))) return [...folders, users].join(':');
-  const others = users.split(':').filter((folder) => folder !== '');
-  const inherits = users === '' || users.split(':').includes('');
-  const rest = inherits ? ':inherit-configuration' : ':ignore-inherited-configuration';
-  return `(:source-registry ${[entries, ...others.map(registryEntry), rest].join(' ')})`;
+  if (!folders.some((folder) => /[:"\\;[*?]/.test(folder))) return [...folders, userRegistry].join(':');
+  const others = userRegistry.split(':').filter((folder) => folder !== '');
+  const inherits = userRegistry === '' || userRegistry.split(':').includes('');
+  const inheritance = inherits ? ':inherit-configuration' : ':ignore-inherited-configuration';
+  return `(:source-registry ${[entries, ...others.map(registryEntry), inheritance].join(' ')})`;
 }
 
 /** Returns the s-expression for FOLDER; a trailing double slash means that all folders below it count too. */

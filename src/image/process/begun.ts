@@ -10,7 +10,7 @@ const WORD_OCTETS = 8;
 
 let count = 0;
 
-export class Begun {
+export class StartedRequests {
   /** File descriptor of the shared memory; undefined where none can be made. */
   readonly descriptor: number | undefined;
   #closed = false;

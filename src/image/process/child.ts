@@ -11,12 +11,12 @@ import type { Answer, Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
-import { Begun } from './begun.ts';
-import { collectorOf } from './collecting.ts';
+import { StartedRequests } from './begun.ts';
+import { collectionPoll } from './collecting.ts';
 import type { Command } from './command.ts';
-import { endDescendants, MARK, withInner } from './descendants.ts';
+import { endDescendants, MARK, processChain } from './descendants.ts';
 import { RawOutput } from './raw-output.ts';
-import { deniedTo } from './starving.ts';
+import { cpuDenialMeter } from './starving.ts';
 
 /** Signals that come from a person or the system, never from a fault of the program. */
 const FROM_OUTSIDE: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
@@ -25,20 +25,20 @@ export class Child implements Peer {
   readonly #process: ChildProcess;
   readonly #channel: Channel;
   readonly #mark = randomUUID();
-  readonly #begun = new Begun();
+  readonly #startedRequests = new StartedRequests();
   /** True when the server can read SBCL's memory. */
-  #readable = false;
+  #memoryReadable = false;
   /** Process id of SBCL itself. In the sandbox this is not the process that we spawned. */
-  #lisp: number | undefined;
+  #lispPid: number | undefined;
   /** True while SBCL's process id is unknown, because SBCL is a descendant of the process that we spawned. */
-  #wraps: boolean;
+  #isWrapped: boolean;
   readonly #raw = new RawOutput();
-  #complaint = '';
+  #killReason = '';
   #exited = false;
   /** True when a signal from outside ended the process, which proves no fault of its core or fasl. */
   endedFromOutside = false;
   /** Whether the process was told to exit, and whether its agent failed. */
-  #exits = false;
+  #isExiting = false;
   #failed = false;
   /** True when a call asked for the end of the process, or was the reason for it. */
   endedByCall = false;
@@ -47,7 +47,7 @@ export class Child implements Peer {
   /** The operations that had no answer when the process ended. */
   unanswered: readonly string[] = [];
   readonly startedAt = performance.now();
-  #greet: (hello: Hello) => void = () => {};
+  #resolveGreeting: (hello: Hello) => void = () => {};
   /** Resolves with the greeting. Rejects, with the output of the process, when it ends before greeting. */
   readonly greeting: Promise<Hello>;
   /** Resolves when the process has ended, with the reason as part of a sentence. */
@@ -59,36 +59,36 @@ export class Child implements Peer {
     upcalls: (self: Child) => Upcalls = () => ({}),
     times: Times = TIMES,
   ) {
-    const { program, args, env, tellsSignals } = command;
+    const { program, args, env, encodesSignals } = command;
     this.#process = spawn(program, args, {
       cwd,
       env: { ...env, [MARK]: this.#mark },
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe', this.#begun.descriptor ?? 'ignore'],
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', this.#startedRequests.descriptor ?? 'ignore'],
       detached: true,
     });
     this.#channel = new Channel(this.#process.stdio[3] as Duplex, this, upcalls(this), {
       hello: (hello) => this.#greeted(hello),
       exiting: () => {
-        this.#exits = true;
+        this.#isExiting = true;
         setTimeout(() => this.kill('it was told to exit'), times.exit).unref();
       },
-      exits: () => {
+      exitRequested: () => {
         this.endedByCall = true;
       },
       broken: (how) => {
         this.#failed = true;
         this.kill(how);
       },
-      begun: (id) => this.#begun.has(id),
+      hasStarted: (id) => this.#startedRequests.has(id),
     });
-    this.#lisp = this.#process.pid;
-    this.#wraps = tellsSignals === true;
+    this.#lispPid = this.#process.pid;
+    this.#isWrapped = encodesSignals === true;
     for (const name of ['stdout', 'stderr'] as const) {
       this.#process[name]?.setEncoding('utf8').on('data', (text: string) => this.#raw.add(name, text));
     }
-    this.ended = this.#toEnd(tellsSignals === true, times.lastWords);
+    this.ended = this.#watchExit(encodesSignals === true, times.lastWords);
     this.greeting = new Promise((resolve, reject) => {
-      this.#greet = resolve;
+      this.#resolveGreeting = resolve;
       void this.ended.then((how) => {
         // Reports the output only once: after a greeting, the answer to the call that lost the process has it.
         if (this.hello === undefined) reject(new Error(`${how}\n${this.takeRaw()}`.trim()));
@@ -99,7 +99,7 @@ export class Child implements Peer {
 
   /** Process id of SBCL; undefined when it could not be started. */
   get pid(): number | undefined {
-    return this.#lisp;
+    return this.#lispPid;
   }
 
   /** True when the process has ended. */
@@ -114,7 +114,7 @@ export class Child implements Peer {
 
   /** True when the process ended by its own fault: not by this server, a person, or an exit that code asked for. */
   get endedByItself(): boolean {
-    return (this.#complaint === '' || this.#failed) && !this.endedFromOutside && !this.#exits;
+    return (this.#killReason === '' || this.#failed) && !this.endedFromOutside && !this.#isExiting;
   }
 
   /** True while requests wait for an answer. */
@@ -134,20 +134,20 @@ export class Child implements Peer {
     return this.#channel.request(name, args);
   }
 
-  tell<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
-    this.#channel.tell(name, args);
+  notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
+    this.#channel.notify(name, args);
   }
 
   job(id: number): Endable {
     return {
       interrupt: (reason) => {
         this.wake();
-        this.tell('interrupt', { job: id, reason });
+        this.notify('interrupt', { job: id, reason });
       },
-      terminate: () => this.tell('terminate', { job: id }),
-      reacts: () => this.#channel.askWritten(id),
-      collecting: this.collector(),
-      deniedMs: this.denied(),
+      terminate: () => this.notify('terminate', { job: id }),
+      reacts: () => this.#channel.requestOutput(id),
+      collecting: this.collectionPoll(),
+      deniedMs: this.cpuDenialMeter(),
       kill: () => {
         this.endedByCall = true;
         this.kill('a call could not be interrupted, so the image had to be replaced');
@@ -156,22 +156,22 @@ export class Child implements Peer {
   }
 
   /** Returns a function that is true while SBCL collects garbage, when it answers nothing; undefined where unknown. */
-  collector(): () => boolean | undefined {
-    const look = collectorOf(this.#lisp, this.hello?.collector);
+  collectionPoll(): () => boolean | undefined {
+    const poll = collectionPoll(this.#lispPid, this.hello?.collector);
     // Once this memory is no longer readable, the process runs another program, which collects nothing.
-    return this.#readable ? () => look() ?? false : look;
+    return this.#memoryReadable ? () => poll() ?? false : poll;
   }
 
   /** Returns a function that returns the milliseconds without CPU of SBCL since the function's first call. */
-  denied(): () => number {
-    return deniedTo(this.#lisp);
+  cpuDenialMeter(): () => number {
+    return cpuDenialMeter(this.#lispPid);
   }
 
   /** Resumes SBCL when a signal has stopped it. A stopped SBCL can neither be interrupted nor answer a ping. */
   wake(): void {
-    if (this.#lisp === undefined) return;
+    if (this.#lispPid === undefined) return;
     // The sandbox's own processes can be stopped as well, and SBCL waits for them.
-    for (const pid of this.#wraps ? withInner(this.#lisp) : [this.#lisp]) {
+    for (const pid of this.#isWrapped ? processChain(this.#lispPid) : [this.#lispPid]) {
       try {
         process.kill(pid, 'SIGCONT');
       } catch {
@@ -182,7 +182,7 @@ export class Child implements Peer {
 
   /** Kills the process and all its descendants at once. HOW becomes the reason in the answers of running calls. */
   kill(how: string): void {
-    if (this.#complaint === '') this.#complaint = how;
+    if (this.#killReason === '') this.#killReason = how;
     this.#process.kill('SIGKILL');
     this.#endDescendants();
   }
@@ -198,7 +198,7 @@ export class Child implements Peer {
   }
 
   /** Returns a promise of the reason why the process ended. It resolves once the last output can have been read. */
-  #toEnd(tellsSignals: boolean, lastWordsMs: number): Promise<string> {
+  #watchExit(encodesSignals: boolean, lastOutputMs: number): Promise<string> {
     return new Promise((resolve) => {
       const end = (how: string) => resolve(this.#end(how));
       this.#process.on('error', (error) => end(`it could not be started: ${error.message}`));
@@ -206,28 +206,28 @@ export class Child implements Peer {
       this.#process.on('exit', (code, signal) => {
         this.#exited = true;
         this.#endDescendants();
-        const by = (tellsSignals ? signalIn(code) : undefined) ?? signal;
-        this.endedFromOutside = this.#complaint === '' && FROM_OUTSIDE.includes(by);
+        const by = (encodesSignals ? signalIn(code) : undefined) ?? signal;
+        this.endedFromOutside = this.#killReason === '' && FROM_OUTSIDE.includes(by);
         // Runs after all output that is readable by then, even when the timer is late.
-        setTimeout(() => setImmediate(() => end(this.#epitaph(code, by))), lastWordsMs);
+        setTimeout(() => setImmediate(() => end(this.#endReason(code, by))), lastOutputMs);
       });
     });
   }
 
   #greeted(hello: Hello): void {
-    if (this.#wraps && this.#lisp !== undefined) this.#lisp = withInner(this.#lisp).at(-1);
-    this.#wraps = false;
+    if (this.#isWrapped && this.#lispPid !== undefined) this.#lispPid = processChain(this.#lispPid).at(-1);
+    this.#isWrapped = false;
     this.hello = hello;
-    this.#readable = this.collector()() !== undefined;
-    this.#greet(hello);
+    this.#memoryReadable = this.collectionPoll()() !== undefined;
+    this.#resolveGreeting(hello);
   }
 
   #endDescendants(): void {
     if (this.#process.pid !== undefined) endDescendants(this.#process.pid, this.#mark);
   }
 
-  #epitaph(code: number | null, signal: NodeJS.Signals | null): string {
-    if (this.#complaint !== '') return this.#complaint;
+  #endReason(code: number | null, signal: NodeJS.Signals | null): string {
+    if (this.#killReason !== '') return this.#killReason;
     const { fatal } = this.#raw;
     // After a fatal error SBCL exits with 1. With another code, the message was not SBCL's own or not its last.
     if (fatal !== undefined && (code === 1 || signal === 'SIGABRT')) {
@@ -239,7 +239,7 @@ export class Child implements Peer {
   #end(how: string): string {
     this.unanswered = this.#channel.running;
     this.#channel.close(how);
-    this.#begun.close();
+    this.#startedRequests.close();
     // A descendant that was not found could hold the other ends open for ever.
     for (const stream of this.#process.stdio) stream?.destroy();
     return how;

@@ -10,18 +10,18 @@ export interface CollectorAddresses {
 
 /** Returns a function that is true when the process PID collects garbage now or has since the last call. It returns
  *  undefined where the memory cannot be read. */
-export function collectorOf(
+export function collectionPoll(
   pid: number | undefined,
   addresses: CollectorAddresses | undefined,
 ): () => boolean | undefined {
-  let last: string | undefined;
+  let lastTrigger: string | undefined;
   return () => {
     if (pid === undefined || addresses === undefined) return undefined;
     const [active, trigger] = wordsAt(pid, [addresses.active, addresses.trigger]);
     if (active === undefined || trigger === undefined) return undefined;
     const now = trigger.toString('hex');
-    const collected = now !== last;
-    last = now;
+    const collected = now !== lastTrigger;
+    lastTrigger = now;
     return active[0] !== 0 || collected;
   };
 }

@@ -10,12 +10,12 @@ export interface Command {
   args: string[];
   env: NodeJS.ProcessEnv;
   /** True when the program is a wrapper that exits with 128 plus the signal number when a signal ended its child. */
-  tellsSignals?: boolean;
+  encodesSignals?: boolean;
 }
 
 /** The sandbox of images, if there is one. Each method throws a SetupError with the reason when it fails, for example
  *  because a file system hangs. */
-export interface Cell {
+export interface CommandSandbox {
   /** Returns the command that runs COMMAND in the sandbox. */
   lockIn(command: Command): Promise<Command>;
   /** Returns the command that runs COMMAND, which compiles the agent into the cache. Images can only read the cache. */
@@ -28,7 +28,7 @@ export interface Cell {
  *  Returns its process and its exit code. The code is undefined when a signal or the limit ended the process, or it
  *  could not be started. */
 export function run(
-  { program, args, env, tellsSignals }: Command,
+  { program, args, env, encodesSignals }: Command,
   limitMs: number,
 ): { process: ChildProcess; code: Promise<number | undefined> } {
   const nowhere = openSync(devNull, 'r+');
@@ -38,7 +38,7 @@ export function run(
   const code = new Promise<number | undefined>((resolve) => {
     process.on('error', () => resolve(undefined));
     process.on('exit', (code) => {
-      const isSignal = code === null || (tellsSignals === true && code >= 128);
+      const isSignal = code === null || (encodesSignals === true && code >= 128);
       resolve(isSignal ? undefined : code);
     });
   });

@@ -12,17 +12,17 @@ const ROUNDS = 5;
 export function endDescendants(pid: number, mark: string): void {
   kill(-pid);
   for (let round = 0; round < ROUNDS; round++) {
-    const left = marked(`${MARK}=${mark}\0`);
-    if (left.length === 0) return;
-    left.forEach(kill);
+    const remaining = processesWith(`${MARK}=${mark}\0`);
+    if (remaining.length === 0) return;
+    remaining.forEach(kill);
   }
 }
 
 /** Returns PID, its first child, the first child of that process, and so on: bubblewrap's processes, then SBCL. Returns
  *  only PID where the system does not list children. */
-export function withInner(pid: number): number[] {
+export function processChain(pid: number): number[] {
   const [child] = childrenOf(pid);
-  return child === undefined ? [pid] : [pid, ...withInner(child)];
+  return child === undefined ? [pid] : [pid, ...processChain(child)];
 }
 
 function childrenOf(pid: number): number[] {
@@ -42,7 +42,7 @@ function kill(pid: number): void {
 }
 
 /** Returns the ids of the processes whose environment contains TEXT; none where there is no /proc. */
-function marked(text: string): number[] {
+function processesWith(text: string): number[] {
   try {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))

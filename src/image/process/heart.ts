@@ -3,7 +3,7 @@
 import { TIMES, type Times } from '../wire/times.ts';
 
 /** An image as the heartbeat sees it. */
-export interface Beating {
+export interface HeartbeatTarget {
   /** True when calls wait for an answer. */
   busy(): boolean;
   ping(): Promise<unknown>;
@@ -22,29 +22,33 @@ export function frozenAfter(heapMb: number, times: Times = TIMES): number {
 /** After this many silent beats in a row, an image that does not collect garbage is killed. */
 const SILENT_BEATS = 5;
 
-/** Pings HEART every BEAT_MS milliseconds while calls wait. Kills it when a ping has no answer for SILENT_BEATS beats
+/** Pings TARGET every BEAT_MS milliseconds while calls wait. Kills it when a ping has no answer for SILENT_BEATS beats
  *  without garbage collection, or for FROZEN_MS. FROZEN_MS is long, because collecting a large heap stops everything.
  *  Time without CPU, up to another FROZEN_MS, counts towards neither limit. Returns a function that stops the pings. */
-export function listenToHeart(heart: Beating, frozenMs: number, beatMs: number = TIMES.beat): () => void {
+export function startHeartbeat(
+  target: HeartbeatTarget,
+  frozenMs: number,
+  beatMs: number = TIMES.beat,
+): () => void {
   let silentSince: number | undefined;
   let silentBeats = 0;
   let deniedBefore = 0;
   let denied = 0;
   const beat = () => {
     if (silentSince !== undefined) {
-      const deniedNow = Math.min(heart.deniedMs() - deniedBefore, frozenMs);
-      if (heart.collecting() !== false) silentBeats = 0;
+      const deniedNow = Math.min(target.deniedMs() - deniedBefore, frozenMs);
+      if (target.collecting() !== false) silentBeats = 0;
       else if (deniedNow === denied) silentBeats += 1;
       denied = deniedNow;
-      if (silentBeats >= SILENT_BEATS || performance.now() - silentSince - denied > frozenMs) heart.kill();
+      if (silentBeats >= SILENT_BEATS || performance.now() - silentSince - denied > frozenMs) target.kill();
       return;
     }
     silentBeats = 0;
-    if (!heart.busy()) return;
+    if (!target.busy()) return;
     silentSince = performance.now();
-    deniedBefore = heart.deniedMs();
+    deniedBefore = target.deniedMs();
     denied = 0;
-    void heart.ping().then(() => {
+    void target.ping().then(() => {
       silentSince = undefined;
     });
   };

@@ -16,31 +16,31 @@ import {
   coreCommand,
   savingCommand,
 } from './agent.ts';
-import { type Cell, type Command, run } from './command.ts';
+import { type Command, type CommandSandbox, run } from './command.ts';
 
 /** Smallest heap, in megabytes, that a core is made for: the default, so that smaller heaps share the core. For a
  *  larger heap than its own, SBCL patches all code of the core at each start, which takes 40 ms and 17 MB. */
 const LEAST_HEAP_MB = 4096;
 /** At most this many cores are kept, of 40 MB each: for several versions of SBCL and live-lisp side by side. */
-const KEPT = 3;
+const MAX_CORES = 3;
 /** Content of a file that stands for "no core is possible". Not an empty file: a crash of the machine can leave one. */
 const NONE = 'none\n';
 const CORE = /^image-[0-9a-f]+\.core$/;
-const OURS = /^(?:agent-[0-9a-f]{16}-.+\.fasl|image-[0-9a-f]{16}\.core)(?:\.(?<part>.+))?$/;
+const CACHE_FILE = /^(?:agent-[0-9a-f]{16}-.+\.fasl|image-[0-9a-f]{16}\.core)(?:\.(?<part>.+))?$/;
 
 export class KeptCore {
   readonly #options: AgentOptions;
-  readonly #cell: Cell | undefined;
+  readonly #sandbox: CommandSandbox | undefined;
   readonly #limitMs: number;
-  #maker: ChildProcess | undefined;
+  #savingProcess: ChildProcess | undefined;
   #partial: string | undefined;
   #closed = false;
 
-  /** Manages the core for images with OPTIONS, which run in CELL, if given. Each step of making it may take LIMIT_MS
+  /** Manages the core for images with OPTIONS, which run in SANDBOX, if given. Each step of making it may take LIMIT_MS
    *  milliseconds. */
-  constructor(options: AgentOptions, cell: Cell | undefined, limitMs: number) {
+  constructor(options: AgentOptions, sandbox: CommandSandbox | undefined, limitMs: number) {
     this.#options = options;
-    this.#cell = cell;
+    this.#sandbox = sandbox;
     this.#limitMs = limitMs;
   }
 
@@ -56,8 +56,8 @@ export class KeptCore {
   async make(sbcl: string, failed: boolean): Promise<void> {
     const file = coreFile(sbcl, this.#options);
     if (this.#closed || this.#partial !== undefined || file === undefined) return;
-    const kept = statsOf(file);
-    if (!failed && kept?.size && isOwn(kept)) return;
+    const existing = statsOf(file);
+    if (!failed && existing?.size && isOwn(existing)) return;
     const partial = `${file}.${process.pid}.${randomUUID().slice(0, 8)}`;
     this.#partial = partial;
     try {
@@ -67,19 +67,19 @@ export class KeptCore {
       if (works !== undefined && !this.#closed) renameSync(partial, file);
       removeOldest(file);
       const current = [`${basename(compiledAgent(this.#options))}-`, basename(file)];
-      removeLeftovers(dirname(file), OURS, current);
+      removeLeftovers(dirname(file), CACHE_FILE, current);
     } catch {}
-    this.#forget();
+    this.#removePartial();
   }
 
   /** Kills the process that makes a core, and makes no more cores. */
   close(): void {
     this.#closed = true;
-    this.#maker?.kill('SIGKILL');
-    this.#forget();
+    this.#savingProcess?.kill('SIGKILL');
+    this.#removePartial();
   }
 
-  #forget(): void {
+  #removePartial(): void {
     if (this.#partial !== undefined) rmSync(this.#partial, { force: true });
     this.#partial = undefined;
   }
@@ -88,25 +88,25 @@ export class KeptCore {
    *  failure can pass, as a lack of memory does. */
   async #works(sbcl: string, partial: string): Promise<boolean | undefined> {
     const saving = savingCommand(sbcl, { ...this.#options, heapMb: tableFor(this.#options.heapMb) }, partial);
-    const saved = await this.#run((await this.#cell?.lockInCompiler(saving)) ?? saving);
-    if (saved === CANNOT_SAVE) return false;
-    if (saved !== 0 || !isCore(partial)) return undefined;
-    const started = await this.#start(coreCommand(sbcl, this.#options, partial));
-    if (started === 0) return true;
+    const saveCode = await this.#run((await this.#sandbox?.lockInCompiler(saving)) ?? saving);
+    if (saveCode === CANNOT_SAVE) return false;
+    if (saveCode !== 0 || !isCore(partial)) return undefined;
+    const startCode = await this.#start(coreCommand(sbcl, this.#options, partial));
+    if (startCode === 0) return true;
     // The core is at fault only when an image starts without it, here and now.
-    const without = started && (await this.#start(agentCommand(sbcl, this.#options, true)));
-    return without === 0 ? false : undefined;
+    const agentCode = startCode && (await this.#start(agentCommand(sbcl, this.#options, true)));
+    return agentCode === 0 ? false : undefined;
   }
 
   /** Starts an image by COMMAND. It greets, and ends because no server is there. Returns its exit code. */
   async #start(command: Command): Promise<number | undefined> {
-    return this.#run((await this.#cell?.lockIn(command)) ?? command);
+    return this.#run((await this.#sandbox?.lockIn(command)) ?? command);
   }
 
   async #run(command: Command): Promise<number | undefined> {
     if (this.#closed) return undefined;
-    const { process: maker, code } = run(command, this.#limitMs);
-    this.#maker = maker;
+    const { process: child, code } = run(command, this.#limitMs);
+    this.#savingProcess = child;
     return code;
   }
 }
@@ -161,5 +161,5 @@ function removeOldest(file: string): void {
     // A note that there can be no core takes no room, and must not displace a core.
     .filter(({ path, stats }) => path !== file && stats !== undefined && stats.size > NONE.length)
     .sort((one, other) => Number(other.stats?.atimeMs) - Number(one.stats?.atimeMs));
-  for (const { path } of cores.slice(KEPT - 1)) rmSync(path, { force: true });
+  for (const { path } of cores.slice(MAX_CORES - 1)) rmSync(path, { force: true });
 }

@@ -1,15 +1,15 @@
 // Runs our own SBCL: starts it on demand, watches it, and replaces it when it has died. The order of the calls:
-// #start:      calls #begin, then has the image prepared for calls.
-// #begin:      calls #watched; if the ladder doubts the image, it must first prove that it works (#works).
-// #watched:    calls #spawnAgent, or when no process starts #spawnPlain, and listens for signs of life.
+// #start:      calls #startProven, then has the image prepared for calls.
+// #startProven:      calls #startWatched; if the start policy doubts the image, it must first prove that it works (#works).
+// #startWatched:    calls #spawnAgent, or when no process starts #spawnPlain, and listens for signs of life.
 // #spawnAgent: calls #spawn with the kept core, else with the compiled agent, else with the source of the agent.
-// #spawnPlain: calls #spawnAgent for an agent without internals of SBCL; see ladder.ts.
+// #spawnPlain: calls #spawnAgent for an agent without internals of SBCL; see start-policy.ts.
 
 import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';
 import { checkAnswering } from '../../files/answering.ts';
 import type { Outside } from '../wire/data.ts';
-import { fairly } from '../wire/fairly.ts';
+import { fairTimeout } from '../wire/fairly.ts';
 import type { Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
 import { Pulse } from '../wire/pulse.ts';
@@ -17,14 +17,14 @@ import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 import { type AgentOptions, agentCommand, cacheUsable, compilingCommand, isCompiled } from './agent.ts';
 import { Child } from './child.ts';
-import { type Cell, type Command, run } from './command.ts';
-import { frozenAfter, listenToHeart } from './heart.ts';
+import { type Command, type CommandSandbox, run } from './command.ts';
+import { frozenAfter, startHeartbeat } from './heart.ts';
 import { KeptCore } from './kept-core.ts';
-import { Ladder } from './ladder.ts';
 import { seenFromOutside } from './outside.ts';
 import { askSbcl, findSbcl } from './sbcl.ts';
 import { whyUnsupported } from './sbcl-versions.ts';
 import { spaceRemedy } from './space.ts';
+import { StartPolicy } from './start-policy.ts';
 
 /** Advice for a person who does not know why an image does not start. */
 export const RUN_DOCTOR = 'Run live-lisp doctor to find the step that fails.';
@@ -33,11 +33,11 @@ export interface LifetimeOptions extends AgentOptions {
   /** The sbcl to start; by default the one on PATH. */
   sbcl: string | undefined;
   /** The sandbox that the process is locked in, if any. */
-  sandbox?: Cell | undefined;
+  sandbox?: CommandSandbox | undefined;
 }
 
 /** Callbacks at the events of an image's life. */
-export interface Turns {
+export interface LifetimeCallbacks {
   /** Returns the handlers of the requests that CHILD, which is being started, sends to the server. */
   upcalls(child: Child): Upcalls;
   /** Makes CHILD, which has greeted, ready for calls. Resolves to true when CHILD must be replaced, because the rebuild
@@ -51,18 +51,18 @@ export interface Turns {
 class FailedStart extends SetupError {}
 
 /** Rethrows ERROR unless a process was started and ended before it greeted: no other error blames the core or fasl. */
-function unlessNotBegun(error: unknown): undefined {
+function rethrowUnlessFailedStart(error: unknown): undefined {
   if (!(error instanceof FailedStart)) throw error;
 }
 
 export class Lifetime {
   readonly #options: LifetimeOptions;
-  readonly #turns: Turns;
+  readonly #callbacks: LifetimeCallbacks;
   readonly #times: Times;
   readonly #core: KeptCore;
-  readonly #ladder: Ladder;
+  readonly #startPolicy: StartPolicy;
   /** The process that failed to prove that it works. */
-  #onTrial: Child | undefined;
+  #failedTrial: Child | undefined;
   #ready: Promise<Child> | undefined;
   /** The process that was started last, if any; it can have ended. */
   child: Child | undefined;
@@ -75,12 +75,12 @@ export class Lifetime {
   #makeCore: () => void = () => {};
   #closed = false;
 
-  constructor(options: LifetimeOptions, turns: Turns, times: Times = TIMES) {
+  constructor(options: LifetimeOptions, callbacks: LifetimeCallbacks, times: Times = TIMES) {
     this.#options = options;
     this.#times = times;
-    this.#turns = turns;
+    this.#callbacks = callbacks;
     this.#core = new KeptCore(options, options.sandbox, times.core);
-    this.#ladder = new Ladder(options.without);
+    this.#startPolicy = new StartPolicy(options.without);
   }
 
   /** True when there is a process, or one is being started. */
@@ -105,12 +105,12 @@ export class Lifetime {
 
   /** How new images ended that made this one plain; empty when it is not plain. */
   get plainBecause(): readonly string[] {
-    return this.#ladder.because;
+    return this.#startPolicy.reasons;
   }
 
   /** Records that the image has answered a call. */
   answered(): void {
-    this.#ladder.answered();
+    this.#startPolicy.answered();
   }
 
   /** After this many milliseconds, an image that does not react is replaced if calls wait. */
@@ -142,7 +142,7 @@ export class Lifetime {
 
   /** Returns a function that returns the milliseconds without CPU of the process since the function's first call. */
   denied(): () => number {
-    return this.child?.denied() ?? (() => 0);
+    return this.child?.cpuDenialMeter() ?? (() => 0);
   }
 
   /** The process that is ready for calls, if there is one. */
@@ -183,9 +183,9 @@ export class Lifetime {
 
   async #start(): Promise<Child> {
     for (;;) {
-      const child = await this.#begin();
-      const again = await this.#turns.prepare(child);
-      if (again && !this.#closed) {
+      const child = await this.#startProven();
+      const mustReplace = await this.#callbacks.prepare(child);
+      if (mustReplace && !this.#closed) {
         child.kill('what was built again broke it');
         await child.ended;
         continue;
@@ -201,35 +201,35 @@ export class Lifetime {
   }
 
   /** Starts and watches a process. When it must prove that it works and fails, starts another. */
-  async #begin(): Promise<Child> {
-    const child = await this.#watched();
-    if (!this.#ladder.doubtful || (await this.#works(child))) return child;
-    return this.#begin();
+  async #startProven(): Promise<Child> {
+    const child = await this.#startWatched();
+    if (!this.#startPolicy.doubtful || (await this.#works(child))) return child;
+    return this.#startProven();
   }
 
   /** Has CHILD, in which no user code has run, prove that it works. Ends it and returns false when it does not. */
   async #works(child: Child): Promise<boolean> {
     const { answer } = child.request('probe', { exercise: true });
-    const stop = fairly(this.#times.start, child.denied(), () => child.kill('it did not react'));
+    const stop = fairTimeout(this.#times.start, child.cpuDenialMeter(), () => child.kill('it did not react'));
     const { ending, data } = await answer;
     stop();
     if (ending.kind === 'done' && data.works === true) return true;
-    this.#onTrial = child;
+    this.#failedTrial = child;
     child.kill('it could not evaluate a form');
-    this.#ladder.failedTrial(await child.ended);
+    this.#startPolicy.failedTrial(await child.ended);
     return false;
   }
 
-  async #watched(): Promise<Child> {
+  async #startWatched(): Promise<Child> {
     const { root, cacheFolder } = this.#options;
     await checkAnswering([root, cacheFolder]);
     const sbcl = findSbcl(this.#options.sbcl);
     const child = await this.#spawnAgent(sbcl).catch((error: unknown) => this.#spawnPlain(sbcl, error));
-    this.#ladder.began();
+    this.#startPolicy.started();
     const pulse = new Pulse(child);
     this.#pulse = pulse;
-    const collecting = child.collector();
-    const stopListening = listenToHeart(
+    const collecting = child.collectionPoll();
+    const stopListening = startHeartbeat(
       {
         busy: () => child.busy,
         ping: () => pulse.ping(),
@@ -237,7 +237,7 @@ export class Lifetime {
           child.wake(); // A signal can have stopped it since it was pinged.
           return collecting();
         },
-        deniedMs: child.denied(),
+        deniedMs: child.cpuDenialMeter(),
         kill: () => child.kill('it was frozen: it did not react any more'),
       },
       this.frozenMs,
@@ -253,11 +253,11 @@ export class Lifetime {
   /** Starts a plain process if the last process, which failed with ERROR, ended by itself. Else rethrows ERROR. */
   async #spawnPlain(sbcl: string, error: unknown): Promise<Child> {
     const { heapMb } = this.#options;
-    unlessNotBegun(error);
+    rethrowUnlessFailedStart(error);
     const byItself = this.child?.endedByItself === true && spaceRemedy(heapMb) === undefined;
-    if (!byItself || !this.#ladder.failed(firstLine(error))) throw error;
+    if (!byItself || !this.#startPolicy.failed(firstLine(error))) throw error;
     return this.#spawnAgent(sbcl).catch((plainError: unknown) => {
-      this.#ladder.plainFailed();
+      this.#startPolicy.plainFailed();
       throw plainError;
     });
   }
@@ -265,31 +265,31 @@ export class Lifetime {
   /** Starts a process from the kept core. If there is none, or none starts from it, uses the compiled agent. */
   async #spawnAgent(sbcl: string): Promise<Child> {
     const cached = cacheUsable(this.#options.cacheFolder);
-    const whole = this.#ladder.without.length === 0;
-    const command = cached && whole ? this.#core.command(sbcl) : undefined;
-    const fromCore = command && (await this.#spawn(command).catch(unlessNotBegun));
+    const isFull = this.#startPolicy.without.length === 0;
+    const command = cached && isFull ? this.#core.command(sbcl) : undefined;
+    const fromCore = command && (await this.#spawn(command).catch(rethrowUnlessFailedStart));
     const child = fromCore ?? (await this.#spawnWithoutCore(sbcl, cached));
-    const lacking = cached && whole && fromCore === undefined;
-    this.#makeCore = () => lacking && void this.#core.make(sbcl, command !== undefined);
+    const coreMissing = cached && isFull && fromCore === undefined;
+    this.#makeCore = () => coreMissing && void this.#core.make(sbcl, command !== undefined);
     return child;
   }
 
   /** Starts a process from the compiled agent when CACHED, or from source when compiled files cannot be kept. */
   async #spawnWithoutCore(sbcl: string, cached: boolean): Promise<Child> {
     const { sandbox } = this.#options;
-    const options = { ...this.#options, without: this.#ladder.without };
+    const options = { ...this.#options, without: this.#startPolicy.without };
     const spawn = (compiled: boolean) => this.#spawn(agentCommand(sbcl, options, compiled));
     if (!cached) await this.#checkSupported(sbcl);
     // A fasl in the cache can be damaged or for another SBCL, which ends the process. Then the agent is compiled.
     const fasls = [async () => isCompiled(options), () => this.#compileAgent(sbcl, options)];
     let failure: unknown;
-    for (const isThere of cached ? fasls : []) {
+    for (const prepareFasl of cached ? fasls : []) {
       failure = undefined;
-      if (!(await isThere())) continue;
+      if (!(await prepareFasl())) continue;
       try {
         return await spawn(true);
       } catch (error) {
-        unlessNotBegun(error);
+        rethrowUnlessFailedStart(error);
         await sandbox?.check();
         failure = error;
       }
@@ -297,7 +297,7 @@ export class Lifetime {
     // The source is no different from what was just compiled.
     if (failure !== undefined) throw failure;
     return spawn(false).catch(async (error: unknown) => {
-      unlessNotBegun(error);
+      rethrowUnlessFailedStart(error);
       await sandbox?.check();
       throw error;
     });
@@ -331,7 +331,7 @@ export class Lifetime {
   async #spawn(command: Command, first = true): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
     const { root, sandbox } = this.#options;
-    const upcalls = (self: Child) => this.#turns.upcalls(self);
+    const upcalls = (self: Child) => this.#callbacks.upcalls(self);
     const locked = (await sandbox?.lockIn(command)) ?? command;
     if (this.#closed) throw new SetupError('The server is ending.');
     const child = new Child(locked, root, upcalls, this.#times);
@@ -352,10 +352,10 @@ export class Lifetime {
   async #greeting(child: Child): Promise<void> {
     let denied: (() => number) | undefined;
     const deniedMs = () => {
-      denied ??= child.denied();
+      denied ??= child.cpuDenialMeter();
       return denied();
     };
-    const stop = fairly(this.#times.start, deniedMs, () => child.kill('it did not greet in time'));
+    const stop = fairTimeout(this.#times.start, deniedMs, () => child.kill('it did not greet in time'));
     const waking = setInterval(() => child.wake(), this.#times.wake);
     await child.greeting.finally(() => {
       stop();
@@ -365,10 +365,10 @@ export class Lifetime {
 
   #lost(child: Child, how: string): void {
     if (this.child !== child || this.#closed) return;
-    if (child.endedByItself && child !== this.#onTrial) this.#ladder.ended(how, child.unanswered);
+    if (child.endedByItself && child !== this.#failedTrial) this.#startPolicy.ended(how, child.unanswered);
     // A process that was not ready yet is handled by #start.
     if (child === this.#prepared) this.#ready = undefined;
-    this.#turns.lost(how, child.endedByCall);
+    this.#callbacks.lost(how, child.endedByCall);
   }
 }
 

@@ -25,29 +25,29 @@ const FATAL = /fatal error encountered in SBCL pid (\d+).*:$/;
 const CORRUPTION = /CORRUPTION WARNING in SBCL pid (\d+).*:$/;
 
 export class RawOutput {
-  #kept = '';
+  #buffer = '';
   /** The unfinished last line of each stream. */
   readonly #partial: Record<RawStream, string> = { stdout: '', stderr: '' };
   /** The unfinished last line of stderr, whether or not its text was taken. */
-  #unheard = '';
+  #stderrRemainder = '';
   /** Set when the next line will be a reason: the process that announced it, and whether the error is surely fatal. */
   #announced: { pid: string; fatal: boolean } | undefined;
-  #suspected: { pid: string; reason: string } | undefined;
+  #corruption: { pid: string; reason: string } | undefined;
   #fatal: { pid: string; reason: string } | undefined;
 
   /** Adds TEXT, which the process wrote to STREAM. */
   add(stream: RawStream, text: string): void {
     const lines = (this.#partial[stream] + text).split('\n');
     this.#partial[stream] = lines.pop()?.slice(-LIMIT) ?? '';
-    if (stream === 'stderr') this.#hear(text);
-    const told = lines.filter((line) => !CHATTER.test(line)).map((line) => `${line}\n`);
-    this.#kept = (this.#kept + told.join('')).slice(-LIMIT);
+    if (stream === 'stderr') this.#scanStderr(text);
+    const passed = lines.filter((line) => !CHATTER.test(line)).map((line) => `${line}\n`);
+    this.#buffer = (this.#buffer + passed.join('')).slice(-LIMIT);
   }
 
   /** Returns the output that has arrived since the last call, without CHATTER. */
   take(): string {
-    const kept = this.#kept;
-    this.#kept = '';
+    const buffered = this.#buffer;
+    this.#buffer = '';
     const partial = (['stdout', 'stderr'] as const).map((stream) => {
       const text = this.#partial[stream];
       // Such a line stays until it is complete: its rest alone would not be recognized.
@@ -55,31 +55,31 @@ export class RawOutput {
       this.#partial[stream] = '';
       return text;
     });
-    return (kept + partial.join('')).slice(-LIMIT);
+    return (buffered + partial.join('')).slice(-LIMIT);
   }
 
   /** Why the runtime gave up, in a few words; undefined when it did not. */
   get fatal(): string | undefined {
-    return this.#fatal && inShort(this.#fatal.reason);
+    return this.#fatal && withoutAddresses(this.#fatal.reason);
   }
 
   /** The runtime's last warning that its memory may be corrupted; undefined when there was none. */
   get corrupted(): string | undefined {
-    return this.#suspected && inShort(this.#suspected.reason);
+    return this.#corruption && withoutAddresses(this.#corruption.reason);
   }
 
-  #hear(text: string): void {
-    const lines = (this.#unheard + text).split('\n');
-    this.#unheard = lines.pop()?.slice(-LIMIT) ?? '';
-    for (const line of lines) this.#listen(line);
+  #scanStderr(text: string): void {
+    const lines = (this.#stderrRemainder + text).split('\n');
+    this.#stderrRemainder = lines.pop()?.slice(-LIMIT) ?? '';
+    for (const line of lines) this.#scanLine(line);
   }
 
-  #listen(line: string): void {
+  #scanLine(line: string): void {
     const announced = this.#announced;
     this.#announced = undefined;
     if (announced?.fatal) this.#takeFatal({ pid: announced.pid, reason: line });
-    else if (announced) this.#suspected = { pid: announced.pid, reason: line };
-    else if (line === 'Exiting.' && this.#suspected) this.#takeFatal(this.#suspected);
+    else if (announced) this.#corruption = { pid: announced.pid, reason: line };
+    else if (line === 'Exiting.' && this.#corruption) this.#takeFatal(this.#corruption);
     else {
       const fatal = FATAL.exec(line)?.[1];
       const pid = fatal ?? CORRUPTION.exec(line)?.[1];
@@ -100,7 +100,7 @@ function canBeChatter(text: string): boolean {
 }
 
 /** Returns REASON without the parts that differ each time: addresses and registers. */
-function inShort(reason: string): string {
+function withoutAddresses(reason: string): string {
   return reason
     .replace(/ \(pc=.*/i, '')
     .replace(/(?:,? (?:\w+: ?|at |@ ?))?\b0x[\da-f]+/gi, '')

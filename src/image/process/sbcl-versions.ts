@@ -32,9 +32,10 @@ export function whyUnsupported({ version, bits, features }: SbclFacts): string |
 }
 
 /** Returns a phrase on whether live-lisp was tested with VERSION. */
-export function standingOf(version: string): string {
+export function supportText(version: string): string {
   const { oldest, tested } = VERSIONS;
-  if (tested.some((each) => compare(version, each) === 0)) return 'live-lisp is tested with it';
+  if (tested.some((testedVersion) => compare(version, testedVersion) === 0))
+    return 'live-lisp is tested with it';
   const [first = oldest, last = oldest] = [tested[0], tested.at(-1)];
   if (compare(version, last) > 0) {
     return `newer than any that live-lisp was tested with (up to ${last}). It should work; report it if it does not`;

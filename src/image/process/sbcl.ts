@@ -6,14 +6,14 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { SetupError } from '../../errors.ts';
 import { isExecutable, programsOf } from '../../paths.ts';
-import type { Cell } from './command.ts';
+import type { CommandSandbox } from './command.ts';
 import { type SbclPlace, sbclPlaces } from './sbcl-places.ts';
 import type { SbclFacts } from './sbcl-versions.ts';
 
 const runFile = promisify(execFile);
 
 /** Output of a program. */
-interface Written {
+interface ProgramOutput {
   stdout: string;
   stderr: string;
 }
@@ -59,14 +59,14 @@ export function managerOf(
 const FACTS = `(format t "~&live-lisp ~A ~A~{ ~A~}~%" (lisp-implementation-version)
   (if (> (integer-length most-positive-fixnum) 32) 64 32) *features*)`;
 
-/** Asks the program SBCL, run in CELL if given, for its facts. Throws an error with its output when it reports none. */
-export async function askSbcl(sbcl: string, cell: Cell | undefined): Promise<SbclFacts> {
+/** Asks the program SBCL, run in SANDBOX if given, for its facts. Throws an error with its output when it reports none. */
+export async function askSbcl(sbcl: string, sandbox: CommandSandbox | undefined): Promise<SbclFacts> {
   const forms = [FACTS, '(sb-ext:exit)'].flatMap((form) => ['--eval', form]);
   const args = ['--noinform', '--no-sysinit', '--no-userinit', '--disable-debugger', ...forms];
   const command = { program: sbcl, args, env: process.env };
-  const { program, args: words, env } = (await cell?.lockIn(command)) ?? command;
+  const { program, args: words, env } = (await sandbox?.lockIn(command)) ?? command;
   const { stdout, stderr } = await runFile(program, words, { env, timeout: 60_000 }).catch(
-    (error: Partial<Written> & Error) => ({ stdout: '', stderr: error.stderr || error.message }),
+    (error: Partial<ProgramOutput> & Error) => ({ stdout: '', stderr: error.stderr || error.message }),
   );
   const [, version, bits, features = ''] = /^live-lisp (\S+) (\d+) (.+)$/m.exec(stdout) ?? [];
   if (version === undefined) throw new Error(`it does not run, or is no SBCL: ${(stderr + stdout).trim()}`);

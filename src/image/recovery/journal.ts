@@ -4,7 +4,7 @@ import { messageOf } from '../../errors.ts';
 import type { Agreement } from '../wire/agreement.ts';
 import type { Ending } from '../wire/endings.ts';
 import type { LoadFileData, LoadFilesData, LoadSystemData } from '../wire/loading.ts';
-import type { Answer, Built } from '../wire/messages.ts';
+import type { Answer, ImageChange } from '../wire/messages.ts';
 import type { EvaluateData, Operations } from '../wire/operations.ts';
 import { digestOf, LoadedFiles } from './digests.ts';
 import {
@@ -130,7 +130,7 @@ export class Journal {
   }
 
   /** Records BUILT, the changes that a form of JOB made to the image. */
-  built(job: number, built: Built): void {
+  built(job: number, built: ImageChange): void {
     const { text, inPackage, damages, unfinished, set, reads, opens, closes, ...how } = built;
     if (typeof opens === 'number') {
       keepNewest(this.#open, opens, String(unfinished));
@@ -355,7 +355,7 @@ function leavesNothing({ old, unset, left }: Agreement = {}): boolean {
 /** Returns the entry of the form TEXT, with the other facts that the agent sent; these are unchecked values. */
 function formEntry(
   text: string,
-  { package: home, without, readtable, policy, defines, restarts }: Built,
+  { package: home, without, readtable, policy, defines, restarts }: ImageChange,
 ): { kind: 'form' } & FormEntry {
   return {
     kind: 'form',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import type { AgentOperations } from '../wire/agent-operations.ts';
-import { watchFairly } from '../wire/ending-steps.ts';
+import { watchWithFairTimeout } from '../wire/ending-steps.ts';
 import { type Ending, endingAfter } from '../wire/endings.ts';
 import type { ReplayRemark } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
@@ -270,7 +270,7 @@ export class Rebuild {
     const { id, answer } = peer.request(name, args);
     const begin = (ms: number) => {
       this.#late = this.#over;
-      return watchFairly(peer.job(id), this.#late ? 1 : ms, this.#times);
+      return watchWithFairTimeout(peer.job(id), this.#late ? 1 : ms, this.#times);
     };
     let unwatch = begin(limitMs);
     this.#mark = {

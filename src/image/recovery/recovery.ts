@@ -1,7 +1,7 @@
 // Decides when a lost image is rebuilt, and how often that is tried.
 
 import { CallError } from '../../errors.ts';
-import type { Answer, Told } from '../wire/messages.ts';
+import type { Answer, JobReport } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { LoadedFiles } from './digests.ts';
@@ -170,7 +170,7 @@ export class Recovery {
   }
 
   /** Handles TOLD, a report on what code did. READY: calls use the image that sent it. */
-  tell(told: Told, ready: boolean): void {
+  tell(told: JobReport, ready: boolean): void {
     if (told.kind === 'reached') this.#rebuild?.reached(told.job, told.index, told.probing);
     else if (ready) this.journal.built(told.job, told.built);
   }

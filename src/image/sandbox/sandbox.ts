@@ -9,7 +9,7 @@ import { SetupError } from '../../errors.ts';
 import { withFileTimeout, checkAnswering, orSetupError } from '../../files/answering.ts';
 import { realPath, recordsFolder } from '../../paths.ts';
 import { cacheUsable, outputTranslations } from '../process/agent.ts';
-import type { Cell, Command } from '../process/command.ts';
+import type { Command, CommandSandbox } from '../process/command.ts';
 import {
   findBubblewrap,
   missingBubblewrap,
@@ -75,7 +75,7 @@ const WITHHELD = ['SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'
 
 const SHARED_MEMORY = '/dev/shm';
 
-export class Sandbox implements Cell {
+export class Sandbox implements CommandSandbox {
   readonly #options: SandboxOptions;
   // All paths below are real paths, resolved before any image of ours could replace a link on the way.
   /** The roots and the folders of `write`. */
@@ -275,7 +275,7 @@ export class Sandbox implements Cell {
       program: '/bin/sh',
       args: ['-c', WITH_FILTER, filter, program, ...flags, ...start],
       env,
-      tellsSignals: true,
+      encodesSignals: true,
     };
   }
 

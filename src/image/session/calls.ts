@@ -6,7 +6,7 @@ import { watch } from '../wire/ending-steps.ts';
 import { endingAfter, type Reason } from '../wire/endings.ts';
 import type { Answer } from '../wire/messages.ts';
 import type { Operations } from '../wire/operations.ts';
-import { COMPILATIONS, checkCanEnd, codeCaller, withinCompilation } from '../wire/origin.ts';
+import { COMPILATIONS, checkNoDeadlock, codeCaller, withinCompilation } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import { type Job, Jobs } from './jobs.ts';
@@ -74,7 +74,7 @@ export class Calls {
     args: Operations[Name]['args'],
     options: CallOptions = {},
   ): Promise<Reply<Name>> {
-    checkCanEnd(name);
+    checkNoDeadlock(name);
     const reply = await this.#within(name, args, options, (job) => this.#callAs(job, name, args, options));
     await this.#host.replies?.(reply);
     return reply;

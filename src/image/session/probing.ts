@@ -2,7 +2,7 @@
 // that ends well.
 
 import type { Reply } from '../wire/call.ts';
-import type { Spent } from '../wire/data.ts';
+import type { JobCpuTimes } from '../wire/data.ts';
 import { type Endable, watch } from '../wire/ending-steps.ts';
 import type { Operations } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
@@ -79,7 +79,7 @@ export class Probing {
     if (holder !== undefined) this.#remedies.notify({ kind: 'compiler held', thread: holder });
     const session = await this.#ask(peer, { session: true });
     if (session.works || session.gone) return;
-    peer.tell('renew-session', {});
+    peer.notify('renew-session', {});
     this.#remedies.notify({ kind: 'session renewed' });
   }
 
@@ -110,7 +110,7 @@ export class Probing {
  *  waiting for a CPU count for neither. */
 function lateness(peer: Peer, id: number, times: Times): { over: Promise<undefined>; stop: () => void } {
   const collecting = peer.job(id).collecting;
-  let before: Spent & { at: number } = { ran: 0, waited: 0, ready: true, at: performance.now() };
+  let before: JobCpuTimes & { at: number } = { ran: 0, waited: 0, ready: true, at: performance.now() };
   let idle = 0;
   let timer: NodeJS.Timeout | undefined;
   collecting();
@@ -123,9 +123,9 @@ function lateness(peer: Peer, id: number, times: Times): { over: Promise<undefin
       if (collecting() !== true && !now.ready) idle += Math.max(0, now.at - before.at - doing);
       before = now;
       if (now.ran >= times.alive || idle >= times.alive) resolve(undefined);
-      else timer = setTimeout(look, EVERY_LOOKS * times.look);
+      else timer = setTimeout(look, EVERY_LOOKS * times.poll);
     };
-    timer = setTimeout(look, EVERY_LOOKS * times.look);
+    timer = setTimeout(look, EVERY_LOOKS * times.poll);
   });
   const stop = () => {
     clearTimeout(timer);

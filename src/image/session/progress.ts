@@ -1,8 +1,8 @@
 // Reports the progress of a call to its caller at intervals.
 
 import type { Progress } from '../wire/call.ts';
-import type { Doing } from '../wire/data.ts';
-import { readDoing } from '../wire/messages.ts';
+import type { JobProgress } from '../wire/data.ts';
+import { readJobProgress } from '../wire/messages.ts';
 import { TIMES } from '../wire/times.ts';
 import type { Job } from './jobs.ts';
 
@@ -13,7 +13,7 @@ export function tellProgress(
   report: (progress: Progress) => void,
   everyMs: number = TIMES.progress,
 ): () => void {
-  let told: Doing = {};
+  let told: JobProgress = {};
   let askedAt: number | undefined;
   let ended = false;
   const tell = (more: Partial<Progress>) => {
@@ -31,7 +31,7 @@ export function tellProgress(
     askedAt = performance.now();
     void phase.peer.request('progress', { job: phase.id }).answer.then(({ data }) => {
       askedAt = undefined;
-      told = readDoing(data.value) ?? told;
+      told = readJobProgress(data.value) ?? told;
       tell(told);
     });
   };

@@ -4,7 +4,7 @@ import type { Outside } from '../wire/data.ts';
 import type { Reason } from '../wire/endings.ts';
 import type { Lacking } from '../wire/messages.ts';
 import type { AgentJob, AgentStatus } from '../wire/operations.ts';
-import type { Pulse, Said } from '../wire/pulse.ts';
+import type { Pulse, TimedStatus } from '../wire/pulse.ts';
 import { TIMES } from '../wire/times.ts';
 import type { Job, Jobs } from './jobs.ts';
 import type { Probe } from './probing.ts';
@@ -101,7 +101,7 @@ export async function imageStatus(
 ): Promise<ImageStatus> {
   const denied = life.denied?.();
   denied?.();
-  const { said, silentMs = 0 } = (life.running && (await life.pulse?.status(answerMs))) || {};
+  const { lastStatus: said, silentMs = 0 } = (life.running && (await life.pulse?.status(answerMs))) || {};
   const { running, outside, frozenMs, corrupted, hello, plainBecause = [] } = life;
   const { untold, progress } = losses;
   const state = stateOf(life, losses, jobs, silentMs);
@@ -129,7 +129,7 @@ function stateOf({ running, prepared }: Life, { untold }: Losses, jobs: Jobs, si
   return jobs.list().length > 0 ? 'busy' : 'ready';
 }
 
-function jobStatus(job: Job, said: Said | undefined): JobStatus {
+function jobStatus(job: Job, said: TimedStatus | undefined): JobStatus {
   const { number, operation, subject, phase, milliseconds, parent, stopping } = job;
   const { id: _, ...told } =
     (phase.kind === 'running' && said?.status.jobs?.find(({ id }) => id === phase.id)) || {};

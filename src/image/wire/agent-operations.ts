@@ -1,6 +1,6 @@
 // Types of the operations that the server requests for itself; docs/develop/wire-protocol.md has examples.
 
-import type { Doing, Spent } from './data.ts';
+import type { JobCpuTimes, JobProgress } from './data.ts';
 import type { Output, Reason } from './endings.ts';
 import type { AgentStatus, Operations, ToolAnswer } from './operations.ts';
 
@@ -8,7 +8,7 @@ import type { AgentStatus, Operations, ToolAnswer } from './operations.ts';
 export interface AgentOperations extends Operations {
   ping: { args: object; data: { value?: boolean } };
   status: { args: object; data: { value?: AgentStatus } };
-  progress: { args: { job: number }; data: { value?: Doing | null } };
+  progress: { args: { job: number }; data: { value?: JobProgress | null } };
   written: { args: { job: number }; data: { value?: Output | null } };
   interrupt: { args: { job: number; reason: Reason }; data: object };
   terminate: { args: { job: number }; data: object };
@@ -17,7 +17,7 @@ export interface AgentOperations extends Operations {
     args: { session?: boolean; exercise?: boolean };
     data: { works?: boolean; holder?: string; running?: number };
   };
-  spent: { args: { job: number }; data: { value?: Spent | null } };
+  spent: { args: { job: number }; data: { value?: JobCpuTimes | null } };
   'renew-session': { args: object; data: object };
   'use-libraries': {
     args: { name?: string; file?: string; initFile?: string | undefined };

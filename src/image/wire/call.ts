@@ -1,6 +1,6 @@
 // Types of a call's options, reply and progress.
 
-import type { Doing } from './data.ts';
+import type { JobProgress } from './data.ts';
 import type { Ending, Output } from './endings.ts';
 import type { Operations } from './operations.ts';
 
@@ -14,7 +14,7 @@ export interface Reply<Name extends keyof Operations> {
 }
 
 /** Progress of a running or waiting call. */
-export interface Progress extends Doing {
+export interface Progress extends JobProgress {
   /** Milliseconds since the call began. */
   milliseconds: number;
   /** What the call waits for: the start of the image, the compiler of the agent, or a place in a queue. RUNNING calls

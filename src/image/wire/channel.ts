@@ -10,53 +10,53 @@ import type { Peer } from './peer.ts';
 import { CodeCalls, type Upcalls } from './upcalls.ts';
 
 /** Callbacks to the owner of the connection. */
-export interface Turns {
+export interface ChannelCallbacks {
   /** The agent has greeted. */
   hello(hello: Hello): void;
   /** The image is about to exit by itself. */
   exiting(): void;
   /** A call, and no other thread, asks for the end of the image. */
-  exits?(): void;
+  exitRequested?(): void;
   /** The agent cannot be talked to any more: HOW is part of a sentence, after "the image was lost". */
   broken(how: string): void;
   /** Returns whether the request ID had begun to run in an image that has ended; undefined when that is not known. */
-  begun?(id: number): boolean | undefined;
+  hasStarted?(id: number): boolean | undefined;
 }
 
 /** At most this many parts of an answer are kept, and this many characters (as JSON) of the parts of all answers. */
-const PARTS = 50_000;
-const PARTS_CHARACTERS = FRAME_LIMIT;
+const MAX_PARTS = 50_000;
+const MAX_PARTS_CHARACTERS = FRAME_LIMIT;
 
 /** After a chunk with more messages than this, all other work gets a turn. */
-const MANY = 32;
+const MANY_MESSAGES = 32;
 
 /** While the agent has more octets than this to read, we read its messages slowly, as each can need an answer. */
-const UNREAD = 1024 * 1024;
+const UNREAD_LIMIT = 1024 * 1024;
 /** Length of a pause between slow reads. It ends in any case: an agent may have to write before it can read. */
-const UNREAD_MS = 20;
+const PAUSE_MS = 20;
 
 export class Channel {
   readonly #stream: Duplex;
-  readonly #turns: Turns;
+  readonly #callbacks: ChannelCallbacks;
   readonly #upcalls: Upcalls;
   readonly #codeCalls: CodeCalls;
   readonly #reader = new FrameReader();
   readonly #pending = new Map<number, { name: string; resolve: (answer: Answer) => void }>();
   /** Output of pending requests, as last reported. */
-  readonly #written = new Map<number, Output>();
+  readonly #outputs = new Map<number, Output>();
   /** Partial answers of pending requests. */
   readonly #parts = new Map<number, unknown[]>();
   #partsCharacters = 0;
   #features: ReadonlySet<string> = new Set();
   #nextId: number;
-  #lost: string | undefined;
+  #closeReason: string | undefined;
 
-  /** Serves STREAM, the connection to PEER. UPCALLS answers the requests that code in the image sends. TURNS are called
+  /** Serves STREAM, the connection to PEER. UPCALLS answers the requests that code in the image sends. CALLBACKS are called
    *  at events such as the agent's greeting. Request ids begin at FIRST_ID. */
-  constructor(stream: Duplex, peer: Peer, upcalls: Upcalls, turns: Turns, firstId = 1) {
+  constructor(stream: Duplex, peer: Peer, upcalls: Upcalls, callbacks: ChannelCallbacks, firstId = 1) {
     this.#nextId = firstId;
     this.#stream = stream;
-    this.#turns = turns;
+    this.#callbacks = callbacks;
     this.#upcalls = upcalls;
     this.#codeCalls = new CodeCalls(peer, upcalls, () => stream.writableLength);
     stream.on('data', (chunk: Buffer) => this.#receive(chunk));
@@ -65,7 +65,7 @@ export class Channel {
 
   /** True when the channel was closed. */
   get closed(): boolean {
-    return this.#lost !== undefined;
+    return this.#closeReason !== undefined;
   }
 
   /** The features of the image, as in Image. */
@@ -92,11 +92,11 @@ export class Channel {
     const frame = requestFrame(id, name, args);
     const answer = new Promise<Answer<Name>>((resolve) => {
       // The answer with this id has the data of this operation.
-      const answered = (told: Answer) => resolve(told as Answer<Name>);
-      if (this.#lost === undefined) this.#pending.set(id, { name, resolve: answered });
-      else answered(lostAnswer(this.#lost, false));
+      const settle = (received: Answer) => resolve(received as Answer<Name>);
+      if (this.#closeReason === undefined) this.#pending.set(id, { name, resolve: settle });
+      else settle(lostAnswer(this.#closeReason, false));
     });
-    if (this.#lost === undefined) {
+    if (this.#closeReason === undefined) {
       this.#codeCalls.jobBegan(id, name);
       this.#stream.write(frame);
     }
@@ -104,27 +104,27 @@ export class Channel {
   }
 
   /** As in Peer. */
-  tell<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
+  notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
     const frame = requestFrame(this.#nextId++, name, args);
-    if (this.#lost === undefined) this.#stream.write(frame);
+    if (this.#closeReason === undefined) this.#stream.write(frame);
   }
 
   /** Asks for the output of the request ID so far, to be in its answer if the image ends first. Resolves once the agent
    *  has reacted. */
-  async askWritten(id: number): Promise<void> {
+  async requestOutput(id: number): Promise<void> {
     const { data } = await this.request('written', { job: id }).answer;
-    this.#keepWritten(id, readOutput(data.value));
+    this.#keepOutput(id, readOutput(data.value));
   }
 
   /** Answers all pending requests with a loss; HOW is part of a sentence. */
   close(how: string): void {
-    this.#lost ??= how;
+    this.#closeReason ??= how;
     for (const [id, { resolve }] of this.#pending) {
-      const begun = this.#turns.begun?.(id) !== false;
-      resolve(this.#withParts(id, lostAnswer(this.#lost, begun, this.#written.get(id))));
+      const started = this.#callbacks.hasStarted?.(id) !== false;
+      resolve(this.#withParts(id, lostAnswer(this.#closeReason, started, this.#outputs.get(id))));
     }
     this.#pending.clear();
-    this.#written.clear();
+    this.#outputs.clear();
     this.#parts.clear();
     this.#codeCalls.endAll();
     this.#stream.destroy();
@@ -137,16 +137,16 @@ export class Channel {
       count = messages.length;
       for (const message of messages) this.#dispatch(readMessage(message));
     } catch (error) {
-      this.#turns.broken(`its answers could not be understood (${messageOf(error)})`);
+      this.#callbacks.broken(`its answers could not be understood (${messageOf(error)})`);
     }
-    if (count > MANY || this.#stream.writableLength > UNREAD) this.#rest();
+    if (count > MANY_MESSAGES || this.#stream.writableLength > UNREAD_LIMIT) this.#pauseReading();
   }
 
   /** Pauses reading while all other work gets a turn: an agent that never stops writing must not block the server. */
-  #rest(): void {
+  #pauseReading(): void {
     const stream = this.#stream;
     stream.pause();
-    if (stream.writableLength > UNREAD) setTimeout(() => stream.resume(), UNREAD_MS);
+    if (stream.writableLength > UNREAD_LIMIT) setTimeout(() => stream.resume(), PAUSE_MS);
     else setImmediate(() => stream.resume());
   }
 
@@ -156,21 +156,21 @@ export class Channel {
         this.#greeted(message);
         break;
       case 'written':
-        this.#keepWritten(message.id, message.output);
+        this.#keepOutput(message.id, message.output);
         break;
       case 'exiting':
-        this.#keepWritten(message.id, message.output);
-        this.#turns.exiting();
+        this.#keepOutput(message.id, message.output);
+        this.#callbacks.exiting();
         break;
       case 'exits':
-        this.#turns.exits?.();
+        this.#callbacks.exitRequested?.();
         break;
       case 'built':
       case 'reached':
-        this.#upcalls.tell?.(message);
+        this.#upcalls.report?.(message);
         break;
       case 'fault':
-        this.#turns.broken(`its agent failed: ${message.fault.slice(0, 500).replace(/\.$/, '')}`);
+        this.#callbacks.broken(`its agent failed: ${message.fault.slice(0, 500).replace(/\.$/, '')}`);
         break;
       case 'features':
         this.#features = new Set(message.features);
@@ -182,20 +182,21 @@ export class Channel {
         this.#answered(message.id, message.answer);
         break;
       default:
-        this.#codeCalls.take(message);
+        this.#codeCalls.handle(message);
     }
   }
 
   #greeted(hello: Hello): void {
     const version = String(hello.version);
-    if (hello.version === PROTOCOL_VERSION) this.#turns.hello(hello);
-    else this.#turns.broken(`its agent speaks version ${version} of the protocol, not ${PROTOCOL_VERSION}`);
+    if (hello.version === PROTOCOL_VERSION) this.#callbacks.hello(hello);
+    else
+      this.#callbacks.broken(`its agent speaks version ${version} of the protocol, not ${PROTOCOL_VERSION}`);
   }
 
   #answered(id: number, answer: Answer): void {
     this.#pending.get(id)?.resolve(this.#withParts(id, answer));
     this.#pending.delete(id);
-    this.#written.delete(id);
+    this.#outputs.delete(id);
     this.#parts.delete(id);
     if (this.#parts.size === 0) this.#partsCharacters = 0;
     this.#codeCalls.jobEnded(id);
@@ -203,9 +204,9 @@ export class Channel {
 
   #keepPart(id: number, part: unknown): void {
     const parts = this.#parts.get(id) ?? [];
-    if (!this.#pending.has(id) || parts.length >= PARTS) return;
+    if (!this.#pending.has(id) || parts.length >= MAX_PARTS) return;
     this.#partsCharacters += JSON.stringify(part).length;
-    if (this.#partsCharacters > PARTS_CHARACTERS) return;
+    if (this.#partsCharacters > MAX_PARTS_CHARACTERS) return;
     parts.push(part);
     this.#parts.set(id, parts);
   }
@@ -216,15 +217,15 @@ export class Channel {
     return parts === undefined ? answer : { ...answer, data: { ...answer.data, parts } };
   }
 
-  #keepWritten(id: number, written: Output | undefined): void {
-    if (written !== undefined && this.#pending.has(id)) this.#written.set(id, written);
+  #keepOutput(id: number, output: Output | undefined): void {
+    if (output !== undefined && this.#pending.has(id)) this.#outputs.set(id, output);
   }
 }
 
-/** Returns the answer of a request whose peer was lost, as HOW says, after it had BEGUN and written OUTPUT. */
-function lostAnswer(how: string, begun: boolean, output?: Output): Answer {
+/** Returns the answer of a request whose peer was lost, as HOW says, after it had STARTED and written OUTPUT. */
+function lostAnswer(how: string, started: boolean, output?: Output): Answer {
   return {
-    ending: { kind: 'lost', how, ...(!begun && { notBegun: true }) },
+    ending: { kind: 'lost', how, ...(!started && { notBegun: true }) },
     ...(output && { output }),
     data: {},
   };

@@ -113,7 +113,7 @@ export interface Unreadable {
 }
 
 /** State of a running job, from the agent. */
-export interface Doing {
+export interface JobProgress {
   /** How many characters the job has written, and the end of their last line. */
   characters?: number;
   lastLine?: string;
@@ -134,7 +134,7 @@ export interface Outside {
 }
 
 /** Milliseconds that a job's thread ran and waited for a CPU. READY: it runs or waits for a CPU now. */
-export interface Spent {
+export interface JobCpuTimes {
   ran: number;
   waited: number;
   ready: boolean;

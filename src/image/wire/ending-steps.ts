@@ -2,7 +2,7 @@
 
 import type { EndSignal } from './end-signal.ts';
 import { type Reason, reasonOf } from './endings.ts';
-import { fairly } from './fairly.ts';
+import { fairTimeout } from './fairly.ts';
 import { TIMES, type Times } from './times.ts';
 
 /** The means to end a call. */
@@ -19,7 +19,7 @@ export interface Endable {
 }
 
 /** An image is killed after this many polls in a row that found it hanging. */
-const LOOKS = 5;
+const HANGING_POLLS = 5;
 
 /** Watches a call that begins now. Ends it by steps (see TIMES) after LIMIT_MS or when SIGNAL aborts. Returns the
  *  function to call when the call has ended. */
@@ -30,8 +30,8 @@ export function watch(
   times: Times = TIMES,
 ): () => void {
   const steps = new Steps(job, times);
-  const cancel = () => steps.climb(reasonOf(signal));
-  steps.later(limitMs, () => steps.climb('timeout'));
+  const cancel = () => steps.start(reasonOf(signal));
+  steps.later(limitMs, () => steps.start('timeout'));
   if (signal?.aborted) cancel();
   else signal?.addEventListener('abort', cancel, { once: true });
   return () => {
@@ -40,11 +40,11 @@ export function watch(
   };
 }
 
-/** As watch, for a call whose limit nobody has chosen: `fairly` extends it by time without CPU. Returns the function to
+/** As watch, for a call whose limit nobody has chosen: `fairTimeout` extends it by time without CPU. Returns the function to
  *  call when the call has ended. */
-export function watchFairly(job: Endable, limitMs: number, times: Times = TIMES): () => void {
+export function watchWithFairTimeout(job: Endable, limitMs: number, times: Times = TIMES): () => void {
   const steps = new Steps(job, times);
-  const stop = fairly(limitMs, job.deniedMs, () => steps.climb('timeout'));
+  const stop = fairTimeout(limitMs, job.deniedMs, () => steps.start('timeout'));
   return () => {
     stop();
     steps.stop();
@@ -58,24 +58,24 @@ class Steps {
   readonly #times: Times;
   readonly #timers = new Set<NodeJS.Timeout>();
   /** Milliseconds for which the clock may still stop. */
-  #patience: number;
+  #pauseLeftMs: number;
   #clock = 0;
   /** Steps with the clock time at which each is due, next first. */
   readonly #plan: { at: number; step: () => void }[] = [];
   /** How many polls in a row found the image hanging, counted from #ask on; undefined before #ask. */
-  #standing: number | undefined;
-  #climbing = false;
-  #over = false;
+  #hangingPolls: number | undefined;
+  #started = false;
+  #stopped = false;
 
   constructor(job: Endable, times: Times) {
     this.#job = job;
     this.#times = times;
-    this.#patience = times.collecting;
+    this.#pauseLeftMs = times.collecting;
   }
 
   /** Runs STEP after MS milliseconds, unless stopped before. */
   later(ms: number, step: () => void): void {
-    if (this.#over) return;
+    if (this.#stopped) return;
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       step();
@@ -85,59 +85,59 @@ class Steps {
 
   /** Stops all steps. */
   stop(): void {
-    this.#over = true;
+    this.#stopped = true;
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
   /** Begins the steps, for REASON, if they have not begun. */
-  climb(reason: Reason): void {
-    if (this.#climbing) return;
-    this.#climbing = true;
+  start(reason: Reason): void {
+    if (this.#started) return;
+    this.#started = true;
     const { again, terminate, ask } = this.#times;
     this.#job.interrupt(reason);
     this.#plan.push(
       { at: again, step: () => this.#job.interrupt(reason) },
       { at: terminate, step: () => this.#job.terminate() },
-      { at: ask, step: () => void this.#ask() },
+      { at: ask, step: () => void this.#askToReact() },
     );
     // Each poll returns what happened since the previous poll, so the first result is dropped.
     this.#job.collecting();
-    this.#look(this.#job.deniedMs());
+    this.#poll(this.#job.deniedMs());
   }
 
   /** Polls the image and runs the steps that are due. DENIED: milliseconds without CPU at the previous poll. */
-  #look(denied: number): void {
-    const { look } = this.#times;
-    this.later(look, () => {
+  #poll(denied: number): void {
+    const { poll: intervalMs } = this.#times;
+    this.later(intervalMs, () => {
       const collecting = this.#job.collecting();
       const deniedNow = this.#job.deniedMs();
-      const lost = Math.min(collecting ? look : deniedNow - denied, look, this.#patience);
-      this.#patience -= lost;
-      this.#clock += look - lost;
-      while (!this.#over && this.#plan[0] !== undefined && this.#plan[0].at <= this.#clock) {
+      const pausedMs = Math.min(collecting ? intervalMs : deniedNow - denied, intervalMs, this.#pauseLeftMs);
+      this.#pauseLeftMs -= pausedMs;
+      this.#clock += intervalMs - pausedMs;
+      while (!this.#stopped && this.#plan[0] !== undefined && this.#plan[0].at <= this.#clock) {
         this.#plan.shift()?.step();
       }
-      if (this.#standing !== undefined) this.#judge(collecting, lost);
-      this.#look(deniedNow);
+      if (this.#hangingPolls !== undefined) this.#countHangingPoll(collecting, pausedMs);
+      this.#poll(deniedNow);
     });
   }
 
   /** Asks the image to react. Kills it if polls then find it hanging, or if it reacts but the call does not end. */
-  async #ask(): Promise<void> {
-    this.#standing = -1; // The current poll does not count.
+  async #askToReact(): Promise<void> {
+    this.#hangingPolls = -1; // The current poll does not count.
     await this.#job.reacts();
     this.#plan.push({ at: this.#clock + this.#times.kill, step: () => this.#kill() });
   }
 
-  #judge(collecting: boolean | undefined, lost: number): void {
-    const standing = this.#standing ?? 0;
-    if (collecting !== false) this.#standing = 0;
-    else if (lost === 0) this.#standing = standing + 1;
-    if (this.#standing === LOOKS) this.#kill();
+  #countHangingPoll(collecting: boolean | undefined, pausedMs: number): void {
+    const previous = this.#hangingPolls ?? 0;
+    if (collecting !== false) this.#hangingPolls = 0;
+    else if (pausedMs === 0) this.#hangingPolls = previous + 1;
+    if (this.#hangingPolls === HANGING_POLLS) this.#kill();
   }
 
   #kill(): void {
-    if (!this.#over) this.#job.kill();
+    if (!this.#stopped) this.#job.kill();
     this.stop();
   }
 }

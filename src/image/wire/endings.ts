@@ -99,7 +99,7 @@ export interface Interruption extends Interrupted {
 }
 
 /** Endings without a duration. */
-type Plain =
+type UntimedEnding =
   | { kind: 'done' }
   | { kind: 'condition'; condition: Condition }
   | { kind: 'aborted' }
@@ -107,14 +107,14 @@ type Plain =
   | { kind: 'lost'; how: string; notBegun?: true };
 
 /** How a call ended, as the agent reported it or the loss of its image implies. */
-export type ToldEnding = Plain | Interrupted;
+export type ReportedEnding = UntimedEnding | Interrupted;
 
 /** How a call ended. Whatever happens in the image is an ending, not an exception. */
-export type Ending = Plain | Interruption;
+export type Ending = UntimedEnding | Interruption;
 
-/** Returns TOLD as the ending of a call that took AFTER_MS milliseconds. */
-export function endingAfter(told: ToldEnding, afterMs: number): Ending {
-  return told.kind === 'interrupted' ? { ...told, afterMs } : told;
+/** Returns REPORTED as the ending of a call that took AFTER_MS milliseconds. */
+export function endingAfter(reported: ReportedEnding, afterMs: number): Ending {
+  return reported.kind === 'interrupted' ? { ...reported, afterMs } : reported;
 }
 
 /** The reason of a signal that something other than the client's cancellation aborted. */

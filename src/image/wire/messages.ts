@@ -2,8 +2,8 @@
 // here, except for the data of an answer.
 
 import type { AgentOperations } from './agent-operations.ts';
-import type { Doing, Place } from './data.ts';
-import type { Condition, Frame, Interrupted, Output, Reason, ToldEnding } from './endings.ts';
+import type { JobProgress, Place } from './data.ts';
+import type { Condition, Frame, Interrupted, Output, Reason, ReportedEnding } from './endings.ts';
 import type { Message } from './frames.ts';
 
 /** What the agent does INSTEAD of an ability that needs internals of SBCL which are MISSING. */
@@ -27,11 +27,11 @@ export interface Hello extends Lacking {
 }
 
 /** How a form changed the image, as the agent reports it. */
-export type Built = { readonly [name: string]: unknown };
+export type ImageChange = { readonly [name: string]: unknown };
 
 /** A job's change of the image, or the form that a replay evaluates (if PROBING, after which it probes the image). */
-export type Told =
-  | { kind: 'built'; job: number; built: Built }
+export type JobReport =
+  | { kind: 'built'; job: number; built: ImageChange }
   | { kind: 'reached'; job: number; index: number; probing: boolean };
 
 /** A request of code in the image: call or register a tool, or drop a call whose answer it no longer awaits. */
@@ -51,7 +51,7 @@ export type Upcall =
 
 /** Answer to a request for the operation NAME: how it ended, its output, that of other threads, and its data. */
 export interface Answer<Name extends keyof AgentOperations = keyof AgentOperations> {
-  ending: ToldEnding;
+  ending: ReportedEnding;
   output?: Output;
   background?: Output;
   data: AgentOperations[Name]['data'];
@@ -62,7 +62,7 @@ export type AgentMessage =
   | Hello
   | { kind: 'written' | 'exiting'; id: number; output: Output | undefined }
   | { kind: 'exits' }
-  | Told
+  | JobReport
   | Upcall
   | { kind: 'fault'; fault: string }
   | { kind: 'features'; features: string[] }
@@ -128,18 +128,18 @@ function readUpcall(message: Message): Upcall {
 }
 
 function readAnswer({ id: _, output, background, ...rest }: Message): Answer {
-  const [wrote, others] = [readOutput(output), readOutput(background)];
+  const [ownOutput, otherOutput] = [readOutput(output), readOutput(background)];
   return {
     ending: readEnding(rest),
-    ...(wrote && { output: wrote }),
-    ...(others && { background: others }),
+    ...(ownOutput && { output: ownOutput }),
+    ...(otherOutput && { background: otherOutput }),
     // The data differ per operation; docs/develop/wire-protocol.md documents them, and its test compares. A program
     // that forges an answer makes its own call fail. So use these data only within that call.
     data: rest,
   };
 }
 
-function readEnding({ condition, interrupted, aborted }: Message): ToldEnding {
+function readEnding({ condition, interrupted, aborted }: Message): ReportedEnding {
   if (condition) return { kind: 'condition', condition: readCondition(condition) };
   if (interrupted) return readInterrupted(membersOf(interrupted));
   return { kind: aborted === true ? 'aborted' : 'done' };
@@ -240,10 +240,10 @@ export function readOutput(output: unknown): Output | undefined {
   return { text: head, omitted, tail: textOf(tail ?? '').slice(-OUTPUT_LIMIT) };
 }
 
-/** Returns DOING, a member of a message, as the state of a job; undefined when it is none. */
-export function readDoing(doing: unknown): Doing | undefined {
-  if (typeof doing !== 'object' || doing === null) return undefined;
-  const { characters, lastLine, file, collectedMilliseconds } = membersOf(doing);
+/** Returns PROGRESS, a member of a message, as the state of a job; undefined when it is none. */
+export function readJobProgress(progress: unknown): JobProgress | undefined {
+  if (typeof progress !== 'object' || progress === null) return undefined;
+  const { characters, lastLine, file, collectedMilliseconds } = membersOf(progress);
   return {
     ...(typeof characters === 'number' && { characters }),
     ...(typeof lastLine === 'string' && { lastLine }),

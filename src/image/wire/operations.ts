@@ -1,7 +1,7 @@
 // Types of each operation's arguments and data; docs/develop/wire-protocol.md has examples.
 
 import type { ComparisonData } from './agreement.ts';
-import type { Caller, Doing, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
+import type { Caller, JobProgress, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 import type { DebugOperations } from './debugging.ts';
 import type { LastErrorData } from './endings.ts';
 import type { Hold } from './holding.ts';
@@ -265,7 +265,7 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
 }
 
 /** State of a running job, from the agent. */
-export interface AgentJob extends Doing {
+export interface AgentJob extends JobProgress {
   id: number;
   frames?: string[];
   characters: number;

@@ -31,7 +31,7 @@ export function callingJob(): { peer: Peer; job: number | undefined } | undefine
 }
 
 /** Returns the operations within which the requesting code runs; undefined when a client made the request. */
-export function operationsAround(): readonly string[] | undefined {
+export function enclosingOperations(): readonly string[] | undefined {
   return origin.getStore()?.operations;
 }
 
@@ -40,13 +40,13 @@ export const COMPILATIONS: readonly string[] = ['compile-forms', 'check-file'];
 
 /** True when a compilation waits for the current work, which therefore must not wait for that compilation. */
 export function withinCompilation(): boolean {
-  return operationsAround()?.some((name) => COMPILATIONS.includes(name)) === true;
+  return enclosingOperations()?.some((name) => COMPILATIONS.includes(name)) === true;
 }
 
 /** Throws a CallError when the operation NAME would deadlock with one that waits for it. The load of a system lends its
  *  lock to the system's own code, but not to another thread. */
-export function checkCanEnd(name: string): void {
-  if (name !== 'load-system' || !operationsAround()?.slice(0, -1).includes('load-system')) return;
+export function checkNoDeadlock(name: string): void {
+  if (name !== 'load-system' || !enclosingOperations()?.slice(0, -1).includes('load-system')) return;
   throw new CallError(
     'A system that is being loaded waits for the code that calls this. Only one is loaded at a time, so both would wait for ever. Load it from the code of that system itself, name it there in :depends-on, or load it afterwards.',
   );

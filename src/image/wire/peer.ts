@@ -19,7 +19,7 @@ export interface Peer {
   ): { id: number; answer: Promise<Answer<Name>> };
   /** Requests the operation NAME without waiting for an answer: a peer that sends none costs nothing. Throws a
    *  CallError when ARGS are too large or too deep. */
-  tell<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void;
+  notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void;
   /** Returns the means to end the job of the request ID. */
   job(id: number): Endable;
 }

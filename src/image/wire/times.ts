@@ -14,7 +14,7 @@ export const TIMES = {
   collecting: 7500,
   collectingPerGb: 2500,
   /** Interval between polls of an image in which a call is being ended. */
-  look: 50,
+  poll: 50,
   /** Interval between pings of an image that calls wait for. */
   beat: 1000,
   /** How long an image may be silent while a garbage collection stops everything, and the extra time per GB of heap. */

@@ -3,9 +3,9 @@
 
 import { CallError, messageOf } from '../../errors.ts';
 import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper } from './frames.ts';
-import type { Told, Upcall } from './messages.ts';
+import type { JobReport, Upcall } from './messages.ts';
 import type { ToolAnswer } from './operations.ts';
-import { operationsAround, runFor } from './origin.ts';
+import { enclosingOperations, runFor } from './origin.ts';
 import type { Peer } from './peer.ts';
 
 /** The requests that an image can send to the server. */
@@ -21,19 +21,19 @@ export interface Upcalls {
   /** Registers the tool that DEFINITION (an unchecked value) describes, and returns its name for clients. REGISTRATION
    *  is the image's key of its handler. Throws a CallError that says why it refuses. */
   registerTool?: (definition: unknown, registration: unknown) => string;
-  /** Receives TOLD: how a form changed the image, or which form a replay has reached. */
-  tell?: (told: Told) => void;
+  /** Receives REPORT: how a form changed the image, or which form a replay has reached. */
+  report?: (report: JobReport) => void;
 }
 
 /** Maximum nesting of calls, so that endless recursion through tools ends. */
-const LEVELS = 16;
+const MAX_LEVELS = 16;
 /** At most this many concurrent calls of threads that work for no call. Their nesting is not known. */
-const THREAD_CALLS = 256;
+const MAX_THREAD_CALLS = 256;
 /** At most this many concurrent calls, and characters of their arguments as JSON. */
-const CALLS = 1000;
-const CHARACTERS = 64 * 1024 * 1024;
+const MAX_CALLS = 1000;
+const MAX_CHARACTERS = 64 * 1024 * 1024;
 /** With more octets of answers than this unread by the image, no further answer is sent. */
-const UNREAD = 128 * 1024 * 1024;
+const UNREAD_LIMIT = 128 * 1024 * 1024;
 /** Stands for the operation of a thread that works for no call. */
 const THREAD = ['thread'];
 
@@ -60,7 +60,7 @@ export class CodeCalls {
   }
 
   /** Handles UPCALL: a call, a registration, or a call that nobody awaits any more. */
-  take(upcall: Upcall): void {
+  handle(upcall: Upcall): void {
     const { call } = upcall;
     if (upcall.kind === 'left') {
       this.#running.get(call)?.controller.abort();
@@ -77,23 +77,23 @@ export class CodeCalls {
       return;
     }
     const controller = new AbortController();
-    this.#count(upcall.job, characters, 1);
+    this.#adjustCounts(upcall.job, characters, 1);
     this.#running.set(call, { job: upcall.job, characters, controller });
     void this.#perform(upcall, controller.signal).then((answer) => {
       this.#running.delete(call);
-      this.#count(upcall.job, characters, -1);
+      this.#adjustCounts(upcall.job, characters, -1);
       if (!controller.signal.aborted) this.#answer(call, answer);
     });
   }
 
-  #count(job: number | undefined, characters: number, sign: 1 | -1): void {
+  #adjustCounts(job: number | undefined, characters: number, sign: 1 | -1): void {
     this.#characters += sign * characters;
     if (job === undefined) this.#fromThreads += sign;
   }
 
   /** Records the operations around the job ID, which now begins OPERATION. */
   jobBegan(id: number, operation: string): void {
-    this.#jobs.set(id, [...(operationsAround() ?? []), operation]);
+    this.#jobs.set(id, [...(enclosingOperations() ?? []), operation]);
   }
 
   /** Aborts the calls of the job ID, which has ended. */
@@ -120,13 +120,13 @@ export class CodeCalls {
   /** Returns why UPCALL, whose arguments take CHARACTERS, is refused; undefined when it is not. */
   #refusal({ call, job }: Upcall & { kind: 'call' }, characters: number): string | undefined {
     if (this.#running.has(call)) return `There is a tool call with the number ${call} under way.`;
-    if (this.#operations(job).length > LEVELS)
-      return `Code can nest tool calls ${LEVELS} levels deep, not deeper.`;
-    if (job === undefined && this.#fromThreads >= THREAD_CALLS)
-      return `Other threads can have ${THREAD_CALLS} tool calls under way, not more.`;
-    if (this.#running.size >= CALLS) return `Code can have ${CALLS} tool calls under way, not more.`;
-    if (this.#characters + characters > CHARACTERS)
-      return `The arguments of tool calls that are under way can take ${CHARACTERS} characters together, not more.`;
+    if (this.#operations(job).length > MAX_LEVELS)
+      return `Code can nest tool calls ${MAX_LEVELS} levels deep, not deeper.`;
+    if (job === undefined && this.#fromThreads >= MAX_THREAD_CALLS)
+      return `Other threads can have ${MAX_THREAD_CALLS} tool calls under way, not more.`;
+    if (this.#running.size >= MAX_CALLS) return `Code can have ${MAX_CALLS} tool calls under way, not more.`;
+    if (this.#characters + characters > MAX_CHARACTERS)
+      return `The arguments of tool calls that are under way can take ${MAX_CHARACTERS} characters together, not more.`;
     if (this.#upcalls.callTool === undefined) return 'There are no tools to call.';
     return undefined;
   }
@@ -151,13 +151,13 @@ export class CodeCalls {
 
   #answer(call: number, answer: ToolAnswer): void {
     const refuse = (why: string) =>
-      this.#peer.tell('called', { call, failure: `Its result cannot be passed to the image: ${why}.` });
-    if (this.#unread() > UNREAD) {
-      refuse(`${UNREAD} octets of other answers were not read yet`);
+      this.#peer.notify('called', { call, failure: `Its result cannot be passed to the image: ${why}.` });
+    if (this.#unread() > UNREAD_LIMIT) {
+      refuse(`${UNREAD_LIMIT} octets of other answers were not read yet`);
       return;
     }
     try {
-      this.#peer.tell('called', { call, ...answer });
+      this.#peer.notify('called', { call, ...answer });
     } catch (error) {
       if (isDeeper(answer, DEPTH_LIMIT)) refuse(`it is nested more than ${DEPTH_LIMIT} levels deep`);
       else if (error instanceof CallError) refuse(`it takes more than ${FRAME_LIMIT} octets on the wire`);

@@ -8,7 +8,7 @@ const FIRST_ANSWERS = 3;
 const IN_A_ROW = 2;
 /** Operations that run no user code, so an image that ends in one of them is at fault itself. `probe` is not one: it
  *  collects garbage, which runs hooks of the user. */
-const LOOKS: readonly string[] = [
+const READ_ONLY_OPERATIONS: readonly string[] = [
   'ping',
   'status',
   'apropos',
@@ -19,34 +19,34 @@ const LOOKS: readonly string[] = [
   'who-references',
 ];
 
-export class Ladder {
-  readonly #given: readonly string[] | undefined;
+export class StartPolicy {
+  readonly #fixed: readonly string[] | undefined;
   #answers = 0;
   #ended: string[] = [];
   #plain = false;
 
-  /** GIVEN lists what all images must do without, if a person fixed it; undefined lets the ladder choose. */
-  constructor(given: readonly string[] | undefined) {
-    this.#given = given;
+  /** FIXED lists what all images must do without, if a person fixed it; undefined lets the policy choose. */
+  constructor(fixed: readonly string[] | undefined) {
+    this.#fixed = fixed;
   }
 
   /** The abilities that the next image does without. */
   get without(): readonly string[] {
-    return this.#given ?? (this.#plain ? EVERYTHING : []);
+    return this.#fixed ?? (this.#plain ? EVERYTHING : []);
   }
 
   /** True when the next image must prove that it works before any user code runs in it. */
   get doubtful(): boolean {
-    return this.#given === undefined && !this.#plain && this.#ended.length > 0;
+    return this.#fixed === undefined && !this.#plain && this.#ended.length > 0;
   }
 
   /** How the new images ended that made this one plain; empty when it is not plain. */
-  get because(): readonly string[] {
+  get reasons(): readonly string[] {
     return this.#plain ? this.#ended : [];
   }
 
   /** Records that an image has started. */
-  began(): void {
+  started(): void {
     this.#answers = 0;
   }
 
@@ -59,23 +59,23 @@ export class Ladder {
   /** Records that the image ended by itself, as HOW says, while the operations RUNNING had no answer. When user code
    *  can have ended it, the next image is only doubtful, not plain. */
   ended(how: string, running: readonly string[]): void {
-    this.#note(how, running.length > 0 && running.every((name) => LOOKS.includes(name)));
+    this.#recordEnd(how, running.length > 0 && running.every((name) => READ_ONLY_OPERATIONS.includes(name)));
   }
 
   /** Records that an image that had run no user code ended, as HOW says, instead of proving that it works. */
   failedTrial(how: string): void {
-    this.#note(how, true);
+    this.#recordEnd(how, true);
   }
 
-  #note(how: string, ownFault: boolean): void {
+  #recordEnd(how: string, ownFault: boolean): void {
     if (this.#plain || this.#answers >= FIRST_ANSWERS) return;
     this.#ended = [...this.#ended, how].slice(-IN_A_ROW);
-    this.#plain = this.#given === undefined && ownFault && this.#ended.length === IN_A_ROW;
+    this.#plain = this.#fixed === undefined && ownFault && this.#ended.length === IN_A_ROW;
   }
 
   /** Records that no image starts at all, as HOW says. Returns whether to try a plain one. */
   failed(how: string): boolean {
-    if (this.#plain || this.#given !== undefined) return false;
+    if (this.#plain || this.#fixed !== undefined) return false;
     this.#ended = [how];
     this.#plain = true;
     return true;
