@@ -140,7 +140,7 @@ export function assembleParts(
     },
     loadedFiles: new LoadedFiles(forbids),
     // Rendering an answer is synchronous, so the files that REPLY names are read before.
-    replies: (reply) => grounds.places.prepare(namedFiles(reply)),
+    onReply: (reply) => grounds.places.prepare(namedFiles(reply)),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => grounds),
   });

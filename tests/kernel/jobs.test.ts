@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type JobEnd, Jobs } from '../../src/image/session/jobs.ts';
-import { tellProgress } from '../../src/image/session/progress.ts';
+import { reportProgress } from '../../src/image/session/progress.ts';
 import { Queue } from '../../src/image/session/queue.ts';
 import type { Progress } from '../../src/image/wire/call.ts';
 import { watch } from '../../src/image/wire/ending-steps.ts';
@@ -52,7 +52,7 @@ test('jobs are numbered on, and gone once they have ended', async () => {
   expect(await one.ended).toBe(DONE);
   expect(jobs.list()).toEqual([two]);
   expect(jobs.begin('evaluate', {}).number).toBe(3);
-  expect([0, 1, 3, 4].map((number) => jobs.wasThere(number))).toEqual([false, true, true, false]);
+  expect([0, 1, 3, 4].map((number) => jobs.hasExisted(number))).toEqual([false, true, true, false]);
 });
 
 test('a call that has run for 10 s is mentioned, once', () => {
@@ -129,7 +129,7 @@ test('progress is told each second, in each phase, until the end', async () => {
   const jobs = new Jobs();
   const told: Progress[] = [];
   const job = jobs.begin('evaluate', {});
-  const stopTelling = tellProgress(job, (progress) => told.push(progress));
+  const stopTelling = reportProgress(job, (progress) => told.push(progress));
   const next = async () => {
     await vi.advanceTimersByTimeAsync(1000);
     return told.splice(0);
@@ -158,7 +158,7 @@ test.each([5, 'x', [], { lastLine: 5 }, { lastLine: { a: 1 }, file: ['/f'], coll
   async (said) => {
     const texts: string[] = [];
     const job = new Jobs().begin('evaluate', {});
-    const stopTelling = tellProgress(job, (progress) => texts.push(progressText(progress)));
+    const stopTelling = reportProgress(job, (progress) => texts.push(progressText(progress)));
     const { asked, peer } = silentPeer();
     job.phase = { kind: 'running', peer, id: 7 };
     for (const answer of [{ characters: 3 }, { ...Object(said), characters: 4 }, said]) {

@@ -29,7 +29,7 @@ test.each([
       frozenMs: 16_000,
       failure: undefined,
     },
-    { untold: [] },
+    { unreported: [] },
     new Jobs(),
     70,
   );

@@ -90,9 +90,9 @@ test('of 20,000 entries the one to blame is found in four images', () => {
     let images = 0;
     while (found === undefined && images < 10) {
       images++;
-      const bad = narrowing.places(entries).find((place) => {
+      const bad = narrowing.probePoints(entries).find((place) => {
         const ending = { kind: place > culprit ? 'aborted' : 'done' } as const;
-        return narrowing.tried(place, ending, true, 0) !== undefined;
+        return narrowing.recordProbe(place, ending, true, 0) !== undefined;
       });
       found = narrowing.culprit(bad ?? -1);
     }

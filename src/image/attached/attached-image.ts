@@ -51,11 +51,11 @@ export class AttachedImage implements Image {
       ready: () => this.#ready(),
       building: () => undefined,
       compiling: () => false,
-      begins: () => {
+      beforeCall: () => {
         for (const how of this.#losses.splice(0)) this.#notices.add({ kind: 'connected again', how });
       },
       watch: () => undefined,
-      ended: () => {},
+      afterCall: () => {},
       notify: (notice) => this.#notices.add(notice),
     };
     this.#calls = new Calls(host, this.#times);
@@ -94,7 +94,7 @@ export class AttachedImage implements Image {
       failure: this.#failure,
       hello: this.#peer?.hello,
     };
-    return imageStatus(life, { untold: this.#losses }, this.jobs, this.#times.status);
+    return imageStatus(life, { unreported: this.#losses }, this.jobs, this.#times.status);
   }
 
   close(): void {

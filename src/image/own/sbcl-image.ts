@@ -38,7 +38,7 @@ export interface SbclOptions extends LifetimeOptions {
   /** Reads the files that code in the image has loaded. */
   loadedFiles?: LoadedFiles;
   /** Receives each reply before the caller does. */
-  replies?: Host['replies'];
+  onReply?: Host['onReply'];
   /** Timeouts of the image. */
   times?: Times;
 }
@@ -69,7 +69,7 @@ export class SbclImage implements Image, Replaceable {
       upcalls: (child) => ({
         ...(options.callTool && { callTool: options.callTool }),
         registerTool: (definition, registration) => this.#register(child, definition, registration),
-        report: (report) => this.#recovery.tell(report, this.#lifetime.isPrepared(child)),
+        report: (report) => this.#recovery.report(report, this.#lifetime.isPrepared(child)),
       }),
       prepare: (child) => this.#prepare(child),
       lost: (how, byCall) => {
@@ -91,14 +91,14 @@ export class SbclImage implements Image, Replaceable {
     return {
       limitMs: this.#options.limitMs,
       // A running probe decides whether the next call gets a new image.
-      current: () => (this.#probing.looking ? undefined : this.#lifetime.current),
+      current: () => (this.#probing.runningProbe ? undefined : this.#lifetime.current),
       ready: async () => {
-        await this.#probing.looking;
+        await this.#probing.runningProbe;
         return this.#lifetime.ready();
       },
       building: () => this.#recovery.progress,
       compiling: () => this.#lifetime.compiling,
-      begins: (peer) => {
+      beforeCall: (peer) => {
         // A start file ended this image. The report waits for the next image.
         if (peer.dead) return;
         this.#noticeLoss();
@@ -108,12 +108,12 @@ export class SbclImage implements Image, Replaceable {
       // Work before an image is ready is repeated in every new image, so the journal ignores it.
       watch: (peer, name, args) =>
         this.#lifetime.isPrepared(peer) ? this.#recovery.watch(peer, name, args) : undefined,
-      ended: (peer, reply) => {
+      afterCall: (peer, reply) => {
         this.#recovery.worked();
         this.#lifetime.answered();
         this.#probing.ended(peer, reply);
       },
-      ...(this.#options.replies && { replies: this.#options.replies }),
+      ...(this.#options.onReply && { onReply: this.#options.onReply }),
       notify: (notice) => this.#notices.add(notice),
     };
   }
@@ -160,13 +160,18 @@ export class SbclImage implements Image, Replaceable {
   }
 
   async isBroken(): Promise<boolean> {
-    await this.#probing.looking;
+    await this.#probing.runningProbe;
     return this.#probing.broken;
   }
 
   get stake(): Stake {
-    const { entries, held, on } = this.#recovery.journal;
-    return { entries: entries.length, replay: on, values: held.variables, calls: this.jobs.list().length };
+    const { entries, contents, isEnabled } = this.#recovery.journal;
+    return {
+      entries: entries.length,
+      replay: isEnabled,
+      values: contents.variables,
+      calls: this.jobs.list().length,
+    };
   }
 
   async restart(rebuild: RebuildFrom): Promise<LossReport | undefined> {

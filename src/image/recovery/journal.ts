@@ -16,7 +16,7 @@ import {
   type SystemEntry,
   sizeOf,
 } from './entries.ts';
-import { addForm, addName, type Held, type JournalNote, nothingHeld } from './report.ts';
+import { addForm, addName, emptyContents, type ImageContents, type JournalNote } from './report.ts';
 
 /** The journal keeps at most this many entries, and this many characters. */
 const ENTRY_LIMIT = 20_000;
@@ -32,16 +32,16 @@ export class Journal {
   readonly #store: JournalStore | undefined;
   #entries: Entry[] = [];
   #characters = 0;
-  #held: Held = nothingHeld();
+  #contents: ImageContents = emptyContents();
   /** For each running evaluation (by job id), how many of its forms the agent has reported. */
-  readonly #told = new Map<number, number>();
+  readonly #reportedForms = new Map<number, number>();
   /** Labels of what has begun to build and not ended: of forms, by number, and of loads, by the label itself. */
-  readonly #open = new Map<number | string, string>();
+  readonly #unfinished = new Map<number | string, string>();
   readonly #notes: JournalNote[] = [];
   #full = false;
   /** True when the entries include those of the previous server. */
   #hasPrevious = false;
-  #broken = false;
+  #storeFailed = false;
 
   /** Reads the files that were loaded. */
   readonly files: LoadedFiles;
@@ -53,7 +53,7 @@ export class Journal {
   }
 
   /** True when a lost image is to be rebuilt. */
-  get on(): boolean {
+  get isEnabled(): boolean {
     return this.#store !== undefined;
   }
 
@@ -63,8 +63,8 @@ export class Journal {
   }
 
   /** What the image holds now, for the report of its loss. */
-  get held(): Readonly<Held> {
-    return this.#held;
+  get contents(): Readonly<ImageContents> {
+    return this.#contents;
   }
 
   /** Returns the notes on the journal since the last call. */
@@ -73,13 +73,13 @@ export class Journal {
   }
 
   /** Returns what the lost image held, and resets it. The entries stay. */
-  lose(): Held {
-    const held = this.#held;
-    for (const what of this.#open.values()) addForm(held.unfinished, what);
-    this.#open.clear();
-    this.#held = nothingHeld();
-    this.#told.clear();
-    return held;
+  takeContents(): ImageContents {
+    const contents = this.#contents;
+    for (const what of this.#unfinished.values()) addForm(contents.unfinished, what);
+    this.#unfinished.clear();
+    this.#contents = emptyContents();
+    this.#reportedForms.clear();
+    return contents;
   }
 
   /** Forgets all entries. */
@@ -117,7 +117,7 @@ export class Journal {
   /** True when NOW, the content of the file PATH, is what was loaded last, or what the last edit of definitions made of
    *  the file. A rebuild repeats both loads and edits. */
   hasAsLoaded(path: string, now: Buffer | undefined): boolean {
-    const last = this.#entries.findLast((each) => 'path' in each && each.path === path);
+    const last = this.#entries.findLast((entry) => 'path' in entry && entry.path === path);
     const digest = last?.kind === 'forms' ? last.whole : last?.kind === 'file' ? last.digest : undefined;
     return digest !== undefined && now !== undefined && digest === digestOf(now);
   }
@@ -131,29 +131,29 @@ export class Journal {
 
   /** Records BUILT, the changes that a form of JOB made to the image. */
   built(job: number, built: ImageChange): void {
-    const { text, inPackage, damages, unfinished, set, reads, opens, closes, ...how } = built;
+    const { text, inPackage, damages, unfinished, set, reads, opens, closes, ...facts } = built;
     if (typeof opens === 'number') {
-      keepNewest(this.#open, opens, String(unfinished));
+      keepNewest(this.#unfinished, opens, String(unfinished));
       return;
     }
-    this.#open.delete(Number(closes));
+    this.#unfinished.delete(Number(closes));
     const known = [text, inPackage, damages, unfinished].some((each) => each !== undefined);
     if (known && !Number.isNaN(job)) this.#count(job);
     if (typeof text === 'string') {
-      const entry = formEntry(text, how);
-      if (namesIn(reads).some((name) => this.#held.variables.includes(name))) {
-        addForm(this.#held.differing, labelOf(entry));
+      const entry = formEntry(text, facts);
+      if (namesIn(reads).some((name) => this.#contents.variables.includes(name))) {
+        addForm(this.#contents.differing, labelOf(entry));
       }
       this.add(entry);
     }
     if (typeof inPackage === 'string') this.add({ kind: 'package', inPackage });
-    if (typeof damages === 'string') addForm(this.#held.damages, damages);
-    if (typeof unfinished === 'string') addForm(this.#held.unfinished, unfinished);
-    for (const name of namesIn(set)) addName(this.#held.variables, name);
+    if (typeof damages === 'string') addForm(this.#contents.damages, damages);
+    if (typeof unfinished === 'string') addForm(this.#contents.unfinished, unfinished);
+    for (const name of namesIn(set)) addName(this.#contents.variables, name);
   }
 
   #count(job: number): void {
-    keepNewest(this.#told, job, (this.#told.get(job) ?? 0) + 1);
+    keepNewest(this.#reportedForms, job, (this.#reportedForms.get(job) ?? 0) + 1);
   }
 
   /** Returns a callback for the answer of the operation NAME, about to be performed with ARGS. Files that it loads are
@@ -163,16 +163,16 @@ export class Journal {
     args: object,
     loaded: (entry: SystemEntry, names: string[]) => void,
   ): Promise<Answered> {
-    const ended = await this.#watchEnd(name, args, loaded);
-    const load = loadOf(name, args);
+    const onEnd = await this.#watchEnd(name, args, loaded);
+    const loadLabel = labelOfLoad(name, args);
     return (job, answer) => {
       const { ending, data } = answer;
-      if (load !== undefined) this.#open.delete(load);
+      if (loadLabel !== undefined) this.#unfinished.delete(loadLabel);
       // An operation with a held error has not ended.
       if ('held' in data) {
-        if (load !== undefined) keepNewest(this.#open, load, load);
-      } else if (ending.kind !== 'lost') ended(job, answer);
-      else if (load !== undefined && !ending.notBegun) addForm(this.#held.unfinished, load);
+        if (loadLabel !== undefined) keepNewest(this.#unfinished, loadLabel, loadLabel);
+      } else if (ending.kind !== 'lost') onEnd(job, answer);
+      else if (loadLabel !== undefined && !ending.notBegun) addForm(this.#contents.unfinished, loadLabel);
     };
   }
 
@@ -225,17 +225,17 @@ export class Journal {
 
   /** Returns the content of FILE if lost images are rebuilt; else undefined. */
   async #contentOf(file: string): Promise<Buffer | undefined> {
-    return this.on ? this.files.read(file) : undefined;
+    return this.isEnabled ? this.files.read(file) : undefined;
   }
 
   /** Records that code registered the tool that clients call NAME. */
   registeredTool(name: string): void {
-    addName(this.#held.tools, name);
+    addName(this.#contents.tools, name);
   }
 
   /** Appends ENTRY. Removes the last entries before it, as far as ENTRY repeats or supersedes them. */
   add(entry: Entry): void {
-    if (!this.on || this.#full) return;
+    if (!this.isEnabled || this.#full) return;
     for (let last = this.#entries.at(-1); last && replaces(entry, last); last = this.#entries.at(-1)) {
       this.#entries.pop();
       this.#characters -= sizeOf(last);
@@ -264,36 +264,38 @@ export class Journal {
     try {
       if (this.#store) act(this.#store);
     } catch (error) {
-      if (!this.#broken) this.#notes.push({ kind: 'journal unwritable', why: messageOf(error) });
-      this.#broken = true;
+      if (!this.#storeFailed) this.#notes.push({ kind: 'journal unwritable', why: messageOf(error) });
+      this.#storeFailed = true;
     }
   }
 
   #evaluated(job: number, { values = [], formNumber = 0, unreadable }: EvaluateData): void {
-    this.#held.evaluations++;
+    this.#contents.evaluations++;
     // A form that signalled or was interrupted had begun too.
-    const begun = unreadable ? values.length : Math.max(values.length, formNumber);
-    this.#held.notRun += Math.max(0, begun - (this.#told.get(job) ?? 0));
-    this.#told.delete(job);
+    const started = unreadable ? values.length : Math.max(values.length, formNumber);
+    this.#contents.notRun += Math.max(0, started - (this.#reportedForms.get(job) ?? 0));
+    this.#reportedForms.delete(job);
   }
 
   #loadedFile(
     file: string,
     { value, phase, wentOnBy }: LoadFileData,
-    how: Ending['kind'],
+    endingKind: Ending['kind'],
     forget = false,
     content?: Buffer,
   ): void {
-    if (value?.notLoaded || (how !== 'done' && phase !== 'load')) return;
+    if (value?.notLoaded || (endingKind !== 'done' && phase !== 'load')) return;
     const path = value?.file ?? file;
-    addName(this.#held.files, path);
+    addName(this.#contents.files, path);
     const digest = content && digestOf(content);
     if (content && digest !== undefined) this.keep(digest, content);
     this.add({
       kind: 'file',
       path,
       ...(digest !== undefined && { digest }),
-      ...(how === 'done' ? leavesNothing(value?.agreement) && { complete: true } : partly(how)),
+      ...(endingKind === 'done'
+        ? leavesNothing(value?.agreement) && { complete: true }
+        : partialLoad(endingKind)),
       ...(forget && { forget }),
       ...restartsIn(wentOnBy),
     });
@@ -302,11 +304,11 @@ export class Journal {
   #loadedForms(
     path: string,
     { value, phase }: LoadFileData,
-    how: Ending['kind'],
+    endingKind: Ending['kind'],
     { content, numbers, whole }: { content: Buffer; numbers: (number | null)[]; whole: Buffer | undefined },
   ): void {
-    if (value?.notLoaded || (how !== 'done' && phase !== 'load')) return;
-    addName(this.#held.files, path);
+    if (value?.notLoaded || (endingKind !== 'done' && phase !== 'load')) return;
+    addName(this.#contents.files, path);
     const digest = digestOf(content);
     this.keep(digest, content);
     this.add({
@@ -315,12 +317,12 @@ export class Journal {
       digest,
       ...(whole && { whole: digestOf(whole) }),
       numbers,
-      ...(how !== 'done' && partly(how)),
+      ...(endingKind !== 'done' && partialLoad(endingKind)),
     });
   }
 
   #loadedSystem(name: string, loaded: string[] = [], wentOnBy?: string[]): SystemEntry {
-    for (const each of loaded) addName(this.#held.systems, each);
+    for (const each of loaded) addName(this.#contents.systems, each);
     const entry: SystemEntry = { kind: 'system', name, ...restartsIn(wentOnBy) };
     this.add(entry);
     return entry;
@@ -328,7 +330,7 @@ export class Journal {
 }
 
 /** Returns the label of the load that the operation NAME with ARGS is; undefined for other operations. */
-function loadOf(name: string, args: object): string | undefined {
+function labelOfLoad(name: string, args: object): string | undefined {
   const { file: path = '', name: system = '' } = args as { file?: string; name?: string };
   if (name === 'load-file') return labelOf({ kind: 'file', path });
   if (name === 'load-forms') return labelOf({ kind: 'forms', path, digest: '', numbers: [] });
@@ -343,7 +345,7 @@ function keepNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): v
 }
 
 /** Returns the properties of an entry for a load that did not reach its end. HOW is the kind of its ending. */
-function partly(how: Ending['kind']): { partial: true; cut?: true } {
+function partialLoad(how: Ending['kind']): { partial: true; cut?: true } {
   return { partial: true, ...(how === 'interrupted' && { cut: true }) };
 }
 

@@ -27,10 +27,10 @@ import {
 export class Rebuild {
   readonly #journal: Journal;
   readonly #times: Times;
-  readonly #began = performance.now();
+  readonly #startedAt = performance.now();
   /** True when the running job began after the time for the whole rebuild was over. */
   #late = false;
-  #mark: { job: number; reached: (index: number, probing: boolean) => void } | undefined;
+  #runningJob: { job: number; reached: (index: number, probing: boolean) => void } | undefined;
   #abandoned = false;
   #done = 0;
   #total = 0;
@@ -49,7 +49,7 @@ export class Rebuild {
   /** The result so far. */
   get result(): Rebuilt {
     const failed = [...this.#dropped, ...this.#result.failed];
-    return { ...this.#result, failed, milliseconds: performance.now() - this.#began };
+    return { ...this.#result, failed, milliseconds: performance.now() - this.#startedAt };
   }
 
   /** The progress so far, as a phrase. */
@@ -64,7 +64,7 @@ export class Rebuild {
 
   /** Records that JOB now evaluates the form at INDEX (0-based), or probes the image after it. */
   reached(job: number, index: number, probing: boolean): void {
-    if (job === this.#mark?.job) this.#mark.reached(index, probing);
+    if (job === this.#runningJob?.job) this.#runningJob.reached(index, probing);
   }
 
   /** Gives up with nothing rebuilt, because the image is lost again and again. */
@@ -84,12 +84,12 @@ export class Rebuild {
     this.#done = 0;
     const entries = [...this.#journal.entries];
     this.#total = entries.length;
-    for (const place of this.#narrowing?.places(entries) ?? [entries.length]) {
-      while (this.#done < place && !this.#over) {
+    for (const place of this.#narrowing?.probePoints(entries) ?? [entries.length]) {
+      while (this.#done < place && !this.#timeIsUp) {
         if (!(await this.#next(peer, entries, place))) return 'broken';
       }
-      if (this.#narrowing === undefined || this.#over) continue;
-      const verdict = await this.#try(peer, this.#narrowing, place);
+      if (this.#narrowing === undefined || this.#timeIsUp) continue;
+      const verdict = await this.#probe(peer, this.#narrowing, place);
       if (verdict !== 'works') return verdict;
     }
     this.#result.unreached = entries.length - this.#done;
@@ -97,9 +97,9 @@ export class Rebuild {
   }
 
   /** Probes for NARROWING whether PEER works after PLACE entries, also when it collects garbage and makes a thread. */
-  async #try(peer: Peer, narrowing: Narrowing, place: number): Promise<'works' | 'broken' | 'narrowed'> {
+  async #probe(peer: Peer, narrowing: Narrowing, place: number): Promise<'works' | 'broken' | 'narrowed'> {
     const { data, ending } = await this.#job(peer, 'probe', { exercise: true }, this.#times.probe);
-    const cause = narrowing.tried(place, ending, data.works === true, data.running ?? 0);
+    const cause = narrowing.recordProbe(place, ending, data.works === true, data.running ?? 0);
     if (cause === undefined) return 'works';
     if (this.#abandoned) return 'broken';
     const culprit = narrowing.culprit(place);
@@ -126,8 +126,8 @@ export class Rebuild {
   }
 
   /** True when the time for the whole rebuild is over. */
-  get #over(): boolean {
-    return performance.now() - this.#began >= this.#times.rebuild;
+  get #timeIsUp(): boolean {
+    return performance.now() - this.#startedAt >= this.#times.rebuild;
   }
 
   /** Returns the milliseconds that the load of ENTRY may take. If it was cut off before, it often will be again. */
@@ -137,14 +137,14 @@ export class Rebuild {
 
   async #replay(peer: Peer, batch: Batch): Promise<boolean> {
     const forms = batch.map(({ kind: _, ...form }) => form);
-    let [index, broke] = [0, false];
+    let [index, brokeInProbe] = [0, false];
     const { data, ending } = await this.#job(
       peer,
       'replay',
       { forms },
       this.#times.rebuiltForm,
       (reached, probing) => {
-        broke = probing;
+        brokeInProbe = probing;
         if (forms[reached] === undefined || reached < index) return;
         this.#done += reached - index;
         index = reached;
@@ -152,11 +152,11 @@ export class Rebuild {
     );
     const remarks = remarksOf(data.failed);
     for (const remark of remarks) this.#remark(batch[remark.index], remark);
-    const broken = remarks.some((remark) => remark.broken) || (broke && ending.kind === 'interrupted');
+    const broken = remarks.some((remark) => remark.broken) || (brokeInProbe && ending.kind === 'interrupted');
     const ended = ending.kind === 'done' && !broken;
     const built = batch.slice(0, ended ? batch.length : index).filter(({ kind }) => kind === 'form').length;
     this.#result.forms += built - remarks.filter((remark) => !remark.broken).length;
-    if (!ended) return this.#stopped(batch[index], ending, broken);
+    if (!ended) return this.#recordStop(batch[index], ending, broken);
     this.#done += batch.length - index;
     return true;
   }
@@ -182,7 +182,7 @@ export class Rebuild {
         ...(entry.restarts && { restarts: entry.restarts }),
       };
       const { data, ending } = await this.#job(peer, 'load-file', args, this.#loadLimit(entry));
-      return this.#loaded(entry, ending, data.value?.notLoaded === true);
+      return this.#recordLoad(entry, ending, data.value?.notLoaded === true);
     });
   }
 
@@ -199,16 +199,20 @@ export class Rebuild {
       this.#compare(file, now, 'kept');
       const args = { file, fasl: join(folder, 'loaded.fasl'), content: content.toString('latin1'), numbers };
       const { data, ending } = await this.#job(peer, 'load-forms', args, this.#loadLimit(entry));
-      return this.#loaded(entry, ending, data.value?.notLoaded === true);
+      return this.#recordLoad(entry, ending, data.value?.notLoaded === true);
     });
   }
 
   /** Records how loading the file of ENTRY ended. Returns whether the image is usable. */
-  #loaded(entry: Entry & { path: string; partial?: boolean }, ending: Ending, notLoaded: boolean): boolean {
+  #recordLoad(
+    entry: Entry & { path: string; partial?: boolean },
+    ending: Ending,
+    notLoaded: boolean,
+  ): boolean {
     const whole = ending.kind === 'done' && !notLoaded;
     // A file that was only partly loaded counts too: the same part is loaded again.
     if (whole || (entry.partial && ending.kind !== 'lost')) addName(this.#result.files, entry.path);
-    if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
+    if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#recordStop(entry, ending);
     this.#done++;
     if (!whole && !entry.partial) this.#fail(labelOf(entry), causeOf(ending, 'not compiled'));
     return true;
@@ -243,7 +247,7 @@ export class Rebuild {
       ...(entry.restarts && { restarts: entry.restarts }),
     };
     const { data, ending } = await this.#job(peer, 'load-system', args, this.#times.rebuiltLoad);
-    if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
+    if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#recordStop(entry, ending);
     this.#done++;
     const { value } = data;
     if (ending.kind !== 'done' || value?.missing !== undefined) {
@@ -252,7 +256,7 @@ export class Rebuild {
     }
     addName(this.#result.systems, entry.name);
     if (unknown.length > 0) {
-      this.#change(`system ${entry.name}`, { kind: 'system changed', count: unknown.length });
+      this.#recordChange(`system ${entry.name}`, { kind: 'system changed', count: unknown.length });
     }
     return true;
   }
@@ -266,30 +270,30 @@ export class Rebuild {
     limitMs: number,
     reached: (index: number, probing: boolean) => void = () => {},
   ): Promise<{ data: AgentOperations[Name]['data']; ending: Ending }> {
-    let began = performance.now();
+    let startedAt = performance.now();
     const { id, answer } = peer.request(name, args);
     const begin = (ms: number) => {
-      this.#late = this.#over;
+      this.#late = this.#timeIsUp;
       return watchWithFairTimeout(peer.job(id), this.#late ? 1 : ms, this.#times);
     };
     let unwatch = begin(limitMs);
-    this.#mark = {
+    this.#runningJob = {
       job: id,
       reached: (index, probing) => {
         unwatch();
-        began = performance.now();
+        startedAt = performance.now();
         reached(index, probing);
         unwatch = begin(probing ? this.#times.probe : limitMs);
       },
     };
     const { data, ending } = await answer.finally(() => unwatch());
-    this.#mark = undefined;
-    return { data, ending: endingAfter(ending, performance.now() - began) };
+    this.#runningJob = undefined;
+    return { data, ending: endingAfter(ending, performance.now() - startedAt) };
   }
 
   /** Drops ENTRY, which did not end in its time or left the image BROKEN, from this and all further rebuilds. Keeps it
    *  if it had no time, because the time for the whole rebuild was over. Returns whether the image is usable. */
-  #stopped(entry: Entry | undefined, ending: Ending, broken = false): boolean {
+  #recordStop(entry: Entry | undefined, ending: Ending, broken = false): boolean {
     const usable = ending.kind !== 'lost' && !broken;
     if (this.#abandoned) return usable;
     if (usable && this.#late) return true;
@@ -314,10 +318,10 @@ export class Rebuild {
   #compare(path: string, now: Buffer | undefined, again: 'kept' | 'as it is now'): void {
     if (this.#journal.hasAsLoaded(path, now) || this.#result.changed.some(({ what }) => what === path))
       return;
-    this.#change(path, { kind: 'file changed', gone: now === undefined, again });
+    this.#recordChange(path, { kind: 'file changed', gone: now === undefined, again });
   }
 
-  #change(what: string, cause: Cause): void {
+  #recordChange(what: string, cause: Cause): void {
     this.#result.changed.push({ what, cause });
   }
 }

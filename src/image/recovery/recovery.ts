@@ -9,39 +9,39 @@ import type { JournalStore, SystemEntry } from './entries.ts';
 import { Journal } from './journal.ts';
 import { Narrowing } from './narrowing.ts';
 import { Rebuild } from './rebuild.ts';
-import { addHeld, type LossReport, nothingHeld } from './report.ts';
+import { addContents, emptyContents, type LossReport } from './report.ts';
 
 /** At most this many rebuilds may end the new image, and this many images in a row may be lost unused. */
 const ATTEMPTS = 3;
 /** After this many rebuilt images in a row that were lost soon, the rebuild is suspected. */
 const SUSPICIOUS = 2;
 /** A report contains at most this many losses, the latest. */
-const LOSSES_TOLD = 5;
+const MAX_REPORTED_LOSSES = 5;
 
 export class Recovery {
   readonly journal: Journal;
   readonly #times: Times;
   #losses: string[] = [];
   /** What the lost images held, until it is reported. */
-  #held = nothingHeld();
+  #lostContents = emptyContents();
   #rebuild: Rebuild | undefined;
   #attempts = 0;
   /** Whether the image was rebuilt, whether a call used it, and how many rebuilt images in a row were lost unused. */
   #built = false;
   #used = false;
-  #unused = 0;
+  #lostUnusedInARow = 0;
   /** When the image was rebuilt (performance.now), and whether a call has ended in it. */
   #builtAt = 0;
   #worked = false;
   /** How many images in a row were rebuilt and lost soon after, and how many of these were not ended by a call. */
-  #barren = 0;
-  #unasked = 0;
+  #lostSoonInARow = 0;
+  #lostWithoutCall = 0;
   /** Number of lines in the previous server's journal that could not be read. */
   #damaged = 0;
   /** Number of entries that were not rebuilt, on request. */
   #forgotten = 0;
   /** The last report of a loss. */
-  #last: LossReport | undefined;
+  #lastReport: LossReport | undefined;
 
   /** Without STORE no image is rebuilt. */
   constructor(store: JournalStore | undefined, times: Times = TIMES, files?: LoadedFiles) {
@@ -51,11 +51,11 @@ export class Recovery {
 
   /** Report of the last loss and its rebuild; undefined before the first loss. */
   get lastLoss(): LossReport | undefined {
-    return this.#last;
+    return this.#lastReport;
   }
 
   /** How images were lost, for the losses that are not reported yet. */
-  get untold(): readonly string[] {
+  get unreported(): readonly string[] {
     return this.#losses;
   }
 
@@ -82,16 +82,16 @@ export class Recovery {
   /** Records that the image was lost; HOW is part of a sentence. BY_CALL: a call asked for the end, or was its reason.
    *  Returns true when the image must be rebuilt at once; one that nobody used is rebuilt for the next call. */
   lost(how: string, byCall = false): boolean {
-    this.#losses = [...this.#losses, how].slice(-LOSSES_TOLD);
-    addHeld(this.#held, this.journal.lose());
+    this.#losses = [...this.#losses, how].slice(-MAX_REPORTED_LOSSES);
+    addContents(this.#lostContents, this.journal.takeContents());
     const wasUsed = this.#used;
     this.#used = false;
-    if (wasUsed) this.#unused = 0;
-    else if (this.#built) this.#unused++;
-    if (this.#built && !this.#lostSoon(wasUsed)) this.#suspectNothing();
+    if (wasUsed) this.#lostUnusedInARow = 0;
+    else if (this.#built) this.#lostUnusedInARow++;
+    if (this.#built && !this.#lostSoon(wasUsed)) this.#clearSuspicion();
     else if (this.#built) {
-      this.#barren++;
-      if (!byCall) this.#unasked++;
+      this.#lostSoonInARow++;
+      if (!byCall) this.#lostWithoutCall++;
     }
     this.#built = false;
     this.#worked = false;
@@ -103,20 +103,20 @@ export class Recovery {
     return performance.now() - this.#builtAt < this.#times.soon || (wasUsed && !this.#worked);
   }
 
-  #suspectNothing(): void {
-    this.#barren = 0;
-    this.#unasked = 0;
+  #clearSuspicion(): void {
+    this.#lostSoonInARow = 0;
+    this.#lostWithoutCall = 0;
   }
 
   /** Selects what the next image is built from: the journal of this server, nothing, or the journal of the previous
    *  server. Throws a CallError when that last one does not exist, or the server keeps no journals. */
   choose(rebuild: 'session' | 'none' | 'previous'): void {
     // An image that is ended on request proves nothing against its rebuild.
-    this.#suspectNothing();
+    this.#clearSuspicion();
     this.#builtAt = Number.NEGATIVE_INFINITY;
     this.#worked = true;
     if (rebuild === 'session') return;
-    if (!this.journal.on) {
+    if (!this.journal.isEnabled) {
       if (rebuild === 'none') return;
       throw new CallError(
         'There are no journals, because the server was started with --replay off. Nothing was done.',
@@ -140,14 +140,14 @@ export class Recovery {
     // Start files ended PEER, not a rebuild.
     if (peer.dead) return false;
     if (!this.wanted) {
-      this.#suspectNothing();
+      this.#clearSuspicion();
       return false;
     }
-    this.#rebuild ??= new Rebuild(this.journal, this.#times, this.#suspected());
-    if (this.#attempts++ >= ATTEMPTS || this.#unused > ATTEMPTS) {
+    this.#rebuild ??= new Rebuild(this.journal, this.#times, this.#narrowing());
+    if (this.#attempts++ >= ATTEMPTS || this.#lostUnusedInARow > ATTEMPTS) {
       this.#rebuild.giveUp();
-      this.#unused = 0;
-      this.#suspectNothing();
+      this.#lostUnusedInARow = 0;
+      this.#clearSuspicion();
       return false;
     }
     const outcome = await this.#rebuild.run(peer);
@@ -160,8 +160,8 @@ export class Recovery {
 
   /** Returns a search for the entry that ends rebuilt images, if enough were lost soon; else undefined. Threads are
    *  suspected if no call seems the cause: a hook can run in the thread of a call, the program's threads cannot. */
-  #suspected(): Narrowing | undefined {
-    return this.#barren < SUSPICIOUS ? undefined : new Narrowing(this.#unasked > SUSPICIOUS);
+  #narrowing(): Narrowing | undefined {
+    return this.#lostSoonInARow < SUSPICIOUS ? undefined : new Narrowing(this.#lostWithoutCall > SUSPICIOUS);
   }
 
   /** Records that the server ends, and the image with it. */
@@ -169,15 +169,16 @@ export class Recovery {
     this.#rebuild?.abandon();
   }
 
-  /** Handles TOLD, a report on what code did. READY: calls use the image that sent it. */
-  tell(told: JobReport, ready: boolean): void {
-    if (told.kind === 'reached') this.#rebuild?.reached(told.job, told.index, told.probing);
-    else if (ready) this.journal.built(told.job, told.built);
+  /** Handles JOB_REPORT, a report on what code did. READY: calls use the image that sent it. */
+  report(jobReport: JobReport, ready: boolean): void {
+    if (jobReport.kind === 'reached')
+      this.#rebuild?.reached(jobReport.job, jobReport.index, jobReport.probing);
+    else if (ready) this.journal.built(jobReport.job, jobReport.built);
   }
 
   /** Returns a callback for the answer of the operation NAME, which PEER is about to perform with ARGS. */
   watch(peer: Peer, name: string, args: object): Promise<(job: number, answer: Answer) => void> {
-    return this.journal.watch(name, args, (entry, names) => void this.#note(peer, entry, names));
+    return this.journal.watch(name, args, (entry, names) => void this.#addDigests(peer, entry, names));
   }
 
   /** Records that the image registered a tool, which clients know as NAME. READY is false while that image is still
@@ -191,30 +192,30 @@ export class Recovery {
   takeReport(): LossReport | undefined {
     if (this.#losses.length === 0) return undefined;
     const rebuilt = this.#rebuild?.result;
-    this.#last = {
+    this.#lastReport = {
       time: new Date().toISOString(),
       how: this.#losses,
-      held: this.#held,
-      replay: this.journal.on,
+      held: this.#lostContents,
+      replay: this.journal.isEnabled,
       ...(rebuilt && { rebuilt }),
       ...(this.#damaged > 0 && { damaged: this.#damaged }),
       ...(this.#forgotten > 0 && { forgotten: this.#forgotten }),
-      ...(this.#barren >= SUSPICIOUS && { barren: this.#barren }),
+      ...(this.#lostSoonInARow >= SUSPICIOUS && { barren: this.#lostSoonInARow }),
     };
     this.#damaged = 0;
     this.#forgotten = 0;
     this.#losses = [];
-    this.#held = nothingHeld();
+    this.#lostContents = emptyContents();
     this.#rebuild = undefined;
     this.#attempts = 0;
-    return this.#last;
+    return this.#lastReport;
   }
 
   /** Adds to ENTRY the digests of the files of the systems NAMES, which PEER has loaded. */
-  async #note(peer: Peer, entry: SystemEntry, names: string[]): Promise<void> {
-    if (!this.journal.on) return;
+  async #addDigests(peer: Peer, entry: SystemEntry, names: string[]): Promise<void> {
+    if (!this.journal.isEnabled) return;
     const { data } = await peer.request('system-files', { names }).answer;
     const files = Array.isArray(data.value) ? data.value : [];
-    entry.files = await this.journal.files.digestsOf(files.filter((each) => typeof each === 'string'));
+    entry.files = await this.journal.files.digestsOf(files.filter((file) => typeof file === 'string'));
   }
 }

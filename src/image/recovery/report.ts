@@ -10,7 +10,7 @@ export interface Beginnings {
 }
 
 /** What an image holds, as a report of its loss lists it. */
-export interface Held {
+export interface ImageContents {
   evaluations: number;
   /** Evaluated forms that did not build the image. */
   notRun: number;
@@ -85,7 +85,7 @@ export interface LossReport {
   time: string;
   /** How images were lost since the last report, as parts of a sentence. */
   how: string[];
-  held: Held;
+  held: ImageContents;
   /** True when images are rebuilt here. */
   replay: boolean;
   /** Absent when there was nothing to rebuild. */
@@ -106,7 +106,7 @@ const NAME_KINDS = ['systems', 'files', 'tools', 'variables'] as const;
 const FORM_KINDS = ['damages', 'unfinished', 'differing'] as const;
 
 /** Returns what a new image holds. */
-export function nothingHeld(): Held {
+export function emptyContents(): ImageContents {
   const none = () => ({ count: 0, first: [] });
   return {
     evaluations: 0,
@@ -137,14 +137,14 @@ export function nothingBuilt(): Rebuilt {
   };
 }
 
-/** Adds to HELD what OTHER, the next image, held. */
-export function addHeld(held: Held, other: Held): void {
-  held.evaluations += other.evaluations;
-  held.notRun += other.notRun;
-  for (const kind of NAME_KINDS) for (const name of other[kind]) addName(held[kind], name);
+/** Adds to CONTENTS what OTHER, the next image, held. */
+export function addContents(contents: ImageContents, other: ImageContents): void {
+  contents.evaluations += other.evaluations;
+  contents.notRun += other.notRun;
+  for (const kind of NAME_KINDS) for (const name of other[kind]) addName(contents[kind], name);
   for (const kind of FORM_KINDS) {
-    held[kind].count += other[kind].count;
-    held[kind].first = [...held[kind].first, ...other[kind].first].slice(0, BEGINNINGS);
+    contents[kind].count += other[kind].count;
+    contents[kind].first = [...contents[kind].first, ...other[kind].first].slice(0, BEGINNINGS);
   }
 }
 
@@ -161,8 +161,8 @@ export function addName(names: string[], name: string): void {
 
 /** Returns the remarks in FAILED, an unchecked value. */
 export function remarksOf(failed: unknown): ReplayRemark[] {
-  return (Array.isArray(failed) ? failed : []).map((each: unknown) => {
-    const { index, why, missing, broken } = { ...Object(each) } as { [member: string]: unknown };
+  return (Array.isArray(failed) ? failed : []).map((remark: unknown) => {
+    const { index, why, missing, broken } = { ...Object(remark) } as { [member: string]: unknown };
     return {
       index: Number.isInteger(index) ? Number(index) : -1,
       ...(typeof why === 'string' && { why }),

@@ -11,7 +11,7 @@ import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import { type Job, Jobs } from './jobs.ts';
 import type { CallNotice } from './notices.ts';
-import { tellProgress } from './progress.ts';
+import { reportProgress } from './progress.ts';
 import { type Ahead, Queue } from './queue.ts';
 
 /** The image as its calls use it. */
@@ -27,7 +27,7 @@ export interface Host {
   /** True while the agent is being compiled, which a start waits for. */
   compiling(): boolean;
   /** Called when a call from outside the image is about to use PEER. */
-  begins(peer: Peer): void;
+  beforeCall(peer: Peer): void;
   /** Returns a callback for the answer of the operation NAME, which PEER is about to perform with ARGS. It also gets
    *  the answer of an operation that is held or lost. */
   watch(
@@ -36,18 +36,18 @@ export interface Host {
     args: object,
   ): Promise<(job: number, answer: Answer) => void> | undefined;
   /** Called when a call from outside has ended with REPLY in the image of PEER, which lives. */
-  ended(peer: Peer, reply: Reply<keyof Operations>): void;
+  afterCall(peer: Peer, reply: Reply<keyof Operations>): void;
   /** Receives REPLY before the caller does. */
-  replies?(reply: Reply<keyof Operations>): Promise<void>;
+  onReply?(reply: Reply<keyof Operations>): Promise<void>;
   /** Keeps NOTICE for the next answer. */
   notify(notice: CallNotice): void;
 }
 
 /** At most this many evaluations, and calls that only look, run concurrently. */
-const PLACES = 8;
-const LOOKING_PLACES = 32;
+const MAX_EVALUATIONS = 8;
+const MAX_LOOKUPS = 32;
 
-const RUNS_CODE: ReadonlySet<string> = new Set(
+const CODE_OPERATIONS: ReadonlySet<string> = new Set(
   'evaluate macroexpand load-file load-files load-source load-system run-tool debug-eval debug-fix debug-go test-plan test-run'.split(
     ' ',
   ),
@@ -57,8 +57,8 @@ export class Calls {
   readonly jobs = new Jobs();
   readonly #host: Host;
   readonly #times: Times;
-  readonly #queue = new Queue(PLACES);
-  readonly #lookers = new Queue(LOOKING_PLACES);
+  readonly #queue = new Queue(MAX_EVALUATIONS);
+  readonly #lookupQueue = new Queue(MAX_LOOKUPS);
   /** Runs one compilation at a time: each undoes its own definitions, and must not undo those of another. */
   readonly #compilations = new Queue(1);
 
@@ -75,8 +75,10 @@ export class Calls {
     options: CallOptions = {},
   ): Promise<Reply<Name>> {
     checkNoDeadlock(name);
-    const reply = await this.#within(name, args, options, (job) => this.#callAs(job, name, args, options));
-    await this.#host.replies?.(reply);
+    const reply = await this.#trackJob(name, args, options, (job) =>
+      this.#performQueued(job, name, args, options),
+    );
+    await this.#host.onReply?.(reply);
     return reply;
   }
 
@@ -86,10 +88,10 @@ export class Calls {
     name: Name,
     args: Operations[Name]['args'],
   ): Promise<Reply<Name>> {
-    return this.#within(name, args, {}, (job) => this.#perform(peer, job, name, args, {}));
+    return this.#trackJob(name, args, {}, (job) => this.#perform(peer, job, name, args, {}));
   }
 
-  async #within<Name extends keyof Operations>(
+  async #trackJob<Name extends keyof Operations>(
     name: Name,
     args: object,
     options: CallOptions,
@@ -100,7 +102,7 @@ export class Calls {
     // Sent first, so that the image works while the rest is done.
     const performed = perform(job);
     const stopFollowing = options.signal && job.follow(options.signal);
-    const stopTelling = options.onProgress && tellProgress(job, options.onProgress, this.#times.progress);
+    const stopTelling = options.onProgress && reportProgress(job, options.onProgress, this.#times.progress);
     let reply: Reply<Name> | undefined;
     try {
       reply = await performed;
@@ -108,11 +110,11 @@ export class Calls {
     } finally {
       stopFollowing?.();
       stopTelling?.();
-      this.jobs.end(job, reply ?? notBegun(job));
+      this.jobs.end(job, reply ?? notStartedReply(job));
     }
   }
 
-  async #callAs<Name extends keyof Operations>(
+  async #performQueued<Name extends keyof Operations>(
     job: Job,
     name: Name,
     args: Operations[Name]['args'],
@@ -120,10 +122,11 @@ export class Calls {
   ): Promise<Reply<Name>> {
     const caller = codeCaller();
     const queue = this.#queueOf(name, caller !== undefined);
-    if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job)))) return notBegun(job);
+    if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job))))
+      return notStartedReply(job);
     try {
       // Only time in a queue counts, not the delay by a busy server.
-      const waited = job.phase.kind === 'queued' && queue !== this.#lookers;
+      const waited = job.phase.kind === 'queued' && queue !== this.#lookupQueue;
       const waitedMs = waited ? job.milliseconds : undefined;
       const reply =
         caller === undefined
@@ -141,14 +144,14 @@ export class Calls {
     name: Name,
     args: Operations[Name]['args'],
     options: CallOptions,
-    again = false,
+    isRetry = false,
   ): Promise<Reply<Name>> {
     const peer = this.#host.current() ?? (await unlessAborted(this.#started(job), job.signal));
-    if (peer === undefined || job.signal.aborted) return notBegun(job);
-    this.#host.begins(peer);
+    if (peer === undefined || job.signal.aborted) return notStartedReply(job);
+    this.#host.beforeCall(peer);
     const reply = await this.#perform(peer, job, name, args, options);
-    if (reply.ending.kind !== 'lost') this.#host.ended(peer, reply);
-    return !again && isUntouched(reply) && !job.signal.aborted
+    if (reply.ending.kind !== 'lost') this.#host.afterCall(peer, reply);
+    return !isRetry && isUntouched(reply) && !job.signal.aborted
       ? this.#fromOutside(job, name, args, options, true)
       : reply;
   }
@@ -158,7 +161,7 @@ export class Calls {
     const onWait = (ahead: Ahead) => {
       job.phase = { kind: 'queued', ahead };
     };
-    return queue.take() || queue.enter(job.signal, onWait);
+    return queue.tryEnter() || queue.enter(job.signal, onWait);
   }
 
   /** Resolves with a peer that is ready for calls. JOB shows that it waits for one. */
@@ -176,7 +179,7 @@ export class Calls {
     if (COMPILATIONS.includes(name)) return withinCompilation() ? undefined : this.#compilations;
     // Calls by code run within a call that has a place. Calls by threads of the program are limited elsewhere.
     if (byCode) return undefined;
-    return RUNS_CODE.has(name) ? this.#queue : this.#lookers;
+    return CODE_OPERATIONS.has(name) ? this.#queue : this.#lookupQueue;
   }
 
   async #perform<Name extends keyof Operations>(
@@ -186,23 +189,24 @@ export class Calls {
     args: Operations[Name]['args'],
     options: CallOptions,
   ): Promise<Reply<Name>> {
-    const began = performance.now();
+    const startedAt = performance.now();
     const { continues } = options;
-    const own = await this.#host.watch(peer, name, args);
-    const continued = continues && (await this.#host.watch(peer, continues.name, continues.args));
+    const onAnswer = await this.#host.watch(peer, name, args);
+    const onContinuedAnswer = continues && (await this.#host.watch(peer, continues.name, continues.args));
     const { id, answer } = peer.request(name, args);
     job.phase = { kind: 'running', peer, id };
     const stopWatching = this.#watch(peer, id, job, options.limitMs);
-    const told = await answer;
+    const received = await answer;
     stopWatching();
-    const afterMs = performance.now() - began;
-    const ending = endingAfter(told.ending, afterMs);
-    const { output, background, data } = told;
+    const afterMs = performance.now() - startedAt;
+    const ending = endingAfter(received.ending, afterMs);
+    const { output, background, data } = received;
     if (background) this.#host.notify({ kind: 'background', output: background });
     if (options.signal?.aborted && codeCaller() === undefined)
       this.#host.notify({ kind: 'cancelled', ending, afterMs, output });
-    const answered = continues === undefined || (continues.ifLeft && !('left' in data)) ? own : continued;
-    answered?.(id, told);
+    const callback =
+      continues === undefined || (continues.ifLeft && !('left' in data)) ? onAnswer : onContinuedAnswer;
+    callback?.(id, received);
     return { ending, ...(output && { output }), data };
   }
 
@@ -225,7 +229,7 @@ function isUntouched({ ending }: Reply<keyof Operations>): boolean {
 }
 
 /** Returns the reply to the call of JOB, which was ended before it reached the image. */
-function notBegun<Name extends keyof Operations>({ reason, milliseconds }: Job): Reply<Name> {
+function notStartedReply<Name extends keyof Operations>({ reason, milliseconds }: Job): Reply<Name> {
   return {
     ending: { kind: 'interrupted', reason, frames: [], afterMs: milliseconds, notBegun: true },
     data: {},
@@ -238,10 +242,10 @@ async function unlessAborted<Value>(promise: Promise<Value>, signal: EndSignal):
     promise.catch(() => {});
     return undefined;
   }
-  let leave = () => {};
+  let onAbort = () => {};
   const aborted = new Promise<undefined>((resolve) => {
-    leave = () => resolve(undefined);
-    signal.addEventListener('abort', leave, { once: true });
+    onAbort = () => resolve(undefined);
+    signal.addEventListener('abort', onAbort, { once: true });
   });
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', leave));
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
 }

@@ -8,21 +8,21 @@ import type { Operations } from '../wire/operations.ts';
 const LIMIT = 100;
 
 /** A call that an error stopped. FINISH turns its later reply into the answer that the call would have given. */
-export interface HeldCall<Told> {
+export interface HeldCall<Rendered> {
   name: keyof Operations;
   args: object;
-  finish: (reply: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object }) => Told;
+  finish: (reply: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object }) => Rendered;
   /** Frees the resources of the call, which has ended. */
   release: () => void;
 }
 
-export class HeldCalls<Told> {
+export class HeldCalls<Rendered> {
   /** Seconds for which an error is held after each use. */
   readonly seconds: number;
-  readonly #calls = new Map<number, HeldCall<Told>>();
+  readonly #calls = new Map<number, HeldCall<Rendered>>();
   /** The highest number of a reported error, and of an error that was lost with its image. */
-  #told = 0;
-  #lost = 0;
+  #highestReported = 0;
+  #highestLost = 0;
 
   constructor(seconds: number) {
     this.seconds = seconds;
@@ -33,10 +33,10 @@ export class HeldCalls<Told> {
     held: HeldError,
     name: Name,
     args: Operations[Name]['args'],
-    finish: (reply: Reply<Name>) => Told,
+    finish: (reply: Reply<Name>) => Rendered,
     release = () => {},
   ): void {
-    this.seen(held.error);
+    this.recordNumber(held.error);
     // The cast is safe: the later reply is of the operation NAME.
     this.#calls.set(held.error, { name, args, finish: (reply) => finish(reply as Reply<Name>), release });
     const [oldest] = this.#calls;
@@ -48,30 +48,30 @@ export class HeldCalls<Told> {
 
   /** Remembers that the call which the error NUMBER had stopped was stopped again, by the error HELD. */
   keepAgain(held: HeldError, number: number): void {
-    this.seen(held.error);
+    this.recordNumber(held.error);
     const call = this.#calls.get(number);
     if (call !== undefined) this.#calls.set(held.error, call);
   }
 
   /** Records that an error has this NUMBER. */
-  seen(number: number): void {
-    this.#told = Math.max(this.#told, number);
+  recordNumber(number: number): void {
+    this.#highestReported = Math.max(this.#highestReported, number);
   }
 
   /** Forgets all calls: their image is lost. */
   clear(): void {
     for (const { release } of this.#calls.values()) release();
     this.#calls.clear();
-    this.#lost = this.#told;
+    this.#highestLost = this.#highestReported;
   }
 
   /** The number of the last error that was lost with its image. Errors that are held later have higher numbers. */
-  get lost(): number {
-    return this.#lost;
+  get highestLost(): number {
+    return this.#highestLost;
   }
 
   /** Returns the call that the error NUMBER stopped; undefined for an error in a thread of the program. */
-  call(number: number): HeldCall<Told> | undefined {
+  call(number: number): HeldCall<Rendered> | undefined {
     return this.#calls.get(number);
   }
 }

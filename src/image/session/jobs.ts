@@ -25,7 +25,7 @@ export class Job {
   readonly operation: string;
   /** The job whose code made this call. */
   readonly parent: Job | undefined;
-  readonly began = performance.now();
+  readonly startedAt = performance.now();
   /** Aborts when the call is to end. */
   readonly signal = new OwnSignal();
   phase: Phase = { kind: 'starting' };
@@ -33,7 +33,7 @@ export class Job {
   stopping: { reason: Reason; at: number } | undefined;
   readonly #args: object;
   #end: JobEnd | undefined;
-  readonly #waiting: ((end: JobEnd) => void)[] = [];
+  readonly #waiters: ((end: JobEnd) => void)[] = [];
 
   constructor(number: number, operation: string, args: object, parent: Job | undefined) {
     this.number = number;
@@ -49,7 +49,7 @@ export class Job {
 
   /** Milliseconds since the call began. */
   get milliseconds(): number {
-    return performance.now() - this.began;
+    return performance.now() - this.startedAt;
   }
 
   /** Why the call is to end, once its signal has aborted. */
@@ -61,7 +61,7 @@ export class Job {
   get ended(): Promise<JobEnd> {
     const end = this.#end;
     return new Promise((resolve) => {
-      if (end === undefined) this.#waiting.push(resolve);
+      if (end === undefined) this.#waiters.push(resolve);
       else resolve(end);
     });
   }
@@ -82,7 +82,7 @@ export class Job {
   /** Records how the call ended. */
   end(end: JobEnd): void {
     this.#end = end;
-    for (const resolve of this.#waiting) resolve(end);
+    for (const resolve of this.#waiters) resolve(end);
   }
 }
 
@@ -102,12 +102,12 @@ function subjectOf(args: object): string {
 /** All jobs of an image. */
 export class Jobs {
   readonly #jobs = new Map<number, Job>();
-  #last = 0;
+  #lastNumber = 0;
 
   /** Creates a job of OPERATION with ARGS. */
   begin(operation: string, args: object): Job {
-    this.#last += 1;
-    const job = new Job(this.#last, operation, args, this.caller());
+    this.#lastNumber += 1;
+    const job = new Job(this.#lastNumber, operation, args, this.caller());
     this.#jobs.set(job.number, job);
     return job;
   }
@@ -124,8 +124,8 @@ export class Jobs {
   }
 
   /** True when there is or was a job of this NUMBER. */
-  wasThere(number: number): boolean {
-    return number >= 1 && number <= this.#last;
+  hasExisted(number: number): boolean {
+    return number >= 1 && number <= this.#lastNumber;
   }
 
   /** Returns the job whose code requested the current operation, if one did. */
@@ -142,7 +142,7 @@ export class Jobs {
     const jobs = this.list();
     for (const job of jobs) job.interrupt('ending');
     if (jobs.length === 0) return;
-    const late = new Promise((resolve) => setTimeout(resolve, ms).unref());
-    await Promise.race([Promise.all(jobs.map(({ ended }) => ended)), late]);
+    const timeout = new Promise((resolve) => setTimeout(resolve, ms).unref());
+    await Promise.race([Promise.all(jobs.map(({ ended }) => ended)), timeout]);
   }
 }

@@ -23,21 +23,21 @@ export type CallNotice =
 const LIMIT = 20;
 
 export class Notices<Notice extends object> {
-  readonly #kept: Notice[] = [];
-  #forgotten = 0;
+  readonly #notices: Notice[] = [];
+  #dropped = 0;
 
   /** Keeps NOTICE until it is taken. */
   add(notice: Notice): void {
-    this.#kept.push(notice);
-    if (this.#kept.length <= LIMIT) return;
-    this.#kept.shift();
-    this.#forgotten += 1;
+    this.#notices.push(notice);
+    if (this.#notices.length <= LIMIT) return;
+    this.#notices.shift();
+    this.#dropped += 1;
   }
 
   /** Returns the kept notices, oldest first, and forgets them. */
   take(): (Notice | CallNotice)[] {
-    const count = this.#forgotten;
-    this.#forgotten = 0;
-    return [...(count === 0 ? [] : [{ kind: 'forgotten', count } as const]), ...this.#kept.splice(0)];
+    const count = this.#dropped;
+    this.#dropped = 0;
+    return [...(count === 0 ? [] : [{ kind: 'forgotten', count } as const]), ...this.#notices.splice(0)];
   }
 }

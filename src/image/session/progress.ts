@@ -8,34 +8,35 @@ import type { Job } from './jobs.ts';
 
 /** Calls REPORT every EVERY_MS milliseconds with the progress of JOB, until the returned function is called. An image
  *  that has not answered yet is not asked again: the report then says for how long it has been silent. */
-export function tellProgress(
+export function reportProgress(
   job: Job,
   report: (progress: Progress) => void,
   everyMs: number = TIMES.progress,
 ): () => void {
-  let told: JobProgress = {};
-  let askedAt: number | undefined;
+  let lastProgress: JobProgress = {};
+  let requestedAt: number | undefined;
   let ended = false;
-  const tell = (more: Partial<Progress>) => {
+  const send = (more: Partial<Progress>) => {
     if (!ended) report({ milliseconds: job.milliseconds, ...more });
   };
-  const look = () => {
+  const poll = () => {
     const { phase } = job;
-    if (phase.kind === 'queued') return tell({ waiting: phase.ahead() });
+    if (phase.kind === 'queued') return send({ waiting: phase.ahead() });
     if (phase.kind === 'starting') {
       const building = phase.building?.();
       const waiting = phase.compiling?.() ? 'compiler' : 'start';
-      return tell({ waiting, ...(building !== undefined && { building }) });
+      return send({ waiting, ...(building !== undefined && { building }) });
     }
-    if (askedAt !== undefined) return tell({ ...told, silentMs: performance.now() - askedAt });
-    askedAt = performance.now();
+    if (requestedAt !== undefined)
+      return send({ ...lastProgress, silentMs: performance.now() - requestedAt });
+    requestedAt = performance.now();
     void phase.peer.request('progress', { job: phase.id }).answer.then(({ data }) => {
-      askedAt = undefined;
-      told = readJobProgress(data.value) ?? told;
-      tell(told);
+      requestedAt = undefined;
+      lastProgress = readJobProgress(data.value) ?? lastProgress;
+      send(lastProgress);
     });
   };
-  const timer = setInterval(look, everyMs);
+  const timer = setInterval(poll, everyMs);
   return () => {
     ended = true;
     clearInterval(timer);

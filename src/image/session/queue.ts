@@ -20,7 +20,7 @@ export class Queue {
   }
 
   /** Takes a place if one is free, and returns whether one was. */
-  take(): boolean {
+  tryEnter(): boolean {
     if (this.#free === 0) return false;
     this.#free--;
     return true;
@@ -30,7 +30,7 @@ export class Queue {
    *  once. Throws a CallError when too many calls wait already. */
   async enter(signal: EndSignal | undefined, onWait: (ahead: Ahead) => void): Promise<boolean> {
     if (signal?.aborted) return false;
-    if (this.take()) return true;
+    if (this.tryEnter()) return true;
     if (this.#waiting.length >= WAITING_LIMIT) {
       throw new CallError(
         `${WAITING_LIMIT} calls wait already until others have ended, so this one was not taken and nothing was done. Call again when some have been answered.`,

@@ -7,7 +7,7 @@ import type { AgentJob, AgentStatus } from '../wire/operations.ts';
 import type { Pulse, TimedStatus } from '../wire/pulse.ts';
 import { TIMES } from '../wire/times.ts';
 import type { Job, Jobs } from './jobs.ts';
-import type { Probe } from './probing.ts';
+import type { ProbeResult } from './probing.ts';
 
 /** State of a call that is running or waiting. Facts from the agent are absent when it did not answer in time. */
 export interface JobStatus extends Partial<Omit<AgentJob, 'id'>> {
@@ -44,8 +44,8 @@ export interface ImageStatus {
   silentMs?: number;
   frozenMs?: number;
   /** The agent's last status, and its age. */
-  said?: AgentStatus;
-  saidMsAgo?: number;
+  agentStatus?: AgentStatus;
+  agentStatusMsAgo?: number;
   /** Why the image could not be started, or how it was lost. */
   why?: string;
   /** Progress of a rebuild, as a phrase. */
@@ -85,7 +85,7 @@ export interface Life {
 /** The images that were lost. */
 export interface Losses {
   /** How images were lost, for the losses that are not reported yet. */
-  readonly untold: readonly string[];
+  readonly unreported: readonly string[];
   /** Progress of the running rebuild, as a phrase. */
   readonly progress?: string | undefined;
 }
@@ -97,22 +97,23 @@ export async function imageStatus(
   losses: Losses,
   jobs: Jobs,
   answerMs: number = TIMES.status,
-  probe?: Probe,
+  probe?: ProbeResult,
 ): Promise<ImageStatus> {
   const denied = life.denied?.();
   denied?.();
-  const { lastStatus: said, silentMs = 0 } = (life.running && (await life.pulse?.status(answerMs))) || {};
+  const { lastStatus, silentMs = 0 } = (life.running && (await life.pulse?.status(answerMs))) || {};
   const { running, outside, frozenMs, corrupted, hello, plainBecause = [] } = life;
-  const { untold, progress } = losses;
+  const { unreported, progress } = losses;
   const state = stateOf(life, losses, jobs, silentMs);
-  const why = untold.length > 0 ? untold.join('; then ') : life.failure;
+  const why = unreported.length > 0 ? unreported.join('; then ') : life.failure;
   return {
     state,
-    jobs: jobs.list().map((job) => jobStatus(job, said)),
+    jobs: jobs.list().map((job) => jobStatus(job, lastStatus)),
     serverRss: process.memoryUsage.rss(),
     ...(outside && { outside: { ...outside, ...(silentMs > 0 && denied?.() && { starved: true }) } }),
     ...(state === 'not reacting' && { silentMs, ...(frozenMs !== undefined && { frozenMs }) }),
-    ...(running && said && { said: said.status, saidMsAgo: performance.now() - said.at }),
+    ...(running &&
+      lastStatus && { agentStatus: lastStatus.status, agentStatusMsAgo: performance.now() - lastStatus.at }),
     ...((!running || state === 'rebuilding') && why !== undefined && { why }),
     ...(probe && { probe: { works: probe.works, msAgo: performance.now() - probe.at } }),
     ...(running && corrupted !== undefined && { corrupted }),
@@ -122,17 +123,22 @@ export async function imageStatus(
   };
 }
 
-function stateOf({ running, prepared }: Life, { untold }: Losses, jobs: Jobs, silentMs: number): ImageState {
-  if (!running) return untold.length > 0 ? 'lost' : 'not started';
+function stateOf(
+  { running, prepared }: Life,
+  { unreported }: Losses,
+  jobs: Jobs,
+  silentMs: number,
+): ImageState {
+  if (!running) return unreported.length > 0 ? 'lost' : 'not started';
   if (silentMs > 0) return 'not reacting';
-  if (!prepared) return untold.length > 0 ? 'rebuilding' : 'starting';
+  if (!prepared) return unreported.length > 0 ? 'rebuilding' : 'starting';
   return jobs.list().length > 0 ? 'busy' : 'ready';
 }
 
-function jobStatus(job: Job, said: TimedStatus | undefined): JobStatus {
+function jobStatus(job: Job, lastStatus: TimedStatus | undefined): JobStatus {
   const { number, operation, subject, phase, milliseconds, parent, stopping } = job;
-  const { id: _, ...told } =
-    (phase.kind === 'running' && said?.status.jobs?.find(({ id }) => id === phase.id)) || {};
+  const { id: _, ...agentFacts } =
+    (phase.kind === 'running' && lastStatus?.status.jobs?.find(({ id }) => id === phase.id)) || {};
   return {
     number,
     operation,
@@ -142,6 +148,6 @@ function jobStatus(job: Job, said: TimedStatus | undefined): JobStatus {
     ...(phase.kind === 'queued' && { ahead: phase.ahead().waiting }),
     ...(parent && { parent: parent.number }),
     ...(stopping && { stopping: { reason: stopping.reason, milliseconds: performance.now() - stopping.at } }),
-    ...told,
+    ...agentFacts,
   };
 }

@@ -62,7 +62,7 @@ class Steps {
   #clock = 0;
   /** Steps with the clock time at which each is due, next first. */
   readonly #plan: { at: number; step: () => void }[] = [];
-  /** How many polls in a row found the image hanging, counted from #ask on; undefined before #ask. */
+  /** How many polls in a row found the image hanging, counted from #askToReact on; undefined before #askToReact. */
   #hangingPolls: number | undefined;
   #started = false;
   #stopped = false;

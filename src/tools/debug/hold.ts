@@ -56,8 +56,8 @@ export function errorOptions(
 }
 
 /** Returns the highest number of a lost error, so that the image does not use such numbers again. */
-export function heldAbove({ lost }: Holds): { heldAbove?: number } {
-  return lost > 0 ? { heldAbove: lost } : {};
+export function heldAbove({ highestLost }: Holds): { heldAbove?: number } {
+  return highestLost > 0 ? { heldAbove: highestLost } : {};
 }
 
 /** Returns lines on the restarts taken, and on an error that could not be held. */

@@ -14,7 +14,7 @@ import { heldAbove } from './hold.ts';
 /** Returns the list of the errors that the image holds. */
 export async function listHeld({ image, holds, context }: DebugDependencies): Promise<Result> {
   const { held = [] } = foundValue(await image.call('debug-list', {}, callOptions(context)));
-  for (const { error } of held) holds.seen(error);
+  for (const { error } of held) holds.recordNumber(error);
   if (held.length === 0) {
     return { data: { held }, text: 'No error is held. Calls with on_error: "hold" hold theirs.' };
   }

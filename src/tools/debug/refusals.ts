@@ -28,8 +28,8 @@ function refusalText({ error, holds, fixed = false }: Held, value: DebugValue): 
   const { noFrame, frames = 0, noRestart, frame, why, restart, takes } = value;
   const stillHeldNote = `Nothing ${fixed ? 'else ' : ''}was done; error ${error} is still held.`;
   if (value.gone || value.busy) {
-    const lostReason = error <= holds.lost && 'it was lost with its image';
-    return goneText(error, lostReason ? { ...value, why: lostReason } : value);
+    const lost = error <= holds.highestLost && 'it was lost with its image';
+    return goneText(error, lost ? { ...value, why: lost } : value);
   }
   if (noFrame !== undefined) {
     const available = frames === 0 ? 'it has none that is told' : `it has the frames 0 to ${frames - 1}`;

@@ -61,8 +61,8 @@ const megabytes = (octets: number) => `${Math.round(octets / MEGABYTE)} MB`;
 const seconds = (milliseconds: number) => Math.round(milliseconds / 100) / 10;
 
 /** Returns STATUS as data: octets and seconds; unknown values are absent. */
-function statusData({ said, ...status }: ImageStatus, lastLoss: string | undefined): object {
-  const { state, outside, why, building, silentMs, saidMsAgo, serverRss } = status;
+function statusData({ agentStatus, ...status }: ImageStatus, lastLoss: string | undefined): object {
+  const { state, outside, why, building, silentMs, agentStatusMsAgo, serverRss } = status;
   const data = {
     state,
     pid: outside?.pid,
@@ -77,18 +77,22 @@ function statusData({ said, ...status }: ImageStatus, lastLoss: string | undefin
     lastLoss,
     uptime: outside && seconds(outside.uptimeMs),
     silent: silentMs && seconds(silentMs),
-    version: said?.version,
-    package: said?.package,
+    version: agentStatus?.version,
+    package: agentStatus?.package,
     memory: {
-      heapUsed: said?.heapUsed,
-      heapSize: said?.heapSize,
-      collecting: said && said.collectedMilliseconds / 1000,
+      heapUsed: agentStatus?.heapUsed,
+      heapSize: agentStatus?.heapSize,
+      collecting: agentStatus && agentStatus.collectedMilliseconds / 1000,
       imageRss: outside?.residentOctets,
       serverRss,
     },
-    threads: said && { count: said.threads, program: said.programThreads, names: said.threadNames ?? [] },
-    libraries: said?.libraries,
-    saidAgo: saidMsAgo && seconds(saidMsAgo),
+    threads: agentStatus && {
+      count: agentStatus.threads,
+      program: agentStatus.programThreads,
+      names: agentStatus.threadNames ?? [],
+    },
+    libraries: agentStatus?.libraries,
+    saidAgo: agentStatusMsAgo && seconds(agentStatusMsAgo),
     jobs: status.jobs.map(jobData),
   };
   return JSON.parse(JSON.stringify(data)) as object;
@@ -184,10 +188,10 @@ function countsText(jobs: JobStatus[]): string {
   return [runs, waits].filter(Boolean).join(', ');
 }
 
-function imageLine({ said, outside }: ImageStatus): string | false {
-  if (outside === undefined && said === undefined) return false;
-  const version = said === undefined ? 'SBCL' : `SBCL ${said.version}`;
-  const inPackage = said === undefined ? '' : `; current package ${said.package}`;
+function imageLine({ agentStatus, outside }: ImageStatus): string | false {
+  if (outside === undefined && agentStatus === undefined) return false;
+  const version = agentStatus === undefined ? 'SBCL' : `SBCL ${agentStatus.version}`;
+  const inPackage = agentStatus === undefined ? '' : `; current package ${agentStatus.package}`;
   const process = outside === undefined ? '' : `, pid ${outside.pid}, up ${uptimeText(outside.uptimeMs)}`;
   return `${version}${process}${inPackage}`;
 }
@@ -201,28 +205,31 @@ function uptimeText(milliseconds: number): string {
 /** Memory data of the agent older than this is marked with its age. */
 const STALE_MS = 500;
 
-function memoryLine({ said, saidMsAgo = 0, outside, serverRss }: ImageStatus): string {
+function memoryLine({ agentStatus, agentStatusMsAgo = 0, outside, serverRss }: ImageStatus): string {
   const parts = [
-    said && `heap ${megabytes(said.heapUsed)} of ${megabytes(said.heapSize)}`,
-    said && `garbage collections took ${secondsText(said.collectedMilliseconds)}`,
+    agentStatus && `heap ${megabytes(agentStatus.heapUsed)} of ${megabytes(agentStatus.heapSize)}`,
+    agentStatus && `garbage collections took ${secondsText(agentStatus.collectedMilliseconds)}`,
     outside?.residentOctets !== undefined && `image ${megabytes(outside.residentOctets)} resident`,
     `server ${megabytes(serverRss)} resident`,
   ];
-  const old = said && saidMsAgo > STALE_MS ? ` (heap and collections ${secondsText(saidMsAgo)} ago)` : '';
+  const old =
+    agentStatus && agentStatusMsAgo > OLD_MS
+      ? ` (heap and collections ${secondsText(agentStatusMsAgo)} ago)`
+      : '';
   return `Memory: ${parts.filter(Boolean).join('; ')}${old}`;
 }
 
-function threadsLine({ said }: ImageStatus): string | false {
-  if (said === undefined) return false;
-  const { threads, programThreads, threadNames = [] } = said;
+function threadsLine({ agentStatus }: ImageStatus): string | false {
+  if (agentStatus === undefined) return false;
+  const { threads, programThreads, threadNames = [] } = agentStatus;
   const names = threadNames.map((name) => JSON.stringify(name)).join(', ');
   const more = programThreads > threadNames.length ? ', ...' : '';
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
 }
 
-function librariesLine({ said }: ImageStatus): string | false {
-  if (said?.libraries === undefined) return false;
-  const { name, file, loaded, failure } = said.libraries;
+function librariesLine({ agentStatus }: ImageStatus): string | false {
+  if (agentStatus?.libraries === undefined) return false;
+  const { name, file, loaded, failure } = agentStatus.libraries;
   if (failure !== undefined) return `Libraries: ${failure}`;
   return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;
 }

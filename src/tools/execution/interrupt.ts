@@ -96,7 +96,7 @@ function jobNumbered(jobs: Jobs, number: number, own: Job[], choices: Job[]): Jo
     );
   }
   if (job !== undefined) return job;
-  const missing = jobs.wasThere(number) ? `Call ${number} has ended already` : `There is no call ${number}`;
+  const gone = jobs.hasExisted(number) ? `Call ${number} has ended already` : `There is no call ${number}`;
   throw new CallError(
     choices.length === 0
       ? `${missing}, and no other is under way; nothing was interrupted.`
