@@ -18,7 +18,7 @@ export interface LoadedBundle {
   /** The bundle's exports. */
   exports: unknown;
   /** Stores V8's current code cache for the next start, unless it is already stored. Never throws. */
-  storeCache: () => void;
+  store: () => void;
 }
 
 /** Returns the content of FILE if only this user can have written it: it is code that will run. */
@@ -70,11 +70,11 @@ export function loadBundle(file: string, identity: string, folder: string): Load
   const module: { exports: unknown } = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(file), module, file, dirname(file));
   let isStored = cachedData !== undefined && script.cachedDataRejected !== true;
-  const storeCache = () => {
+  const store = () => {
     if (isStored) return;
     isStored = true;
     storeCode(cache, script.createCachedData());
     removeLeftovers(folder, CACHE_FILE, [basename(cache)]);
   };
-  return { exports: module.exports, storeCache };
+  return { exports: module.exports, store };
 }

@@ -21,12 +21,8 @@ export async function start(): Promise<string | undefined> {
     await beforeExit();
     return messageOf(error);
   }
-  const { exports, storeCache } = loadBundle(
-    join(import.meta.dirname, 'program.cjs'),
-    BUNDLE_IDENTITY,
-    cache,
-  );
+  const { exports, store } = loadBundle(join(import.meta.dirname, 'program.cjs'), BUNDLE_IDENTITY, cache);
   const program = exports as { runProgram: typeof runProgram };
-  await program.runProgram({ onWarm: storeCache });
+  await program.runProgram({ onWarm: store });
   return undefined;
 }

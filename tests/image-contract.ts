@@ -217,7 +217,7 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
     const { state, jobs } = await image.status();
     expect([state, jobs.map(({ phase }) => phase)]).toEqual(['busy', ['running', 'running']]);
     // The thread of a call that was answered ends a little later.
-    const inImage = async () => (await image.status()).agentStatus?.jobs?.length === 2;
+    const inImage = async () => (await image.status()).agent?.jobs?.length === 2;
     await until('both in the image', 10_000, inImage);
     stop.abort();
     for (const { ending } of await Promise.all(replies)) expect(ending.kind).toBe('interrupted');
@@ -225,9 +225,9 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
   });
 
   test('the status of an idle image tells its version, package and heap', async () => {
-    const { state, agentStatus, jobs } = await image.status();
-    expect([state, jobs, agentStatus?.package]).toEqual(['ready', [], 'COMMON-LISP-USER']);
-    expect(agentStatus?.heapUsed).toBeLessThan(agentStatus?.heapSize ?? 0);
+    const { state, agent, jobs } = await image.status();
+    expect([state, jobs, agent?.package]).toEqual(['ready', [], 'COMMON-LISP-USER']);
+    expect(agent?.heapUsed).toBeLessThan(agent?.heapSize ?? 0);
     expect(image.running).toBe(true);
   });
 }

@@ -192,14 +192,8 @@ export class Executor {
       } catch {} // Nobody awaits this. The next call fails if it cannot be recorded.
     };
     const timeoutText = unansweredText(about, true);
-    const question = {
-      tool,
-      args,
-      preview,
-      allowsSession: this.#canHoldForSession(preview),
-      recordRefusal,
-      timeoutText,
-    };
+    const allowsSession = this.#canHoldForSession(preview);
+    const question = { tool, args, preview, allowsSession, recordRefusal, timeoutText };
     return {
       ...(context.canAsk === false ? this.#refuse(call, 'cannot ask', refusal) : failure(refusal)),
       question,

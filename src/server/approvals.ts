@@ -172,12 +172,12 @@ export class Approvals {
     if (action === 'cancel') return { kind: 'unanswered' };
     if (action !== 'accept') return { kind: 'denied' };
     const { fingerprint } = question.preview;
-    const changedArguments = typeof changed === 'string' && changed.trim() !== '' ? changed : undefined;
+    const changes = typeof changed === 'string' && changed.trim() !== '' ? changed : undefined;
     if (decision === DENY) return { kind: 'denied' };
-    if (question.awaitsArguments ? changedArguments === undefined : !decisions.includes(decision))
+    if (question.awaitsArguments ? changes === undefined : !decisions.includes(decision))
       return { kind: 'unanswered' };
     // The first form does not ask for arguments, but a human who gives some has not approved the original ones.
-    if (changedArguments !== undefined) return modifiedVerdict(changedArguments, fingerprint);
+    if (changes !== undefined) return modifiedVerdict(changes, fingerprint);
     if (decision !== CHANGE) {
       return { kind: 'approved', fingerprint, session: decision === APPROVE_FOR_SESSION };
     }

@@ -1,13 +1,6 @@
 // Renders the loss of an image: what was rebuilt, what was not and why, and what is gone.
 
-import type {
-  Beginnings,
-  Cause,
-  ImageContents,
-  LossReport,
-  Rebuilt,
-  Remark,
-} from '../image/recovery/report.ts';
+import type { Beginnings, Cause, Contents, LossReport, Rebuilt, Remark } from '../image/recovery/report.ts';
 import type { Ending } from '../image/wire/endings.ts';
 import { TIMES } from '../image/wire/times.ts';
 import { counted, fewOf } from '../kernel/reply.ts';
@@ -18,7 +11,7 @@ const LINES = 5;
 const NAMES = 10;
 
 /** Sections on forms of the lost image, one line per form: title, and the forms listed. */
-const HELD: readonly [title: string, of: (held: ImageContents) => Beginnings][] = [
+const HELD: readonly [title: string, of: (held: Contents) => Beginnings][] = [
   ['Built again from other values, because these used variables that had been set', (held) => held.differing],
   ['Left out on purpose, because they changed the Lisp system itself', ({ damages }) => damages],
   ['Not run again, because they did not end well', ({ unfinished }) => unfinished],
@@ -72,7 +65,7 @@ function barrenText({ barren = 0 }: LossReport): string {
 }
 
 /** Returns what was lost with an image that is not rebuilt. */
-function lostText({ evaluations, systems, files, tools }: ImageContents): string {
+function lostText({ evaluations, systems, files, tools }: Contents): string {
   const made = 'made (definitions, values, packages, the current package)';
   const parts = [
     evaluations > 0 && `everything that ${counted(evaluations, 'evaluation')} ${made}`,
@@ -161,13 +154,13 @@ function endedText(ending: Ending): string {
 }
 
 /** Returns the line on tools that are gone: their registration was not in the journal. */
-function toolsText({ tools }: ImageContents, rebuilt: Rebuilt | undefined): string {
+function toolsText({ tools }: Contents, rebuilt: Rebuilt | undefined): string {
   const gone = tools.filter((name) => !rebuilt?.tools.includes(name));
   if (gone.length === 0) return '';
   return `Gone: ${counted(gone.length, 'tool')} (${fewOf(gone, NAMES)}). Register what you need again.`;
 }
 
-function goneText({ notRun, variables }: ImageContents): string {
+function goneText({ notRun, variables }: Contents): string {
   if (notRun === 0 && variables.length === 0) return '';
   const forms = `${counted(notRun, 'form')} in which no definition was seen`;
   const they = notRun === 1 ? 'it' : 'they';

@@ -29,11 +29,11 @@ beforeEach(() => {
 afterAll(() => folder.remove());
 
 /** Loads a bundle of SOURCE and calls what it exports; returns the length that this gives and how to keep its code. */
-function load(source = SOURCE): { length: number; storeCache: () => void } {
+function load(source = SOURCE): { length: number; store: () => void } {
   writeFileSync(bundle, source);
   const identity = createHash('sha256').update(source).digest('hex');
-  const { exports, storeCache } = loadBundle(bundle, identity, cache);
-  return { length: (exports as { answer: () => number }).answer(), storeCache };
+  const { exports, store } = loadBundle(bundle, identity, cache);
+  return { length: (exports as { answer: () => number }).answer(), store };
 }
 
 /** Returns the files of the cache. */
@@ -43,7 +43,7 @@ function kept(): string[] {
 
 /** Keeps the code of SOURCE and returns its file. */
 function keepOnce(): string {
-  load().storeCache();
+  load().store();
   const [file = ''] = kept();
   return file;
 }
@@ -51,9 +51,9 @@ function keepOnce(): string {
 /** Returns whether the next start takes the code in FILE: it has nothing to keep then. */
 function isTaken(file: string): boolean {
   const before = statSync(file).ino;
-  const { length, storeCache } = load();
+  const { length, store } = load();
   expect(length).toBe(3000);
-  storeCache();
+  store();
   expect(kept()).toEqual([file]);
   return statSync(file).ino === before;
 }
@@ -66,9 +66,9 @@ test('what is kept is for this user alone, and the next start takes it', () => {
 
 test('another bundle, also of the same length, has code of its own', () => {
   const file = keepOnce();
-  const { length, storeCache } = load(SOURCE.replace('.length', '.indexOf').replace('();', "('y');"));
+  const { length, store } = load(SOURCE.replace('.length', '.indexOf').replace('();', "('y');"));
   expect(length).not.toBe(3000);
-  storeCache();
+  store();
   expect(kept()).toHaveLength(2);
   expect(isTakenBeside(file)).toBe(true);
 });
@@ -76,7 +76,7 @@ test('another bundle, also of the same length, has code of its own', () => {
 /** As isTaken, where there are others. */
 function isTakenBeside(file: string): boolean {
   const before = statSync(file).ino;
-  load().storeCache();
+  load().store();
   return statSync(file).ino === before;
 }
 
@@ -109,14 +109,14 @@ test('code of other versions that was not used for 30 days goes when new code is
   for (const name of [old, recent]) writeFileSync(join(cache, name), '');
   utimesSync(join(cache, old), 1_700_000_000, 1_700_000_000);
   rmSync(file);
-  load().storeCache();
+  load().store();
   expect(readdirSync(cache).sort()).toEqual([basename(file), recent].sort());
 });
 
 test('where nothing can be kept nothing is', () => {
   writeFileSync(cache, 'a file');
-  const { length, storeCache } = load();
-  storeCache();
+  const { length, store } = load();
+  store();
   expect(length).toBe(3000);
   expect(readFileSync(cache, 'utf8')).toBe('a file');
 });
@@ -125,8 +125,8 @@ test.each(['/proc/x', '/proc/1/cache', '/dev/null/cache', '/sys/kernel/cache'])(
   'a folder that cannot be made, %s, is no obstacle',
   (path) => {
     cache = path;
-    const { length, storeCache } = load();
-    storeCache();
+    const { length, store } = load();
+    store();
     expect(length).toBe(3000);
     expect(existsSync(path)).toBe(false);
   },

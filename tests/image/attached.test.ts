@@ -69,7 +69,7 @@ describe('besides', () => {
     await until('its start', 10_000, () => first.jobs.list()[0]?.phase.kind === 'running');
     first.close();
     expect((await left).ending).toEqual({ kind: 'lost', how: 'the server ended' });
-    const gone = async () => (await second.status()).agentStatus?.jobs === undefined;
+    const gone = async () => (await second.status()).agent?.jobs === undefined;
     await second.call('evaluate', { code: '1' });
     await until('its end', 10_000, gone);
     await second.end();

@@ -184,7 +184,10 @@ test('a silent image is asked each question once, and it is known since when it 
   const second = pulse.status(70);
   expect(asked.map(({ op }) => op)).toEqual(['ping', 'status']);
   asked[1]?.answer({ version: '2' });
-  expect(await second).toEqual({ said: { status: { version: '2' }, at: performance.now() }, silentMs: 0 });
+  expect(await second).toEqual({
+    lastStatus: { status: { version: '2' }, at: performance.now() },
+    silentMs: 0,
+  });
 });
 
 test.each([

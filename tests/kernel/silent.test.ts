@@ -51,6 +51,6 @@ test('what an image has said in time is read also when the server stood still me
   const asked = pulse.status(5);
   agent.postMessage({ version: '2' });
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
-  expect(await asked).toMatchObject({ said: { status: { version: '2' } }, silentMs: 0 });
+  expect(await asked).toMatchObject({ lastStatus: { status: { version: '2' } }, silentMs: 0 });
   agent.close();
 });

@@ -16,7 +16,7 @@ import {
   type SystemEntry,
   sizeOf,
 } from './entries.ts';
-import { addForm, addName, emptyContents, type ImageContents, type JournalNote } from './report.ts';
+import { addForm, addName, type Contents, emptyContents, type JournalNote } from './report.ts';
 
 /** The journal keeps at most this many entries, and this many characters. */
 const ENTRY_LIMIT = 20_000;
@@ -32,7 +32,7 @@ export class Journal {
   readonly #store: JournalStore | undefined;
   #entries: Entry[] = [];
   #characters = 0;
-  #contents: ImageContents = emptyContents();
+  #contents: Contents = emptyContents();
   /** For each running evaluation (by job id), how many of its forms the agent has reported. */
   readonly #reportedForms = new Map<number, number>();
   /** Labels of what has begun to build and not ended: of forms, by number, and of loads, by the label itself. */
@@ -63,7 +63,7 @@ export class Journal {
   }
 
   /** What the image holds now, for the report of its loss. */
-  get contents(): Readonly<ImageContents> {
+  get contents(): Readonly<Contents> {
     return this.#contents;
   }
 
@@ -73,7 +73,7 @@ export class Journal {
   }
 
   /** Returns what the lost image held, and resets it. The entries stay. */
-  takeContents(): ImageContents {
+  takeContents(): Contents {
     const contents = this.#contents;
     for (const what of this.#unfinished.values()) addForm(contents.unfinished, what);
     this.#unfinished.clear();

@@ -10,7 +10,7 @@ export interface Beginnings {
 }
 
 /** What an image holds, as a report of its loss lists it. */
-export interface ImageContents {
+export interface Contents {
   evaluations: number;
   /** Evaluated forms that did not build the image. */
   notRun: number;
@@ -85,7 +85,7 @@ export interface LossReport {
   time: string;
   /** How images were lost since the last report, as parts of a sentence. */
   how: string[];
-  held: ImageContents;
+  held: Contents;
   /** True when images are rebuilt here. */
   replay: boolean;
   /** Absent when there was nothing to rebuild. */
@@ -106,7 +106,7 @@ const NAME_KINDS = ['systems', 'files', 'tools', 'variables'] as const;
 const FORM_KINDS = ['damages', 'unfinished', 'differing'] as const;
 
 /** Returns what a new image holds. */
-export function emptyContents(): ImageContents {
+export function emptyContents(): Contents {
   const none = () => ({ count: 0, first: [] });
   return {
     evaluations: 0,
@@ -138,7 +138,7 @@ export function nothingBuilt(): Rebuilt {
 }
 
 /** Adds to CONTENTS what OTHER, the next image, held. */
-export function addContents(contents: ImageContents, other: ImageContents): void {
+export function addContents(contents: Contents, other: Contents): void {
   contents.evaluations += other.evaluations;
   contents.notRun += other.notRun;
   for (const kind of NAME_KINDS) for (const name of other[kind]) addName(contents[kind], name);

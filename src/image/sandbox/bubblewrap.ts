@@ -59,7 +59,7 @@ interface Trial {
 /** Runs the trial COMMAND and waits for it. Returns what keeps bubblewrap from working, or undefined when it works. */
 export function obstacleOf({ program, args, env }: Command): Obstacle | undefined {
   const { status, signal, stderr, error } = spawnSync(program, args, { ...TRIAL_OPTIONS, env });
-  return obstacleOfTrial({
+  return obstacleIn({
     code: status,
     message: stderr?.trim() || error?.message || exitText(signal ?? status),
   });
@@ -78,7 +78,7 @@ export async function obstacleAsync({ program, args, env }: Command): Promise<Ob
       }),
     );
   });
-  return obstacleOfTrial(trial);
+  return obstacleIn(trial);
 }
 
 const TRIAL_OPTIONS = { encoding: 'utf8', timeout: TRIAL_LIMIT_MS, killSignal: 'SIGKILL' } as const;
@@ -87,7 +87,7 @@ function exitText(how: NodeJS.Signals | number | null | undefined): string {
   return `it ended with ${how}`;
 }
 
-function obstacleOfTrial({ code, message }: Trial): Obstacle | undefined {
+function obstacleIn({ code, message }: Trial): Obstacle | undefined {
   if (code === 0) return undefined;
   return code === CANNOT_WRITE ? NOT_WRITABLE : failure(message);
 }

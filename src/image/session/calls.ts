@@ -75,9 +75,7 @@ export class Calls {
     options: CallOptions = {},
   ): Promise<Reply<Name>> {
     checkNoDeadlock(name);
-    const reply = await this.#trackJob(name, args, options, (job) =>
-      this.#performQueued(job, name, args, options),
-    );
+    const reply = await this.#track(name, args, options, (job) => this.#queued(job, name, args, options));
     await this.#host.onReply?.(reply);
     return reply;
   }
@@ -88,10 +86,10 @@ export class Calls {
     name: Name,
     args: Operations[Name]['args'],
   ): Promise<Reply<Name>> {
-    return this.#trackJob(name, args, {}, (job) => this.#perform(peer, job, name, args, {}));
+    return this.#track(name, args, {}, (job) => this.#perform(peer, job, name, args, {}));
   }
 
-  async #trackJob<Name extends keyof Operations>(
+  async #track<Name extends keyof Operations>(
     name: Name,
     args: object,
     options: CallOptions,
@@ -110,11 +108,11 @@ export class Calls {
     } finally {
       stopFollowing?.();
       stopTelling?.();
-      this.jobs.end(job, reply ?? notStartedReply(job));
+      this.jobs.end(job, reply ?? notStarted(job));
     }
   }
 
-  async #performQueued<Name extends keyof Operations>(
+  async #queued<Name extends keyof Operations>(
     job: Job,
     name: Name,
     args: Operations[Name]['args'],
@@ -123,7 +121,7 @@ export class Calls {
     const caller = codeCaller();
     const queue = this.#queueOf(name, caller !== undefined);
     if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job))))
-      return notStartedReply(job);
+      return notStarted(job);
     try {
       // Only time in a queue counts, not the delay by a busy server.
       const waited = job.phase.kind === 'queued' && queue !== this.#lookupQueue;
@@ -147,7 +145,7 @@ export class Calls {
     isRetry = false,
   ): Promise<Reply<Name>> {
     const peer = this.#host.current() ?? (await unlessAborted(this.#started(job), job.signal));
-    if (peer === undefined || job.signal.aborted) return notStartedReply(job);
+    if (peer === undefined || job.signal.aborted) return notStarted(job);
     this.#host.beforeCall(peer);
     const reply = await this.#perform(peer, job, name, args, options);
     if (reply.ending.kind !== 'lost') this.#host.afterCall(peer, reply);
@@ -192,7 +190,7 @@ export class Calls {
     const startedAt = performance.now();
     const { continues } = options;
     const onAnswer = await this.#host.watch(peer, name, args);
-    const onContinuedAnswer = continues && (await this.#host.watch(peer, continues.name, continues.args));
+    const onContinued = continues && (await this.#host.watch(peer, continues.name, continues.args));
     const { id, answer } = peer.request(name, args);
     job.phase = { kind: 'running', peer, id };
     const stopWatching = this.#watch(peer, id, job, options.limitMs);
@@ -205,7 +203,7 @@ export class Calls {
     if (options.signal?.aborted && codeCaller() === undefined)
       this.#host.notify({ kind: 'cancelled', ending, afterMs, output });
     const callback =
-      continues === undefined || (continues.ifLeft && !('left' in data)) ? onAnswer : onContinuedAnswer;
+      continues === undefined || (continues.ifLeft && !('left' in data)) ? onAnswer : onContinued;
     callback?.(id, received);
     return { ending, ...(output && { output }), data };
   }
@@ -229,7 +227,7 @@ function isUntouched({ ending }: Reply<keyof Operations>): boolean {
 }
 
 /** Returns the reply to the call of JOB, which was ended before it reached the image. */
-function notStartedReply<Name extends keyof Operations>({ reason, milliseconds }: Job): Reply<Name> {
+function notStarted<Name extends keyof Operations>({ reason, milliseconds }: Job): Reply<Name> {
   return {
     ending: { kind: 'interrupted', reason, frames: [], afterMs: milliseconds, notBegun: true },
     data: {},

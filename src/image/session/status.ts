@@ -44,8 +44,8 @@ export interface ImageStatus {
   silentMs?: number;
   frozenMs?: number;
   /** The agent's last status, and its age. */
-  agentStatus?: AgentStatus;
-  agentStatusMsAgo?: number;
+  agent?: AgentStatus;
+  agentMsAgo?: number;
   /** Why the image could not be started, or how it was lost. */
   why?: string;
   /** Progress of a rebuild, as a phrase. */
@@ -112,8 +112,7 @@ export async function imageStatus(
     serverRss: process.memoryUsage.rss(),
     ...(outside && { outside: { ...outside, ...(silentMs > 0 && denied?.() && { starved: true }) } }),
     ...(state === 'not reacting' && { silentMs, ...(frozenMs !== undefined && { frozenMs }) }),
-    ...(running &&
-      lastStatus && { agentStatus: lastStatus.status, agentStatusMsAgo: performance.now() - lastStatus.at }),
+    ...(running && lastStatus && { agent: lastStatus.status, agentMsAgo: performance.now() - lastStatus.at }),
     ...((!running || state === 'rebuilding') && why !== undefined && { why }),
     ...(probe && { probe: { works: probe.works, msAgo: performance.now() - probe.at } }),
     ...(running && corrupted !== undefined && { corrupted }),

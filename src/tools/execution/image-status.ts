@@ -61,8 +61,8 @@ const megabytes = (octets: number) => `${Math.round(octets / MEGABYTE)} MB`;
 const seconds = (milliseconds: number) => Math.round(milliseconds / 100) / 10;
 
 /** Returns STATUS as data: octets and seconds; unknown values are absent. */
-function statusData({ agentStatus, ...status }: ImageStatus, lastLoss: string | undefined): object {
-  const { state, outside, why, building, silentMs, agentStatusMsAgo, serverRss } = status;
+function statusData({ agent, ...status }: ImageStatus, lastLoss: string | undefined): object {
+  const { state, outside, why, building, silentMs, agentMsAgo, serverRss } = status;
   const data = {
     state,
     pid: outside?.pid,
@@ -77,22 +77,18 @@ function statusData({ agentStatus, ...status }: ImageStatus, lastLoss: string | 
     lastLoss,
     uptime: outside && seconds(outside.uptimeMs),
     silent: silentMs && seconds(silentMs),
-    version: agentStatus?.version,
-    package: agentStatus?.package,
+    version: agent?.version,
+    package: agent?.package,
     memory: {
-      heapUsed: agentStatus?.heapUsed,
-      heapSize: agentStatus?.heapSize,
-      collecting: agentStatus && agentStatus.collectedMilliseconds / 1000,
+      heapUsed: agent?.heapUsed,
+      heapSize: agent?.heapSize,
+      collecting: agent && agent.collectedMilliseconds / 1000,
       imageRss: outside?.residentOctets,
       serverRss,
     },
-    threads: agentStatus && {
-      count: agentStatus.threads,
-      program: agentStatus.programThreads,
-      names: agentStatus.threadNames ?? [],
-    },
-    libraries: agentStatus?.libraries,
-    saidAgo: agentStatusMsAgo && seconds(agentStatusMsAgo),
+    threads: agent && { count: agent.threads, program: agent.programThreads, names: agent.threadNames ?? [] },
+    libraries: agent?.libraries,
+    saidAgo: agentMsAgo && seconds(agentMsAgo),
     jobs: status.jobs.map(jobData),
   };
   return JSON.parse(JSON.stringify(data)) as object;
@@ -188,10 +184,10 @@ function countsText(jobs: JobStatus[]): string {
   return [runs, waits].filter(Boolean).join(', ');
 }
 
-function imageLine({ agentStatus, outside }: ImageStatus): string | false {
-  if (outside === undefined && agentStatus === undefined) return false;
-  const version = agentStatus === undefined ? 'SBCL' : `SBCL ${agentStatus.version}`;
-  const inPackage = agentStatus === undefined ? '' : `; current package ${agentStatus.package}`;
+function imageLine({ agent, outside }: ImageStatus): string | false {
+  if (outside === undefined && agent === undefined) return false;
+  const version = agent === undefined ? 'SBCL' : `SBCL ${agent.version}`;
+  const inPackage = agent === undefined ? '' : `; current package ${agent.package}`;
   const process = outside === undefined ? '' : `, pid ${outside.pid}, up ${uptimeText(outside.uptimeMs)}`;
   return `${version}${process}${inPackage}`;
 }
@@ -205,31 +201,28 @@ function uptimeText(milliseconds: number): string {
 /** Memory data of the agent older than this is marked with its age. */
 const STALE_MS = 500;
 
-function memoryLine({ agentStatus, agentStatusMsAgo = 0, outside, serverRss }: ImageStatus): string {
+function memoryLine({ agent, agentMsAgo = 0, outside, serverRss }: ImageStatus): string {
   const parts = [
-    agentStatus && `heap ${megabytes(agentStatus.heapUsed)} of ${megabytes(agentStatus.heapSize)}`,
-    agentStatus && `garbage collections took ${secondsText(agentStatus.collectedMilliseconds)}`,
+    agent && `heap ${megabytes(agent.heapUsed)} of ${megabytes(agent.heapSize)}`,
+    agent && `garbage collections took ${secondsText(agent.collectedMilliseconds)}`,
     outside?.residentOctets !== undefined && `image ${megabytes(outside.residentOctets)} resident`,
     `server ${megabytes(serverRss)} resident`,
   ];
-  const old =
-    agentStatus && agentStatusMsAgo > OLD_MS
-      ? ` (heap and collections ${secondsText(agentStatusMsAgo)} ago)`
-      : '';
+  const old = agent && agentMsAgo > OLD_MS ? ` (heap and collections ${secondsText(agentMsAgo)} ago)` : '';
   return `Memory: ${parts.filter(Boolean).join('; ')}${old}`;
 }
 
-function threadsLine({ agentStatus }: ImageStatus): string | false {
-  if (agentStatus === undefined) return false;
-  const { threads, programThreads, threadNames = [] } = agentStatus;
+function threadsLine({ agent }: ImageStatus): string | false {
+  if (agent === undefined) return false;
+  const { threads, programThreads, threadNames = [] } = agent;
   const names = threadNames.map((name) => JSON.stringify(name)).join(', ');
   const more = programThreads > threadNames.length ? ', ...' : '';
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
 }
 
-function librariesLine({ agentStatus }: ImageStatus): string | false {
-  if (agentStatus?.libraries === undefined) return false;
-  const { name, file, loaded, failure } = agentStatus.libraries;
+function librariesLine({ agent }: ImageStatus): string | false {
+  if (agent?.libraries === undefined) return false;
+  const { name, file, loaded, failure } = agent.libraries;
   if (failure !== undefined) return `Libraries: ${failure}`;
   return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;
 }
