@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { withFileTimeout, isThere } from '../../files/answering.ts';
+import { isThere, withFileTimeout } from '../../files/answering.ts';
 import { isRunning } from '../../leftovers.ts';
 import { makeFolder } from '../../paths.ts';
 

@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SetupError } from '../../errors.ts';
-import { withFileTimeout, checkAnswering, orSetupError } from '../../files/answering.ts';
+import { checkAnswering, orSetupError, withFileTimeout } from '../../files/answering.ts';
 import { realPath, recordsFolder } from '../../paths.ts';
 import { cacheUsable, outputTranslations } from '../process/agent.ts';
 import type { Command, CommandSandbox } from '../process/command.ts';

@@ -208,7 +208,7 @@ function memoryLine({ agent, agentMsAgo = 0, outside, serverRss }: ImageStatus):
     outside?.residentOctets !== undefined && `image ${megabytes(outside.residentOctets)} resident`,
     `server ${megabytes(serverRss)} resident`,
   ];
-  const old = agent && agentMsAgo > OLD_MS ? ` (heap and collections ${secondsText(agentMsAgo)} ago)` : '';
+  const old = agent && agentMsAgo > STALE_MS ? ` (heap and collections ${secondsText(agentMsAgo)} ago)` : '';
   return `Memory: ${parts.filter(Boolean).join('; ')}${old}`;
 }
 

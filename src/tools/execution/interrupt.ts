@@ -99,8 +99,8 @@ function jobNumbered(jobs: Jobs, number: number, own: Job[], choices: Job[]): Jo
   const gone = jobs.hasExisted(number) ? `Call ${number} has ended already` : `There is no call ${number}`;
   throw new CallError(
     choices.length === 0
-      ? `${missing}, and no other is under way; nothing was interrupted.`
-      : `${missing}; nothing was interrupted. Under way: ${choicesText(choices)}.`,
+      ? `${gone}, and no other is under way; nothing was interrupted.`
+      : `${gone}; nothing was interrupted. Under way: ${choicesText(choices)}.`,
   );
 }
 
