@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf, SetupError } from '../errors.ts';
 import { judge, type Standing } from './entry.ts';
-import { at, type Data, type Format, isData, type Launch, type Setting, withValue } from './settings.ts';
+import { at, type Data, type Format, isEmpty, type Launch, type Setting, withValue } from './settings.ts';
 
 /** Loads and returns the editor for the format of SETTING. */
 async function formatOf({ format }: Pick<Setting, 'format'>): Promise<Format> {
@@ -83,21 +83,18 @@ function isOurs(setting: Setting, word: unknown): boolean {
   return setting.kind === 'permission' && setting.words.some((ours) => ours === word);
 }
 
-/** Returns TEXT without the empty containers of SETTING that BEFORE does not have. */
+/** Returns TEXT without the empty containers of SETTING that BEFORE does not have. One with a comment stays. */
 async function pruned(setting: Setting, text: string, before: Data, original: string | undefined) {
   let whole = text;
   for (let depth = setting.path.length; depth > 0; depth--) {
     const path = setting.path.slice(0, depth);
     const data = await dataOf(setting, whole);
-    if (!isEmpty(at(data, path)) || at(before, path) !== undefined) continue;
+    const { isBare } = await formatOf(setting);
+    if (!isBare(whole, path) || at(before, path) !== undefined) continue;
     whole = await proven(setting, (format) => format.remove(whole, path), withValue(data, path, undefined));
   }
   // A file to which somebody has added comments stays.
   return original === undefined && /^[\s{}]*$/.test(whole) ? undefined : whole;
-}
-
-function isEmpty(value: unknown): boolean {
-  return Array.isArray(value) ? value.length === 0 : isData(value) && Object.keys(value).length === 0;
 }
 
 /** Returns the text that EDIT makes. Throws a SetupError unless its data equal EXPECTED. */

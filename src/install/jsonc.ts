@@ -1,8 +1,10 @@
 // Edits JSON, also with comments and trailing commas, which many clients allow. The text around an edit keeps its
 // format, unlike with the edits of the parser's own package.
 
+import { isDeepStrictEqual } from 'node:util';
 import {
   findNodeAtLocation,
+  getNodeValue,
   type Node,
   type ParseError,
   parse,
@@ -41,16 +43,24 @@ function withItem(text: string, container: Node, depth: number, item: string): s
   const inLine = last !== undefined && !text.slice(container.offset, endOf(container)).includes('\n');
   const before = inLine ? ' ' : eol + indent.repeat(depth + 1);
   if (last !== undefined) return `${text.slice(0, endOf(last))},${before}${item}${text.slice(endOf(last))}`;
-  const start = container.offset + 1;
-  return text.slice(0, start) + before + item + eol + indent.repeat(depth) + text.slice(endOf(container) - 1);
+  const end = endOf(container) - 1;
+  const comments = text.slice(container.offset + 1, end).trimEnd();
+  const open = text.slice(0, container.offset + 1);
+  return open + comments + before + item + eol + indent.repeat(depth) + text.slice(end);
 }
 
-/** Returns TEXT with VALUE at PATH. */
+/** Returns TEXT with VALUE at PATH. Where both are objects, VALUE has all members of the old one. */
 function withValueAt(text: string, path: readonly string[], value: unknown): string {
   const whole = text.trim() === '' ? '{}\n' : text;
   const root = parseTree(readable(whole), [], OPTIONS);
   if (root === undefined) throw new Error('it holds nothing');
   const old = findNodeAtLocation(root, [...path]);
+  if (old?.type === 'object' && isData(value)) {
+    // Member by member, so that comments between them stay.
+    const known = getNodeValue(old) as Data;
+    const changed = Object.entries(value).filter(([key, inner]) => !isDeepStrictEqual(known[key], inner));
+    return changed.reduce((all, [key, inner]) => withValueAt(all, [...path, key], inner), whole);
+  }
   if (old !== undefined) {
     return whole.slice(0, old.offset) + written(value, whole, path.length) + whole.slice(endOf(old));
   }
@@ -74,7 +84,8 @@ function without(text: string, path: readonly (string | number)[]): string {
   const after = text.slice(endOf(item));
   const previous = container.children?.[container.children.indexOf(item) - 1];
   if (/^\s*,/.test(after)) return before + after.replace(/^\s*,/, '');
-  if (previous === undefined) return before + (/[{[]$/.test(before) ? after.trimStart() : after);
+  if (previous === undefined)
+    return before + (before.length === container.offset + 1 ? after.trimStart() : after);
   const end = endOf(previous);
   return before.slice(0, end) + before.slice(end).replace(/^\s*,/, '') + after;
 }
@@ -100,4 +111,10 @@ export const JSONC: Format = {
     return withItem(text, list, path.length, JSON.stringify(word));
   },
   remove: without,
+  isBare(text, path) {
+    const root = parseTree(readable(text), [], OPTIONS);
+    const found = root && findNodeAtLocation(root, [...path]);
+    const isContainer = found?.type === 'object' || found?.type === 'array';
+    return isContainer && text.slice(found.offset + 1, endOf(found) - 1).trim() === '';
+  },
 };

@@ -26,12 +26,14 @@ export type Setting = {
 export interface Format {
   /** Returns the data in TEXT. Throws an Error that says what is wrong with TEXT. */
   parse(text: string): Data;
-  /** Returns TEXT with VALUE at PATH. */
+  /** Returns TEXT with VALUE at PATH. Where both are objects, VALUE has all members of the old one. */
   set(text: string, path: readonly string[], value: Data | string[]): string;
   /** Returns TEXT with WORD as the last element of the list at PATH. */
   add(text: string, path: readonly string[], word: string): string;
   /** Returns TEXT without the value at PATH, in which a number is a list index. */
   remove(text: string, path: readonly (string | number)[]): string;
+  /** True when the value at PATH in TEXT is a container with nothing in it that a removal would lose. */
+  isBare(text: string, path: readonly string[]): boolean;
 }
 
 /** Returns the value at PATH in DATA, or undefined. */
@@ -42,6 +44,11 @@ export function at(data: unknown, path: readonly string[]): unknown {
 /** True when VALUE is an object, but no array. */
 export function isData(value: unknown): value is Data {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** True when VALUE is an object or a list without a member. */
+export function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 : isData(value) && Object.keys(value).length === 0;
 }
 
 /** Returns DATA with VALUE at PATH, or with nothing there when VALUE is undefined. */

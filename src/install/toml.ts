@@ -2,7 +2,7 @@
 // in edit.ts, detects what cannot be edited like this.
 
 import { parse, stringify } from 'smol-toml';
-import { type Data, type Format, isData, withValue } from './settings.ts';
+import { at, type Data, type Format, isData, isEmpty, withValue } from './settings.ts';
 
 /** Returns the keys in LINE if it is the header of a table or of a list of tables; undefined otherwise. */
 function headerOf(line: string): string[] | undefined {
@@ -66,4 +66,6 @@ export const TOML: Format = {
     throw new Error('lists in TOML are not edited');
   },
   remove: (text, path) => withoutTable(text, path.map(String)),
+  // A removed table leaves its comments.
+  isBare: (text, path) => isEmpty(at(parse(text), path)),
 };

@@ -3,6 +3,7 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ClientName } from '../../src/install/names.ts';
 import { Machine } from './machine.ts';
 
 let machine: Machine;
@@ -69,6 +70,53 @@ describe('what stands in a file', () => {
     machine.write(path, (machine.read(path) ?? '').replace('[1, 2]', '[3]'));
     await machine.uninstall('cursor');
     expect(machine.read(path)).toBe(COMMENTED.replace('[1, 2]', '[3]'));
+  });
+
+  const ONLY_COMMENTS: [ClientName, string, string, string][] = [
+    [
+      'zed',
+      '.config/zed/settings.json',
+      '{"context_servers": {\n    // "pg": { "command": "pg-mcp" }\n  }}',
+      '// "pg": { "command": "pg-mcp" }\n',
+    ],
+    ['vscode', '.config/Code/User/mcp.json', '{ "servers": { /* none [ */ } }', '{ /* none [ */\n'],
+    [
+      'claude',
+      '.claude/settings.json',
+      '{\n  "permissions": {\n    "allow": [\n      // "Bash(ls)" {\n    ]\n  }\n}\n',
+      '      // "Bash(ls)" {\n      "mcp__live-lisp__who_calls",\n',
+    ],
+    ['cursor', CURSOR, '{\n  // Nothing {\n}\n', '{\n  // Nothing {\n  "mcpServers"'],
+  ];
+
+  test.each(ONLY_COMMENTS)('stays when it is comments only: %s', async (client, file, text, kept) => {
+    const path = machine.write(file, text);
+    await machine.install(client);
+    expect(machine.read(path)).toContain(kept);
+    machine.write(path, `${machine.read(path)}// more\n`);
+    await machine.uninstall(client);
+    const squeezed = (whole = '') => whole.replaceAll(/\s/g, '');
+    expect(squeezed(machine.read(path))).toBe(squeezed(`${text}// more`));
+  });
+
+  test('stays when a comment was added beside our entry after install', async () => {
+    const path = join(machine.home, CURSOR);
+    await machine.install('cursor');
+    machine.write(path, (machine.read(path) ?? '').replace('s": {', 's": { // mine {'));
+    await machine.uninstall('cursor');
+    expect(machine.read(path)).toBe('{\n  "mcpServers": { // mine {\n  }\n}\n');
+  });
+
+  test('stays in an entry that starts another copy, comments as well', async () => {
+    const entry = (command: string, script: string) =>
+      `{ "mcpServers": { "live-lisp": {
+  "env": { "A": "1" }, // for A
+  "command": "${command}", /* which node */
+  "args": ${script}
+} } }`;
+    const path = machine.write(CURSOR, entry('/old/node', '["/old/live-lisp.js"]'));
+    await machine.install('cursor');
+    expect(machine.named(machine.read(path) ?? '')).toBe(entry('NODE', '[\n        "SCRIPT"\n      ]'));
   });
 
   test('stays in TOML when the file was changed after install too', async () => {
