@@ -77,19 +77,26 @@ function applicationFolder(place: Place): string {
 /** The permission with which Claude Code runs all our tools without a question. */
 const CLAUDE_ALL = 'mcp__live-lisp';
 
+/** Returns the files of settings that Claude Code takes together in PLACE: the user's, the project's, and the user's own
+ *  for this project. */
+export function claudeSettingsFiles(place: Place): [string, string, string] {
+  const own = folder(place, 'CLAUDE_CONFIG_DIR', join(place.home, '.claude'));
+  const project = join(place.project, '.claude');
+  return [join(own, 'settings.json'), join(project, 'settings.json'), join(project, 'settings.local.json')];
+}
+
 function claudeSettings(place: Place, scope: Scope): Setting[] {
-  const named = folder(place, 'CLAUDE_CONFIG_DIR', '');
-  const own = named === '' ? join(place.home, '.claude') : named;
   const user = scope === 'user';
   const file = user
-    ? join(named === '' ? place.home : named, '.claude.json')
+    ? join(folder(place, 'CLAUDE_CONFIG_DIR', place.home), '.claude.json')
     : join(place.project, '.mcp.json');
-  const settings = join(user ? own : join(place.project, '.claude'), 'settings.json');
+  const files = claudeSettingsFiles(place);
   return [
     entryIn(file, 'mcpServers', ({ node, args }) => ({ type: 'stdio', command: node, args })),
     {
       kind: 'permission',
-      file: settings,
+      file: files[user ? 0 : 1],
+      files,
       format: 'jsonc',
       path: ['permissions', 'allow'],
       words: place.trust ? [CLAUDE_ALL] : place.safe.map((tool) => `${CLAUDE_ALL}__${tool}`),

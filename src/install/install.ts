@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SetupError, UsageError } from '../errors.ts';
 import { diffHunks } from '../files/diff.ts';
+import { type Grant, grantOf } from './asking.ts';
 import { type Client, clientNamed, NAME, type Place } from './clients.ts';
 import { type Applied, apply, withdraw } from './edit.ts';
 import { commandLine, insistsOnSandbox, saysSandbox, trustedLaunch } from './entry.ts';
@@ -71,10 +72,14 @@ export async function install(request: Request, print: Print): Promise<void> {
   checkOurs(settings, states);
   checkTrust(settings, states, place);
   if (states[0]?.standing === 'absent') await checkPlugin(client, place);
+  // Install without --trust takes back no permission, so one of before holds.
+  const asked = client.asks === true && !place.trust;
+  const grant = asked ? await grantOf(client.settings({ ...place, trust: true }, scope)) : undefined;
+  const kept = grant && keptText(client, grant, insistsOnSandbox(commandLine(states[0]?.found)));
   if (states.every(({ standing }) => standing === 'same')) {
-    return print(
-      `${client.title} starts this live-lisp already (${settings[0]?.file}); nothing was changed.`,
-    );
+    print(`${client.title} starts this live-lisp already (${settings[0]?.file}); nothing was changed.`);
+    if (kept !== undefined) print(kept);
+    return;
   }
   const keep = (index: number) => keepBackup(settings[index]?.file ?? '', before[index], bounds);
   const added =
@@ -87,7 +92,7 @@ export async function install(request: Request, print: Print): Promise<void> {
     if (applied.standing !== 'same')
       change(setting.file, text, applied.text, request, print, () => keep(index));
   }
-  for (const line of remarksAfter(client, place.trust)) print(line);
+  for (const line of remarksAfter(client, place.trust, kept)) print(line);
   if (!dryRun) print(`Start ${client.title} anew. What it has: live-lisp doctor --client ${client.name}`);
 }
 
@@ -199,11 +204,18 @@ function hasSystem(folder: string): boolean {
   }
 }
 
-/** Returns notes on when CLIENT asks its user. With TRUST, it runs all tools without a question. */
-function remarksAfter({ title, asks, mute }: Client, trust: boolean): string[] {
+/** Returns that CLIENT still asks before nothing, by GRANT. BOXED: no code runs without a sandbox. */
+function keptText({ title }: Client, { what, file }: Grant, boxed: boolean): string {
+  const where = boxed ? 'code runs in a sandbox only' : 'code can run without a sandbox';
+  return `${title} asks before none of its tools, as before, and ${where}. To be asked before code runs, take ${what} out of ${file}.`;
+}
+
+/** Returns notes on when CLIENT asks its user. With TRUST, it runs all tools without a question. KEPT says that it did so
+ *  before. */
+function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: string | undefined): string[] {
   const asking = trust
     ? `${title} asks before none of its tools. Code runs in a sandbox or not at all (--sandbox on).`
-    : `${title} asks before code runs; --trust has it run without a question, in a sandbox only.`;
+    : (kept ?? `${title} asks before code runs; --trust has it run without a question, in a sandbox only.`);
   const refusing = `The server can ask nobody in ${title}, so it refuses what is dangerous. To allow a tool, put a flag behind the script: --allow 'edit_definitions:src/**'.`;
   return [...(asks === true ? [asking] : []), ...(mute === true ? [refusing] : [])];
 }

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { clientNamed, folder, NAME, type Place } from './clients.ts';
+import { claudeSettingsFiles, clientNamed, NAME, type Place } from './clients.ts';
 import { dataOf } from './edit.ts';
 import { readText } from './file.ts';
 import type { ClientName } from './names.ts';
@@ -15,17 +15,8 @@ export const PLUGIN_COMMAND = 'live-lisp';
  *  Throws a SetupError when a file of the client cannot be read. */
 export async function pluginOf(named: ClientName, place: Place): Promise<string | undefined> {
   switch (named) {
-    case 'claude': {
-      const own = folder(place, 'CLAUDE_CONFIG_DIR', join(place.home, '.claude'));
-      const project = join(place.project, '.claude');
-      const files = ['settings.json', 'settings.local.json'].map((name) => join(project, name));
-      return enabledIn(
-        [join(own, 'settings.json'), ...files],
-        'jsonc',
-        'enabledPlugins',
-        (on) => on === true,
-      );
-    }
+    case 'claude':
+      return enabledIn(claudeSettingsFiles(place), 'jsonc', 'enabledPlugins', (on) => on === true);
     case 'codex': {
       const file = clientNamed('codex')?.settings(place, 'user')[0]?.file ?? '';
       return enabledIn([file], 'toml', 'plugins', (plugin) => isData(plugin) && plugin['enabled'] !== false);

@@ -4,10 +4,9 @@ import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { SetupError } from '../errors.ts';
 import { isExecutable } from '../paths.ts';
+import { asksAlways, grantOf, valueIn } from './asking.ts';
 import { CLIENTS, type Client, clientNamed, NAME, type Place } from './clients.ts';
-import { apply } from './edit.ts';
 import { commandLine, insistsOnSandbox, trustedLaunch } from './entry.ts';
-import { readText } from './file.ts';
 import { greetingOf } from './handshake.ts';
 import type { ClientName, Scope } from './names.ts';
 import { PLUGIN_COMMAND, pluginOf } from './plugins.ts';
@@ -81,19 +80,13 @@ function countFindings({ title, name }: Client, starts: readonly string[]): Find
 }
 
 async function scopeFindings(client: Client, scope: Scope, place: Place, launch: Launch): Promise<Part> {
-  const settings = client.settings({ ...place, trust: true }, scope);
-  const [entry] = settings;
+  const [entry] = client.settings(place, scope);
   try {
-    const states = await Promise.all(settings.map((each) => apply(each, readText(each.file), launch)));
-    const found = states[0]?.found;
+    const found = entry && (await valueIn(entry));
     if (entry === undefined || found === undefined) {
       return { findings: [{ ok: true, text: `${scope}: no entry ${NAME} in ${entry?.file}` }] };
     }
     const line = commandLine(found);
-    const plain = client.settings({ ...place, trust: false }, scope).slice(1);
-    const looks = await Promise.all(plain.map((each) => apply(each, readText(each.file), launch)));
-    const asksAlways = looks.some(({ standing }) => standing !== 'same');
-    const granted = states.slice(1).some(({ standing }) => standing === 'same') || approves(found);
     const head = { ok: true, text: `${scope}: ${entry.file} starts ${shellLine(line)}` };
     const distrust = await TRUST[client.name]?.(place, scope);
     const told = distrust === undefined ? [] : [{ ok: false, text: distrust }];
@@ -106,9 +99,7 @@ async function scopeFindings(client: Client, scope: Scope, place: Place, launch:
             : UNTRIED,
         ]
       : [];
-    const approval = client.asks
-      ? [approvalFinding(client, granted ? 'nothing' : asksAlways ? 'all' : 'code', insistsOnSandbox(line))]
-      : [];
+    const approval = client.asks ? [await approvalFinding(client, scope, place, insistsOnSandbox(line))] : [];
     return { starts: entry.file, findings: [head, ...words, ...told, ...tried, ...approval] };
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
@@ -186,20 +177,20 @@ function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   return findings;
 }
 
-/** True when FOUND, our entry in the settings of Codex or Gemini CLI, lets every tool run without a question. */
-function approves(found: unknown): boolean {
-  const { default_tools_approval_mode: mode, trust } = found as { [key: string]: unknown };
-  return mode === 'approve' || trust === true;
-}
-
-/** Returns a finding on when CLIENT asks its user (ASKS). BOXED: no code runs without a sandbox. */
-function approvalFinding({ title, name }: Client, asks: 'nothing' | 'code' | 'all', boxed: boolean): Finding {
-  const texts = {
-    all: `${title} asks before each tool, also before those that only look: run live-lisp install --client ${name} again`,
-    code: `${title} asks before code runs`,
-    nothing: boxed
+/** Returns a finding on when CLIENT asks its user, by all files that it reads for an entry in SCOPE. BOXED: no code runs
+ *  without a sandbox. */
+async function approvalFinding(client: Client, scope: Scope, place: Place, boxed: boolean): Promise<Finding> {
+  const { title, name } = client;
+  const grant = await grantOf(client.settings({ ...place, trust: true }, scope));
+  if (grant !== undefined) {
+    const { what, file } = grant;
+    const text = boxed
       ? `${title} asks before none of its tools; code runs in a sandbox only`
-      : `${title} asks before none of its tools, and code can run without a sandbox. To change that: live-lisp uninstall --client ${name}, then install it again, with --trust for code without questions in a sandbox only`,
-  };
-  return { ok: true, text: texts[asks] };
+      : `${title} asks before none of its tools, and code can run without a sandbox. To be asked before code runs, take ${what} out of ${file}. To have it run in a sandbox only: live-lisp install --client ${name} --scope ${scope} --trust`;
+    return { ok: true, text };
+  }
+  const text = (await asksAlways(client.settings({ ...place, trust: false }, scope)))
+    ? `${title} asks before each tool, also before those that only look: run live-lisp install --client ${name} again`
+    : `${title} asks before code runs`;
+  return { ok: true, text };
 }

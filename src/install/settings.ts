@@ -18,8 +18,8 @@ export type Setting = {
   path: readonly string[];
 } & (
   | { kind: 'entry'; entry: (launch: Launch) => Data }
-  /** Permissions to act without asking the user. */
-  | { kind: 'permission'; words: readonly string[] }
+  /** Permissions to act without asking the user. FILES: all in which the client looks for them, also the one above. */
+  | { kind: 'permission'; files: readonly string[]; words: readonly string[] }
 );
 
 /** An editor for one format. All other text in the file stays as it is, including comments. */

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isInside, realPath } from '../paths.ts';
-import { clientNamed, folder, NAME, type Place } from './clients.ts';
+import { claudeSettingsFiles, clientNamed, NAME, type Place } from './clients.ts';
 import { dataOf } from './edit.ts';
 import { readText } from './file.ts';
 import type { ClientName, Scope } from './names.ts';
@@ -30,10 +30,7 @@ async function trustOfClaude(place: Place, scope: Scope): Promise<string | undef
   );
   if (!trusted)
     return `Claude Code does not trust ${project} yet, so it does not start this: start claude there, and say yes.`;
-  const files = [
-    join(folder(place, 'CLAUDE_CONFIG_DIR', join(place.home, '.claude')), 'settings.json'),
-    ...['settings.json', 'settings.local.json'].map((name) => join(project, '.claude', name)),
-  ];
+  const files = claudeSettingsFiles(place);
   const choices = [at(projects, [project]), ...(await Promise.all(files.map((file) => dataIn(file))))];
   const says = (key: string) => choices.some((each) => namesUs(at(each, [key])));
   if (says('disabledMcpjsonServers'))

@@ -196,6 +196,52 @@ describe('with --trust, code runs without a question, and in a sandbox only', ()
     expect(machine.files()).toEqual([]);
   });
 
+  test.each<[ClientName, string, string]>([
+    ['claude', '"mcp__live-lisp"', 'HOME/.claude/settings.json'],
+    ['codex', 'default_tools_approval_mode', 'HOME/.codex/config.toml'],
+    ['gemini', 'trust', 'HOME/.gemini/settings.json'],
+  ])('%s is told to ask nothing still, when installed without it again', async (name, what, file) => {
+    await machine.install(name);
+    machine.trust = false;
+    const title = CLIENTS.find((client) => client.name === name)?.title;
+    const kept = (where: string) =>
+      `${title} asks before none of its tools, as before, and ${where}. To be asked before code runs, take ${what} out of ${file}.`;
+    const boxed = kept('code runs in a sandbox only');
+    expect(await machine.install(name)).toContain(boxed);
+    expect((await machine.install(name)).slice(0, 2)).toEqual([
+      expect.stringMatching(/^.* starts this live-lisp already \(HOME\/.*\); nothing was changed\.$/),
+      boxed,
+    ]);
+    const launch = { node: machine.node, args: [machine.write('moved/live-lisp.js', '')] };
+    const moved = await machine.install(name, { launch });
+    expect(moved).toContain(boxed);
+    expect(moved.join()).not.toContain('asks before code runs');
+    const entry = file.replace('HOME', machine.home).replace('.claude/settings', '.claude');
+    machine.write(entry, (machine.read(entry) ?? '').replace(/"--sandbox",\s*"on"/, '"--sbcl", "sbcl"'));
+    expect(await machine.install(name)).toContain(kept('code can run without a sandbox'));
+  });
+
+  test.each(['.claude/settings.json', '.claude/settings.local.json'])(
+    'Claude Code asks nothing where %s of the project says so, and one of the user counts there',
+    async (name) => {
+      machine.trust = false;
+      await machine.install('claude', { scope: 'project' });
+      const ours = machine.write(
+        `${machine.project}/${name}`,
+        '{"permissions": {"allow": ["mcp__live-lisp__*"]}}',
+      );
+      expect(await machine.install('claude')).toContain(
+        `Claude Code asks before none of its tools, as before, and code can run without a sandbox. To be asked before code runs, take "mcp__live-lisp__*" out of PROJECT/${name}.`,
+      );
+      machine.write(ours, '{}');
+      machine.write('.claude/settings.json', '{"permissions": {"allow": ["mcp__live-lisp"]}}');
+      const said = (await machine.doctor('claude')).filter((line) => line.includes('asks before'));
+      const line =
+        'ok Claude Code asks before none of its tools, and code can run without a sandbox. To be asked before code runs, take "mcp__live-lisp" out of HOME/.claude/settings.json. To have it run in a sandbox only: live-lisp install --client claude --scope ';
+      expect(said).toEqual([`${line}user --trust`, `${line}project --trust`]);
+    },
+  );
+
   test('an entry that lets code run without a sandbox is not trusted', async () => {
     const entry = { command: machine.node, args: [machine.script, '--no-sandbox'] };
     machine.write('.gemini/settings.json', JSON.stringify({ mcpServers: { 'live-lisp': entry } }));
@@ -208,7 +254,7 @@ describe('with --trust, code runs without a question, and in a sandbox only', ()
     const entry = { command: machine.node, args: [machine.script], trust: true };
     machine.write('.gemini/settings.json', JSON.stringify({ mcpServers: { 'live-lisp': entry } }));
     expect(await machine.doctor('gemini')).toContain(
-      'ok Gemini CLI asks before none of its tools, and code can run without a sandbox. To change that: live-lisp uninstall --client gemini, then install it again, with --trust for code without questions in a sandbox only',
+      'ok Gemini CLI asks before none of its tools, and code can run without a sandbox. To be asked before code runs, take trust out of HOME/.gemini/settings.json. To have it run in a sandbox only: live-lisp install --client gemini --scope user --trust',
     );
   });
 });

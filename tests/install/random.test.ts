@@ -16,6 +16,7 @@ const ENTRY: Setting = {
 const PERMISSION: Setting = {
   kind: 'permission',
   file: 'file',
+  files: ['file'],
   format: 'jsonc',
   path: ['permissions', 'allow'],
   words: ['mcp__live-lisp__who_calls', 'mcp__live-lisp__read_file'],
