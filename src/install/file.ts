@@ -111,10 +111,11 @@ function removeIfThere(file: string): void {
   }
 }
 
-/** Saves TEXT, the present text of FILE, as a backup that only this user can read. Does nothing without TEXT. */
+/** Saves TEXT, the present text of FILE, as a backup that only this user can read. Without TEXT there is no backup
+ *  afterwards, not even an older one. */
 export function keepBackup(file: string, text: string | undefined, bounds: Bounds): void {
-  if (text === undefined) return;
   const backup = backupOf(file, bounds);
+  if (text === undefined) return replaceText(backup, undefined);
   try {
     makeOwnFolder(dirname(backup));
   } catch (error) {

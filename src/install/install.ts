@@ -72,16 +72,22 @@ export async function install(request: Request, print: Print): Promise<void> {
   checkOurs(settings, states);
   checkTrust(settings, states, place);
   if (states[0]?.standing === 'absent') await checkPlugin(client, place);
+  const trusted = client.settings({ ...place, trust: true }, scope);
+  const plain = client.settings({ ...place, trust: false }, scope);
   // Install without --trust takes back no permission, so one of before holds.
   const asked = client.asks === true && !place.trust;
-  const grant = asked ? await grantOf(client.settings({ ...place, trust: true }, scope)) : undefined;
+  const grant = asked ? await grantOf(trusted) : undefined;
   const kept = grant && keptText(client, grant, insistsOnSandbox(commandLine(states[0]?.found)));
   if (states.every(({ standing }) => standing === 'same')) {
     print(`${client.title} starts this live-lisp already (${settings[0]?.file}); nothing was changed.`);
     if (kept !== undefined) print(kept);
     return;
   }
-  const keep = (index: number) => keepBackup(settings[index]?.file ?? '', before[index], bounds);
+  const keep = (index: number) => {
+    // Where something of ours is in it already, the backup is from before that.
+    const ours = [plain[index], trusted[index]].some((each) => each && isIn(each, states[index]?.found));
+    if (!ours) keepBackup(settings[index]?.file ?? '', before[index], bounds);
+  };
   const added =
     states[0]?.standing === 'absent' &&
     (await runClient(client, client.adds?.(scope, launch, place.trust), request, print, () => keep(0)));
@@ -94,6 +100,12 @@ export async function install(request: Request, print: Print): Promise<void> {
   }
   for (const line of remarksAfter(client, place.trust, kept)) print(line);
   if (!dryRun) print(`Start ${client.title} anew. What it has: live-lisp doctor --client ${client.name}`);
+}
+
+/** True when FOUND, the value in the place of SETTING, is that setting or has a part of it. */
+function isIn(setting: Setting, found: unknown): boolean {
+  if (setting.kind === 'entry') return found !== undefined;
+  return Array.isArray(found) && setting.words.some((word) => found.includes(word));
 }
 
 /** Throws a SetupError when CLIENT has a plugin or an extension of ours. */

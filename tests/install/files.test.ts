@@ -1,6 +1,6 @@
 // What a user has in a configuration stays, and what cannot be read or edited is left as it is.
 
-import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ClientName } from '../../src/install/names.ts';
@@ -149,7 +149,36 @@ describe('what stands in a file', () => {
       `Cursor starts this live-lisp already (HOME/${CURSOR}); nothing was changed.`,
     ]);
     await machine.uninstall('cursor');
-    expect(machine.read(path)).toBe('{"mcpServers":{}}');
+    expect(machine.files()).toEqual([]);
+  });
+
+  test.each([
+    ['cursor', undefined],
+    ['cursor', COMMENTED],
+    ['claude', undefined],
+    ['codex', TOML],
+  ] as const)('comes back after installs from two copies, %s', async (client, text) => {
+    const file = { cursor: CURSOR, claude: '.claude/settings.json', codex: CODEX }[client];
+    if (text !== undefined) machine.write(file, text);
+    machine.trust = true;
+    await machine.install(client);
+    machine.trust = false;
+    const launch = { node: machine.node, args: [machine.write('moved/live-lisp.js', '')] };
+    await machine.install(client, { launch });
+    expect(machine.backups()).toEqual(text === undefined ? [] : [text]);
+    await machine.uninstall(client, { launch });
+    expect(machine.read(file)).toBe(text);
+    expect(machine.read('.claude.json')).toBe(undefined);
+  });
+
+  test('of an older install is no backup where the file was removed since', async () => {
+    const path = machine.write(CURSOR, '{ "mcpServers": { "old": { "command": "x" } } }');
+    await machine.install('cursor');
+    rmSync(path);
+    await machine.install('cursor');
+    expect(machine.backups()).toEqual([]);
+    await machine.uninstall('cursor');
+    expect(machine.files()).toEqual([]);
   });
 });
 
