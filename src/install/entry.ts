@@ -11,11 +11,12 @@ export const SCRIPT_NAME = 'live-lisp.js';
  *  way that install does not use. */
 export type Standing = 'absent' | 'same' | 'other copy' | 'foreign';
 
-/** Returns the words of the command that ENTRY starts. */
+/** Returns the words of the command that ENTRY starts; none when it has no command. */
 export function commandLine(entry: unknown): string[] {
   if (!isData(entry)) return [];
   const { command, args } = entry;
-  const words = Array.isArray(command) ? command : [command, ...(Array.isArray(args) ? args : [])];
+  const words: unknown[] = Array.isArray(command) ? command : [command, ...(Array.isArray(args) ? args : [])];
+  if (typeof words[0] !== 'string' || words[0] === '') return [];
   return words.filter((word) => typeof word === 'string');
 }
 

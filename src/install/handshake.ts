@@ -1,5 +1,6 @@
 // Checks that a client's command for a server works: starts it as the client does, and asks for its tools.
 
+import { messageOf } from '../errors.ts';
 import type { Place } from './clients.ts';
 import { startProgram } from './program.ts';
 import { type Data, isData } from './settings.ts';
@@ -32,7 +33,13 @@ export async function greetingOf(
   more: NodeJS.ProcessEnv,
   place: Place,
 ): Promise<Greeting> {
-  const child = startProgram(line, more, place);
+  let child: ReturnType<typeof startProgram>;
+  try {
+    child = startProgram(line, more, place);
+  } catch (error) {
+    // Node throws some errors, such as that of a NUL in an argument, and emits others.
+    return { failure: notRun(messageOf(error)) };
+  }
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const said = new Promise<Greeting>((resolve) => {
     const late = setTimeout(() => resolve({ failure: 'it did not answer within 30 s' }), ANSWER_MS);
@@ -41,7 +48,7 @@ export async function greetingOf(
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       complaint = (complaint + text).slice(-SHOWN);
     });
-    child.once('error', ({ message }) => resolve({ failure: `it cannot be run (${message})` }));
+    child.once('error', ({ message }) => resolve({ failure: notRun(message) }));
     child.once('close', (code, signal) => {
       const wrote = complaint.trim() === '' ? '' : `; it wrote: ${complaint.trim()}`;
       resolve({ failure: `it ended before it answered (${signal ?? `exit code ${code}`})${wrote}` });
@@ -54,6 +61,11 @@ export async function greetingOf(
   await closed;
   clearTimeout(killed);
   return greeting;
+}
+
+/** Returns that a program cannot be run, which WHY says, and what to do. */
+function notRun(why: string): string {
+  return `it cannot be run (${why}). Correct what that names, and run this again`;
 }
 
 /** Asks CHILD for its identity, then for its tools, and passes the result to RESOLVE. */

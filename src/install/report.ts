@@ -87,6 +87,10 @@ async function scopeFindings(client: Client, scope: Scope, place: Place, launch:
       return { findings: [{ ok: true, text: `${scope}: no entry ${NAME} in ${entry?.file}` }] };
     }
     const line = commandLine(found);
+    if (line.length === 0) {
+      const text = `${scope}: the entry ${NAME} in ${entry.file} has no command that starts live-lisp. Remove that entry by hand, then: live-lisp install --client ${client.name} --scope ${scope}`;
+      return { findings: [{ ok: false, text }] };
+    }
     const head = { ok: true, text: `${scope}: ${entry.file} starts ${shellLine(line)}` };
     const distrust = await TRUST[client.name]?.(place, scope);
     const told = distrust === undefined ? [] : [{ ok: false, text: distrust }];
@@ -167,7 +171,7 @@ function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   if (!node.startsWith('/')) {
     findings.push({
       ok: true,
-      text: `${node || 'its command'} is no path: a client with windows can have another PATH`,
+      text: `${node} is no path: a client with windows can have another PATH`,
     });
   } else if (!isExecutable(node))
     findings.push({ ok: false, text: `${node} cannot be run: run live-lisp install again` });

@@ -149,6 +149,19 @@ describe('the doctor', () => {
     ]);
   });
 
+  test.each(['{"url": "http://x"}', '{"command": ""}', '{"command": 1, "args": ["x"]}', 'null', '"x"'])(
+    'sees an entry without a command: %s',
+    async (entry) => {
+      machine.write('.gemini/settings.json', `{"mcpServers": {"live-lisp": ${entry}}}`);
+      expect(await machine.doctor('gemini')).toEqual([
+        'ok Gemini CLI: no program of it on PATH',
+        'FAIL user: the entry live-lisp in HOME/.gemini/settings.json has no command that starts live-lisp. Remove that entry by hand, then: live-lisp install --client gemini --scope user',
+        'ok project: no entry live-lisp in PROJECT/.gemini/settings.json',
+        'FAIL Gemini CLI starts no live-lisp: live-lisp install --client gemini sets it up',
+      ]);
+    },
+  );
+
   test('sees a file that cannot be read', async () => {
     machine.write('.cursor/mcp.json', '{');
     expect((await machine.doctor('cursor'))[1]).toMatch(
@@ -172,6 +185,16 @@ describe('an entry that the doctor starts', () => {
     expect(await saidOf({ command, args: ['--flag'], env: { HERE: 'so' } })).toBe(
       'FAIL it was started, and does not work: it ended before it answered (exit code 3); it wrote: so --flag PROJECT',
     );
+  });
+
+  test('says why it cannot be run', async () => {
+    const cannot = (why: string) =>
+      `FAIL it was started, and does not work: it cannot be run (${why}). Correct what that names, and run this again`;
+    const received = "The argument 'args[1]' must be a string without null bytes. Received 'a\\x00b'";
+    expect(await saidOf({ args: ['a\0b'] })).toBe(cannot(received));
+    const junk = join(machine.node, '..', 'junk');
+    machine.write(junk, '\x7fELF', 0o755);
+    expect(await saidOf({ command: junk, args: [] })).toBe(cannot('spawn ENOEXEC'));
   });
 
   test('says why it cannot serve', async () => {
