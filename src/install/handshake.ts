@@ -57,7 +57,12 @@ export async function greetingOf(
   });
   const greeting = await said;
   child.stdin.end();
-  const killed = setTimeout(() => child.kill('SIGKILL'), END_MS);
+  const killed = setTimeout(() => {
+    child.kill('SIGKILL');
+    // A process that it has started can hold these open.
+    child.stdout.destroy();
+    child.stderr.destroy();
+  }, END_MS);
   await closed;
   clearTimeout(killed);
   return greeting;

@@ -203,6 +203,20 @@ describe('an entry that the doctor starts', () => {
     );
   });
 
+  test('is not waited for when what it has started goes on', async () => {
+    const answers = [
+      { id: 0, result: { serverInfo: { name: 'other', version: '1' } } },
+      { id: 1, result: { tools: [] } },
+    ];
+    const echo = answers.map((answer) => `echo '${JSON.stringify(answer)}'`).join('\n');
+    machine.program('other', `PATH=/usr/bin:/bin\n${echo}\nsleep 120 &\necho $! >${machine.home}/pid`);
+    expect(await saidOf({ command: join(machine.node, '..', 'other'), args: [] })).toBe(
+      'ok it was started, and answers as other 1, with 0 tools',
+    );
+    // It throws where that has ended.
+    process.kill(Number(machine.read('pid')), 'SIGKILL');
+  });
+
   test('can be one that install did not write', async () => {
     machine.program('other', `exec ${process.execPath} ${SERVER}`);
     expect(await saidOf({ command: join(machine.node, '..', 'other'), args: [] })).toBe(WORKS);
