@@ -25,6 +25,8 @@ export interface Client {
   scopes: readonly Scope[];
   /** Returns the settings in a scope, the entry first. */
   settings: (place: Place, scope: Scope) => Setting[];
+  /** Returns the entry that its program writes for the user in one project. Install writes none there. */
+  local?: (place: Place) => Setting;
   /** Paths of which one exists if the user has the client. Its program, if it has one, is a sign as well. */
   traces: (place: Place) => string[];
   program?: string;
@@ -85,14 +87,20 @@ export function claudeSettingsFiles(place: Place): [string, string, string] {
   return [join(own, 'settings.json'), join(project, 'settings.json'), join(project, 'settings.local.json')];
 }
 
+function claudeUserFile(place: Place): string {
+  return join(folder(place, 'CLAUDE_CONFIG_DIR', place.home), '.claude.json');
+}
+
+function claudeEntry(file: string): Setting {
+  return entryIn(file, 'mcpServers', ({ node, args }) => ({ type: 'stdio', command: node, args }));
+}
+
 function claudeSettings(place: Place, scope: Scope): Setting[] {
   const user = scope === 'user';
-  const file = user
-    ? join(folder(place, 'CLAUDE_CONFIG_DIR', place.home), '.claude.json')
-    : join(place.project, '.mcp.json');
+  const file = user ? claudeUserFile(place) : join(place.project, '.mcp.json');
   const files = claudeSettingsFiles(place);
   return [
-    entryIn(file, 'mcpServers', ({ node, args }) => ({ type: 'stdio', command: node, args })),
+    claudeEntry(file),
     {
       kind: 'permission',
       file: files[user ? 0 : 1],
@@ -144,6 +152,10 @@ export const CLIENTS: readonly Client[] = [
     title: 'Claude Code',
     scopes: BOTH,
     settings: claudeSettings,
+    local: (place) => ({
+      ...claudeEntry(claudeUserFile(place)),
+      path: ['projects', place.project, 'mcpServers', NAME],
+    }),
     traces: ({ home }) => [join(home, '.claude.json'), join(home, '.claude')],
     program: 'claude',
     asks: true,

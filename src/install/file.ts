@@ -115,7 +115,10 @@ function removeIfThere(file: string): void {
  *  afterwards, not even an older one. */
 export function keepBackup(file: string, text: string | undefined, bounds: Bounds): void {
   const backup = backupOf(file, bounds);
-  if (text === undefined) return replaceText(backup, undefined);
+  if (text === undefined) {
+    replaceText(backup, undefined);
+    return;
+  }
   try {
     makeOwnFolder(dirname(backup));
   } catch (error) {

@@ -49,7 +49,8 @@ export async function clientFindings(named: ClientName, place: Place, launch: La
   const program = findProgram(client.program, place);
   const runs = program === undefined ? 'no program of it on PATH' : `program ${program}`;
   const parts = await Promise.all([
-    ...client.scopes.map((scope) => scopeFindings(client, scope, place, launch)),
+    ...client.scopes.map((scope) => entryFindings(client, scope, place, launch)),
+    ...(client.local === undefined ? [] : [entryFindings(client, 'local', place, launch)]),
     pluginFindings(client, place),
   ]);
   const starts = parts.flatMap(({ starts }) => starts ?? []);
@@ -79,19 +80,30 @@ function countFindings({ title, name }: Client, starts: readonly string[]): Find
   return [{ ok: false, text }];
 }
 
-async function scopeFindings(client: Client, scope: Scope, place: Place, launch: Launch): Promise<Part> {
-  const [entry] = client.settings(place, scope);
+/** Returns findings on the entry of CLIENT in SPOT, which is a scope, or 'local' for that of the client's own program. */
+async function entryFindings(
+  client: Client,
+  spot: Scope | 'local',
+  place: Place,
+  launch: Launch,
+): Promise<Part> {
+  // A local entry is the user's own, in the user's own file.
+  const scope = spot === 'local' ? 'user' : spot;
+  const entry = spot === 'local' ? client.local?.(place) : client.settings(place, scope)[0];
   try {
     const found = entry && (await valueIn(entry));
     if (entry === undefined || found === undefined) {
-      return { findings: [{ ok: true, text: `${scope}: no entry ${NAME} in ${entry?.file}` }] };
+      const none = { ok: true, text: `${spot}: no entry ${NAME} in ${entry?.file}` };
+      return { findings: spot === 'local' ? [] : [none] };
     }
     const line = commandLine(found);
     if (line.length === 0) {
-      const text = `${scope}: the entry ${NAME} in ${entry.file} has no command that starts live-lisp. Remove that entry by hand, then: live-lisp install --client ${client.name} --scope ${scope}`;
+      const text = `${spot}: the entry ${NAME} in ${entry.file} has no command that starts live-lisp. Remove that entry by hand, then: live-lisp install --client ${client.name} --scope ${scope}`;
       return { findings: [{ ok: false, text }] };
     }
-    const head = { ok: true, text: `${scope}: ${entry.file} starts ${shellLine(line)}` };
+    const remedy =
+      spot === 'local' ? ` (${client.program} mcp remove --scope local ${NAME} takes that out)` : '';
+    const head = { ok: true, text: `${spot}: ${entry.file} starts ${shellLine(line)}${remedy}` };
     const distrust = await TRUST[client.name]?.(place, scope);
     const told = distrust === undefined ? [] : [{ ok: false, text: distrust }];
     const words = wordFindings(line);

@@ -125,6 +125,32 @@ describe('the doctor', () => {
     ]);
   });
 
+  test('sees what claude mcp add writes without a scope, in that project only', async () => {
+    const entry = { type: 'stdio', command: machine.node, args: [machine.script], env: {} };
+    const projects = {
+      [machine.project]: { mcpServers: { 'live-lisp': entry } },
+      [machine.home]: { mcpServers: { 'live-lisp': { command: '/gone/node' } } },
+    };
+    machine.write('.claude.json', JSON.stringify({ projects }));
+    const none = [
+      'ok Claude Code: no program of it on PATH',
+      'ok user: no entry live-lisp in HOME/.claude.json',
+      'ok project: no entry live-lisp in PROJECT/.mcp.json',
+    ];
+    expect(await machine.doctor('claude')).toEqual([
+      ...none,
+      'ok local: HOME/.claude.json starts NODE SCRIPT (claude mcp remove --scope local live-lisp takes that out)',
+      WORKS,
+      'ok Claude Code asks before each tool, also before those that only look: run live-lisp install --client claude again',
+    ]);
+    projects[machine.project] = { mcpServers: {} } as never;
+    machine.write('.claude.json', JSON.stringify({ projects }));
+    expect(await machine.doctor('claude')).toEqual([
+      ...none,
+      'FAIL Claude Code starts no live-lisp: live-lisp install --client claude sets it up',
+    ]);
+  });
+
   test('sees that the permission is missing', async () => {
     await machine.install('claude');
     machine.write('.claude/settings.json', '{}');
@@ -190,11 +216,10 @@ describe('an entry that the doctor starts', () => {
   test('says why it cannot be run', async () => {
     const cannot = (why: string) =>
       `FAIL it was started, and does not work: it cannot be run (${why}). Correct what that names, and run this again`;
-    const received = "The argument 'args[1]' must be a string without null bytes. Received 'a\\x00b'";
+    const received = "The argument 'args[0]' must be a string without null bytes. Received 'a\\x00b'";
     expect(await saidOf({ args: ['a\0b'] })).toBe(cannot(received));
-    const junk = join(machine.node, '..', 'junk');
-    machine.write(junk, '\x7fELF', 0o755);
-    expect(await saidOf({ command: junk, args: [] })).toBe(cannot('spawn ENOEXEC'));
+    machine.write(machine.node, '#!/no/such/program\n');
+    expect(await saidOf({})).toBe(cannot('spawn NODE ENOENT'));
   });
 
   test('says why it cannot serve', async () => {
