@@ -114,20 +114,18 @@ function place(config: Config): Place {
   return { home: homeFolder() ?? '/', project: process.cwd(), state, environment, platform, trust, safe };
 }
 
-/** Asks a person at the terminal whether the client of CONFIG may run code without asking. Returns false without a
- *  question where nobody can answer, or no sandbox works. */
+/** Asks a person at the terminal whether the client of CONFIG may run code without asking. Returns false when the
+ *  person says anything else or nothing, and without a question where nobody can answer, or no sandbox works. */
 async function isTrusted(config: Config): Promise<boolean> {
   const { clientNamed } = await import('./install/clients.ts');
   const client = config.client && clientNamed(config.client);
   const canAsk = process.stdin.isTTY && process.stdout.isTTY && !config.dryRun;
   if (!canAsk || !client?.asks || sandboxOf(config).obstacle() !== undefined) return false;
-  const { createInterface } = await import('node:readline/promises');
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question(
+  const { answerTo } = await import('./install/question.ts');
+  const answer = await answerTo(
     `Shall ${client.title} run code without asking you, in a sandbox only? [y/N] `,
   );
-  terminal.close();
-  return /^y(?:es)?$/i.test(answer.trim());
+  return /^y(?:es)?$/i.test(answer?.trim() ?? '');
 }
 
 /** Returns true. Throws a SetupError where code would run without a sandbox, or not at all. */

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { PROJECT, SERVER, temporaryFolder } from '../harness.ts';
 import { BUILT_IN } from '../names.ts';
+import { sandboxTest } from '../sandbox/namespaces.ts';
 import { marked } from '../server/processes.ts';
-import { run, WITHOUT_SBCL } from './run.ts';
+import { before, run, WITHOUT_SBCL } from './run.ts';
 
 const folder = temporaryFolder();
 afterAll(folder.remove);
@@ -190,6 +191,21 @@ describe('install', () => {
     expect(doctor.stdout).toContain(`ok   user: ${file} starts ${process.execPath} ${SERVER}\n`);
     expect((await run(['uninstall', '--client', 'cursor'], env)).stdout).toBe(`Removed ${file}\n`);
     expect((await run(['doctor', '--client', 'cursor'], env)).code).toBe(1);
+  });
+
+  sandboxTest('takes the end of input at its question for no', async () => {
+    const terminal = before('process.stdin.isTTY=process.stdout.isTTY=true');
+    const args = ['install', '--client', 'codex', '--scope', 'project'];
+    const project = join(folder.path, 'asked');
+    mkdirSync(project);
+    const all = { ...env, ...terminal, PATH: process.env['PATH'] ?? '' };
+    const { code, stdout, stderr } = await run(args, all, project);
+    expect(stdout).toBe(`Shall Codex run code without asking you, in a sandbox only? [y/N] 
+Wrote ${project}/.codex/config.toml
+Codex asks before code runs; --trust has it run without a question, in a sandbox only.
+Start Codex anew. What it has: live-lisp doctor --client codex
+`);
+    expect([code, stderr]).toEqual([0, '']);
   });
 
   test('that cannot be done is told on stderr, exit 1', async () => {
