@@ -38,6 +38,9 @@ export interface WorkspaceFolders {
 /** Milliseconds for which a result of `sources` is cached: a search asks for each of its files. */
 const SOURCES_MS = 2000;
 
+/** Why a file that the sandbox hides is not read. */
+const HIDDEN = 'the sandbox hides it from the image';
+
 /** Bytes of the longest path that any system opens. */
 const PATH_LIMIT = 4096;
 
@@ -115,18 +118,33 @@ export class Workspace {
 
   /** Throws a CallError unless ACCESS to REAL is allowed, the real path that PATH led to. */
   async check(real: string, access: Access, path: string): Promise<void> {
-    if (this.#realRoots.some((root) => isInside(root, real))) return;
-    const readOnly = await this.#isReadOnly(real);
-    if (readOnly && access === 'read') return;
-    throw new CallError(readOnly ? this.#onlyReadText(path) : this.#outsideText(path, access));
+    if (!this.#realRoots.some((root) => isInside(root, real))) {
+      const onlyRead = await this.#isReadOnly(real);
+      if (!onlyRead) throw new CallError(this.#outsideText(path, access));
+      if (access === 'write') throw new CallError(this.#onlyReadText(path));
+    }
+    if (this.#hides(real)) throw this.#forbidden(HIDDEN, real, access, path);
+  }
+
+  /** Throws a CallError when REAL, the real path that PATH led to, is one that `forbids` names. */
+  checkSeen(real: string, path: string): void {
+    const why = this.forbids(real);
+    if (why !== undefined) throw this.#forbidden(why, real, 'read', path);
+  }
+
+  #forbidden(why: string, real: string, access: Access, path: string): CallError {
+    const here = this.#realRoots.some((root) => isInside(root, real));
+    const remedy = here ? 'Do without it, or ask the user to do this.' : 'Put a copy into the workspace.';
+    const done = access === 'read' ? 'read' : 'written';
+    return new CallError(`${visibleName(path)} is not ${done}: ${why}. ${remedy}`);
   }
 
   /** Returns a clause that says why the file at REAL, a real path from the image, is not read; undefined when it may
    *  be. Code in a sandbox must not learn from our answers what it cannot see itself. */
   forbids(real: string): string | undefined {
-    const rootsAbove = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
-    if (isSystemFile(real) && !rootsAbove.some(isSystemFile)) return 'it stands for something of the system';
-    if (rootsAbove.length === 0 && this.#hides(real)) return 'the sandbox hides it from the image';
+    const named = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
+    if (isSystemFile(real) && !named.some(isSystemFile)) return 'it stands for something of the system';
+    if (named.length === 0 && this.#hides(real)) return HIDDEN;
     return undefined;
   }
 
@@ -192,17 +210,17 @@ export class Workspace {
     use: (file: OpenFile, name: string) => Promise<Value>,
   ): Promise<Value> {
     checkKind(path, await withFileTimeout(dirname(real), () => lstat(real)));
-    const reason = this.forbids(real);
-    if (reason !== undefined)
-      throw new CallError(`${visibleName(path)} is not read: ${reason}. Put a copy into the workspace.`);
     const folder = await Folder.open(dirname(real));
     try {
-      await this.check(join(folder.path, basename(real)), 'read', path);
+      // The real path of what is open: code in the image can exchange folders while it is asked for its sources.
+      const opened = join(folder.path, basename(real));
+      await this.check(opened, 'read', path);
+      this.checkSeen(opened, path);
       const file = await folder.openFile(basename(real));
       if (file === undefined) throw this.noFile(path);
       if (!('handle' in file)) throw kindError(path, file.stats);
       try {
-        return await use(file, this.name(join(folder.path, basename(real))));
+        return await use(file, this.name(opened));
       } finally {
         await file.handle.close();
       }

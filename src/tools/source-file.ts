@@ -7,16 +7,13 @@ import { CallError } from '../errors.ts';
 import { realPathOf, withFileTimeout } from '../files/answering.ts';
 import { fileFailure } from '../files/failure.ts';
 import type { Workspace } from '../files/workspace.ts';
-import { visibleName } from '../visible.ts';
 
 /** Returns PATH resolved against the root of WORKSPACE. Throws a CallError unless it is a file that may be read. */
 export async function sourceFile(workspace: Workspace, path: string): Promise<string> {
   const { root } = workspace;
   if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
   const file = resolve(root, path);
-  const why = workspace.forbids(await realPathOf(file));
-  if (why !== undefined)
-    throw new CallError(`${visibleName(file)} is not read: ${why}. Put a copy into the workspace.`);
+  workspace.checkSeen(await realPathOf(file), file);
   const stats = await statsOf(file, path);
   if (stats === undefined) throw new CallError(`There is no file ${file}. Relative paths start at ${root}.`);
   if (!stats.isFile()) throw new CallError(`${file} is not a file. Name a Lisp source file.`);
