@@ -154,7 +154,7 @@ export function assembleParts(
     onEnd: (call) => memory?.ended(call),
     standing: standingApprovals(config, workspace),
     audit: log,
-    ready: rollBackUnfinished(workspace, intents).then((texts) => void notices.push(...texts)),
+    ready: readiness(workspace, intents, notices, sandbox),
     ...(sandbox && { remark: refusals(config.root, sandbox) }),
     takeNotices: () => [
       ...notices.splice(0),
@@ -179,6 +179,19 @@ export function assembleParts(
     matchMs,
   };
   return { image, registry, catalog, executor, grounds, questions };
+}
+
+/** Resolves when calls can begin: unfinished INTENTS of WORKSPACE are taken back, which NOTICES tell, and SANDBOX knows
+ *  which files it hides. Never rejects: a start of an image reports a file system that does not answer. */
+async function readiness(
+  workspace: Workspace,
+  intents: Intents,
+  notices: string[],
+  sandbox: Sandbox | undefined,
+): Promise<void> {
+  const secrets = sandbox?.findSecrets().catch(() => {});
+  notices.push(...(await rollBackUnfinished(workspace, intents)));
+  await secrets;
 }
 
 /** Returns a function that explains to a model what SANDBOX refused, if the TEXT of an answer shows a refusal. */

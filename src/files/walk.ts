@@ -16,8 +16,8 @@ const SKIPPED_FOLDERS = new Set(
   ),
 );
 
-/** Yields the real path of each file below FOLDERS of WORKSPACE, breadth first, by name. Follows no links. Stops when
- *  BUDGET, which it uses up, is exceeded. */
+/** Yields the real path of each file below FOLDERS of WORKSPACE that may be read, breadth first, by name. Follows no
+ *  links. Stops when BUDGET, which it uses up, is exceeded. */
 export async function* filesBelow(
   workspace: Workspace,
   folders: readonly string[],
@@ -33,8 +33,9 @@ export async function* filesBelow(
       budget.exceeded = budget.entries <= 0 || budget.remainingMs() < 0;
       if (budget.exceeded) return;
       budget.entries -= 1;
-      if (entry.isFile() && !isTemporary(entry.name)) yield join(real, entry.name);
-      if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) pending.push(join(real, entry.name));
+      const inner = join(real, entry.name);
+      if (entry.isFile() && !isTemporary(entry.name) && workspace.forbids(inner) === undefined) yield inner;
+      if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) pending.push(inner);
     }
   }
 }

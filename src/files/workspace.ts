@@ -144,7 +144,7 @@ export class Workspace {
   forbids(real: string): string | undefined {
     const named = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
     if (isSystemFile(real) && !named.some(isSystemFile)) return 'it stands for something of the system';
-    if (named.length === 0 && this.#hides(real)) return HIDDEN;
+    if (this.#hides(real)) return HIDDEN;
     return undefined;
   }
 

@@ -70,6 +70,11 @@ export function isIn(folders: readonly string[], path: string): boolean {
   return folders.some((folder) => isInside(folder, path));
 }
 
+/** Returns the length of the innermost of FOLDERS around PATH; 0 when PATH is in none. */
+export function innermost(folders: readonly string[], path: string): number {
+  return Math.max(0, ...folders.filter((folder) => isInside(folder, path)).map(({ length }) => length));
+}
+
 /** Returns the real paths of ROOTS, without those that lie in another root or whose links lead through one: code that
  *  can write there could redirect the links. */
 export function outermost(roots: readonly string[]): string[] {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SetupError } from '../../errors.ts';
 import { checkAnswering, orSetupError, withFileTimeout } from '../../files/answering.ts';
-import { realPath, recordsFolder } from '../../paths.ts';
+import { isInside, realPath, recordsFolder } from '../../paths.ts';
 import { cacheUsable, outputTranslations } from '../process/agent.ts';
 import type { Command, CommandSandbox } from '../process/command.ts';
 import {
@@ -20,6 +20,7 @@ import {
 } from './bubblewrap.ts';
 import {
   existingFolders,
+  innermost,
   isIn,
   type Mounts,
   mountArguments,
@@ -88,11 +89,11 @@ export class Sandbox implements CommandSandbox {
   readonly #areas: readonly string[];
   /** Folders that an image does not see, besides secrets. */
   readonly #hidden: readonly string[];
-  /** Paths that are visible even inside hidden folders. */
+  /** Paths that are visible even inside hidden folders and secrets. What is hidden inside them stays hidden. */
   readonly #shown: readonly string[];
   readonly #placeholders: Placeholders;
   readonly #newFiles = new NewFileWatcher();
-  /** Real paths of the secrets that were hidden when an image was last started. */
+  /** Real paths of the secrets that were there when an image was last started, or else at the start of the server. */
   #secrets: readonly string[] = [];
 
   constructor(options: SandboxOptions) {
@@ -109,7 +110,7 @@ export class Sandbox implements CommandSandbox {
       SHARED_MEMORY,
       ...(strict ? existingFolders([...temporaryFolders(), '/var/tmp']) : []),
     ];
-    this.#shown = [...this.#workspace, ...[...needed, cacheFolder].map(realPath)];
+    this.#shown = [...this.#workspace, ...this.#areas, ...[...needed, cacheFolder].map(realPath)];
     this.#placeholders = new Placeholders(join(stateFolder, 'placeholders'));
   }
 
@@ -186,8 +187,7 @@ export class Sandbox implements CommandSandbox {
     const empty = strict ? existingFolders([...temporaryFolders(), '/var/tmp']) : [];
     const mounts: Mounts = [
       ...empty.map((folder) => ['empty', folder] as const),
-      ...this.#secrets.map((path) => ['hidden', path] as const),
-      ...this.#needed(command.program, empty),
+      ...this.#needed(command.program, [...empty, ...this.#secrets]),
       ...changed,
       ...(cache === undefined ? [] : [['changed', cache] as const]),
     ];
@@ -201,11 +201,17 @@ export class Sandbox implements CommandSandbox {
     return [root, ...roots, ...write, ...libraries, ...needed, ...trusted, cacheFolder, stateFolder, home];
   }
 
-  /** Finds the secrets to hide, and occupies the names that code must not create. Returns the writable mounts and the
-   *  read-only mounts inside them. Throws an UnansweredError when a file system does not answer. */
+  /** Finds the secrets, for `hides`. Throws an UnansweredError when a file system does not answer. */
+  async findSecrets(): Promise<void> {
+    this.#secrets = await secretPaths(this.#options.home);
+  }
+
+  /** Finds the secrets to hide, and occupies the names that code must not create. Returns the writable mounts, the
+   *  read-only mounts inside them, and the mounts that hide secrets. Throws an UnansweredError when a file system does
+   *  not answer. */
   async #changed(): Promise<Mounts> {
     const { home, libraries, trusted, cacheFolder } = this.#options;
-    this.#secrets = await secretPaths(home);
+    await this.findSecrets();
     await this.#placeholders.occupy(
       this.#workspace.flatMap((root) => FORBIDDEN.map((name) => join(root, name))),
     );
@@ -215,15 +221,22 @@ export class Sandbox implements CommandSandbox {
     // Read-only although inside a folder for temporary files: a home below one is not itself temporary.
     const sealed = isIn(this.#temporary, realPath(home)) ? [realPath(home)] : [];
     const open = (path: string) => isIn(own, path) || !isIn(sealed, path);
-    const readOnly = await existingPaths([...trusted, ...records, cacheFolder]);
-    for (const root of this.#workspace) readOnly.push(...(await protectedPaths(root)));
-    for (const folder of libraries) readOnly.push(...(await repositoryPaths(folder)));
+    const kept = await existingPaths([...trusted, ...records, cacheFolder]);
+    for (const root of this.#workspace) kept.push(...(await protectedPaths(root)));
+    for (const folder of libraries) kept.push(...(await repositoryPaths(folder)));
+    // A mount inside a secret would show a part of it, such as the repository of a password store.
+    const seen = kept.filter((path) => !this.hides(path));
+    const secrets = this.#secrets.filter((path) => this.hides(path) && !this.#covers(this.#hidden, path));
+    // Code must not move the folder of a secret: at another path nothing would hide it.
+    const held = secrets.filter((path) => ![...own, ...this.#areas].some((area) => isInside(path, area)));
     return [
       ...this.#areas.map((area) => ['changed', area] as const),
       ...readOnlyMounts(sealed, this.#temporary),
       ...own.filter((path) => !isIn(sealed, path)).flatMap((path) => pinned(path, this.#temporary)),
       ...own.map((path) => ['changed', path] as const),
-      ...readOnlyMounts(readOnly.filter(open), [...own, ...this.#temporary]),
+      ...readOnlyMounts([...seen, ...held].filter(open), [...own, ...this.#temporary]),
+      // Last, because a secret can also be a file that programs obey, or a folder on the way to one.
+      ...secrets.map((path) => ['hidden', path] as const),
     ];
   }
 
@@ -240,7 +253,12 @@ export class Sandbox implements CommandSandbox {
 
   /** True when an image in this sandbox does not see the file at REAL, a real path. */
   hides(real: string): boolean {
-    return isIn([...this.#hidden, ...this.#secrets], real) && !isIn(this.#shown, real);
+    return this.#covers([...this.#hidden, ...this.#secrets], real);
+  }
+
+  /** True when one of FOLDERS, which are hidden, hides REAL. The innermost of them and of the shown ones decides. */
+  #covers(folders: readonly string[], real: string): boolean {
+    return innermost(folders, real) > innermost(this.#shown, real);
   }
 
   /** Returns the bwrap to use: never one that an image could have put there. */
