@@ -51,6 +51,7 @@ const SECRETS = [
   '.claude/.credentials.json',
   '.bash_history',
   '.cache/huggingface/token',
+  '.codex/history.jsonl',
   'moved/config/gh/hosts.yml',
   'moved/codex/auth.json',
   'named/kubeconfig',

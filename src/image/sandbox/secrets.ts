@@ -101,7 +101,7 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
     '.claude.json',
     '.claude/.credentials.json',
     '.claude/.claude.json',
-    '.codex/auth.json',
+    '.codex',
     '.gemini/oauth_creds.json',
     '.gemini/.env',
     '.local/share/opencode/auth.json',
@@ -112,7 +112,7 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
     '.cache/huggingface/token',
     '.cache/huggingface/stored_tokens',
     '.huggingface',
-    '.kaggle/kaggle.json',
+    '.kaggle',
   ],
   mail: [
     '.msmtprc',
@@ -183,9 +183,7 @@ const MOVED: { readonly [folder: string]: string } = {
   '.composer/': 'COMPOSER_HOME',
   '.bundle/': 'BUNDLE_USER_HOME',
   '.claude/': 'CLAUDE_CONFIG_DIR',
-  '.codex/': 'CODEX_HOME',
   '.cache/huggingface/': 'HF_HOME',
-  '.kaggle/': 'KAGGLE_CONFIG_DIR',
 };
 
 /** Variables that name a secret file or folder when it is not in its usual place. */
@@ -206,6 +204,8 @@ const NAMED = [
   'NPM_CONFIG_USERCONFIG',
   'PIP_CONFIG_FILE',
   'GOOGLE_APPLICATION_CREDENTIALS',
+  'CODEX_HOME',
+  'KAGGLE_CONFIG_DIR',
   'HISTFILE',
 ];
 
