@@ -70,6 +70,7 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
     '.config/glab-cli',
     '.config/hub',
     '.config/tea',
+    '.subversion/auth',
     '.sentryclirc',
   ],
   registries: [
@@ -113,6 +114,17 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
     '.cache/huggingface/stored_tokens',
     '.huggingface',
     '.kaggle',
+  ],
+  // With these, code could have a program outside evaluate something: the programs listen on this machine with TCP.
+  servers: [
+    '.slime-secret',
+    '.sly-secret',
+    '.emacs.d/server',
+    '.config/emacs/server',
+    '.Xauthority',
+    '.erlang.cookie',
+    '.config/erlang/.erlang.cookie',
+    '.local/share/jupyter/runtime',
   ],
   mail: [
     '.msmtprc',
@@ -206,6 +218,8 @@ const NAMED = [
   'GOOGLE_APPLICATION_CREDENTIALS',
   'CODEX_HOME',
   'KAGGLE_CONFIG_DIR',
+  'XAUTHORITY',
+  'JUPYTER_RUNTIME_DIR',
   'HISTFILE',
 ];
 
