@@ -286,6 +286,10 @@ describe('a file that programs outside obey', () => {
     });
   }
 
+  test('cannot be changed where it was there', async () => {
+    expect(await shell(other, 'echo x > .envrc')).toMatch(/Read-only file system/);
+  });
+
   test.each(['.npmrc', '.mcp.json', 'opencode.json', 'opencode.jsonc', '.pre-commit-config.yaml'])(
     'is told of when it appears, once: %s',
     async (file) => {
@@ -297,8 +301,18 @@ describe('a file that programs outside obey', () => {
     },
   );
 
-  test('cannot be changed where it was there, or by the next image', async () => {
-    expect(await shell(other, 'echo x > .envrc')).toMatch(/Read-only file system/);
+  test('is told of again when it appears again, also one that was there at the start', async () => {
+    for (const file of ['.npmrc', '.envrc']) {
+      rmSync(join(fresh.root, file));
+      // Until the removal was noticed: what comes before that is a change of the old file.
+      await other.eval('(sleep 1)');
+      expect(await noticesOf(`(with-open-file (s "${file}" :direction :output) (print 1 s))`)).toEqual([
+        expect.stringContaining(`Note: ${join(fresh.root, file)} is new.`),
+      ]);
+    }
+  });
+
+  test('cannot be changed by the next image', async () => {
     await other.eval('(sb-ext:exit :abort t)');
     expect(await shell(other, 'echo y > .npmrc')).toMatch(/Read-only file system/);
   });

@@ -15,15 +15,14 @@ export class NewFileWatcher {
     if (this.#watchers.has(folder)) return;
     const absent = new Set<string>();
     for (const name of names) if (!(await isThere(join(folder, name)))) absent.add(name);
+    const look = async (name: string) => {
+      if (!(await isThere(join(folder, name)))) absent.add(name);
+      else if (absent.delete(name)) this.#appeared.add(join(folder, name));
+    };
     try {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
-        if (name === null || !absent.has(name)) return;
-        void isThere(join(folder, name)).then(
-          (exists) => {
-            if (exists && absent.delete(name)) this.#appeared.add(join(folder, name));
-          },
-          () => {}, // The next call reports the file system.
-        );
+        // The next call reports a file system that does not answer.
+        if (name !== null && names.includes(name)) look(name).catch(() => {});
       });
       watcher.on('error', () => watcher.close());
       this.#watchers.set(folder, watcher);
