@@ -195,11 +195,9 @@ async function readiness(
 }
 
 /** Returns a function that explains to a model what SANDBOX refused, if the TEXT of an answer shows a refusal. */
-function refusals(
-  root: string,
-  { writable, strict }: Sandbox,
-): (text: string) => Promise<string | undefined> {
-  const limits = { root, writable, strict, isInside };
+function refusals(root: string, sandbox: Sandbox): (text: string) => Promise<string | undefined> {
+  const { writable, strict } = sandbox;
+  const limits = { root, writable, strict, isInside, hides: (real: string) => sandbox.hides(real) };
   return (text) => refusedBySandbox(text, limits);
 }
 

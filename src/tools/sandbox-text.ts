@@ -3,7 +3,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { isThere, UnansweredError, withFileTimeout } from '../files/answering.ts';
+import { withFileTimeout, isThere, realPathOf, UnansweredError } from '../files/answering.ts';
 import { visibleName } from '../visible.ts';
 
 /** The limits of the sandbox. */
@@ -16,38 +16,73 @@ export interface SandboxLimits {
   strict: boolean;
   /** True when PATH is in FOLDER. */
   isInside: (folder: string, path: string) => boolean;
+  /** True when code does not see the file at REAL, a real path. */
+  hides: (real: string) => boolean;
 }
 
-/** Error messages of the system: a write to a read-only mount, a Unix socket, and no network. */
+/** Error messages of the system: a write to a read-only mount, a rename between mounts, a mount point that is to go, a
+ *  hidden file, a Unix socket, and no network. */
 const READ_ONLY = /Read-only file system/;
+const CROSSING = /Invalid cross-device link/;
+const BUSY = /Device or resource busy/;
+const UNSEEN = /Permission denied|No such file or directory|does not exist/;
 const NO_SOCKET = /Address family not supported by protocol/;
 const NO_NETWORK = /Network is unreachable|Temporary failure in name resolution/;
 
 /** Returns a note when TEXT, an answer, shows that the sandbox with LIMITS refused something; else undefined. */
 export async function refusedBySandbox(text: string, limits: SandboxLimits): Promise<string | undefined> {
-  const refused = READ_ONLY.exec(text);
-  if (refused !== null) return writeText(text.slice(0, refused.index), limits);
+  if (READ_ONLY.test(text)) return writeText(text, limits);
+  if (namesWritable(CROSSING, text, limits))
+    return `Note: in the sandbox, each folder that code writes in counts as a disk of its own, and so does ${HELD}. No file is renamed from one to another. Write the temporary file beside its target, or copy it and delete the original.`;
+  if (namesWritable(BUSY, text, limits))
+    return `Note: in the sandbox, nothing moves or removes ${HELD}. Change what is in it, or do this outside of the image.`;
   if (NO_SOCKET.test(text))
     return 'Note: the sandbox refused a Unix socket, because it could lead to other programs of the user. Use TCP on 127.0.0.1, or ask the user to start the server with --no-sandbox.';
   if (limits.strict && NO_NETWORK.test(text))
     return 'Note: the sandbox has no network, because the server was started with --sandbox strict. Ask the user to start it without that.';
-  return undefined;
+  return unseenText(text, limits);
 }
+
+const HELD = 'a folder with a repository, settings of programs or keys in it';
 
 /** Returns the notice that FILE has appeared in the workspace: programs outside of the sandbox obey such files. */
 export function newcomerText(file: string): string {
   return `Note: ${visibleName(file)} is new. Programs outside of the sandbox obey it, and code in the sandbox can have made it. Unless you made it with your own tools, have the user look at it before anything else runs there.`;
 }
 
-/** A path in quotes, or a word before a colon. */
-const PATH = /["'‘]([^"'’\n]+)["'’]|([^\s"'‘]+)(?=:(?:\s|$))/g;
+/** A path in quotes, or a word before a colon. An apostrophe in a word opens no quotes. */
+const PATH = /"([^"\n]+)"|(?<!\w)'([^'\n]+)'|‘([^’\n]+)’|([^\s"'‘]+)(?=:(?:\s|$))/g;
+/** How the answer of an evaluation that failed begins. */
+const HEAD = /^Error: /;
 
-/** Returns the note for a refused write, whose target is the last path in BEFORE, the text before the error message.
- *  Returns undefined when this process cannot write there either: then the system refused, not the sandbox. */
-async function writeText(before: string, limits: SandboxLimits): Promise<string | undefined> {
-  const [, quoted, word] = [...before.matchAll(PATH)].at(-1) ?? [];
-  const named = quoted ?? word;
-  const folder = named === undefined ? undefined : await existingFolder(resolve(limits.root, named));
+/** Returns the path in TEXT that the error message MESSAGE is about, the last one before it; undefined without one. */
+function pathBefore(message: RegExp, text: string, root: string): string | undefined {
+  const said = text.replace(HEAD, '');
+  const place = said.search(message);
+  const [, ...groups] = (place >= 0 && [...said.slice(0, place).matchAll(PATH)].at(-1)) || [];
+  const named = groups.find((group) => group !== undefined);
+  return named === undefined ? undefined : resolve(root, named);
+}
+
+/** True when the error message MESSAGE in TEXT is about a path that code may write to. */
+function namesWritable(message: RegExp, text: string, { root, writable, isInside }: SandboxLimits): boolean {
+  const path = pathBefore(message, text, root);
+  return path !== undefined && writable.some((area) => isInside(area, path));
+}
+
+/** Returns the note for a file that TEXT says to be missing or refused; undefined unless the sandbox hides it. */
+async function unseenText(text: string, { root, hides }: SandboxLimits): Promise<string | undefined> {
+  const path = pathBefore(UNSEEN, text, root);
+  if (path === undefined || !hides(await realPathOf(path))) return undefined;
+  if (!(await isThere(path).catch(() => false))) return undefined;
+  return `Note: the sandbox hides ${visibleName(path)} from code in the image. Do without it, or ask the user for a copy in the workspace, or to start the server with --no-sandbox.`;
+}
+
+/** Returns the note for a refused write, which TEXT tells of. Returns undefined when this process cannot write there
+ *  either: then the system refused, not the sandbox. */
+async function writeText(text: string, limits: SandboxLimits): Promise<string | undefined> {
+  const path = pathBefore(READ_ONLY, text, limits.root);
+  const folder = path === undefined ? undefined : await existingFolder(path);
   if (folder !== undefined && !(await canWrite(folder))) return undefined;
   const writes = `Code in the image writes in ${limits.writable.map(visibleName).join(', ')}`;
   if (folder === undefined || folder === '/')

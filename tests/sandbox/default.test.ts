@@ -434,6 +434,28 @@ describe('a refusal says what was refused and how a person allows it', () => {
     ]);
   });
 
+  test('a file that it hides', async () => {
+    const note = (path: string) => [
+      `Note: the sandbox hides ${path} from code in the image. Do without it, or ask the user for a copy in the workspace, or to start the server with --no-sandbox.`,
+    ];
+    const at = (path: string) => join(home.path, path);
+    expect(await lines(`(open ${lispString(at('.pgpass'))})`)).toEqual(note(at('.pgpass')));
+    expect(await lines(`(load ${lispString(at('.aws/credentials'))})`)).toEqual(note(at('.aws/credentials')));
+    expect(await lines(`(open ${lispString(at('.aws/none'))})`)).toEqual([]);
+  });
+
+  test('a rename into or out of a folder with a repository in it, and one of that folder', async () => {
+    put(join(place.root, 'vendor', 'lib', 'a'), 'a');
+    const held = 'a folder with a repository, settings of programs or keys in it';
+    expect(await lines('(rename-file "vendor/lib/a" (merge-pathnames "a"))')).toEqual([
+      `Note: in the sandbox, each folder that code writes in counts as a disk of its own, and so does ${held}. No file is renamed from one to another. Write the temporary file beside its target, or copy it and delete the original.`,
+    ]);
+    expect(await lines('(rename-file "vendor/" (merge-pathnames "taken/"))')).toEqual([
+      `Note: in the sandbox, nothing moves or removes ${held}. Change what is in it, or do this outside of the image.`,
+    ]);
+    expect(await lines(`(error "Device or resource busy")`)).toEqual([]);
+  });
+
   test('a Unix socket', async () => {
     expect(await lines("(make-instance 'sb-bsd-sockets:local-socket :type :stream)")).toEqual([
       'Note: the sandbox refused a Unix socket, because it could lead to other programs of the user. Use TCP on 127.0.0.1, or ask the user to start the server with --no-sandbox.',
