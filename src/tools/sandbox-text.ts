@@ -3,7 +3,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { withFileTimeout, isThere, realPathOf, UnansweredError } from '../files/answering.ts';
+import { isThere, realPathOf, UnansweredError, withFileTimeout } from '../files/answering.ts';
 import { visibleName } from '../visible.ts';
 
 /** The limits of the sandbox. */
@@ -51,7 +51,7 @@ export function newcomerText(file: string): string {
 }
 
 /** A path in quotes, or a word before a colon. An apostrophe in a word opens no quotes. */
-const PATH = /"([^"\n]+)"|(?<!\w)'([^'\n]+)'|‘([^’\n]+)’|([^\s"'‘]+)(?=:(?:\s|$))/g;
+const PATH = /"([^"\n]+)"|(?<!\w)'([^'\n]+)'|‘([^‘’\n]+)’|(?<![^\s"'‘])([^\s"'‘]+)(?=:(?:\s|$))/g;
 /** How the answer of an evaluation that failed begins. */
 const HEAD = /^Error: /;
 
