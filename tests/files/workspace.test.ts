@@ -1,9 +1,18 @@
 // What the file tools may reach: exact texts for what is refused, and that nothing is reached besides.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, linkSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Workspace } from '../../src/files/workspace.ts';
 import { presentFile, replaceFile } from '../../src/files/write.ts';
@@ -229,6 +238,36 @@ describe('read roots', () => {
     more = [at.outside, '/nowhere'];
     expect(await read('../outside/secret.txt', workspace)).toBe('SECRET\n');
     expect(await write('../outside/secret.txt', workspace)).toContain('is only read');
+  });
+
+  test.each([
+    ['that is hidden', 'outside', 'the sandbox hides it from the image'],
+    ['of the system', '/proc', 'it stands for something of the system'],
+  ])('a folder that code exchanges while it is asked for them leads to no file %s', async (_, to, why) => {
+    const made = at.root.replace('app', 'made');
+    const target = resolve(at.root, '..', to);
+    const [file = '', inner = ''] = to === '/proc' ? ['status', String(process.pid)] : ['secret.txt', 'keys'];
+    mkdirSync(join(made, 'a', inner), { recursive: true });
+    writeFileSync(join(made, 'a', inner, file), 'of code');
+    if (to !== '/proc') {
+      mkdirSync(join(target, inner));
+      writeFileSync(join(target, inner, file), 'SECRET');
+    }
+    let exchanged = false;
+    const sources = async () => {
+      if (!exchanged) {
+        exchanged = true;
+        renameSync(join(made, 'a'), join(made, 'b'));
+        symlinkSync(target, join(made, 'a'));
+      }
+      return [made, target];
+    };
+    const hides = (real: string) => isInside(join(at.outside, 'keys'), real);
+    const path = join(made, 'a', inner, file);
+    expect(await read(path, new Workspace({ roots: [at.root], sources, hides }))).toBe(
+      `${path} is not read: ${why}. Put a copy into the workspace.`,
+    );
+    expect(exchanged).toBe(true);
   });
 
   test('a second root is written, and its files have whole names', async () => {

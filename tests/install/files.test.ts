@@ -76,8 +76,8 @@ describe('what stands in a file', () => {
     [
       'zed',
       '.config/zed/settings.json',
-      '{"context_servers": {\n    // "pg": { "command": "pg-mcp" }\n  }}',
-      '// "pg": { "command": "pg-mcp" }\n',
+      '{"context_servers": {\n    // "other": { "command": "other-mcp" }\n  }}',
+      '// "other": { "command": "other-mcp" }\n',
     ],
     ['vscode', '.config/Code/User/mcp.json', '{ "servers": { /* none [ */ } }', '{ /* none [ */\n'],
     [

@@ -8,7 +8,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -329,35 +328,6 @@ describe('keys, tokens and passwords of the home are not there', () => {
 
   test('and a device that stands for none is a device', async () => {
     expect(await shell(session, 'echo x > /dev/null')).toBe('0');
-  });
-
-  test('also where code exchanges a folder while it is asked for the sources of its systems', async () => {
-    const trap = join(nested, 'trap');
-    put(join(trap, 'a', 'gh', 'hosts.yml'), 'of code');
-    const call = (name: string, from: string, to: string) =>
-      `(sb-alien:alien-funcall (sb-alien:extern-alien "${name}" (function sb-alien:int sb-alien:c-string sb-alien:c-string)) ${lispString(from)} ${lispString(to)})`;
-    await session.eval(`(progn
-      (require :asdf)
-      (defvar *armed* nil)
-      (defclass trap (asdf:system) ())
-      (defclass wide (asdf:system) ())
-      (defmethod asdf:component-pathname ((system trap))
-        (when (shiftf *armed* nil)
-          ${call('rename', join(trap, 'a'), join(trap, 'b'))}
-          ${call('symlink', join(home.path, '.config'), join(trap, 'a'))})
-        (pathname ${lispString(`${trap}/`)}))
-      (defmethod asdf:component-pathname ((system wide)) (pathname ${lispString(`${home.path}/.config/`)})))`);
-    await session.eval(`(progn
-      (asdf:defsystem "trap" :class trap)
-      (asdf:defsystem "wide" :class wide)
-      (asdf:load-system "trap")
-      (asdf:load-system "wide")
-      (setf *armed* t))`);
-    const path = join(trap, 'a', 'gh', 'hosts.yml');
-    expect((await session.call('read_file', { path })).text).toBe(
-      `${path} is not read: the sandbox hides it from the image. Put a copy into the workspace.`,
-    );
-    expect(readlinkSync(join(trap, 'a'))).toBe(join(home.path, '.config'));
   });
 
   test('and no search finds one', async () => {
