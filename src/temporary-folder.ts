@@ -3,8 +3,10 @@
 import {
   closeSync,
   constants,
+  type Dirent,
   existsSync,
   mkdtempSync,
+  opendirSync,
   openSync,
   readdirSync,
   rmdirSync,
@@ -44,7 +46,7 @@ export async function withTemporaryFolder<Value>(
 /** Removes the folder at PATH with its content. Never throws: files of another user stay. */
 function removeFolder(path: string): void {
   try {
-    if (HAS_DESCRIPTORS) removeThroughDescriptor(path);
+    if (HAS_DESCRIPTORS) removeHeld(path, { left: MOST });
     else rmSync(path, { recursive: true, force: true });
   } catch {}
 }
@@ -53,21 +55,42 @@ const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
 /** Opens only a folder, never a link that code has put in its place. */
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
+/** So many entries are removed at once: code in the image can fill the folder, and the server waits for the removal. The
+ *  next start of a server goes on with the rest. */
+const MOST = 10_000;
+
 /** Removes the folder at PATH through an open descriptor: code in the image writes there too, and must not lead the
- *  removal elsewhere by a link. */
-function removeThroughDescriptor(path: string): void {
+ *  removal elsewhere by a link. Throws when more than BUDGET's entries are in it. */
+function removeHeld(path: string, budget: { left: number }): void {
   const descriptor = openSync(path, FOLDER);
   try {
-    const descriptorPath = `/proc/self/fd/${descriptor}`;
-    for (const entry of readdirSync(descriptorPath, { withFileTypes: true })) {
-      const inner = join(descriptorPath, entry.name);
-      if (entry.isDirectory()) removeThroughDescriptor(inner);
+    const held = `/proc/self/fd/${descriptor}`;
+    for (const entry of firstEntries(held, budget.left)) {
+      const inner = join(held, entry.name);
+      budget.left -= 1;
+      if (entry.isDirectory()) removeHeld(inner, budget);
       else unlinkSync(inner);
     }
   } finally {
     closeSync(descriptor);
   }
   rmdirSync(path);
+}
+
+/** Returns at most COUNT entries of the folder at PATH. */
+function firstEntries(path: string, count: number): Dirent[] {
+  const folder = opendirSync(path);
+  try {
+    const found: Dirent[] = [];
+    while (found.length < count) {
+      const entry = folder.readSync();
+      if (entry === null) break;
+      found.push(entry);
+    }
+    return found;
+  } finally {
+    folder.closeSync();
+  }
 }
 
 /** Removes temporary folders of processes that were killed. Never throws. */

@@ -1,0 +1,17 @@
+// What code has put into a temporary folder of the server is removed in parts, so that the server does not wait long.
+
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { removeTemporaryFolders } from '../../src/temporary-folder.ts';
+
+test('a folder that is full is removed by the second start of a server', () => {
+  const folder = join(tmpdir(), 'live-lisp-99999999-filled');
+  mkdirSync(join(folder, 'inner'), { recursive: true });
+  for (let count = 0; count < 10_100; count += 1) writeFileSync(join(folder, 'inner', `${count}`), '');
+  removeTemporaryFolders();
+  expect(readdirSync(join(folder, 'inner'))).toHaveLength(101);
+  removeTemporaryFolders();
+  expect(existsSync(folder)).toBe(false);
+});
