@@ -46,7 +46,7 @@ export async function withTemporaryFolder<Value>(
 /** Removes the folder at PATH with its content. Never throws: files of another user stay. */
 function removeFolder(path: string): void {
   try {
-    if (HAS_DESCRIPTORS) removeHeld(path, { left: MOST });
+    if (HAS_DESCRIPTORS) removeThroughDescriptor(path, { entries: REMOVAL_LIMIT });
     else rmSync(path, { recursive: true, force: true });
   } catch {}
 }
@@ -55,20 +55,20 @@ const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
 /** Opens only a folder, never a link that code has put in its place. */
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** So many entries are removed at once: code in the image can fill the folder, and the server waits for the removal. The
- *  next start of a server goes on with the rest. */
-const MOST = 10_000;
+/** Most entries that one removal removes: code in the image can fill the folder, and the server waits for the removal.
+ *  The next start of a server removes more. */
+const REMOVAL_LIMIT = 10_000;
 
 /** Removes the folder at PATH through an open descriptor: code in the image writes there too, and must not lead the
- *  removal elsewhere by a link. Throws when more than BUDGET's entries are in it. */
-function removeHeld(path: string, budget: { left: number }): void {
+ *  removal elsewhere by a link. Throws when it has more entries than BUDGET, which is used up. */
+function removeThroughDescriptor(path: string, budget: { entries: number }): void {
   const descriptor = openSync(path, FOLDER);
   try {
-    const held = `/proc/self/fd/${descriptor}`;
-    for (const entry of firstEntries(held, budget.left)) {
-      const inner = join(held, entry.name);
-      budget.left -= 1;
-      if (entry.isDirectory()) removeHeld(inner, budget);
+    const descriptorPath = `/proc/self/fd/${descriptor}`;
+    for (const entry of firstEntries(descriptorPath, budget.entries)) {
+      const inner = join(descriptorPath, entry.name);
+      budget.entries -= 1;
+      if (entry.isDirectory()) removeThroughDescriptor(inner, budget);
       else unlinkSync(inner);
     }
   } finally {

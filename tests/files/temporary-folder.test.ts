@@ -1,13 +1,21 @@
 // What code has put into a temporary folder of the server is removed in parts, so that the server does not wait long.
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { removeTemporaryFolders } from '../../src/temporary-folder.ts';
+import { temporaryFolder } from '../harness.ts';
+
+// A folder of its own, because other servers start meanwhile.
+const temporary = temporaryFolder();
+vi.stubEnv('TMPDIR', temporary.path);
+afterAll(() => {
+  vi.unstubAllEnvs();
+  temporary.remove();
+});
 
 test('a folder that is full is removed by the second start of a server', () => {
-  const folder = join(tmpdir(), 'live-lisp-99999999-filled');
+  const folder = join(temporary.path, 'live-lisp-99999999-filled');
   mkdirSync(join(folder, 'inner'), { recursive: true });
   for (let count = 0; count < 10_100; count += 1) writeFileSync(join(folder, 'inner', `${count}`), '');
   removeTemporaryFolders();
