@@ -8,7 +8,7 @@
 (in-package "LIVE-LISP.BOOT")
 
 (defparameter *rooms*
-  '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-observe" "sbcl-system" "sbcl-uses" "probes" "own" "json" "capture" "stack" "printing" "wire")
+  '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-observe" "sbcl-system" "sbcl-uses" "probes" "own" "wrapping" "json" "capture" "stack" "printing" "wire")
     ("jobs" "package" "begun" "readtables" "session" "asdf" "spans" "places" "frames" "near" "conditions" "hold" "features" "jobs" "threads" "operations" "spent" "styles" "warnings" "ids" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
     ("look" "package" "names" "symbols" "code" "users" "holds" "runs" "walk" "top-forms" "texts" "loads" "uses" "index" "sites" "systems" "rows" "xref" "describe" "arglist" "packages" "classes" "hierarchy" "dispatch" "combination" "ranked" "unused" "class-impact" "impact")

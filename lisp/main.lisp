@@ -85,6 +85,7 @@ one. End the process when the file of the original core was replaced."
   ;; Load these now, because no lookup may intern symbols later.
   (ignore-errors (require "SB-INTROSPECT"))
   (ignore-errors (require "SB-CLTL2"))
+  (listen-for-functions)
   (listen-for-effects)
   (listen-for-code)
   (listen-for-reading)

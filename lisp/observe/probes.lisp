@@ -109,11 +109,11 @@ parameters. TEXT is read in PACKAGE (NIL: that of NAME). Calls FAIL-LOOKUP when 
 
 (defun put-probe (probe)
   "Install PROBE: it records calls of its function from now on."
-  (encapsulate (probe-name probe) (probe-key probe) (recorder probe)))
+  (wrap (probe-name probe) (probe-key probe) (recorder probe)))
 
 (defun take-probe (probe)
   "Remove PROBE. Its function can be gone."
-  (ignore-errors (unencapsulate (probe-name probe) (probe-key probe))))
+  (unwrap (probe-name probe) (probe-key probe)))
 
 (defun make-probes (observation names where package)
   "Give OBSERVATION a probe for each of the functions NAMES, and return the probes. They record only calls for which the

@@ -192,11 +192,11 @@ top-level form with NUMBER, defined. REST are the elements of FORM after the NAM
 ;;; What loading the compiled copies does, and undoing it
 
 (defun put-function (name function)
-  "Make calls of NAME call FUNCTION."
+  "Make calls of NAME call FUNCTION, a copy of its function. A function that the program puts in place is called itself."
   (push name (covering-put **covering**))
-  (encapsulate name 'live-lisp-coverage (lambda (original &rest arguments)
-                                          (declare (ignore original))
-                                          (apply function arguments))))
+  (let ((copied (plain-definition name)))
+    (wrap name 'live-lisp-coverage (lambda (original &rest arguments)
+                                     (apply (if (eq original copied) function original) arguments)))))
 
 (defun note-methods (name)
   "Save which methods the generic function NAME has before a method is added to it."
@@ -235,6 +235,6 @@ since, and the method replaced. Return NIL when none was added."
   (sb-sys:without-interrupts
     (close-methods covering)
     (dolist (name (shiftf (covering-put covering) '()))
-      (ignore-errors (unencapsulate name 'live-lisp-coverage)))
+      (unwrap name 'live-lisp-coverage))
     (dolist (put (shiftf (covering-methods covering) '()))
       (ignore-errors (take-method put)))))

@@ -198,6 +198,33 @@ describe('whatever happens meanwhile', () => {
     expect(await session.eval('(fib 1)')).toBe('1');
   });
 
+  test.each([
+    ['priced', "#'priced", "(fdefinition 'priced)"],
+    ['priced', "#'priced", "(symbol-function 'priced)"],
+    ['priced', "(fdefinition 'priced)", "(fdefinition 'priced)"],
+    ['priced', "(symbol-function 'priced)", "(symbol-function 'priced)"],
+    ['(setf priced)', "#'(setf priced)", "(fdefinition '(setf priced))"],
+    ['weighed', "#'weighed", "(fdefinition 'weighed)"],
+  ])(
+    'another function in place of %s, which calls it as %s, until %s is set back',
+    async (name, got, place) => {
+      await session.eval(`(defun priced (x) (* 2 x)) (defun (setf priced) (x) (* 2 x))
+      (defgeneric weighed (x) (:method (x) (* 2 x)))`);
+      const now = `(sb-kernel:%coerce-name-to-fun '${name})`;
+      await session.eval(`(defvar *plain* nil) (setf *plain* ${now})`);
+      const form = `(let ((old ${got}))
+      (list (unwind-protect (progn (setf ${place} (lambda (x) (list :instead (funcall old x)))) (funcall #'${name} 3))
+              (setf ${place} old))
+            (funcall #'${name} 4)))`;
+      const text = await observe({ form, functions: [name] });
+      expect(text).toContain('=> (:INSTEAD 6)');
+      expect(text).toContain('4) => 8');
+      expect(text).toContain('Value: ((:INSTEAD 6) 8)');
+      expect(await session.eval(`(eq *plain* ${now})`)).toBe('T');
+      expect(await left(name)).toBe('NIL');
+    },
+  );
+
   test('a form that signals or is interrupted leaves no probe', async () => {
     const failed = await session.call('observe', {
       form: '(progn (twice 1) (fail "no"))',

@@ -264,6 +264,26 @@ test('a name of several definitions finds none', () => {
   expect(reached.testsOf('A::F')).toEqual([]);
 });
 
+test('a test calls a function that it puts in place of another, and nothing of it stays', async () => {
+  const mocked = (place: string) => `(let ((old #'fee))
+  (list (fee 2) (unwind-protect (progn (setf (${place} 'fee) (lambda (amount) (list :mocked (funcall old amount)))) (fee 3))
+                  (setf (${place} 'fee) old))
+        (fee 4)))`;
+  const tests = ['fdefinition', 'symbol-function'].map(
+    (place) => `(deftest by-${place} ${mocked(place)} (4 (:mocked 6) 8))\n`,
+  );
+  write(root.path, { 'checks.lisp': `${CHECKS}${tests.join('')}` });
+  await run({ test: 'fees' });
+  await session.eval('(setf cl-user::*before* (cl-user::all-of-bank))');
+  for (const place of ['fdefinition', 'symbol-function']) {
+    const text = await run({ test: `by-${place}`, coverage: true });
+    expect(text).toContain(`by-${place}: 1 test passes (N s).\n\nCoverage: 1 of 14 definitions ran`);
+    expect(await session.eval(SAME)).toBe('T');
+  }
+  await session.eval("(sb-rt:rem-test 'checks::by-fdefinition) (sb-rt:rem-test 'checks::by-symbol-function)");
+  write(root.path, { 'checks.lisp': CHECKS });
+});
+
 test('a run that hangs leaves nothing, and tells what ran', async () => {
   write(root.path, { 'checks.lisp': `${CHECKS}(deftest hangs (bank::waits) 1)\n` });
   await run({ system: 'bank', timeout: 1 });
