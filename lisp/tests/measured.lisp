@@ -192,7 +192,7 @@ top-level form with NUMBER, defined. REST are the elements of FORM after the NAM
 ;;; What loading the compiled copies does, and undoing it
 
 (defun put-function (name function)
-  "Make calls of NAME call FUNCTION, a copy of its function. A function that the program puts in place is called itself."
+  "Make calls of NAME call FUNCTION, a copy of its function. What the program puts in place of that is called itself."
   (push name (covering-put **covering**))
   (let ((copied (plain-definition name)))
     (wrap name 'live-lisp-coverage (lambda (original &rest arguments)
