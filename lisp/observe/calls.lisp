@@ -124,9 +124,13 @@ call shown around CALL."
     (dolist (call calls) (setf (gethash call shown) 0))
     (loop for call in calls collect (call-row call shown job))))
 
+(defun most-called (observation)
+  "Return the probes of OBSERVATION, those of functions with the most calls first."
+  (stable-sort (copy-list (observation-probes observation)) #'> :key #'probe-calls))
+
 (defun function-rows (observation)
   "Return JSON objects for 20 functions of OBSERVATION, those with the most calls first, and their numbers of calls."
-  (loop for probe in (stable-sort (copy-list (observation-probes observation)) #'> :key #'probe-calls)
+  (loop for probe in (most-called observation)
         for name = (probe-name probe)
         repeat 20
         collect (object "name" (name-text name)

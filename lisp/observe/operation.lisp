@@ -29,13 +29,14 @@ a form cannot be read."
     (and code (list "values" (list (told-values values *value-characters*))))))
 
 (defun calls-members (observation types limit compare)
-  "Return the members about the last LIMIT calls that OBSERVATION kept, or, with TYPES, about the types of LIMIT
-functions. With COMPARE add the first call that differs from the last observation of the same functions."
+  "Return the members about the last LIMIT calls that OBSERVATION kept, or, with TYPES, about the types of those LIMIT
+functions with the most calls. With COMPARE add the first call that differs from the last observation of the same
+functions."
   (let* ((calls (kept-calls observation)) (*gone-stacks* (call-stacks calls)))
     (list "kept" (length calls)
           "rows" (and (not types) (call-rows (last calls limit) (observation-job observation)))
           "types" (and types
-                       (loop for probe in (page (observation-probes observation) 0 limit)
+                       (loop for probe in (page (most-called observation) 0 limit)
                              collect (types-of probe (remove probe calls :key #'call-probe :test-not #'eq))))
           "compared" (compared-data observation compare))))
 

@@ -1,12 +1,17 @@
 // Renders the types seen in recorded calls.
 
 import type { ObservedCalls, SeenPlace, SeenTypes } from '../../image/wire/observing.ts';
+import { joinSections } from '../../kernel/reply.ts';
 import { countText } from './units.ts';
 
-/** Returns the types in OBSERVED, a section for each function. */
-export function typesText({ types = [], total, kept }: ObservedCalls): string {
+/** Returns the types in OBSERVED, a section for each function, and how many functions it has more. */
+export function typesText({ types = [], total, kept, observed }: ObservedCalls): string {
   const part = kept < total ? ` (of ${total}, the first and the last ones)` : '';
-  return types.map((each) => functionText(each, part)).join('\n\n');
+  const more = observed - types.length;
+  return joinSections([
+    ...types.map((each) => functionText(each, part)),
+    more > 0 && `${countText(more, 'more function')} called no more often; limit shows more.`,
+  ]);
 }
 
 function functionText(
