@@ -19,14 +19,19 @@
   (let ((name (entry-name entry)))
     (if (symbolp name) (symbol-name name) (entry-text entry))))
 
+(defun meant-names (text)
+  "Return the names that TEXT can mean: TEXT itself, and, if it is a symbol with one colon, the whole name of that."
+  (let ((colon (position #\: text)))
+    (list* text
+           (and colon
+                (not (search "::" text))
+                (list (concatenate 'string (if (zerop colon) "KEYWORD" (subseq text 0 colon)) ":" (subseq text colon)))))))
+
 (defun entries-named (text entries)
-  "Return those of ENTRIES whose whole name is TEXT, or else those whose name without a package is TEXT."
-  (let ((text (let ((colon (search "::" text)) (single (position #\: text)))
-                (cond (colon text)
-                      (single (concatenate 'string (subseq text 0 single) ":" (subseq text single)))
-                      (t text)))))
-    (or (remove text entries :key #'entry-text :test-not #'string-equal)
-        (remove text entries :key #'bare-name :test-not #'string-equal))))
+  "Return those of ENTRIES whose whole name TEXT means, or else those whose name without a package it means."
+  (loop for name in (meant-names text)
+          thereis (or (remove name entries :key #'entry-text :test-not #'string-equal)
+                      (remove name entries :key #'bare-name :test-not #'string-equal))))
 
 (defun entries-of-name (name entries)
   "Return those of ENTRIES that NAME names. Calls FAIL-LOOKUP when NAME names none, or different ones."
