@@ -43,6 +43,11 @@ export function fittingRows(rows: string[], room = LIST_LIMIT): string[] {
   return end === -1 ? rows : rows.slice(0, end);
 }
 
+/** Returns as many of the last of ROWS as fit in one answer; always at least the last. */
+export function lastFittingRows(rows: string[]): string[] {
+  return fittingRows(rows.toReversed()).reverse();
+}
+
 /** Returns as many rows of each of LISTS as fit in one answer beside RESERVED_CHARACTERS characters. Short lists leave their room to
  *  long ones. */
 export function fittingLists(lists: readonly string[][], reservedCharacters: number): string[][] {

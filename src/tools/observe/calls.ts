@@ -6,7 +6,7 @@ import type {
   ObservedFunction,
   RecordedCall,
 } from '../../image/wire/observing.ts';
-import { fewOf, fittingRows, joinSections } from '../../kernel/reply.ts';
+import { fewOf, joinSections, lastFittingRows } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { commonPrefix } from '../../source/qualified.ts';
 import { parseQueries } from '../definitions/asked-names.ts';
@@ -64,7 +64,7 @@ function callsText(observed: ObservedCalls): string {
   const counts =
     called.length > 1 ? `: ${called.map(({ name, calls }) => `${short(name)} ${calls}`).join(', ')}` : '';
   const more = functions.length < observed.observed ? ', ...' : '';
-  const lines = fittingRows(rows.map((row) => rowText(row, short)));
+  const lines = lastFittingRows(rows.map((row) => rowText(row, short)));
   const shown = lines.length < total ? ` The last ${lines.length}:` : '';
   return `${recordedText(observed)}${of} in ${timeText(milliseconds)}${counts}${counts && more}.${shown}\n${lines.join('\n')}`;
 }
