@@ -16,11 +16,36 @@ number of calls, and the first calls, pairs of a text and a mark.")
 (defparameter *mark-depth* 100 "Objects nested up to this depth count.")
 
 (defun mark-of (objects &optional (parts *mark-parts*))
-  "Return a hash of the first PARTS parts in the list OBJECTS. Of an instance only the class counts. No code of the user
-runs."
-  (let ((mark 0))
+  "Return a hash of the first PARTS parts in the list OBJECTS. Of an instance of SBCL's classes only the class counts.
+No code of the user runs."
+  (let ((mark 0) (around '()))
     (declare (type (unsigned-byte 50) mark))
     (labels ((add (integer) (setf mark (ldb (byte 50 0) (+ (* 31 mark) (ldb (byte 50 0) integer)))))
+             (look-at-entries (table depth)
+               ;; Equal tables can have their entries in any order. So each entry is marked by itself, within a share of
+               ;; PARTS that does not depend on the others, and the marks are added up.
+               (let* ((before mark) (room parts) (sum 0) (share (floor room (max 1 (hash-table-count table)))))
+                 (when (plusp share)
+                   (maphash (lambda (key value)
+                              (setf mark 0 parts share)
+                              (look key depth)
+                              (look value depth)
+                              (incf sum mark)
+                              (decf room (- share parts)))
+                            table))
+                 (setf mark before parts room)
+                 (add (hash-table-count table))
+                 (add sum)))
+             (look-into (object depth)
+               (typecase object
+                 (hash-table (look-at-entries object depth))
+                 (array (mapc #'add (array-dimensions object))
+                        (loop for index below (if (vectorp object) (length object) (array-total-size object))
+                              while (plusp parts) do (look (row-major-aref object index) depth)))
+                 (t (add (sxhash (class-text (class-of object))))
+                    (loop for (name . value) in (inner-slots object)
+                          while (plusp parts) do (add (sxhash name))
+                                                 (look value depth)))))
              (look (object depth)
                (decf parts)
                (cond ((or (minusp parts) (minusp depth)))
@@ -31,10 +56,11 @@ runs."
                             do (look (pop object) (1- depth)))
                       (look object (1- depth)))
                      ((typep object '(or symbol character number string bit-vector pathname)) (add (sxhash object)))
-                     ((vectorp object)
-                      (add (length object))
-                      (loop for part across object while (plusp parts) do (look part (1- depth))))
-                     (t (add (sxhash (class-text (class-of object))))))))
+                     ;; In a circle.
+                     ((member object around :test #'eq) (add 3))
+                     (t (push object around)
+                        (look-into object (1- depth))
+                        (pop around)))))
       (dolist (object objects mark) (look object *mark-depth*)))))
 
 (defun without-addresses (text)
