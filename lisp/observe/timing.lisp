@@ -5,6 +5,7 @@
 (defparameter *round-milliseconds* 5 "A form is repeated for at least this many milliseconds.")
 (defparameter *rounds* 200 "Two forms are measured at most this often.")
 (defparameter *rounds-at-least* 5 "Two forms are measured at least this often.")
+(defparameter *slow-rounds* 2 "Two forms are measured at least this often when one call takes longer than all should.")
 
 (deftype internal-time ()
   "Values of GET-INTERNAL-REAL-TIME and GET-INTERNAL-RUN-TIME. With this declared, sampled code calls no generic
@@ -55,12 +56,12 @@ returned when they began."
       (make-taken (/ seconds count) (/ cpu count) (/ octets count)))))
 
 (defun times-needed (function)
-  "Return how often FUNCTION must be called so that its time can be measured."
+  "Return how often FUNCTION must be called so that its time can be measured, and the cost of such a call, a TAKEN."
   (loop for times = 1 then (* times 2)
         for waited = (waited-seconds)
         for taken = (measured function times)
         until (over-p (* times (taken-seconds taken)) (/ *round-milliseconds* 1d3) waited)
-        finally (return times)))
+        finally (return (values times taken))))
 
 (defun quantile (numbers part)
   "Return the element of NUMBERS below which PART, a fraction, of them are."
@@ -83,10 +84,13 @@ returned when they began."
 (defun compare-forms (one other seconds)
   "Call the functions ONE and OTHER in turn for about SECONDS, and return their costs as a JSON object."
   (let* ((begun (get-internal-real-time)) (waited (waited-seconds))
-         (times-one (times-needed one)) (times-other (times-needed other))
-         (ones '()) (others '()))
-    (loop for round from 0 below *rounds*
-          until (and (>= round *rounds-at-least*) (over-p (seconds-since begun) (float seconds 1d0) waited))
+         (first-one (multiple-value-list (times-needed one))) (first-other (multiple-value-list (times-needed other)))
+         (times-one (first first-one)) (times-other (first first-other))
+         (ones (rest first-one)) (others (rest first-other))
+         (slow (loop for taken in (append ones others) thereis (> (taken-seconds taken) seconds)))
+         (least (if slow *slow-rounds* *rounds-at-least*)))
+    (loop for round from 1 below *rounds*
+          until (and (>= round least) (over-p (seconds-since begun) (float seconds 1d0) waited))
           do (flet ((one () (push (measured one times-one) ones))
                     (other () (push (measured other times-other) others)))
                ;; The first of a round inherits what the other left, such as garbage.
