@@ -50,8 +50,9 @@ control, and keep what is shown of the check. The message is made here, within b
 
 (defun fiveam-run-test (package original arguments)
   "Probe of FiveAM's RUN-TEST-LAMBDA: call it, as ORIGINAL, with ARGUMENTS, which begin with a test, and record the
-results of the test. PACKAGE is FiveAM's."
-  (with-home-values (package ("*TEST-DRIBBLE*" (make-broadcast-stream)))
+results of the test. Failures do not reach the debugger; errors do when they are held. PACKAGE is FiveAM's."
+  (with-home-values (package ("*TEST-DRIBBLE*" (make-broadcast-stream)) ("*ON-FAILURE*" nil)
+                             ("*ON-ERROR*" (and *hold* :debug)))
     (call-as-test "fiveam" (home-call package "NAME" (first arguments))
                   (lambda ()
                     (let ((before (length (fiveam-results package))))
@@ -98,5 +99,4 @@ test that was left out because of its dependencies. PACKAGE is FiveAM's."
             ("PROCESS-FAILURE" fiveam-fail)
             ("ADD-RESULT" fiveam-add-result))
   :entries 'fiveam-entries
-  :holding '(("*ON-ERROR*" :debug))
   :protocol '("REASON" "TEST-LAMBDA" "RUN"))
