@@ -132,6 +132,32 @@ describe('calls', () => {
     expect(text).toContain('Note: Calls of ');
   });
 
+  test('of calls that do not all fit the last are shown', async () => {
+    await session.eval('(defun eight (&rest all) (declare (ignore all)) "a value of some length")');
+    const part = '"an argument of some length"';
+    const form = `(dotimes (i 600) (eight i ${part} ${part} ${part} ${part} ${part} ${part} ${part}))`;
+    const rows =
+      (await observe({ form, functions: ['eight'], limit: 500 })).split('\n\n')[0]?.split('\n') ?? [];
+    const shown = rows.length - 1;
+    expect(shown).toBeLessThan(500);
+    expect(rows[0]).toBe(`600 calls in N. The last ${shown}:`);
+    expect(rows[1]).toContain(`(EIGHT ${600 - shown} `);
+    expect(rows.at(-1)).toContain('(EIGHT 599 ');
+  });
+
+  test('of a package the types are told of the functions called most, and how many there are more', async () => {
+    await session.eval(`(defpackage :wide (:use :cl))
+      (dotimes (i 41) (eval (list 'defun (intern (format nil "F~D" i) :wide) '(x) 'x)))`);
+    const form = "(progn (funcall 'wide::f40 1) (funcall 'wide::f40 1) (funcall 'wide::f20 1))";
+    const text = await observe({ form, functions: ['wide:'], mode: 'types', limit: 2 });
+    expect(text).toMatch(
+      /^WIDE::F40: 2 calls\n[\s\S]*\n\nWIDE::F20: 1 call\n[\s\S]*\n\n39 more functions, called no more often; limit shows more\./,
+    );
+    expect(await observe({ form, functions: ['wide:'], mode: 'types', limit: 41 })).not.toContain(
+      'more functions',
+    );
+  });
+
   test('calls of threads, while the program runs', async () => {
     await session.eval(
       '(setf *go* t) (defvar *server* (sb-thread:make-thread (quote serve) :name "server"))',
@@ -300,6 +326,44 @@ test('the first call that differs between two versions', async () => {
   );
 });
 
+test.each([
+  ['a table', '(let ((table (make-hash-table))) (setf (gethash 1 table) 0 (gethash 2 table) n) table)'],
+  ['a key', '(let ((table (make-hash-table :test (quote equal)))) (setf (gethash (list n) table) 0) table)'],
+  ['a matrix', "(make-array '(2 2) :initial-contents (list (list 1 2) (list 3 n)))"],
+  ['a structure', '(make-boxed :part n)'],
+  ['an instance', "(make-instance 'noted :part n)"],
+])('calls differ in what is within %s', async (_what, made) => {
+  await session.eval(
+    `(defstruct boxed part) (defclass noted () ((part :initarg :part))) (defun made (n) ${made}) (defvar *n* 1) (setf *n* 1)`,
+  );
+  const run = {
+    form: '(look (list (list (list (list (made *n*))))))',
+    functions: ['look'],
+    compare: 'previous',
+  };
+  await observe(run);
+  expect(await observe(run)).toContain('All 1 call are as before.');
+  await session.eval('(setf *n* 2)');
+  expect(await observe(run)).toContain('The first call differs, in what is not shown:');
+  const against = { form: '(made 1)', seconds: 0.1 };
+  expect(await observe({ ...against, against: '(made 2)' })).toContain('Their values differ: ');
+  expect(await observe({ ...against, against: '(made 1)' })).not.toContain('differ: ');
+});
+
+test('calls do not differ in the order of a table, and those with circles are compared', async () => {
+  await session.eval(`(defstruct ring next name)
+    (defun filled (keys) (let ((table (make-hash-table))) (dolist (key keys table) (setf (gethash key table) (list key)))))
+    (defun ring (name) (let ((one (make-ring :name :one)) (all (make-hash-table)))
+      (setf (ring-next one) (make-ring :next one :name name) (gethash 1 all) one (gethash 2 all) all)
+      all))`);
+  const against = { form: "(filled '(1 2 3))", against: "(filled '(3 1 2))", seconds: 0.1 };
+  expect(await observe(against)).not.toContain('differ: ');
+  expect(await observe({ ...against, form: '(ring 1)', against: '(ring 1)' })).not.toContain('differ: ');
+  expect(await observe({ ...against, form: '(ring 1)', against: '(ring 2)' })).toContain(
+    'Their values differ: ',
+  );
+});
+
 describe('profiles', () => {
   test('of the CPU: functions with their files, and none of ours', async () => {
     const text = await observe({ form: '(middle 200000)', mode: 'cpu' });
@@ -358,6 +422,11 @@ describe('profiles', () => {
     await session.eval('(setf *refused* t)');
     expect(await first).toContain('samples of time');
   });
+});
+
+test('which of two slow forms takes less, after few rounds', async () => {
+  const text = await observe({ form: '(sleep 0.2)', against: '(sleep 0.2)', seconds: 0.1 });
+  expect(text).toContain(' Medians and quartiles of 2 rounds in turn, time by the clock.');
 });
 
 test('which of two forms takes less', async () => {

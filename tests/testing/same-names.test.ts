@@ -89,3 +89,34 @@ test('the form of a test is read by its operator, or as of the kind test', async
     'bank.lisp:5-6  BANK::BALANCE',
   );
 });
+
+test('a failure or an error is told, also where FiveAM is to open the debugger', async () => {
+  await session.eval('(setf fiveam:*on-failure* :debug fiveam:*on-error* :debug)');
+  try {
+    expect(await text('run_tests', { package: 'bank' })).toContain(
+      'BANK::FEE tests.lisp:6: (= 21 (fee 10)): got 20',
+    );
+    await session.eval('(fiveam:def-test bank-tests::broken () (error "Broken."))');
+    expect(await text('run_tests', { test: 'bank-tests::broken' })).toMatch(/Broken\.[\s\S]*$/);
+    expect(await text('run_tests', { test: 'bank-tests::broken' })).not.toContain('did not end');
+  } finally {
+    await session.eval(
+      "(setf fiveam:*on-failure* nil fiveam:*on-error* nil) (fiveam:rem-test 'bank-tests::broken)",
+    );
+  }
+});
+
+test.each([
+  'sum: two numbers',
+  'a::b',
+  ':key',
+  ':KEY',
+  'keyword:key',
+  'bank-tests:plain',
+  'bank-tests::plain',
+  'plain',
+])('a test is found by the name %s', async (name) => {
+  await session.eval(`(rt:rem-all-tests)
+      (rt:deftest "sum: two numbers" (+ 1 1) 2) (rt:deftest "a::b" 1 1) (rt:deftest :key 1 1) (rt:deftest bank-tests::plain 1 1)`);
+  expect(await text('run_tests', { test: name })).toBe(`${name}: 1 test passes (N s).`);
+});
