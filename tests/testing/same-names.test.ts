@@ -94,7 +94,7 @@ test('a failure or an error is told, also where FiveAM is to open the debugger',
   await session.eval('(setf fiveam:*on-failure* :debug fiveam:*on-error* :debug)');
   try {
     expect(await text('run_tests', { package: 'bank' })).toContain(
-      'BANK::FEE tests.lisp:6: (= 21 (fee 10)): got 20',
+      'FEE tests.lisp:6: (= 21 (fee 10)): got 20',
     );
     await session.eval('(fiveam:def-test bank-tests::broken () (error "Broken."))');
     expect(await text('run_tests', { test: 'bank-tests::broken' })).toMatch(/Broken\.[\s\S]*$/);

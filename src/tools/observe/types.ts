@@ -10,7 +10,7 @@ export function typesText({ types = [], total, kept, observed }: ObservedCalls):
   const more = observed - types.length;
   return joinSections([
     ...types.map((each) => functionText(each, part)),
-    more > 0 && `${countText(more, 'more function')} called no more often; limit shows more.`,
+    more > 0 && `${countText(more, 'more function')}, called no more often; limit shows more.`,
   ]);
 }
 
