@@ -60,7 +60,7 @@ export function readText(file: string): string | undefined {
   } catch (error) {
     if (NO_FILE.includes((error as NodeJS.ErrnoException).code)) return undefined;
     throw new SetupError(
-      `${file} cannot be read (${messageOf(error)}). Make it readable, and run this again.`,
+      `${file} cannot be read (${reasonOf(error)}). Make it readable, and run this again.`,
     );
   }
   try {
@@ -93,9 +93,14 @@ export function replaceText(file: string, text: string | undefined): void {
   } catch (error) {
     removeIfThere(partial);
     throw new SetupError(
-      `${file} cannot be written (${messageOf(error)}), and is as it was. Make it writable, and run this again.`,
+      `${file} cannot be written (${reasonOf(error)}), and is as it was. Make it writable, and run this again.`,
     );
   }
+}
+
+/** Returns what the system says of ERROR, without the call that failed: another one does in other versions of Node. */
+function reasonOf(error: unknown): string {
+  return messageOf(error).replace(/, [a-z]+ '.*$/s, '');
 }
 
 function keepOwner(file: string, uid: number, gid: number): void {

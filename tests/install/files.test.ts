@@ -233,7 +233,7 @@ describe('the file itself', () => {
     ]);
     const place = { ...machine.place, environment: { PATH: '', CODEX_HOME: machine.write('file', '') } };
     expect(await machine.install('codex', { place })).toEqual([
-      "HOME/file/config.toml cannot be written (ENOTDIR: not a directory, stat 'HOME/file/config.toml'), and is as it was. Make it writable, and run this again.",
+      'HOME/file/config.toml cannot be written (ENOTDIR: not a directory), and is as it was. Make it writable, and run this again.',
     ]);
   });
 });
