@@ -234,12 +234,14 @@ describe('an entry that the doctor starts', () => {
       { id: 1, result: { tools: [] } },
     ];
     const echo = answers.map((answer) => `echo '${JSON.stringify(answer)}'`).join('\n');
-    machine.program('other', `PATH=/usr/bin:/bin\n${echo}\nsleep 120 &\necho $! >${machine.home}/pid`);
+    const { home } = machine;
+    const more = `{ for n in $(seq 120); do [ -e ${home}/go ] && exit; sleep 1; done; echo over >${home}/ended; } &`;
+    machine.program('other', `PATH=/usr/bin:/bin\n${echo}\n${more}`);
     expect(await saidOf({ command: join(machine.node, '..', 'other'), args: [] })).toBe(
       'ok it was started, and answers as other 1, with 0 tools',
     );
-    // It throws where that has ended.
-    process.kill(Number(machine.read('pid')), 'SIGKILL');
+    expect(machine.read('ended')).toBe(undefined);
+    machine.write('go', '');
   });
 
   test('can be one that install did not write', async () => {
