@@ -82,7 +82,7 @@ test('calls of code are answered or refused, whatever they say', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(message, { maxLength: 20 }), async (messages) => {
       const told: Message[] = [];
-      const peer = { tell: (_op: string, args: Message) => told.push(args) } as unknown as Peer;
+      const peer = { notify: (_op: string, args: Message) => told.push(args) } as unknown as Peer;
       const calls = new CodeCalls(peer, {
         callTool: async (tool) => ({ value: tool.length }),
         registerTool: (definition) => String((definition as { name: string }).name),
