@@ -181,17 +181,17 @@ export function assembleParts(
   return { image, registry, catalog, executor, grounds, questions };
 }
 
-/** Resolves when calls can begin: unfinished INTENTS of WORKSPACE are taken back, which NOTICES tell, and SANDBOX knows
- *  which files it hides. Never rejects: a start of an image reports a file system that does not answer. */
+/** Resolves when calls can begin: unfinished INTENTS of WORKSPACE are taken back, which NOTICES tell. No call waits until
+ *  SANDBOX knows which files it hides: code runs only after an image was started, which finds that out too. Never
+ *  rejects: a start of an image reports a file system that does not answer. */
 async function readiness(
   workspace: Workspace,
   intents: Intents,
   notices: string[],
   sandbox: Sandbox | undefined,
 ): Promise<void> {
-  const secrets = sandbox?.findSecrets().catch(() => {});
+  sandbox?.findSecrets().catch(() => {});
   notices.push(...(await rollBackUnfinished(workspace, intents)));
-  await secrets;
 }
 
 /** Returns a function that explains to a model what SANDBOX refused, if the TEXT of an answer shows a refusal. */
