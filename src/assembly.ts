@@ -154,7 +154,7 @@ export function assembleParts(
     onEnd: (call) => memory?.ended(call),
     standing: standingApprovals(config, workspace),
     audit: log,
-    ready: readiness(workspace, intents, notices, sandbox),
+    ready: rollBackUnfinished(workspace, intents).then((texts) => void notices.push(...texts)),
     ...(sandbox && { remark: refusals(config.root, sandbox) }),
     takeNotices: () => [
       ...notices.splice(0),
@@ -179,19 +179,6 @@ export function assembleParts(
     matchMs,
   };
   return { image, registry, catalog, executor, grounds, questions };
-}
-
-/** Resolves when calls can begin: unfinished INTENTS of WORKSPACE are taken back, which NOTICES tell. No call waits until
- *  SANDBOX knows which files it hides: code runs only after an image was started, which finds that out too. Never
- *  rejects: a start of an image reports a file system that does not answer. */
-async function readiness(
-  workspace: Workspace,
-  intents: Intents,
-  notices: string[],
-  sandbox: Sandbox | undefined,
-): Promise<void> {
-  sandbox?.findSecrets().catch(() => {});
-  notices.push(...(await rollBackUnfinished(workspace, intents)));
 }
 
 /** Returns a function that explains to a model what SANDBOX refused, if the TEXT of an answer shows a refusal. */
@@ -253,7 +240,16 @@ function workspaceOf(
     for (const folder of await systemSources(image)) folders.push(await realPathOf(resolve(folder)));
     return folders.filter((real) => !isTooWide(real, home) && !hides(real));
   };
-  return new Workspace({ roots, start: root, readRoots, sources, hides });
+  // A start of an image reports a file system that does not answer.
+  const secretsKnown = sandbox?.findSecrets().catch(() => {});
+  return new Workspace({
+    roots,
+    start: root,
+    readRoots,
+    sources,
+    hides,
+    ...(secretsKnown && { secretsKnown }),
+  });
 }
 
 /** Returns the approvals that --allow gives. No approval for a session covers the start file, named by WORKSPACE. */

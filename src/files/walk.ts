@@ -23,6 +23,7 @@ export async function* filesBelow(
   folders: readonly string[],
   budget: Budget,
 ): AsyncGenerator<string> {
+  await workspace.secretsKnown;
   const pending = [...folders];
   const seen = new Set<string>();
   for (let path = pending.shift(); path !== undefined; path = pending.shift()) {

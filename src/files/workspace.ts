@@ -33,6 +33,8 @@ export interface WorkspaceFolders {
   sources?: () => Promise<string[]>;
   /** True when the sandbox hides the file at REAL from the image. */
   hides?: (real: string) => boolean;
+  /** Resolves when `hides` knows what the sandbox hides. */
+  secretsKnown?: Promise<void>;
 }
 
 /** Milliseconds for which a result of `sources` is cached: a search asks for each of its files. */
@@ -53,10 +55,13 @@ export class Workspace {
   readonly #start: string;
   readonly #findSources: (() => Promise<string[]>) | undefined;
   readonly #hides: (real: string) => boolean;
+  readonly secretsKnown: Promise<void>;
   #sources: { folders: readonly string[]; until: number } = { folders: [], until: 0 };
   #changes: Promise<unknown> = Promise.resolve();
 
-  constructor({ roots, start = '.', readRoots = [], sources, hides = () => false }: WorkspaceFolders) {
+  constructor(folders: WorkspaceFolders) {
+    const { roots, start = '.', readRoots = [], sources, hides = () => false } = folders;
+    this.secretsKnown = folders.secretsKnown ?? Promise.resolve();
     this.#roots = roots.map((root) => resolve(root));
     this.#realRoots = this.#roots.map(realPath);
     this.#readRoots = readRoots.map((root) => resolve(root));
@@ -123,11 +128,13 @@ export class Workspace {
       if (!onlyRead) throw new CallError(this.#outsideText(path, access));
       if (access === 'write') throw new CallError(this.#onlyReadText(path));
     }
+    await this.secretsKnown;
     if (this.#hides(real)) throw this.#forbidden(HIDDEN, real, access, path);
   }
 
   /** Throws a CallError when REAL, the real path that PATH led to, is one that `forbids` names. */
-  checkSeen(real: string, path: string): void {
+  async checkSeen(real: string, path: string): Promise<void> {
+    await this.secretsKnown;
     const why = this.forbids(real);
     if (why !== undefined) throw this.#forbidden(why, real, 'read', path);
   }
@@ -215,7 +222,7 @@ export class Workspace {
       // The real path of what is open: code in the image can exchange folders while it is asked for its sources.
       const opened = join(folder.path, basename(real));
       await this.check(opened, 'read', path);
-      this.checkSeen(opened, path);
+      await this.checkSeen(opened, path);
       const file = await folder.openFile(basename(real));
       if (file === undefined) throw this.noFile(path);
       if (!('handle' in file)) throw kindError(path, file.stats);
