@@ -20,8 +20,8 @@ test reads only characters that have the same macros as in a fresh readtable."
          (or (reads-p "(CL:QUOTE CL:T)") (reads-p "(cl:quote cl:t)")))))
 
 (defun dispatch-vector (macros)
-  "Return the vector of the functions for # and a second character, given MACROS, the macro functions of a readtable by
-character code. Return NIL where this SBCL does not show it."
+  "Return the vector of the # dispatch macros, indexed by the code of the sub-character. MACROS is the vector of a
+readtable's reader macros, indexed by character code. Return NIL when this SBCL keeps the dispatch macros elsewhere."
   (let ((function (and (= 128 (length macros)) (svref macros (char-code #\#)))))
     (when (and function (closure-p function))
       (let ((table (dispatch-table function)))

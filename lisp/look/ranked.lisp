@@ -29,7 +29,8 @@ in order. Else return NIL. Only 60 characters of NAME count."
     (loop for char across pattern
           for first = t then nil
           do (let ((places 0)
-                   ;; A character may stand right after an end, or begin a word anywhere after the first end.
+                   ;; Bits where this character of the pattern may match: directly after the match of the character
+                   ;; before it, or at the beginning of any later word.
                    (allowed (if first
                                 starts
                                 (logior (ldb (byte 60 0) (ash ends 1))

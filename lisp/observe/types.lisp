@@ -59,7 +59,7 @@
           ((and (eq (first types) 'fixnum) (seen-least seen) (not (minusp (seen-least seen)))) '(and fixnum unsigned-byte))
           (t (first types)))))
 
-;;; The parameter that takes each argument
+;;; Matching arguments to parameters
 
 (defun places-of (parameters arguments)
   "Return where each of ARGUMENTS goes by the lambda list PARAMETERS: pairs of a parameter's name or keyword, and the

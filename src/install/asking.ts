@@ -1,4 +1,4 @@
-// Finds out before which of our tools a client asks its user, by all files in which the client looks for that.
+// Finds the setting by which a client runs all our tools without asking its user, in each of its configuration files.
 
 import { dataOf } from './edit.ts';
 import { readText } from './file.ts';

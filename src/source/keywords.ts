@@ -63,8 +63,8 @@ function noteDefinition(definition: Definition | undefined, takers: Takers): voi
   else takers.functions.add(definition.name);
 }
 
-/** True when PART, a keyword in TEXT, belongs to one of TAKERS: as an argument in a call, behind :INITARG or in
- *  :DEFAULT-INITARGS of a class, or in a declaration or lambda list. */
+/** True when one of TAKERS takes PART, a keyword in TEXT. The keyword can stand in a call, after :INITARG, in the
+ *  :DEFAULT-INITARGS of a class, in a declaration or in a lambda list. */
 export function takesKeyword(part: Part, text: string, takers: Takers): boolean {
   const list = part.around;
   if (list === undefined) return false;

@@ -64,7 +64,7 @@ function pathBefore(message: RegExp, text: string, root: string): string | undef
   return named === undefined ? undefined : resolve(root, named);
 }
 
-/** True when the error message MESSAGE in TEXT is about a path that code may write to. */
+/** True when the path before the error message MESSAGE in TEXT is one that code in the sandbox may write to. */
 function namesWritable(message: RegExp, text: string, { root, writable, isInside }: SandboxLimits): boolean {
   const path = pathBefore(message, text, root);
   return path !== undefined && writable.some((area) => isInside(area, path));

@@ -83,7 +83,7 @@ export class Sandbox implements CommandSandbox {
   readonly #workspace: readonly string[];
   /** The folders of libraries that exist. */
   readonly #libraries: readonly string[];
-  /** The folders for temporary files that all programs share; none when the sandbox is strict. */
+  /** Shared temporary folders such as /tmp; empty with `--sandbox strict`. */
   readonly #temporary: readonly string[];
   /** The outermost folders that code can change: of roots, `write`, libraries and temporary files. */
   readonly #areas: readonly string[];
@@ -93,7 +93,7 @@ export class Sandbox implements CommandSandbox {
   readonly #shown: readonly string[];
   readonly #placeholders: Placeholders;
   readonly #newFiles = new NewFileWatcher();
-  /** Real paths of the secrets that were there when an image was last started, or else at the start of the server. */
+  /** Real paths of the existing secrets, found at the last start of an image or, before that, of the server. */
   #secrets: readonly string[] = [];
 
   constructor(options: SandboxOptions) {

@@ -23,9 +23,9 @@ interface WorkspaceSearch {
   canBeOperator: (operator: string) => boolean;
 }
 
-/** Returns the definitions of QUERY in the Lisp files of the workspace, filtered by OPTIONS, each with NOTE. COMPLETE:
- *  all files were searched. Methods of a generic function are only listed, unless wanted, or when there is nothing
- *  else. */
+/** Returns the definitions of QUERY in the Lisp files of the workspace, filtered by OPTIONS, each with NOTE. COMPLETE
+ *  is true when all files were searched. Methods of a generic function are listed without their text, unless OPTIONS
+ *  ask for them or no other definition was found. */
 export async function workspaceDefinitions(
   { workspace, places, home, canBeOperator }: WorkspaceSearch,
   query: DefinitionQuery,
