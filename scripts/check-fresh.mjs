@@ -23,8 +23,15 @@ const STEPS = [
   { user: 'root', folder: '/root/live-lisp', command: `make test SHARD=${shard}` },
 ];
 
-/** Lines of a failed step that are shown. */
+/** Lines of a failed step that are shown, unless vitest's own section on what failed begins later. */
 const TAIL = 60;
+
+/** Returns the end of OUTPUT in which a reader finds what failed. */
+function endOf(output) {
+  const end = output.trimEnd().split('\n').slice(-TAIL);
+  const failed = end.findIndex((line) => /Failed (Tests|Suites) \d/.test(line));
+  return end.slice(Math.max(failed, 0)).join('\n');
+}
 
 /** Runs a step in ROOT, prints its line, and returns whether it succeeded. */
 async function perform(root, { user, folder, command }) {
@@ -32,9 +39,7 @@ async function perform(root, { user, folder, command }) {
   const { ok, output } = await runIn(root, { user, folder, node }, command);
   const seconds = Math.round((performance.now() - began) / 1000);
   console.log(`${ok ? 'ok  ' : 'FAIL'} ${release}, Node ${node}, as ${user}: ${command} (${seconds} s)`);
-  const shown = ok
-    ? /^\d+ tests left out.*/m.exec(output)?.[0]
-    : output.trimEnd().split('\n').slice(-TAIL).join('\n');
+  const shown = ok ? /^\d+ tests left out.*/m.exec(output)?.[0] : endOf(output);
   if (shown) console.log(shown.replace(/^/gm, '     '));
   return ok;
 }
