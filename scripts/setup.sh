@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes sure that this machine has what live-lisp needs: node and SBCL. With the argument `test` also bubblewrap, for the
-# sandbox, the Lisp libraries that the tests declare (tests/libraries.ts), and an ASDF besides SBCL's. With `long` also
+# Makes sure that this machine has what live-lisp needs: node and SBCL. Bubblewrap, for the sandbox, comes with an SBCL that
+# is installed here; nobody who has SBCL is asked for rights only for that. With the argument `test` it is always needed, and
+# the Lisp libraries that the tests declare (tests/libraries.ts), and an ASDF besides SBCL's. With `long` also
 # tmux, in which clients run, buildah, which makes the image of the Dockerfile, and the libraries of the long tests. With
 # `fresh` it has debootstrap, which makes bare systems.
 # Installs only what is missing, and says so.
@@ -38,10 +39,15 @@ find_missing() {
   elif ! command -v sbcl >/dev/null 2>&1; then
     missing="$missing sbcl"
   fi
-  [ "$1" != run ] || return 0
+  bubblewrap=' bubblewrap'
+  ! command -v bwrap >/dev/null 2>&1 || bubblewrap=''
+  if [ "$1" = run ]; then
+    [ -z "$missing" ] || ! command -v apt-get >/dev/null 2>&1 || missing="$missing$bubblewrap"
+    return 0
+  fi
   libraries=$(node "$(dirname "$0")/libraries.mjs" --missing "$1")
   missing="$missing${libraries:+ $libraries}"
-  command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"
+  missing="$missing$bubblewrap"
   [ "$1" = long ] || return 0
   for program in tmux buildah; do
     command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
