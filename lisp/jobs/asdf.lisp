@@ -96,19 +96,38 @@ ASDF or the manager and call FUNCTION again."
                  (funcall function)))))
   (call-reading function))
 
+(defun unread-cause (condition)
+  "Return the condition of the reader for which LOAD, COMPILE-FILE or ASDF signalled CONDITION, else CONDITION."
+  (let* ((unloaded (contrib-symbol "ASDF" "LOAD-SYSTEM-DEFINITION-ERROR"))
+         (cause (if (and unloaded (typep condition unloaded))
+                    (ignore-errors (funcall (contrib-symbol "ASDF" "ERROR-CONDITION") condition))
+                    (ignore-errors (encapsulated-condition condition)))))
+    (if cause (unread-cause cause) condition)))
+
+(defun names-manager-p (condition)
+  "True when CONDITION says that a file could not be read or loaded because it names a package of the library manager,
+which is not loaded yet."
+  (let ((cause (unread-cause condition)))
+    (or (eq (package-loader cause) #'load-library-manager)
+        ;; For a symbol in a compiled file, SBCL names the package only in the arguments of its text.
+        (and **library-manager-due**
+             (typep cause '(and package-error simple-condition))
+             (loop for argument in (simple-condition-format-arguments cause)
+                     thereis (member argument *manager-packages* :test #'equal))))))
+
 (defun retry-with-libraries (condition)
-  "If CONDITION says that ASDF did not find a system, load the library manager if due, and have ASDF try again."
+  "If CONDITION says that ASDF did not find a system, or that a file of a system names the library manager, load the
+manager if due, and have ASDF try again."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
-    (when (and **library-manager-due** missing (typep condition missing))
+    (when (and **library-manager-due** missing (or (typep condition missing) (names-manager-p condition)))
       (let ((retry (find-restart (contrib-symbol "ASDF" "RETRY") condition)))
         (when (and retry (load-library-manager)) (invoke-restart retry))))))
 
 (defun load-manager-for-file (condition)
   "Load the library manager if CONDITION says that LOAD or COMPILE-FILE could not read a file that names one of its
 packages. Ask the user to load the file again: its forms that have already run are not undone."
-  (let ((unread (or (ignore-errors (encapsulated-condition condition)) condition)))
-    (when (and (eq (package-loader unread) #'load-library-manager) (load-library-manager))
-      (format *error-output* "~&~A is loaded now, which the file needs: load the file again.~%" (first **library-manager**)))))
+  (when (and (names-manager-p condition) (load-library-manager))
+    (format *error-output* "~&~A is loaded now, which the file needs: load the file again.~%" (first **library-manager**))))
 
 ;;; Other images that compile the same library. ASDF deletes the old fasl, and then renames the new one. An image that
 ;;; wants the fasl in between does not find it.

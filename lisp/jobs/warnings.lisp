@@ -182,8 +182,11 @@ is what a redefining form is for."
     (when restart (invoke-restart restart))))
 
 (defun note-compiler-error (condition)
-  "Keep CONDITION, for which the compiler compiles an error at run time, and go on."
-  (keep-warning "error" (encapsulated-condition condition)))
+  "Keep CONDITION, for which the compiler compiles an error at run time, and go on. COMPILE-FILE itself signals no error
+for a file that it cannot read, so this is where ASDF is made to try again."
+  (let ((problem (encapsulated-condition condition)))
+    (retry-with-libraries problem)
+    (keep-warning "error" problem)))
 
 (defun call-collecting-warnings (function)
   "Call FUNCTION in one compilation unit with warnings kept and not printed."

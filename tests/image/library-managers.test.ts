@@ -130,6 +130,30 @@ describe('Quicklisp of the home', () => {
     expect(await session.eval('*asked*')).toBe('(:QUICKLOAD "in a file")');
   });
 
+  test.each(['load_system', 'run_tests'])(
+    'is loaded when a file of a system names it, by %s',
+    async (tool) => {
+      write(root, 'by-definition.asd', '(ql:quickload "x")\n(defsystem "by-definition")\n');
+      const asks = '(defsystem "asks" :depends-on ("by-definition") :components ((:file "asks")))\n';
+      write(root, 'asks.asd', asks);
+      write(root, 'asks.lisp', '(defun cl-user::asks () (ql:quickload "in a function"))\n');
+      const session = await start();
+      const { text } = await session.call(tool, { system: 'asks' });
+      expect(text).not.toContain('QL');
+      expect(await session.eval('(asks)')).toBe('(:QUICKLOAD "in a function")');
+    },
+  );
+
+  test('is loaded when a component names it, compiled or not, by a form that loads the system', async () => {
+    write(root, 'asks.asd', '(defsystem "asks" :components ((:file "asks")))\n');
+    write(root, 'asks.lisp', '(defun cl-user::asks () (list (ql:quickload "again")))\n');
+    const load = (session: Session) => session.text('eval_form', { form: '(asdf:load-system "asks")' });
+    await using(await startSession(optionsOf(here)), load);
+    const session = await start();
+    await load(session);
+    expect(await session.eval('(asks)')).toBe('((:QUICKLOAD "again"))');
+  });
+
   test('is there again after the image was lost', async () => {
     const session = await start();
     await session.text('eval_form', { form: '(defvar *asked* (ql:quickload "x"))' });
