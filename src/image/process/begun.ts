@@ -1,6 +1,6 @@
 // Reads which requests had begun to run in an image that has ended, from memory that server and image share.
 
-import { closeSync, ftruncateSync, openSync, readSync, unlinkSync } from 'node:fs';
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -38,12 +38,15 @@ export class StartedRequests {
 function openShared(): number | undefined {
   count += 1;
   const path = join(tmpdir(), `live-lisp-${process.pid}-begun-${count}`);
+  let descriptor: number | undefined;
   try {
-    const descriptor = openSync(path, 'wx+', 0o600);
+    descriptor = openSync(path, 'wx+', 0o600);
     unlinkSync(path);
-    ftruncateSync(descriptor, WORDS * WORD_OCTETS);
+    // A file without blocks would end the image at its first write there, when the disk is full.
+    writeSync(descriptor, Buffer.alloc(WORDS * WORD_OCTETS));
     return descriptor;
   } catch {
+    if (descriptor !== undefined) closeSync(descriptor);
     return undefined; // Then no request of a lost image is sent again.
   }
 }
