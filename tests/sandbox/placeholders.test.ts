@@ -1,6 +1,14 @@
 // Servers over one workspace share the empty folders that stand for names which code must not create.
 
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
 import { Placeholders } from '../../src/image/sandbox/placeholders.ts';
@@ -33,5 +41,23 @@ test('one that starts while another removes its folders has its own afterwards',
   await until('the removal', 10_000, () => existsSync(removing));
   await new Placeholders(join(state, 'live-lisp', 'placeholders')).occupy([held]);
   await ending.exited;
+  expect(existsSync(held)).toBe(true);
+});
+
+test.each([
+  [
+    'a time of tomorrow',
+    (lock: string) => {
+      mkdirSync(lock);
+      const tomorrow = Date.now() / 1000 + 86_400;
+      utimesSync(lock, tomorrow, tomorrow);
+    },
+  ],
+  ['a link that leads nowhere', (lock: string) => symlinkSync('nowhere', lock)],
+])('a lock with %s is not waited for', async (_, make) => {
+  const notes = mkdtempSync(join(folder.path, 'notes-'));
+  make(join(notes, 'lock'));
+  const held = join(notes, '.codex');
+  await new Placeholders(notes).occupy([held]);
   expect(existsSync(held)).toBe(true);
 });

@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isThere, withFileTimeout } from '../../files/answering.ts';
@@ -105,20 +105,24 @@ function removeEmptyFolder(folder: string): void {
   } catch {}
 }
 
-/** Takes the lock, the folder LOCK, as soon as nobody else has it. */
+/** Takes the lock, the folder LOCK, as soon as nobody else has it. Throws when it cannot be had in twice the time after
+ *  which a lock is stale. */
 function acquireLock(lock: string): void {
-  for (;;) {
+  const end = Date.now() + 2 * STALE_LOCK_MS;
+  while (Date.now() < end) {
     try {
       mkdirSync(lock);
       return;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    const lockedAt = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
-    if (lockedAt !== undefined && Date.now() - lockedAt > STALE_LOCK_MS)
+    // Its time can be in the future: clocks are set back, and file servers have their own.
+    const lockedAt = lstatSync(lock, { throwIfNoEntry: false })?.mtimeMs;
+    if (lockedAt !== undefined && Math.abs(Date.now() - lockedAt) > STALE_LOCK_MS)
       rmSync(lock, { recursive: true, force: true });
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
   }
+  throw new Error(`${lock} stays locked`);
 }
 
 /** Removes those of FOLDERS that are empty: a full one belongs to whoever filled it. A separate process does it,
