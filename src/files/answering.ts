@@ -1,7 +1,7 @@
 // Times out file systems that do not answer, such as those of a network; only local disks may block the main thread.
 
 import { lstatSync, type Stats } from 'node:fs';
-import { access, realpath, stat } from 'node:fs/promises';
+import { access, lstat, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SetupError } from '../errors.ts';
@@ -108,6 +108,16 @@ export async function checkAnswering(paths: Iterable<string>): Promise<void> {
 export async function isThere(path: string): Promise<boolean> {
   return withFileTimeout(dirname(path), () =>
     access(path).then(
+      () => true,
+      () => false,
+    ),
+  );
+}
+
+/** As isThere, but true also for a link that leads nowhere. */
+export async function isNamed(path: string): Promise<boolean> {
+  return withFileTimeout(dirname(path), () =>
+    lstat(path).then(
       () => true,
       () => false,
     ),

@@ -311,6 +311,14 @@ describe('a file that programs outside obey', () => {
     }
   });
 
+  test('is told of when it appears as a link that leads nowhere yet', async () => {
+    rmSync(join(fresh.root, 'opencode.json'));
+    await other.eval('(sleep 1)');
+    expect(
+      await noticesOf('(sb-ext:run-program "/bin/ln" (list "-s" "later/file" "opencode.json"))'),
+    ).toEqual([expect.stringContaining(`Note: ${join(fresh.root, 'opencode.json')} is new.`)]);
+  });
+
   test('cannot be changed by the next image', async () => {
     await other.eval('(sb-ext:exit :abort t)');
     expect(await shell(other, 'echo y > .npmrc')).toMatch(/Read-only file system/);

@@ -3,7 +3,7 @@
 
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
-import { isThere } from '../../files/answering.ts';
+import { isNamed } from '../../files/answering.ts';
 
 export class NewFileWatcher {
   readonly #watchers = new Map<string, FSWatcher>();
@@ -14,9 +14,10 @@ export class NewFileWatcher {
   async watch(folder: string, names: readonly string[]): Promise<void> {
     if (this.#watchers.has(folder)) return;
     const absent = new Set<string>();
-    for (const name of names) if (!(await isThere(join(folder, name)))) absent.add(name);
+    // A link counts as soon as it is there: the file to which it leads can be made later, where nobody watches.
+    for (const name of names) if (!(await isNamed(join(folder, name)))) absent.add(name);
     const look = async (name: string) => {
-      if (!(await isThere(join(folder, name)))) absent.add(name);
+      if (!(await isNamed(join(folder, name)))) absent.add(name);
       else if (absent.delete(name)) this.#appeared.add(join(folder, name));
     };
     try {
