@@ -84,9 +84,9 @@ async function setUp(command: 'install' | 'uninstall', config: Config): Promise<
 
 /** Prints the findings on CLIENT. Returns the exit code: 0 when all are ok. */
 async function reportClient(client: ClientName, config: Config): Promise<number> {
-  const { clientFindings } = await import('./install/report.ts');
+  const { clientFindings, findingText } = await import('./install/report.ts');
   const findings = await clientFindings(client, place(config), launch());
-  for (const { ok, text } of findings) print(`${ok ? 'ok  ' : 'FAIL'} ${text}`);
+  for (const finding of findings) print(findingText(finding));
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }
 

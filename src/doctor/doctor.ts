@@ -8,7 +8,7 @@ import { obstacleToWriting } from '../folders.ts';
 import { EVERYTHING } from '../image/process/agent.ts';
 import { askSbcl, findSbcl, managerOf } from '../image/process/sbcl.ts';
 import { type SbclFacts, supportText, TESTED, whyUnsupported } from '../image/process/sbcl-versions.ts';
-import type { Finding } from '../install/report.ts';
+import { type Finding, findingText } from '../install/report.ts';
 import { lackingLine } from '../tools/lacking-text.ts';
 import { findCulprit } from './culprit.ts';
 import { reportText } from './report.ts';
@@ -48,8 +48,7 @@ export async function diagnose(
     ...checkFolders(config),
     ...checkLibraries(config),
   ];
-  for (const { ok, text } of findings)
-    print(`${ok ? 'ok  ' : 'FAIL'} ${text.replace(/\n(?=.)/g, '\n     ')}`);
+  for (const finding of findings) print(findingText(finding));
   const failure = trial && failureOf(trial);
   if (facts !== undefined && failure !== undefined) {
     print('\nThe doctor now looks for the part of the agent that is at fault, which can take some minutes.');

@@ -3,6 +3,7 @@
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { SetupError } from '../errors.ts';
 import { programsOf } from '../paths.ts';
+import { visibleLine } from '../visible.ts';
 import type { Place } from './clients.ts';
 
 /** Time limit of a client's program: a longer run means that it waits for input. */
@@ -40,9 +41,11 @@ export function startProgram(
   return spawn(program, args, { cwd: project, env: { ...environment, ...more } });
 }
 
-/** Returns WORDS as a shell command. */
+/** Returns WORDS as a shell command, in one line. A project can have written them, so hidden characters are shown. */
 export function shellLine(words: readonly string[]): string {
-  return words
-    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
-    .join(' ');
+  return visibleLine(
+    words
+      .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+      .join(' '),
+  );
 }

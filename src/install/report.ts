@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { SetupError } from '../errors.ts';
 import { isExecutable } from '../paths.ts';
+import { visibleLine } from '../visible.ts';
 import { asksAlways, grantOf, valueIn } from './asking.ts';
 import { CLIENTS, type Client, clientNamed, NAME, type Place } from './clients.ts';
 import { commandLine, insistsOnSandbox, trustedLaunch } from './entry.ts';
@@ -17,6 +18,11 @@ import { TRUST } from './trust.ts';
 export interface Finding {
   ok: boolean;
   text: string;
+}
+
+/** Returns the text that shows FINDING: what continues its text is indented, so that nothing in it looks like another. */
+export function findingText({ ok, text }: Finding): string {
+  return `${ok ? 'ok  ' : 'FAIL'} ${text.replace(/\n(?=.)/g, '\n     ')}`;
 }
 
 function isThere(client: Client, place: Place): boolean {
@@ -183,12 +189,12 @@ function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   if (!node.startsWith('/')) {
     findings.push({
       ok: true,
-      text: `${node} is no path: a client with windows can have another PATH`,
+      text: `${visibleLine(node)} is no path: a client with windows can have another PATH`,
     });
   } else if (!isExecutable(node))
-    findings.push({ ok: false, text: `${node} cannot be run: run live-lisp install again` });
+    findings.push({ ok: false, text: `${visibleLine(node)} cannot be run: run live-lisp install again` });
   if (script.startsWith('/') && !existsSync(script)) {
-    findings.push({ ok: false, text: `${script} is not there: run live-lisp install again` });
+    findings.push({ ok: false, text: `${visibleLine(script)} is not there: run live-lisp install again` });
   }
   return findings;
 }

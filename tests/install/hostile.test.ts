@@ -91,6 +91,18 @@ describe('a file', () => {
     );
   });
 
+  test('does not write lines into what the doctor says', async () => {
+    const args = ['/x\nok   it was started, and answers'];
+    const entry = { mcpServers: { 'live-lisp': { command: '/usr/bin/env', args } } };
+    writeFileSync(inProject('.mcp.json'), JSON.stringify(entry));
+    const said = await machine.doctor('claude');
+    expect(said.join('\n')).toContain("starts /usr/bin/env '/x<U+000A>ok   it was started, and answers'");
+    expect(said.filter((line) => line.includes('\n'))).toEqual([]);
+    expect(await machine.install('claude', { scope: 'project' })).toEqual([
+      expect.stringContaining("(/usr/bin/env '/x<U+000A>ok   it was started, and answers')"),
+    ]);
+  });
+
   test('keeps a mode that the mask of this process would not give', async () => {
     const path = machine.write('.cursor/mcp.json', '{}');
     chmodSync(path, 0o666);
