@@ -117,3 +117,17 @@ describe('what code says without end', () => {
     expect(megabytes()).toBeLessThan(700);
   });
 });
+
+describe('what code says of what it built', () => {
+  test('cannot be nested so deeply that what is built after it is lost', async () => {
+    const nested =
+      '(concatenate (quote string) (make-string 90000 :initial-element #\\[) (make-string 90000 :initial-element #\\]))';
+    await at.session.eval(
+      `(say (format nil "{\\"job\\":~D,\\"built\\":{\\"text\\":\\"(+ 1 2)\\",\\"policy\\":~A}}" (live-lisp.jobs::job-id live-lisp.jobs::*job*) ${nested}))`,
+    );
+    await at.session.eval('(defun built-after () :kept)');
+    await at.session.eval('(defun built-later () :kept)');
+    await at.answer('restart_image', {});
+    expect(await at.session.eval('(list (built-after) (built-later))')).toBe('(:KEPT :KEPT)');
+  });
+});

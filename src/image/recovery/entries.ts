@@ -102,7 +102,10 @@ export function labelOf(entry: Entry): string {
 
 /** Returns the approximate length of ENTRY in characters. Facts that are added to it later do not count. */
 export function sizeOf(entry: Entry): number {
-  return 100 + (entry.kind === 'form' ? entry.text.length : 0);
+  if (entry.kind !== 'form') return 100;
+  const { text, package: home, readtable = '', without, policy, defines } = entry;
+  const others = JSON.stringify([without, policy, defines]).length;
+  return 100 + text.length + home.length + readtable.length + others;
 }
 
 /** True when ENTRY makes LAST, right before it, superfluous: nothing came between that could have used LAST. */
@@ -146,7 +149,7 @@ export function nextBatch(entries: readonly Entry[], start: number, end: number)
   let characters = 0;
   for (const entry of entries.slice(start, Math.min(end, start + BATCH))) {
     if (entry.kind !== 'form' && entry.kind !== 'package') break;
-    characters += (entry as Partial<FormEntry>).text?.length ?? 0;
+    characters += sizeOf(entry);
     if (batch.length > 0 && characters > BATCH_CHARACTERS) break;
     batch.push(entry);
   }

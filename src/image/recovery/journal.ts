@@ -3,6 +3,7 @@
 import { messageOf } from '../../errors.ts';
 import type { Agreement } from '../wire/agreement.ts';
 import type { Ending } from '../wire/endings.ts';
+import { isDeeper } from '../wire/frames.ts';
 import type { LoadFileData, LoadFilesData, LoadSystemData } from '../wire/loading.ts';
 import type { Answer, ImageChange } from '../wire/messages.ts';
 import type { EvaluateData, Operations } from '../wire/operations.ts';
@@ -363,12 +364,17 @@ function formEntry(
     kind: 'form',
     text,
     package: typeof home === 'string' ? home : 'COMMON-LISP-USER',
-    ...(Array.isArray(without) && { without }),
+    ...(isTable(without) && { without }),
     ...(typeof readtable === 'string' && { readtable }),
-    ...(Array.isArray(policy) && { policy }),
+    ...(isTable(policy) && { policy }),
     ...(Array.isArray(defines) && { defines: namesIn(defines) }),
     ...restartsIn(restarts),
   };
+}
+
+/** True when VALUE is an array that is not nested deeply. Code in the image can send one that no JSON can be made of. */
+function isTable(value: unknown): value is never[] {
+  return Array.isArray(value) && !isDeeper(value, 4);
 }
 
 /** Returns the names in RESTARTS, an unchecked value, as a property of an entry; {} when there are none. */
