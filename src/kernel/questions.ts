@@ -45,9 +45,13 @@ export function pendingQuestion(
   extra: Pick<PendingQuestion, 'pages' | 'sessionScope' | 'onClose'>,
 ): PendingQuestion {
   const { whole, lines, ...shortPreview } = preview;
-  const argumentsJson = visibleJson(JSON.stringify(args));
   const pending = { tool, preview: shortPreview, recordRefusal, timeoutText, ...extra };
-  return argumentsJson.length <= ARGUMENTS_LIMIT ? { ...pending, argumentsJson } : pending;
+  const json = JSON.stringify(args);
+  // To make it visible makes it longer, and takes long for much text.
+  const argumentsJson = json.length <= ARGUMENTS_LIMIT ? visibleJson(json) : undefined;
+  return argumentsJson !== undefined && argumentsJson.length <= ARGUMENTS_LIMIT
+    ? { ...pending, argumentsJson }
+    : pending;
 }
 
 export class OpenQuestions {

@@ -153,7 +153,12 @@ function scanSymbol(source: string, start: number): { end: number; name: string 
 /** Returns NAME as the reader interns it outside of escapes. Normalizing is slow and does nothing to ASCII. */
 export function upperCase(name: string): string {
   if (!NOT_ASCII.test(name)) return name.toUpperCase();
-  return name.normalize('NFKC').replace(RUN_OR_CHARACTER, (part) => {
+  const normal = name.normalize('NFKC');
+  const whole = normal.toUpperCase();
+  // Only the lower case of sigma depends on its neighbours, so the whole says the same as its characters, and sooner.
+  const same = whole.length === normal.length && whole.toLowerCase() === normal.toLowerCase();
+  if (same && !whole.includes('\u03a3')) return whole;
+  return normal.replace(RUN_OR_CHARACTER, (part) => {
     const upper = part.toUpperCase();
     // SBCL keeps a character whose upper case is more than one character, or has another character as its lower case.
     return upper.length === part.length && upper.toLowerCase() === part.toLowerCase() ? upper : part;
