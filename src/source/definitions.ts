@@ -25,33 +25,42 @@ export function definitionsIn(forms: TopLevelForms): Defined[] {
   const { text } = forms.source;
   return forms.starts().flatMap((start) => {
     const found = forms.at(start);
-    return found ? definedBy(found.form, text, 0) : [];
+    return found ? [...definedBy(found.form, text, 0)] : [];
   });
 }
 
-/** Returns what the form at START of FORMS defines, nested definitions included. */
-export function definedAt(forms: TopLevelForms, start: number): Defined[] {
+/** Yields what the form at START of FORMS defines, nested definitions included: a form of data can have very many. */
+export function* definedAt(forms: TopLevelForms, start: number): Generator<Defined, void> {
   const found = forms.at(start);
-  return found ? definedBy(found.form, forms.source.text, 0) : [];
+  if (found) yield* definedBy(found.form, forms.source.text, 0);
 }
 
 /** How deep definitions are searched for in forms that name nothing. */
 const DEPTH = 3;
 
-function definedBy(form: Form, text: string, depth: number): Defined[] {
+function* definedBy(form: Form, text: string, depth: number): Generator<Defined, void> {
   const [operator, name, ...rest] = elementsOf(form);
   if (operator?.kind !== 'atom' || !operator.name || operator.name.startsWith(MARK) || name === undefined)
-    return [];
+    return;
   const start = form.start;
   const place = { start, end: start + formText(text, form).length, depth };
   const written = { operator: formText(text, operator).toLowerCase(), name: onOneLine(formText(text, name)) };
   if (name.kind === 'cons' && !/^\(setf\s/i.test(written.name)) {
-    const inner = depth < DEPTH ? [name, ...rest].flatMap((each) => definedBy(each, text, depth + 1)) : [];
-    return depth > 0 && inner.length === 0 ? [] : [{ ...place, ...written }, ...inner];
+    const inner = depth < DEPTH ? definedByEach([name, ...rest], text, depth + 1) : undefined;
+    const first = inner?.next();
+    if (depth > 0 && (first === undefined || first.done)) return;
+    yield { ...place, ...written };
+    if (first?.value !== undefined) yield first.value;
+    if (inner !== undefined) yield* inner;
+    return;
   }
   const list = listAfter(rest, text);
   const documentation = documentationIn(rest, text);
-  return [{ ...place, ...written, list, documentation }];
+  yield { ...place, ...written, list, documentation };
+}
+
+function* definedByEach(forms: readonly Form[], text: string, depth: number): Generator<Defined, void> {
+  for (const form of forms) yield* definedBy(form, text, depth);
 }
 
 /** Returns the first list of REST, the elements behind a name, with any qualifiers before it. */

@@ -274,8 +274,10 @@ export class Places {
     const outline: (Defined & { line: number; lastLine: number })[] = [];
     const turn = takingTurns();
     for (let number = 0, start = forms.start(0); start !== undefined; start = forms.start(++number)) {
-      for (const defined of definedAt(forms, start))
+      for (const defined of definedAt(forms, start)) {
         outline.push({ ...defined, line: lineAt(defined.start), lastLine: lineAt(defined.end) });
+        await turn();
+      }
       await turn();
     }
     return outline;
@@ -307,7 +309,7 @@ export class Places {
       list: source.list(),
       position: (index) => source.text.positionAt(index),
       mentions: (form, name) => mentionsOf(source.text.text, form, this.features, name),
-      defined: (form) => definedAt(source.forms(), form.start),
+      defined: (form) => [...definedAt(source.forms(), form.start)],
     };
   }
 
@@ -333,7 +335,7 @@ export class Places {
 /** Returns the start of the innermost definition around INDEX in FORMS, whose top-level forms are LIST. */
 function innermost(forms: TopLevelForms, list: readonly TopLevelForm[], index: number): number | undefined {
   const top = list.findLast(({ start }) => start <= index);
-  const around = top && definedAt(forms, top.start).filter(({ start, end }) => start <= index && index < end);
+  const around = top && [...definedAt(forms, top.start)].filter(({ start, end }) => start <= index && index < end);
   return around?.map(({ start }) => start).reduce((one, other) => Math.max(one, other), top?.start ?? 0);
 }
 
