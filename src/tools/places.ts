@@ -335,7 +335,8 @@ export class Places {
 /** Returns the start of the innermost definition around INDEX in FORMS, whose top-level forms are LIST. */
 function innermost(forms: TopLevelForms, list: readonly TopLevelForm[], index: number): number | undefined {
   const top = list.findLast(({ start }) => start <= index);
-  const around = top && [...definedAt(forms, top.start)].filter(({ start, end }) => start <= index && index < end);
+  const around =
+    top && [...definedAt(forms, top.start)].filter(({ start, end }) => start <= index && index < end);
   return around?.map(({ start }) => start).reduce((one, other) => Math.max(one, other), top?.start ?? 0);
 }
 
