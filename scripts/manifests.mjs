@@ -70,8 +70,19 @@ export function manifests() {
         server: {
           type: 'node',
           entry_point: 'dist/live-lisp.js',
-          // biome-ignore lint/suspicious/noTemplateCurlyInString: the host of the bundle puts its folder there.
-          mcp_config: { command: 'node', args: ['${__dirname}/dist/live-lisp.js'] },
+          mcp_config: {
+            command: 'node',
+            // biome-ignore lint/suspicious/noTemplateCurlyInString: the host puts the bundle's folder and the answer there.
+            args: ['${__dirname}/dist/live-lisp.js', '--root', '${user_config.workspace}'],
+          },
+        },
+        user_config: {
+          workspace: {
+            type: 'directory',
+            title: 'Workspace',
+            description: 'The folder of your Lisp project: live-lisp reads, edits and loads its files',
+            required: true,
+          },
         },
         compatibility: { platforms: ['darwin', 'linux'], runtimes: { node: engines.node } },
       },

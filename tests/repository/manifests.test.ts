@@ -77,6 +77,16 @@ test('what they name is there', () => {
   expect(PACKAGE.files).toContain('manifest.json');
 });
 
+test('the bundle asks for the workspace, since its host starts the server in no folder of the user', () => {
+  const { server, user_config } = json<{
+    server: { mcp_config: { args: string[] } };
+    user_config: { workspace: { type: string; required: boolean } };
+  }>('manifest.json');
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the host of the bundle puts the answer there.
+  expect(server.mcp_config.args.slice(1)).toEqual(['--root', '${user_config.workspace}']);
+  expect(user_config.workspace).toMatchObject({ type: 'directory', required: true });
+});
+
 test('the skill says when to use it, and names tools that there are', () => {
   const text = textOf('plugin/skills/live-lisp/SKILL.md');
   expect(text).toMatch(/^---\nname: live-lisp\ndescription: \S.{20,1000}\n---\n/);
