@@ -71,6 +71,8 @@ test('what runs any code can reach beyond the image', async () => {
     'load_system',
     'load_file',
     'run_tests',
+    'edit_definitions',
+    'rename_symbol',
     'debug',
     'observe',
     'restart_image',

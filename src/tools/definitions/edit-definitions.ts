@@ -48,6 +48,8 @@ const EDIT_DEFINITIONS = {
   ],
   required: ['edits'],
   safetyLevel: 'dangerous',
+  // With load: true it runs #. and macros.
+  effects: { openWorld: true },
   limitMs: Number.POSITIVE_INFINITY,
   categories: ['diff'],
   shortDescription: 'Edit Lisp definitions by name; a human sees the diff and decides',

@@ -51,6 +51,8 @@ const RENAME_SYMBOL = {
   required: ['name', 'to'],
   limitMs: Number.POSITIVE_INFINITY,
   safetyLevel: 'dangerous',
+  // It loads the changed files again, which runs any code in them.
+  effects: { openWorld: true },
   categories: ['diff', 'xref'],
   shortDescription: 'Rename a function, class, variable or any symbol in all files and in the image',
   complexity: 'moderate',
