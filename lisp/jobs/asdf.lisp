@@ -99,10 +99,11 @@ ASDF or the manager and call FUNCTION again."
 (defun unread-cause (condition)
   "Return the condition of the reader for which LOAD, COMPILE-FILE or ASDF signalled CONDITION, else CONDITION."
   (let* ((unloaded (contrib-symbol "ASDF" "LOAD-SYSTEM-DEFINITION-ERROR"))
-         (cause (if (and unloaded (typep condition unloaded))
-                    (ignore-errors (funcall (contrib-symbol "ASDF" "ERROR-CONDITION") condition))
-                    (ignore-errors (encapsulated-condition condition)))))
-    (if cause (unread-cause cause) condition)))
+         (wrapper (if (and unloaded (typep condition unloaded))
+                      (ignore-errors (funcall (contrib-symbol "ASDF" "ERROR-CONDITION") condition))
+                      condition))
+         (cause (ignore-errors (encapsulated-condition wrapper))))
+    (if (typep cause 'condition) cause wrapper)))
 
 (defun names-manager-p (condition)
   "True when CONDITION says that a file could not be read or loaded because it names a package of the library manager,
