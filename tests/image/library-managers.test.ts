@@ -145,13 +145,13 @@ describe('Quicklisp of the home', () => {
   );
 
   test('is loaded when a component names it, compiled or not, by a form that loads the system', async () => {
-    write(root, 'asks.asd', '(defsystem "asks" :components ((:file "asks")))\n');
-    write(root, 'asks.lisp', '(defun cl-user::asks () (list (ql:quickload "again")))\n');
-    const load = (session: Session) => session.text('eval_form', { form: '(asdf:load-system "asks")' });
+    write(root, 'asking.asd', '(defsystem "asking" :components ((:file "asking")))\n');
+    write(root, 'asking.lisp', '(defun cl-user::asking () (list (ql:quickload "again")))\n');
+    const load = (session: Session) => session.text('eval_form', { form: '(asdf:load-system "asking")' });
     await using(await startSession(optionsOf(here)), load);
     const session = await start();
     await load(session);
-    expect(await session.eval('(asks)')).toBe('((:QUICKLOAD "again"))');
+    expect(await session.eval('(asking)')).toBe('((:QUICKLOAD "again"))');
   });
 
   test('is there again after the image was lost', async () => {
