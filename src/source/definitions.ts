@@ -22,11 +22,7 @@ export interface Defined {
 
 /** Returns what FORMS define, in text order. Forms that are no list or name nothing are left out. */
 export function definitionsIn(forms: TopLevelForms): Defined[] {
-  const { text } = forms.source;
-  return forms.starts().flatMap((start) => {
-    const found = forms.at(start);
-    return found ? [...definedBy(found.form, text, 0)] : [];
-  });
+  return forms.starts().flatMap((start) => [...definedAt(forms, start)]);
 }
 
 /** Yields what the form at START of FORMS defines, nested definitions included: a form of data can have very many. */
