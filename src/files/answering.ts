@@ -105,19 +105,18 @@ export async function checkAnswering(paths: Iterable<string>): Promise<void> {
 }
 
 /** True when PATH exists. Throws an UnansweredError when its file system does not answer. */
-export async function isThere(path: string): Promise<boolean> {
-  return withFileTimeout(dirname(path), () =>
-    access(path).then(
-      () => true,
-      () => false,
-    ),
-  );
+export function isThere(path: string): Promise<boolean> {
+  return canBeAsked(path, access);
 }
 
-/** As isThere, but true also for a link that leads nowhere. */
-export async function isNamed(path: string): Promise<boolean> {
+/** As isThere, but also true for a link whose target does not exist. */
+export function isNamed(path: string): Promise<boolean> {
+  return canBeAsked(path, lstat);
+}
+
+function canBeAsked(path: string, ask: (path: string) => Promise<unknown>): Promise<boolean> {
   return withFileTimeout(dirname(path), () =>
-    lstat(path).then(
+    ask(path).then(
       () => true,
       () => false,
     ),
