@@ -47,11 +47,9 @@ export function pendingQuestion(
   const { whole, lines, ...shortPreview } = preview;
   const pending = { tool, preview: shortPreview, recordRefusal, timeoutText, ...extra };
   const json = JSON.stringify(args);
-  // To make it visible makes it longer, and takes long for much text.
-  const argumentsJson = json.length <= ARGUMENTS_LIMIT ? visibleJson(json) : undefined;
-  return argumentsJson !== undefined && argumentsJson.length <= ARGUMENTS_LIMIT
-    ? { ...pending, argumentsJson }
-    : pending;
+  // Escaping is slow for a long text, and only makes it longer.
+  const argumentsJson = json.length > ARGUMENTS_LIMIT ? json : visibleJson(json);
+  return argumentsJson.length <= ARGUMENTS_LIMIT ? { ...pending, argumentsJson } : pending;
 }
 
 export class OpenQuestions {
