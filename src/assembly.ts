@@ -240,7 +240,7 @@ function workspaceOf(
     for (const folder of await systemSources(image)) folders.push(await realPathOf(resolve(folder)));
     return folders.filter((real) => !isTooWide(real, home) && !hides(real));
   };
-  // A start of an image reports a file system that does not answer.
+  // Errors are ignored here: if a file system does not answer, the next start of an image reports it.
   const secretsKnown = sandbox?.findSecrets().catch(() => {});
   return new Workspace({
     roots,

@@ -20,8 +20,9 @@ test reads only characters that have the same macros as in a fresh readtable."
          (or (reads-p "(CL:QUOTE CL:T)") (reads-p "(cl:quote cl:t)")))))
 
 (defun dispatch-vector (macros)
-  "Return the vector of the # dispatch macros, indexed by the code of the sub-character. MACROS is the vector of a
-readtable's reader macros, indexed by character code. Return NIL when this SBCL keeps the dispatch macros elsewhere."
+  "Return the vector of the macro functions for #( and the like, indexed by the code of the character after #. MACROS is
+a vector of a readtable's reader macro functions, indexed by character code. Return NIL when this SBCL stores the macro
+functions for # in another way."
   (let ((function (and (= 128 (length macros)) (svref macros (char-code #\#)))))
     (when (and function (closure-p function))
       (let ((table (dispatch-table function)))

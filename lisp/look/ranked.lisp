@@ -29,8 +29,8 @@ in order. Else return NIL. Only 60 characters of NAME count."
     (loop for char across pattern
           for first = t then nil
           do (let ((places 0)
-                   ;; Bits where this character of the pattern may match: directly after the match of the character
-                   ;; before it, or at the beginning of any later word.
+                   ;; One bit for each position in NAME where this character of PATTERN may match: the position
+                   ;; after the previous character's match, and the first position of each later word.
                    (allowed (if first
                                 starts
                                 (logior (ldb (byte 60 0) (ash ends 1))

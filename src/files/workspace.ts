@@ -219,8 +219,8 @@ export class Workspace {
     checkKind(path, await withFileTimeout(dirname(real), () => lstat(real)));
     const folder = await Folder.open(dirname(real));
     try {
-      // Checks the path of the opened folder, not REAL: while `check` asks the image for its sources, code there can
-      // put a link in the place of a folder on the way to REAL.
+      // Checks the path of the opened folder, not REAL: while `check` waits for the image, code in the image can replace
+      // a folder in REAL by a link.
       const opened = join(folder.path, basename(real));
       await this.check(opened, 'read', path);
       await this.checkSeen(opened, path);

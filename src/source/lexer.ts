@@ -155,7 +155,8 @@ export function upperCase(name: string): string {
   if (!NOT_ASCII.test(name)) return name.toUpperCase();
   const normal = name.normalize('NFKC');
   const whole = normal.toUpperCase();
-  // Only the lower case of sigma depends on its neighbours, so the whole says the same as its characters, and sooner.
+  // Comparing the whole name is faster than comparing its characters. Only for a sigma do the results differ: its lower
+  // case depends on the characters around it.
   const same = whole.length === normal.length && whole.toLowerCase() === normal.toLowerCase();
   if (same && !whole.includes('\u03a3')) return whole;
   return normal.replace(RUN_OR_CHARACTER, (part) => {

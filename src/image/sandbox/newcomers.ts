@@ -14,7 +14,7 @@ export class NewFileWatcher {
   async watch(folder: string, names: readonly string[]): Promise<void> {
     if (this.#watchers.has(folder)) return;
     const absent = new Set<string>();
-    // A link counts as soon as it is there: the file to which it leads can be made later, where nobody watches.
+    // A link counts as present even when its target does not exist: creating the target later gives no event here.
     for (const name of names) if (!(await isNamed(join(folder, name)))) absent.add(name);
     const look = async (name: string) => {
       if (!(await isNamed(join(folder, name)))) absent.add(name);

@@ -105,8 +105,8 @@ function removeEmptyFolder(folder: string): void {
   } catch {}
 }
 
-/** Takes the lock, the folder LOCK, as soon as nobody else has it. Throws when it cannot be had in twice the time after
- *  which a lock is stale. */
+/** Creates the folder LOCK, which is the lock, and waits while another process holds it. Throws after twice
+ *  STALE_LOCK_MS. */
 function acquireLock(lock: string): void {
   const end = Date.now() + 2 * STALE_LOCK_MS;
   while (Date.now() < end) {

@@ -48,7 +48,7 @@ const EDIT_DEFINITIONS = {
   ],
   required: ['edits'],
   safetyLevel: 'dangerous',
-  // With load: true it runs #. and macros.
+  // With load: true, the edited code runs, with #. and macros.
   effects: { openWorld: true },
   limitMs: Number.POSITIVE_INFINITY,
   categories: ['diff'],

@@ -24,8 +24,8 @@ interface WorkspaceSearch {
 }
 
 /** Returns the definitions of QUERY in the Lisp files of the workspace, filtered by OPTIONS, each with NOTE. COMPLETE
- *  is true when all files were searched. Methods of a generic function are listed without their text, unless OPTIONS
- *  ask for them or no other definition was found. */
+ *  is true when all files were searched. Methods of a generic function come without their text, unless OPTIONS ask for
+ *  methods or the search found no other definition. */
 export async function workspaceDefinitions(
   { workspace, places, home, canBeOperator }: WorkspaceSearch,
   query: DefinitionQuery,

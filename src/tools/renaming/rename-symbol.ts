@@ -51,7 +51,7 @@ const RENAME_SYMBOL = {
   required: ['name', 'to'],
   limitMs: Number.POSITIVE_INFINITY,
   safetyLevel: 'dangerous',
-  // It loads the changed files again, which runs any code in them.
+  // Renaming reloads the changed files, so all code in them runs.
   effects: { openWorld: true },
   categories: ['diff', 'xref'],
   shortDescription: 'Rename a function, class, variable or any symbol in all files and in the image',
