@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes sure that this machine has what live-lisp needs: node and SBCL. Where it installs SBCL, it installs bubblewrap too,
 # for the sandbox; where SBCL is there already, it asks nobody for the rights to install bubblewrap. With the argument `test`
-# it installs bubblewrap, the Lisp libraries that the tests declare (tests/libraries.ts), and an ASDF besides SBCL's. With `long` also
-# tmux, in which clients run, buildah, which makes the image of the Dockerfile, and the libraries of the long tests. With
+# it installs bubblewrap, the Lisp libraries that the tests declare (tests/libraries.ts), and an ASDF besides SBCL's. With
+# `long` also tmux, in which clients run, buildah, which makes the image of the Dockerfile, and the libraries of the long tests. With
 # `fresh` it has debootstrap, which makes bare systems.
 # Installs only what is missing, and says so.
 set -eu
