@@ -58,7 +58,7 @@ export function quoted(text: string): QuestionLine {
 /** Returns LINE, of a text from outside, after MARK, which begins no line of our own. */
 export function marked(mark: '+' | '-' | ' ' | '|', line: string): QuestionLine {
   // Most lines have nothing to hide, and a file can have a million.
-  return new QuestionLine(mark + (/^[ -~\t]*$/.test(line) ? line : withIsolates(visibleLine(line, '\t'))));
+  return new QuestionLine(mark + (/^[ -~\t]*$/.test(line) ? line : withIsolates(visibleLine(line, true))));
 }
 
 /** Returns TEXT, or its beginning and end, of LIMIT characters together. */

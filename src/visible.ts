@@ -3,38 +3,44 @@
 // A regular expression literal with Unicode properties takes a tenth of a millisecond to evaluate. These literals stand
 // inside functions, so that no start waits for them.
 
-/** Returns TEXT with SHOW applied to control characters, invisible and blank ones except the plain space, and code
- *  points that are no characters. */
+/** Returns TEXT with SHOW applied to control characters but line feeds and tabs, to invisible and blank ones but the
+ *  plain space, and to code points that are no characters. SHOW must be a pure function. */
 function withHidden(text: string, show: (char: string) => string): string {
+  const known = new Map<string, string>();
+  const shown = (char: string) => {
+    const result = known.get(char) ?? show(char);
+    known.set(char, result);
+    return result;
+  };
   // Replaces whole runs: to find the next match costs more than to show it, and a text can consist of such characters.
   return text.replace(
-    /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\p{Default_Ignorable_Code_Point}\u2800]+/gu,
-    (run) => mapRuns(run, show),
+    /[\0-\x08\x0b-\x1f\x7f-\xa0\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u1680\u2000-\u200a\u202f\u205f\u3000\p{Default_Ignorable_Code_Point}\u2800]+/gu,
+    (run) => mapRuns(run, shown),
   );
 }
 
-/** Returns RUN with SHOW applied to each character. SHOW must be a pure function. */
+/** Returns RUN with SHOW applied to each character. */
 function mapRuns(run: string, show: (char: string) => string): string {
-  const parts: string[] = [];
-  for (let at = 0; at < run.length; ) {
-    const code = run.codePointAt(at) ?? 0;
-    const units = code > 0xffff ? 2 : 1;
-    let count = 1;
-    while (run.codePointAt(at + count * units) === code) count += 1;
-    parts.push(show(String.fromCodePoint(code)).repeat(count));
-    at += count * units;
+  let result = '';
+  let [last, count] = ['', 0];
+  for (const char of run) {
+    if (char !== last) {
+      if (count > 0) result += show(last).repeat(count);
+      [last, count] = [char, 0];
+    }
+    count += 1;
   }
-  return parts.join('');
+  return count > 0 ? result + show(last).repeat(count) : result;
 }
 
-/** Returns TEXT, of any number of lines, with hidden characters as `<U+202E>`. Line ends and tabs stay. */
+/** Returns TEXT, of any number of lines, with hidden characters as `<U+202E>`. Line feeds and tabs stay. */
 export function visible(text: string): string {
-  return withHidden(text, (char) => (char === '\n' || char === '\t' ? char : codeOf(char)));
+  return withHidden(text, codeOf);
 }
 
-/** Returns TEXT for use within a line: hidden characters, including line ends but not those in EXEMPT, as `<U+000A>`. */
-export function visibleLine(text: string, exempt = ''): string {
-  return withHidden(text, (char) => (exempt.includes(char) ? char : codeOf(char)));
+/** Returns TEXT for use within a line: hidden characters, including line feeds, as `<U+000A>`. Tabs stay with KEEPS_TABS. */
+export function visibleLine(text: string, keepsTabs = false): string {
+  return visible(text).replace(keepsTabs ? /\n/g : /[\n\t]/g, codeOf);
 }
 
 /** Returns LINE, which has no hidden characters, with codes for some combining marks: those that begin it, which would

@@ -102,9 +102,13 @@ function summaryOf(hunks: readonly Hunk[]): QuestionLine {
 }
 
 function countsOf(hunks: readonly Hunk[]): LineCounts {
-  const lines = hunks.flatMap((hunk) => hunk.lines);
-  const marked = (mark: string) => lines.filter((line) => line.startsWith(mark)).length;
-  return { added: marked('+'), removed: marked('-') };
+  const counts = { added: 0, removed: 0 };
+  for (const { lines } of hunks)
+    for (const line of lines) {
+      if (line.startsWith('+')) counts.added += 1;
+      if (line.startsWith('-')) counts.removed += 1;
+    }
+  return counts;
 }
 
 function countsText({ added, removed }: LineCounts): QuestionLine {
@@ -121,7 +125,7 @@ function changedLines(lines: readonly QuestionLine[]): QuestionLine[] {
 
 /** Returns HUNKS as lines for a person. */
 function hunkLines(hunks: readonly Hunk[]): QuestionLine[] {
-  return hunks.flatMap((hunk) => [hunkHead(hunk), ...hunk.lines.map(markedLine)]);
+  return hunks.flatMap((hunk) => [hunkHead(hunk)].concat(hunk.lines.map(markedLine)));
 }
 
 /** Returns LINE of a hunk for a person. Only lines that the diff adds itself begin with a backslash. */

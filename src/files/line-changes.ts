@@ -37,7 +37,14 @@ export function hunksBetween(before: string, after: string): Hunk[] {
 
 /** Returns the lines of TEXT with their line ends. */
 function piecesOf(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  const pieces: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    const lineFeed = text.indexOf('\n', from);
+    const end = lineFeed < 0 ? text.length : lineFeed + 1;
+    pieces.push(text.slice(from, end));
+    from = end;
+  }
+  return pieces;
 }
 
 /** Returns the runs from OLD to UPDATED. STEPS, a shared budget, limits the search for a minimal diff. DIVISIONS is the

@@ -52,8 +52,11 @@ export type LineEnds = 'LF' | 'CRLF' | 'mixed LF and CRLF' | undefined;
 
 /** Returns the kind of line ends in TEXT. */
 export function lineEnds(text: string): LineEnds {
-  const breaks = text.split('\n').length - 1;
-  const pairs = text.split('\r\n').length - 1;
+  let [breaks, pairs] = [0, 0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
+    breaks += 1;
+    if (text[at - 1] === '\r') pairs += 1;
+  }
   if (breaks === 0) return undefined;
   return pairs === 0 ? 'LF' : pairs === breaks ? 'CRLF' : 'mixed LF and CRLF';
 }
@@ -79,9 +82,10 @@ export function unusualStorage(
   ].filter((part) => part !== false);
 }
 
-/** Returns the lines of TEXT without their line ends, which END matches. */
-export function linesOf(text: string, end: string | RegExp = /\r?\n/): string[] {
-  const lines = text.split(end);
+/** Returns the lines of TEXT without their line ends: LF, and unless END is that, CRLF too. */
+export function linesOf(text: string, end?: '\n'): string[] {
+  // To split at a regular expression takes eight times as long.
+  const lines = end === undefined ? text.replaceAll('\r\n', '\n').split('\n') : text.split(end);
   if (lines.at(-1) === '') lines.pop();
   return lines;
 }

@@ -36,8 +36,13 @@ export function previewLines(text: Preview['text']): readonly QuestionLine[] {
 
 /** Returns the preview with FINGERPRINT of a call with ARGS, for a tool without its own. */
 export function argumentsPreview(args: Arguments, fingerprint: string): Preview {
-  const lines = Object.entries(args).flatMap(([name, value]) => argumentLines(name, value));
+  const lines = argumentsLines(args);
   return { text: lines.length === 0 ? [questionLine`It takes no arguments.`] : lines, fingerprint };
+}
+
+/** Returns the lines that show ARGS of a call. */
+export function argumentsLines(args: Arguments): QuestionLine[] {
+  return Object.entries(args).flatMap(([name, value]) => argumentLines(name, value));
 }
 
 /** Returns the lines that show VALUE as the argument NAME. Only the first begins like an argument. */

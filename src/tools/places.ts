@@ -16,6 +16,7 @@ import { allNamed, type Target, targetsNamed, type Wanted } from '../source/targ
 import type { SourcePosition, SourceText } from '../source/text.ts';
 import type { TopLevelForm } from '../source/top-level.ts';
 import type { Used } from '../source/uses.ts';
+import { visibleLine } from '../visible.ts';
 import { type Source, Sources } from './sources.ts';
 import { takingTurns } from './turns.ts';
 import { startIn, usesNow, type Versions, whereNow } from './where-now.ts';
@@ -87,11 +88,21 @@ export class Places {
     return this.#sources.features;
   }
 
-  /** Returns FILE relative to the workspace root when it is inside, else FILE itself. */
+  /** Returns FILE as it is shown: relative to the workspace root when it is below it, with hidden characters as codes. */
   fileName(file: string): string {
-    if (isOutside(file, this.root)) return file;
+    return visibleLine(this.#below(file) ?? file);
+  }
+
+  /** True when FILE is below the workspace root. */
+  isOwn(file: string): boolean {
+    return this.#below(file) !== undefined;
+  }
+
+  /** Returns FILE relative to the workspace root; undefined when it is not below it. */
+  #below(file: string): string | undefined {
+    if (isOutside(file, this.root)) return undefined;
     const path = relative(this.root, file);
-    return path === '' || path.startsWith('..') ? file : path;
+    return path === '' || path.startsWith('..') ? undefined : path;
   }
 
   /** Reads FILES ahead: the other methods are synchronous. Files that an answer of the image names are prepared. */
@@ -102,7 +113,7 @@ export class Places {
   /** Records the present content of those of FILES that are in the workspace, because they were just loaded: their
    *  forms are then found again after an edit. */
   keepLoaded(files: readonly string[]): void {
-    for (const file of files) if (this.fileName(file) !== file) this.#sources.keepLoaded(file);
+    for (const file of files) if (this.isOwn(file)) this.#sources.keepLoaded(file);
   }
 
   /** True when the image has all of the present content of FILE. */

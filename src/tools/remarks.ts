@@ -23,7 +23,7 @@ export function warningSection(remarks: Remarks, places: Places | undefined): st
   const noted = warnings.filter(({ severity }) => severity !== 'note');
   const told = noted.filter(
     ({ file, severity }) =>
-      file === undefined || severity === 'error' || places === undefined || places.fileName(file) !== file,
+      file === undefined || severity === 'error' || places === undefined || places.isOwn(file),
   );
   const left = told.length === noted.length ? 0 : warningCount - noteCount - told.length;
   return joinSections([

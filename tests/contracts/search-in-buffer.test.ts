@@ -188,6 +188,9 @@ describe('where is searched', () => {
 
   test('the empty pattern is refused', async () => {
     expect(await find('')).toBe("failed: Parameter 'pattern' must not be empty.");
+    expect(await find('x'.repeat(10_001))).toBe(
+      "failed: Parameter 'pattern' can have 10000 characters, not more. Give the beginning of the text.",
+    );
   });
 });
 

@@ -86,6 +86,20 @@ test('one question shows the diff and what is evaluated; then it is edited, load
   asked.splice(0);
 });
 
+test('the question shows what else the run is told to do', async () => {
+  decision = 'deny';
+  await run({
+    edits: edit('(cdr item) 0', '(cdr item) 1'),
+    test: 'one',
+    reset: ['*prices*'],
+    restarts: ['CONTINUE'],
+  });
+  decision = 'approve';
+  expect(asked.splice(0).join()).toContain(
+    '\nThen the changed files are loaded, and tests run, with:\n> test: one\n> reset: ["*prices*"]\n> restarts: ["CONTINUE"]\nAll of it: ',
+  );
+});
+
 test('where tests need an approval too, what is told to allow is enough', async () => {
   const before = shop();
   const call = async (flags: string[]) => {

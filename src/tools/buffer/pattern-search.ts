@@ -28,9 +28,17 @@ export interface Matches {
   found: [start: number, end: number][];
 }
 
-/** Returns the regular expression for PATTERN. Throws a CallError when PATTERN is empty or invalid. */
+/** At most this many characters of a pattern: to read a longer one takes long, and every answer repeats it. */
+const PATTERN_LIMIT = 10_000;
+
+/** Returns the regular expression for PATTERN. Throws a CallError when PATTERN is empty, too long or invalid. */
 export function searchPattern(pattern: string, regex: boolean, caseSensitive: boolean): RegExp {
   if (pattern === '') throw new CallError("Parameter 'pattern' must not be empty.");
+  if (pattern.length > PATTERN_LIMIT) {
+    throw new CallError(
+      `Parameter 'pattern' can have ${PATTERN_LIMIT} characters, not more. Give the beginning of the text.`,
+    );
+  }
   // The texts searched have LF line ends.
   const normalized = pattern.replaceAll('\r\n', '\n');
   const source = regex ? normalized : normalized.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

@@ -178,7 +178,7 @@ function moreFramesText(more: number, next: number, { frames = 0 }: HeldError): 
 /** True when FRAME is of a file of the workspace, or of code that was evaluated. */
 function isOwn(frame: Frame, places: Places): boolean {
   if ('folded' in frame || frame.system) return false;
-  return frame.file === undefined || places.fileName(frame.file) !== frame.file;
+  return frame.file === undefined || places.isOwn(frame.file);
 }
 
 function restartsText({ restarts = [], moreRestarts }: Condition, { takes = [] }: HeldError): string | false {

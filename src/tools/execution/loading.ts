@@ -275,7 +275,7 @@ function withoutStyleOfLibraries<T extends Remarks>(
     ({ file, severity }) =>
       file === undefined ||
       !style.has(severity) ||
-      places.fileName(file) !== file ||
+      places.isOwn(file) ||
       ownFiles?.includes(file),
   );
   const count = warnings.length - shown.length;

@@ -84,7 +84,7 @@ async function load(
   places.keepLoaded(files.data.value ?? []);
   const { data } = reply;
   // Warnings of libraries compiled for the first time are not about this program.
-  const warnings = (data.warnings ?? []).filter(({ file = '' }) => places.fileName(file) !== file);
+  const warnings = (data.warnings ?? []).filter(({ file = '' }) => places.isOwn(file));
   const fresh = shownWarnings.keep(warnings);
   return {
     warned: warnings.length > 0,

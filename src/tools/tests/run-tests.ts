@@ -4,7 +4,7 @@ import { CallError, messageOf } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import { toResult } from '../../kernel/outcome.ts';
 import { joinSections } from '../../kernel/reply.ts';
-import { previewLines } from '../../kernel/shown.ts';
+import { argumentsLines, previewLines } from '../../kernel/shown.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -112,7 +112,7 @@ export function runTests(
   };
   return defineTool({
     ...RUN_TESTS,
-    raisedBy: ({ edits, then }) =>
+    raisedBy: ({ edits }) =>
       edits === undefined
         ? undefined
         : {
@@ -120,7 +120,7 @@ export function runTests(
             allowedAs: editing.name,
             preview: async (args, context) => {
               await chosenTests(grounds, args);
-              return previewOf(editing, { edits, then }, context);
+              return previewOf(editing, { ...args, edits }, context);
             },
           },
     handler: async (args, context) => {
@@ -139,24 +139,29 @@ export function runTests(
   });
 }
 
-/** Returns the preview for EDITS, the test run, and the forms THEN that are evaluated afterwards. */
+/** Returns the preview for EDITS, the test run with its other arguments HOW, and the forms THEN that are evaluated
+ *  afterwards. */
 async function previewOf(
   editing: Tool,
-  { edits, then = [] }: { edits: readonly unknown[]; then: readonly string[] | undefined },
+  { edits, then = [], ...how }: Arguments & { edits: readonly unknown[] },
   context: CallContext,
 ): Promise<Preview> {
   const preview = await editing.preview?.({ edits }, context);
   if (preview === undefined) throw new TypeError('What edits are made cannot be shown.');
-  const after = questionLine`Then the changed files are loaded, and tests run.`;
-  const notes = then.flatMap((form) => [questionLine`Then is evaluated:`, ...previewLines(form)]);
+  const settings = argumentsLines(how);
+  const run =
+    settings.length === 0
+      ? [questionLine`Then the changed files are loaded, and tests run.`]
+      : [questionLine`Then the changed files are loaded, and tests run, with:`, ...settings];
+  const evaluated = then.flatMap((form) => [questionLine`Then is evaluated:`, ...previewLines(form)]);
   const text = previewLines(preview.text);
   const { lines = text, summary = questionLine`` } = preview;
   const forms = then.length === 1 ? questionLine` and 1 form` : questionLine` and ${then.length} forms`;
   return {
     ...preview,
     summary: questionLine`${summary}, then load, tests${then.length === 0 ? questionLine`` : forms}`,
-    lines: [...lines, ...notes],
-    text: [after, ...notes, ...text],
+    lines: [...lines, ...(settings.length === 0 ? [] : run), ...evaluated],
+    text: [...run, ...evaluated, ...text],
   };
 }
 
