@@ -14,7 +14,7 @@ function withHidden(text: string, show: (char: string) => string): string {
   };
   // Replaces whole runs: to find the next match costs more than to show it, and a text can consist of such characters.
   return text.replace(
-    /[\0-\x08\x0b-\x1f\x7f-\xa0\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u1680\u2000-\u200a\u202f\u205f\u3000\p{Default_Ignorable_Code_Point}\u2800]+/gu,
+    /[[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\p{Default_Ignorable_Code_Point}\u2800]--[\t\n]]+/gv,
     (run) => mapRuns(run, shown),
   );
 }

@@ -227,7 +227,8 @@ function keptText({ title }: Client, { what, file }: Grant, boxed: boolean): str
 function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: string | undefined): string[] {
   const asking = trust
     ? `${title} asks before none of its tools. Code runs in a sandbox or not at all (--sandbox on).`
-    : (kept ?? `${title} asks before code runs; --trust has it run without a question, in a sandbox only.`);
+    : (kept ??
+      `${title} runs the tools that only look without a question, and asks before code runs; --trust has it run that too, in a sandbox only.`);
   const refusing = `The server can ask nobody in ${title}, so it refuses what is dangerous. To allow a tool, put a flag behind the script: --allow 'edit_definitions:src/**'.`;
   return [...(asks === true ? [asking] : []), ...(mute === true ? [refusing] : [])];
 }

@@ -202,7 +202,7 @@ describe('install', () => {
     const { code, stdout, stderr } = await run(args, all, project);
     expect(stdout).toBe(`Shall Codex run code without asking you, in a sandbox only? [y/N] 
 Wrote ${project}/.codex/config.toml
-Codex asks before code runs; --trust has it run without a question, in a sandbox only.
+Codex runs the tools that only look without a question, and asks before code runs; --trust has it run that too, in a sandbox only.
 Start Codex anew. What it has: live-lisp doctor --client codex
 `);
     expect([code, stderr]).toEqual([0, '']);

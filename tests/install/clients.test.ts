@@ -25,7 +25,9 @@ args = [ "SCRIPT" ]
 /** Returns what install says of the questions of the client NAMED, which people call TITLE. */
 function saidOf(named: ClientName, title: string): string[] {
   const asks = ['claude', 'codex', 'gemini'].includes(named)
-    ? [`${title} asks before code runs; --trust has it run without a question, in a sandbox only.`]
+    ? [
+        `${title} runs the tools that only look without a question, and asks before code runs; --trust has it run that too, in a sandbox only.`,
+      ]
     : [];
   const mute = ['gemini', 'opencode'].includes(named)
     ? [

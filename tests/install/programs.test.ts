@@ -35,7 +35,7 @@ describe('install runs', () => {
     expect(await machine.install('claude')).toEqual([
       `Ran: ${add}`,
       'Wrote HOME/.claude/settings.json',
-      'Claude Code asks before code runs; --trust has it run without a question, in a sandbox only.',
+      'Claude Code runs the tools that only look without a question, and asks before code runs; --trust has it run that too, in a sandbox only.',
       'Start Claude Code anew. What it has: live-lisp doctor --client claude',
     ]);
     expect(machine.backups()).toEqual(['{ "n": 1 }']);
@@ -59,7 +59,7 @@ describe('install runs', () => {
     machine.write('.codex/config.toml.new', `model = "x"\n${table}`);
     expect(await machine.install('codex')).toEqual([
       'Ran: codex mcp add live-lisp -- NODE SCRIPT',
-      'Codex asks before code runs; --trust has it run without a question, in a sandbox only.',
+      'Codex runs the tools that only look without a question, and asks before code runs; --trust has it run that too, in a sandbox only.',
       'Start Codex anew. What it has: live-lisp doctor --client codex',
     ]);
     expect(machine.named(machine.read('.codex/config.toml') ?? '')).toBe(

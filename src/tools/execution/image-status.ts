@@ -221,7 +221,9 @@ function threadsLine({ agent }: ImageStatus): string | false {
 }
 
 function librariesLine({ agent }: ImageStatus): string | false {
-  if (agent?.libraries === undefined) return false;
+  if (agent === undefined) return false;
+  if (agent.libraries === undefined)
+    return 'Libraries: none; Quicklisp, qlot or ocicl is used where one is set up';
   const { name, file, loaded, failure } = agent.libraries;
   if (failure !== undefined) return `Libraries: ${failure}`;
   return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;

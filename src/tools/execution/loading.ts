@@ -273,10 +273,7 @@ function withoutStyleOfLibraries<T extends Remarks>(
   const style = new Set<Warning['severity']>(['style-warning', 'undefined']);
   const shown = warnings.filter(
     ({ file, severity }) =>
-      file === undefined ||
-      !style.has(severity) ||
-      places.isOwn(file) ||
-      ownFiles?.includes(file),
+      file === undefined || !style.has(severity) || places.isOwn(file) || ownFiles?.includes(file),
   );
   const count = warnings.length - shown.length;
   if (ownFiles === undefined || count === 0) return { filtered: remarks };

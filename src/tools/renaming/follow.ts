@@ -129,7 +129,8 @@ class Following {
     for (const from of old) {
       for (const { user, file } of await this.#usersOf(from)) {
         const real = file === undefined ? undefined : await realPathOf(file);
-        const again = real !== undefined && this.#inImage.has(real) && !loaded.has(real) && this.#places.isOwn(real);
+        const again =
+          real !== undefined && this.#inImage.has(real) && !loaded.has(real) && this.#places.isOwn(real);
         if (again) files.add(real);
         else if (real === undefined || !loaded.has(real)) this.#followed.users.push(user);
       }
