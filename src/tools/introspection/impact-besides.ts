@@ -11,6 +11,7 @@ import { lispFiles, lookupBudget } from '../definitions/in-workspace.ts';
 import type { Origins } from '../definitions/origins.ts';
 import { foundValue, isLookupFailure, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
+import { takingTurns } from '../turns.ts';
 import { calleeOf } from './call-checks.ts';
 
 /** A file, and the lines (from 1) in which it names the definition. */
@@ -53,13 +54,18 @@ export async function unloadedFiles(
     const text = loaded.has(file) ? undefined : places.sourceText(file);
     if (text !== undefined) texts.push({ file, text });
   }
-  const usingPackages = texts.flatMap(({ text }) => packagesUsing(text.text, homes));
+  const turn = takingTurns();
+  const usingPackages: string[] = [];
+  for (const { text } of texts) {
+    usingPackages.push(...packagesUsing(text.text, homes));
+    await turn();
+  }
   return filesNaming(facts, [...homes, ...usingPackages], texts, places);
 }
 
 /** Returns the test files that name the function of FACTS, for when no test is known to reach it. Frameworks can keep a
  *  test as data until it runs, and SBCL has no cross references of data. */
-export function testsNaming({ places }: Origins, facts: ImpactData): NamingFile[] {
+export async function testsNaming({ places }: Origins, facts: ImpactData): Promise<NamingFile[]> {
   const texts = (facts.testFiles ?? []).flatMap((file) => {
     const text = places.sourceText(file);
     return text === undefined ? [] : [{ file, text }];
@@ -67,32 +73,32 @@ export function testsNaming({ places }: Origins, facts: ImpactData): NamingFile[
   return filesNaming(facts, facts.homes ?? [], texts, places);
 }
 
-function filesNaming(
+/** Returns which of TEXTS call the function of FACTS, that is in one of the packages HOMES. */
+async function filesNaming(
   { name, files = [], kind }: ImpactData,
   homes: readonly string[],
   texts: readonly { file: string; text: SourceText }[],
   places: Places,
-): NamingFile[] {
+): Promise<NamingFile[]> {
+  const turn = takingTurns();
+  const naming: NamingFile[] = [];
   const callee = { ...calleeOf(name, homes, files), macro: kind === 'MACRO' };
-  return texts.flatMap(({ file, text }) => {
+  for (const { file, text } of texts) {
+    await turn();
     const mentions = mentionsIn(text, places.features, callee);
     const calls = mentions.filter(({ how }) => how !== 'as a name');
     const lines = [...new Set(calls.map(({ start }) => text.positionAt(start).line))];
-    return lines.length > 0 ? [{ file: places.fileName(file), lines }] : [];
-  });
+    if (lines.length > 0) naming.push({ file: places.fileName(file), lines });
+  }
+  return naming;
 }
 
-/** Returns the packages that TEXT_LIMIT defines by forms that name one of HOMES, as a used package for example. */
+/** Returns the packages that TEXT defines by forms that name one of HOMES, as a used package for example. */
 function packagesUsing(text: string, homes: readonly string[]): string[] {
-  return text.split(/^(?=\()/m).flatMap((form) => {
-    const [head = '', name = ''] =
-      /^\((?:\w+:)?(?:defpackage|define-package)\s+(?:#?:)?([^\s()"|;]+|"[^"]+")/i.exec(form) ?? [];
-    const words = new Set(
-      form
-        .slice(head.length)
-        .toUpperCase()
-        .match(/[^\s()"|#:;]+/g),
-    );
+  const heads = text.matchAll(/^\((?:\w+:)?(?:defpackage|define-package)\s+(?:#?:)?([^\s()"|;]+|"[^"]+")/gim);
+  return [...heads].flatMap(({ 0: head, 1: name = '', index }) => {
+    const [options = ''] = text.slice(index + head.length).split(/^(?=\()/m, 1);
+    const words = new Set(options.toUpperCase().match(/[^\s()"|#:;]+/g));
     if (!homes.some((home) => words.has(home))) return [];
     return name.startsWith('"') ? [name.slice(1, -1)] : [name.toUpperCase()];
   });

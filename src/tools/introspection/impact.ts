@@ -91,7 +91,7 @@ export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
         // A caller that gives the whole definition has read it already.
         texts: args.definition === undefined ? await definitionTexts(origins, args, context) : [],
         unloaded: facts.kind === undefined ? [] : await unloadedFiles(origins, facts),
-        testsNaming: testsNaming(origins, facts),
+        testsNaming: await testsNaming(origins, facts),
       };
       return { data: impact, text: impactText(impact, limit, args.limit) };
     },
