@@ -1,6 +1,6 @@
 // What rename_symbol changes in files and in the image, and what it refuses before a human is asked.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { APPROVE, DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
@@ -66,6 +66,13 @@ test('a dry run tells the places, asks nobody and changes nothing', async () => 
     ].join('\n'),
   );
   expect([text('code.lisp'), at.questions]).toEqual([CODE, []]);
+});
+
+test('a Lisp file that cannot be read is told', async () => {
+  truncateSync(at.put('huge.lisp', ''), 2 ** 40);
+  const answer = await rename('shop:total', 'sum-of', { dry_run: true });
+  rmSync(join(at.root, 'huge.lisp'));
+  expect(answer).toContain('\nNot looked at, because it cannot be read or is too large: huge.lisp.');
 });
 
 test('a function gets its new name in all files and in the image, and whoever has it by a macro', async () => {

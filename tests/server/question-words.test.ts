@@ -116,6 +116,7 @@ test('a rename tells what goes with it, what it leaves, and what it breaks', () 
     merged: ['a.lisp:9'],
     outside: Array.from({ length: 21 }, (_, index) => `/lib/${index}.lisp:1`),
     cut: ['a.lisp:11'],
+    unread: ['b.lisp'],
     unfinished: true,
   };
   const notes = renameNotes(facts as RenameFacts, plan as unknown as RenamePlan).map(String);
@@ -131,6 +132,7 @@ test('a rename tells what goes with it, what it leaves, and what it breaks', () 
     'The new name stands there already, and means the same symbol then: a.lisp:9.',
     `Used in files that cannot be written, which break: ${outside} and 1 more.`,
     'Not looked at from there on, because it cannot be read: a.lisp:11.',
+    'Not looked at, because it cannot be read or is too large: b.lisp.',
     'The workspace is too large to look at all files that are not loaded.',
   ]);
 });

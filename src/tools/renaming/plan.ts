@@ -53,6 +53,8 @@ export interface RenamePlan {
   outside: string[];
   /** Places from which on a file cannot be read. */
   cut: string[];
+  /** Lisp files of the workspace that cannot be read, or are too large. */
+  unread: string[];
   /** Places that have the new name already, when the symbol of that name has no definition. */
   merged: string[];
   /** True when the workspace had too many files to search them all. */
@@ -129,6 +131,7 @@ class Planning {
       kept: [],
       outside: [],
       cut: [],
+      unread: [],
       merged: [],
       unfinished: false,
       fingerprint: '',
@@ -184,7 +187,11 @@ class Planning {
   /** Records the packages that FILE defines. Returns whether FILE has one of the names. */
   #looksAt(file: string): boolean {
     const text = this.#ground.places.sourceText(file)?.text;
-    if (text === undefined) return false;
+    if (text === undefined) {
+      if (isLispFile(file) && this.#ground.places.isOwn(file))
+        this.#plan.unread.push(this.#ground.places.fileName(file));
+      return false;
+    }
     if (!isLispFile(file) && text.includes('\0')) return false;
     const named = canHave(
       text,

@@ -38,6 +38,8 @@ export function renameNotes(facts: RenameFacts, plan: RenamePlan): QuestionLine[
       questionLine`Used in files that cannot be written, which break: ${listed(plan.outside)}.`,
     plan.cut.length > 0 &&
       questionLine`Not looked at from there on, because it cannot be read: ${listed(plan.cut)}.`,
+    plan.unread.length > 0 &&
+      questionLine`Not looked at, because it cannot be read or is too large: ${listed(plan.unread)}.`,
     plan.unfinished && questionLine`The workspace is too large to look at all files that are not loaded.`,
   ].filter((line) => line !== false);
 }
