@@ -56,6 +56,7 @@ The report omits the package of a symbol of the session's package."
               "variable" (unbound-name condition)
               "near" (near-condition condition)
               "missing" (missing-name-p condition)
+              "withoutManager" (lacks-manager-p (unread-cause condition))
               "restarts" restarts
               "moreRestarts" more-restarts
               "frames" (handler-case (frames-data calls) (error () '()))

@@ -8,8 +8,9 @@
 (defstruct (remarks (:constructor make-remarks ()))
   "The warnings of a call. WARNINGS are those that are kept, newest first. COUNT counts all, NOTES the compiler's notes
 among them, FILE-NOTES the notes about files. KEYS identify warnings. CALLS are lists of one of WARNINGS, the call that
-it is about, and the function that the call was checked against. REDEFINED are texts, newest first."
-  (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (calls '()) (redefined '()))
+it is about, and the function that the call was checked against. REDEFINED are texts, newest first. LACKS-MANAGER is
+true when a file names the library manager, and none is set up."
+  (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (calls '()) (redefined '()) (lacks-manager nil))
 
 (defvar *remarks* (make-remarks) "The remarks of this call.")
 (defvar *form-number* nil "The number of the form being evaluated, from 1.")
@@ -186,6 +187,8 @@ is what a redefining form is for."
 for a file that it cannot read, so this is where ASDF is made to try again."
   (let ((problem (encapsulated-condition condition)))
     (retry-with-libraries problem)
+    (when (lacks-manager-p (unread-cause problem))
+      (setf (remarks-lacks-manager *remarks*) t))
     (keep-warning "error" problem)))
 
 (defun call-collecting-warnings (function)
@@ -211,4 +214,5 @@ for a file that it cannot read, so this is where ASDF is made to try again."
           "warningCount" (and (plusp count) count)
           "noteCount" (and (plusp (remarks-notes *remarks*)) (remarks-notes *remarks*))
           "fileNoteCount" (and (plusp (remarks-file-notes *remarks*)) (remarks-file-notes *remarks*))
-          "redefined" (reverse (remarks-redefined *remarks*)))))
+          "redefined" (reverse (remarks-redefined *remarks*))
+          "withoutManager" (remarks-lacks-manager *remarks*))))

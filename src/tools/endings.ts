@@ -80,11 +80,19 @@ export function conditionLines({ text, type, variable }: Condition): string[] {
   return [`Error: ${text}`, `Type: ${type}`, ...(variable === undefined ? [] : [`Variable: ${variable}`])];
 }
 
+/** The sentence that no library manager is set up, and which ones are supported. */
+export const NO_MANAGER = 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.';
+
 /** Returns CONDITION as text: message, type, restarts, then frames located by PLACES (S2.16). */
 export function conditionText(condition: Condition, places: Places, where?: string): string {
   const restarts = condition.restarts ?? [];
   return joinSections([
-    [...conditionLines(condition), where && `In: ${where}`, didYouMean(condition.near)]
+    [
+      ...conditionLines(condition),
+      where && `In: ${where}`,
+      didYouMean(condition.near),
+      condition.withoutManager && NO_MANAGER,
+    ]
       .filter(Boolean)
       .join('\n'),
     restarts.length > 0 &&

@@ -285,5 +285,17 @@ describe('without a library manager', () => {
       `Error: form 1 cannot be read: Package QL does not exist.\n${UNUSED}\nIt begins at line 1, column 1; reading stopped at line 1, column 14. Nothing was evaluated.`,
     );
     expect(await session.eval('(quux:load "x")')).not.toContain(UNUSED);
+    const inFile = write(root, 'asks.lisp', '(ql:quickload "x")\n');
+    write(root, 'asks.asd', '(ql:quickload "x")\n(defsystem "asks")\n');
+    write(root, 'has-asks.asd', '(defsystem "has-asks" :components ((:file "asks")))\n');
+    for (const [tool, args] of [
+      ['load_file', { path: inFile }],
+      ['load_file', { path: inFile, check: true }],
+      ['load_system', { system: 'asks' }],
+      ['load_system', { system: 'has-asks' }],
+    ] as const)
+      expect(await session.text(tool, args)).toContain(`\n${UNUSED}\n`);
+    write(root, 'asks.lisp', '(defun asks () 1)\n');
+    expect(await session.text('load_file', { path: inFile })).not.toContain(UNUSED);
   });
 });

@@ -76,6 +76,8 @@ export interface Remarks extends Holding {
   noteCount?: number;
   fileNoteCount?: number;
   redefined?: string[];
+  /** True when a file names a package of a library manager, and none is set up. */
+  withoutManager?: true;
   /** Methods that a load removed, since they do not fit the new lambda list of their generic function. */
   displaced?: OldItem[];
   displacedTotal?: number;

@@ -25,6 +25,8 @@ export interface Condition {
   near?: string[];
   /** True when the condition says that a name does not exist. */
   missing?: true;
+  /** True when a file names a package of a library manager, and none is set up. */
+  withoutManager?: true;
   restarts?: { name: string; report: string }[];
   /** How many more restarts and frames there are. For very deep stacks, at least this many frames. */
   moreRestarts?: number;

@@ -147,7 +147,7 @@ function readEnding({ condition, interrupted, aborted }: Message): ReportedEndin
 
 /** Returns CONDITION, a member of a message, as a condition. */
 export function readCondition(condition: unknown): Condition {
-  const { type, text, variable, near, missing, restarts, moreRestarts, frames, moreFrames } =
+  const { type, text, variable, near, missing, withoutManager, restarts, moreRestarts, frames, moreFrames } =
     membersOf(condition);
   const offered = Array.isArray(restarts) ? restarts.map(membersOf) : [];
   return {
@@ -156,6 +156,7 @@ export function readCondition(condition: unknown): Condition {
     ...(typeof variable === 'string' && { variable }),
     ...(Array.isArray(near) && { near: textsOf(near) }),
     ...(missing === true && { missing }),
+    ...(withoutManager === true && { withoutManager }),
     ...(offered.length > 0 && {
       restarts: offered.map(({ name, report }) => ({ name: textOf(name), report: textOf(report) })),
     }),

@@ -18,14 +18,13 @@ import {
   ON_ERROR,
   RESTARTS,
 } from '../debug/hold.ts';
-import { conditionText, endingText, outputSection, waitedNote } from '../endings.ts';
+import { conditionText, endingText, NO_MANAGER, outputSection, waitedNote } from '../endings.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
 import { indentationText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { readtableSection, redefinedSection, warningSection } from '../remarks.ts';
 import { evaluationOf } from './history.ts';
-import { NO_MANAGER } from './loading.ts';
 
 const PARAMETERS = [
   { name: 'form', type: 'string', description: 'Lisp form to evaluate, or several' },

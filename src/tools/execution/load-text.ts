@@ -7,7 +7,7 @@ import type { Result } from '../../kernel/tool.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';
 import { timeoutAdvice } from '../calling.ts';
 import { holdingSection } from '../debug/hold.ts';
-import { conditionText, endingText, outputSection, waitedNote } from '../endings.ts';
+import { conditionText, endingText, NO_MANAGER, outputSection, waitedNote } from '../endings.ts';
 import { imbalanceText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
@@ -39,6 +39,7 @@ export function loadResult(
     headline,
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
     timeoutAdvice(ending),
+    data.withoutManager && NO_MANAGER,
     holdingSection(data),
     groupedWarnings(data, places),
     parenthesesSection(data, places),

@@ -29,6 +29,7 @@ import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { visibleName } from '../../visible.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
 import { DEBUG_LEVEL, errorOptions, type Holds, heldResultOr, ON_ERROR, RESTARTS } from '../debug/hold.ts';
+import { NO_MANAGER } from '../endings.ts';
 import type { Places } from '../places.ts';
 import { sourceFile } from '../source-file.ts';
 import type { ShownWarnings } from '../told-warnings.ts';
@@ -295,9 +296,6 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
     unfound: true,
   };
 }
-
-/** The sentence that no library manager is set up, and which ones are supported. */
-export const NO_MANAGER = 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.';
 
 /** Returns sentences on MISSING, a system that ASDF does not find: asked for, or needed by another system. They say
  *  where ASDF looks and what can install it. DONE is what the system was to be. */
