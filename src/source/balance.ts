@@ -1,11 +1,12 @@
-// Finds where parentheses of a Lisp text are missing or too many, by its indentation.
+// Finds where a Lisp text lacks parentheses or has too many, judging by its indentation.
 
 import { costAtEnd, type Element, type Indented, NOTHING_READ, readOn } from './indentation.ts';
 import { nextToken } from './lexer.ts';
 
 /** What is wrong with a text. Line numbers are 1-based. */
 export interface Imbalance {
-  /** An unclosed list, an unclosed string, or a closing parenthesis too many. */
+  /** 'open': a list is not closed. 'string': a string or |symbol| is not closed. 'closed': a closing
+   *  parenthesis closes nothing. */
   kind: 'open' | 'string' | 'closed';
   /** The line in which the top-level form or the string begins. */
   began: number;
@@ -17,7 +18,7 @@ export interface Imbalance {
   swallowed?: number;
 }
 
-/** An edit at INDEX: it removes REMOVED parentheses, all SIGN, or inserts TEXT. */
+/** An edit at INDEX of the text: removes REMOVED parentheses, all of them SIGN; or, when REMOVED is 0, inserts TEXT. */
 export interface Repair {
   index: number;
   removed: number;
@@ -25,14 +26,15 @@ export interface Repair {
   text: string;
 }
 
-/** The unbalanced top-level form, up to the next form. */
+/** An unbalanced top-level form, up to where the next one begins. */
 interface Region {
   /** Its elements; empty when there are too many to search for a repair. */
   parts: readonly Element[];
   began: number;
   lastLine: number;
-  /** Parentheses open at its end; negative when too many are closed. */
+  /** Number of its opening parentheses minus that of its closing ones; never 0. */
   excess: number;
+  /** The element with which the next top-level form begins; undefined at the end of the text. */
   next: Element | undefined;
 }
 
@@ -41,41 +43,44 @@ interface Candidate extends Repair {
   line: number;
   /** The cost of the edit itself, added to that of the resulting indentation. */
   unlikely: number;
-  /** Elements that replace those from index FROM up to, but without, index TO. */
+  /** The repair as a change of the region's elements: PUT replaces those from index FROM to index TO - 1. */
   put: Element[];
   from: number;
   to: number;
   /** Columns by which the rest of the line moves. */
   moved: number;
-  /** Whether the element at index TO then begins its line. */
+  /** Whether the element at index TO begins its line after the repair; as before when undefined. */
   leads?: boolean;
 }
 
-/** At most this many elements of a form are searched for a repair: larger forms are tables of data. */
+/** No repair is searched for in a form with more elements: so large a form is most likely a table of data. */
 const ELEMENTS = 30_000;
 
-/** Lines searched for the fault before the first line that contradicts the structure. */
+/** The fault is searched for in this many lines before the first line whose indentation contradicts the nesting. */
 const LINES_BACK = 250;
 
-/** At most this many elements are read to try repairs of one text: each try reads the rest of the form. */
+/** Limits the time of one search: it ends after the tries of repairs have read about this many elements. Each try reads
+ *  the rest of the form. */
 const LOOKS = 600_000;
 
-/** Cost of changing an opening parenthesis. People overlook closing ones more easily, so those are wrong more often. */
+/** Added cost of a repair that inserts or removes an opening parenthesis. It makes other repairs preferred: people
+ *  overlook closing parentheses more easily, so these are wrong more often. */
 const UNLIKELY = 0.5;
 
-/** Returns what is wrong with the parentheses of TEXT, or undefined when they balance. */
+/** Returns what is wrong with the parentheses or the string quotes of TEXT; undefined when they balance. */
 export function imbalanceOf(text: string): Imbalance | undefined {
   const search = new RegionSearch();
-  let inString: number | undefined;
+  // Start of the first string or |symbol| that contains a line beginning with a parenthesis.
+  let swallowing: number | undefined;
   let at = 0;
   for (const element of elementsOf(text)) {
     search.take(element);
     if (element.endLine > element.line && text.slice(element.start, element.end).includes('\n('))
-      inString ??= element.start;
+      swallowing ??= element.start;
     at = element.end;
   }
   const { start } = nextToken(text, at, false);
-  if (start < text.length) return openString(text, inString ?? start);
+  if (start < text.length) return openString(text, swallowing ?? start);
   const region = search.end();
   if (region === undefined) return undefined;
   const best = bestRepair(region);
@@ -117,7 +122,8 @@ function* elementsOf(text: string): Generator<Element> {
   }
 }
 
-/** Returns how many line breaks TEXT has before END; the first is at FIRST. */
+/** Returns the number of line breaks in TEXT from index FIRST to END. FIRST is the index of a line break, or -1 when
+ *  there is none. */
 function lineEndsIn(text: string, first: number, end: number): number {
   let count = 0;
   for (let at = first; at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count++;
@@ -137,8 +143,9 @@ function width(text: string, start: number, end: number, column: number): number
   return columns;
 }
 
-/** Returns the imbalance of an unclosed string or |symbol|. A stray quotation mark turns all later strings inside out,
- *  so START is the first string that reaches over a form at the left margin. */
+/** Returns the imbalance of TEXT, which ends within a string or |symbol|; START is where to look for the fault. After a
+ *  stray quotation mark, code is read as strings and strings as code. So the fault is probably not the last string but
+ *  the first one that contains a form at the left margin. */
 function openString(text: string, start: number): Imbalance {
   const line = text.slice(0, start).split('\n').length;
   return { kind: 'string', began: line, line };
@@ -162,8 +169,10 @@ class RegionSearch {
   #depth = 0;
   /** Whether more lists were closed than opened. */
   #closed = false;
-  /** The region to report if the lists never close: it ends at the first form at the left margin within it. */
+  /** The region to report if the open lists are never closed. It ends where a form at the left margin begins in
+   *  them. */
   #open: Region | undefined;
+  /** A region with too many closing parentheses, once its end was reached. */
   #found: Region | undefined;
 
   /** Processes PART, the next element of the text. */
@@ -205,7 +214,7 @@ class RegionSearch {
   }
 }
 
-/** Returns the repair of REGION with the least cost. */
+/** Returns the repair of REGION with the least cost; undefined when there is none. */
 function bestRepair({ parts, excess }: Region): Candidate | undefined {
   const contradicted = wholeOf(parts).contradicted ?? parts.at(-1)?.line ?? 0;
   const last = parts.findLastIndex(({ line }) => line <= contradicted);
@@ -248,8 +257,9 @@ function readBefore(parts: readonly Element[], from: number, last: number): Inde
   return known;
 }
 
-/** Returns the indentation cost of PARTS with CANDIDATE applied, and how many elements were read for it. BEFORE is the
- *  state before the repair. Reading stops above LIMIT, so a larger cost is only a lower bound. */
+/** Returns the indentation cost of PARTS with CANDIDATE applied, and as LOOKS the number of elements read to compute
+ *  it. BEFORE is the state before the first element that CANDIDATE replaces. Reading stops when the cost exceeds LIMIT,
+ *  so a returned cost above LIMIT is only a lower bound. */
 function costOf(
   { put, to, moved, leads, line }: Candidate,
   before: Indented,
@@ -272,8 +282,9 @@ function movedBy(part: Element, columns: number, leads = part.leads): Element {
   return { ...part, column: part.column + columns, paren: part.paren + columns, leads };
 }
 
-/** Returns the repairs for EXCESS parentheses at PARTS[INDEX]. CLOSES closing parentheses follow in a row from there in
- *  its line. */
+/** Returns the repairs at PARTS[INDEX] that would balance a region with EXCESS open parentheses, as in Region. CLOSES
+ *  is how many closing parentheses stand in a row in that line, PARTS[INDEX] being the first; 0 when it is something
+ *  else. */
 function repairsAt(parts: readonly Element[], index: number, excess: number, closes: number): Candidate[] {
   const part = parts[index];
   if (part === undefined) return [];
@@ -299,8 +310,8 @@ function closedAfter(index: number, part: Element, count: number): Candidate {
   };
 }
 
-/** Returns the repair that removes COUNT parentheses from PART on, which has index INDEX. If PART begins its line, the
- *  element behind them then begins the line, in PART's column. */
+/** Returns the repair that removes COUNT parentheses, the first of which is PART, at index INDEX. If PART begins its
+ *  line, the element behind the removed ones then begins the line, in PART's column. */
 function without(index: number, part: Element, count: number): Candidate {
   const opens = part.sort === 'open';
   return {

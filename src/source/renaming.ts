@@ -1,4 +1,4 @@
-/** Finds the edits that rename symbols in a text, and the places that keep a name which only looks like one of them. */
+/** Finds the edits that rename symbols in a text, and the places that have the old name but are not renamed. */
 
 import { formatCalls } from './format-calls.ts';
 import { isParameter, namesKeyword, noteTakers, type Takers, takesKeyword } from './keywords.ts';
@@ -14,10 +14,11 @@ export interface Task {
   packages: Packages;
   /** Returns the current package at an index of the text. */
   packageAt: (index: number) => string;
-  /** By symbol name: the functions, classes and structures that take its keyword. */
+  /** By symbol name: the functions, classes and structures that take the keyword of that name. */
   takers: ReadonlyMap<string, Takers>;
-  /** Whether to rename the keywords of parameters too, and mentions in comments and strings. */
+  /** Whether to rename the keyword of a keyword parameter together with the parameter. */
   keywords: boolean;
+  /** Whether to rename in comments and in the text of strings. */
   prose: boolean;
 }
 
@@ -28,10 +29,13 @@ export interface Edit {
   text: string;
   /** The old name that it replaces. */
   from: string;
+  /** What stood there: the symbol; a string, keyword or other symbol that only gives its name; the keyword of a
+   *  parameter or slot; or a mention in a comment or string. */
   how: 'symbol' | 'name' | 'keyword' | 'prose';
 }
 
-/** A place that keeps the name, and why. 'package definition': it is unclear what the name means there. */
+/** A place that keeps the old name, and why. 'package definition': it is in a list nested in an option of a package
+ *  definition, where its meaning is not known. */
 export interface Kept {
   start: number;
   why: 'prose' | 'string' | 'keyword' | 'word of LOOP' | 'unknown package' | 'package definition';
@@ -55,7 +59,7 @@ const LOOP_WORDS = new Set(
   ).split(' '),
 );
 
-/** Returns the edits that TASK makes in TEXT, and the places that stay. */
+/** Returns the edits that TASK makes in TEXT, sorted by start, and the places that keep an old name. */
 export function scanFor(text: string, task: Task): Scan {
   const tree = treeOf(text);
   const scan: Scan = { edits: [], kept: [], ...(tree.cut !== undefined && { cut: tree.cut }) };
@@ -98,7 +102,7 @@ function atName(text: string, part: Part, renaming: Renaming, task: Task, scan: 
   else scan.edits.push(symbolEdit(text, part, renaming, task));
 }
 
-/** Words of LOOP that a variable, a type or a form follows, and never another word. */
+/** Words of LOOP after which a variable, a type or a form always stands, never another word. */
 const BEFORE_FORMS = new Set(
   (
     'ABOVE ACROSS ALWAYS APPEND APPENDING AS BELOW BY COLLECT COLLECTING COUNT COUNTING DOWNFROM DOWNTO FOR FROM IF IN INTO ' +
@@ -107,7 +111,8 @@ const BEFORE_FORMS = new Set(
   ).split(' '),
 );
 
-/** Words of LOOP after which AND joins variables, and those after which it joins clauses. */
+/** By word of LOOP: what AND joins after it. In (for x in a and y in b) it joins variables, in (when a collect b and
+ *  collect c) clauses. */
 const JOINED = new Map(
   ['FOR', 'AS', 'WITH', 'IF', 'WHEN', 'UNLESS'].map((word, index) => [
     word,
@@ -126,8 +131,8 @@ function isLoopWord(part: Part): boolean {
   return words.has(part);
 }
 
-/** Returns the elements of a LOOP that are its words. An element after a word that takes a form or a variable is no
- *  word, whatever its name. */
+/** Returns the elements of a LOOP that are words of its syntax. An element after a word that takes a form or a variable
+ *  is not one of them, whatever its name. */
 function wordsOfLoop({ items }: Part): ReadonlySet<Part> {
   const words = new Set<Part>();
   let joined: string | undefined;
@@ -144,7 +149,7 @@ function wordsOfLoop({ items }: Part): ReadonlySet<Part> {
   return words;
 }
 
-/** Returns TOKEN, of a symbol or string, with the new name in it. */
+/** Returns TOKEN, the text of a symbol or string, with its name replaced. Keeps a package prefix and the case. */
 function renamed(token: string, { to }: Renaming): string {
   if (token.startsWith('"')) return `"${to.replace(/["\\]/g, '\\$&')}"`;
   const { base } = writtenSymbol(token);
@@ -161,15 +166,16 @@ function symbolEdit(text: string, part: Part, renaming: Renaming, { keywords }: 
     from: renaming.from,
     how: 'symbol',
   };
-  // A keyword parameter names its keyword and its variable at once. Calls that keep the keyword need (:old new).
+  // In (&key old), OLD names the keyword and the variable. To keep the keyword for callers, write ((:old new)).
   if (keywords || !namesKeyword(part)) return edit;
   const named = `(:${spelled(renaming.from, token)} ${edit.text})`;
   return { ...edit, text: part.around?.items[0] === part && isParameter(part.around) ? named : `(${named})` };
 }
 
-/** True when PART, a keyword or a string, names the symbol of RENAMING, because it is one of the first two arguments of
- *  a call, and the other means a package with the symbol: (intern (string :name) (find-package :package)). False in the
- *  options of a definition, and when the name can mean a package. */
+/** True when PART, a keyword or a string, names the symbol of RENAMING, as in (intern "NAME" :package): PART is one of
+ *  the first two arguments of a call, and the other names a package that has the symbol. PART may be wrapped in a call,
+ *  and then also the package, as in (intern (string :name) (find-package :package)). False in definitions and their
+ *  options, and when the name is also that of a package. */
 function namedBeside(part: Part, text: string, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
   const means = (other: Part) => {
@@ -182,7 +188,8 @@ function namedBeside(part: Part, text: string, renaming: Renaming, packages: Pac
   return outer !== undefined && (means(outer) || (isCall(outer, text) && outer.items.some(means)));
 }
 
-/** Returns, of the first two arguments of the call in TEXT, the one beside PART. Definitions do not count as calls. */
+/** Returns the second argument of the call around PART if PART is the first, and the first if PART is the second.
+ *  Returns undefined for other parts, and in a list that is a definition or no call. */
 function otherArgument(part: Part, text: string): Part | undefined {
   const { around } = part;
   if (around === undefined || !isCall(around, text) || around.items[0]?.name.startsWith('DEF'))
@@ -191,7 +198,7 @@ function otherArgument(part: Part, text: string): Part | undefined {
   return part === first ? second : part === second ? first : undefined;
 }
 
-/** True when LIST of TEXT begins with a symbol that is no keyword. */
+/** True when LIST of TEXT looks like a call: it begins with a symbol that is neither a keyword nor uninterned. */
 function isCall(list: Part, text: string): boolean {
   const [operator] = list.items;
   return operator?.kind === 'symbol' && !isPlainName(operator, text);
@@ -211,8 +218,9 @@ const FORMATTING = new Set(
   ).split(' '),
 );
 
-/** Records in SCAN what the string PART contains of TASK's symbols: it can be a symbol with package prefix, have a
- *  FORMAT directive ~/NAME/, or mention a symbol in prose. */
+/** Adds to SCAN the edits and kept places within the string PART. TASK's symbols can be in it in three ways: the whole
+ *  string is a symbol with package prefix, a FORMAT directive ~/NAME/ calls a function, or the text mentions a
+ *  symbol. */
 function inString(text: string, part: Part, task: Task, scan: Scan, current: string): void {
   const { start, end } = part;
   const inside = text.slice(start + 1, end - 1);
@@ -237,7 +245,8 @@ function inString(text: string, part: Part, task: Task, scan: Scan, current: str
   if (designated(part, text) !== undefined) inProse(text, start + 1, end - 1, task, scan, true);
 }
 
-/** Records the mentions in prose from START to END of TEXT, in a comment or a STRING. */
+/** Adds to SCAN the mentions of TASK's symbols from START to END of TEXT: a comment, or the contents of a string when
+ *  STRING is true. Leaves out those that an edit in SCAN covers. */
 function inProse(text: string, start: number, end: number, task: Task, scan: Scan, string = false): void {
   for (const renaming of task.renamings) {
     const outside = scan.edits.findLastIndex((edit) => edit.end <= start || edit.start >= end);
@@ -256,7 +265,8 @@ function inProse(text: string, start: number, end: number, task: Task, scan: Sca
   }
 }
 
-/** Records in TASK the definitions in TREE, of TEXT, that take the keyword of RENAMING's symbol. */
+/** Adds to TASK's takers the definitions in TREE, the parsed TEXT, in which RENAMING's symbol is a keyword parameter or
+ *  a slot with an initarg of that name. Calls of these take a keyword of that name. */
 export function noteKeywords(tree: Tree, text: string, renaming: Renaming, task: Task): void {
   const takers = task.takers.get(renaming.from);
   if (takers === undefined) return;
