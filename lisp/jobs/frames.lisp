@@ -9,7 +9,7 @@
   (debug-name (frame-function frame)))
 
 (defun sbcl-arguments (frame)
-  "Return the arguments of FRAME as SBCL returns them."
+  "Return a list of the arguments of FRAME as SBCL knows them, with those that it adds to the calls of methods."
   (cond ((null +frame-arguments+) '())
         ;; Newer SBCLs take the number of arguments to return.
         ((rest (plain-lambda-list (plain-definition +frame-arguments+))) (funcall +frame-arguments+ frame 20))
@@ -42,7 +42,8 @@
          (if (method-name-p name) (methods-own name parameters) parameters))))
 
 (defun frame-keywords (frame)
-  "Return the parameters after &KEY of FRAME's function, and the number of those before &KEY. Return NIL with a &REST."
+  "Return the parameters after &KEY of FRAME's function, and the number of those before &KEY. Return NIL when the
+function has no &KEY, or a &REST."
   (let* ((parameters (frame-lambda-list frame))
          (keywords (and (listp parameters) (not (member '&rest parameters)) (member '&key parameters))))
     (when keywords
@@ -51,7 +52,7 @@
                             (ldiff parameters keywords))))))
 
 (defun initialized-p (name parameters)
-  "True when the parameter NAME, a string, has a default form in PARAMETERS, a part of a lambda list."
+  "True when PARAMETERS, a part of a lambda list, give the parameter named by the string NAME a default form."
   (loop for parameter in parameters
           thereis (and (consp parameter)
                        (symbolp (first parameter))
@@ -60,7 +61,7 @@
                        t)))
 
 (defun local-named (name frame)
-  "Return a list of the value of FRAME's variable called NAME, or NIL when it is not kept."
+  "Return a list of one element, the value of FRAME's variable called NAME, or NIL when FRAME does not keep the value."
   (loop with place = (frame-place frame)
         for variable across (debug-variables (frame-function frame))
         for symbol = (variable-symbol variable)
@@ -91,7 +92,7 @@ passed; the variable also has the value of a default form."
   '("ERROR" "CERROR" "SIGNAL" "BREAK" "%BREAK" "WARN" "INVOKE-DEBUGGER" "RUN-HOOK" "EVAL"
     "SIMPLE-EVAL-IN-LEXENV" "%SIMPLE-EVAL" "SIMPLE-EVAL-PROGN-BODY"
     "WITH-SIMPLE-CONDITION-RESTARTS" "MAYBE-BREAK-ON-SIGNAL" "%SIGNAL")
-  "Functions of SBCL between user code and the agent.")
+  "Names of the functions of SBCL whose frames stand between those of user code and those of the agent.")
 
 (defun name-symbols (name)
   "Return the symbols in the debug name NAME, which may be a list such as (FLET X :IN Y). A program can make long or
@@ -122,14 +123,14 @@ circular names; of these return the first symbols."
   (some (lambda (symbol) (own-package-p (symbol-package symbol))) (function-symbols name)))
 
 (defun machinery-p (name)
-  "True when NAME belongs to the part of the system that signals and evaluates, which says nothing about a user's
-program."
+  "True when NAME, a debug name, is of a foreign function, of the agent, or of a function in *SIGNALLING*. Frames of
+these at the ends of the stack say nothing about a user's program."
   (or (stringp name) (ours-p name) (named-p name *signalling*)))
 
 (defparameter *entries*
   '("INVOKE-INTERRUPTION" "RUN-HANDLER" "INTERNAL-ERROR" "CONTROL-STACK-EXHAUSTED-ERROR"
     "HEAP-EXHAUSTED-ERROR" "MEMORY-FAULT-ERROR" "CALL-HOOKS")
-  "Functions through which a signal, a trap or the collector enters Lisp.")
+  "Names of the functions through which a signal, a trap or the collector enters Lisp.")
 
 (defun entry-p (name)
   "True when NAME is the debug name of a function through which SBCL or the agent enters a thread of a program: one of
@@ -138,8 +139,8 @@ program."
       (member 'capture-stream (name-symbols name))))
 
 (defun top-level-form-p (name)
-  "True when NAME is SBCL's debug name of the code of top-level forms: of a file, or since 2.4.3 also of forms that are
-evaluated."
+  "True when NAME is SBCL's debug name for the code of a top-level form: of a form in a file, and from SBCL 2.4.3 on
+also of a form that is evaluated."
   (and (consp name) (named-p (first name) '("TOP-LEVEL-FORM"))))
 
 (defun form-p (frame)
@@ -163,15 +164,17 @@ top-level form of a file."
                     symbols)))))
 
 (defun without-machinery (frames &key loader)
-  "Return FRAMES from the first of user code; with LOADER, also skip frames of the compiler and the loader."
+  "Return FRAMES without those at its beginning that are not of user code: those of MACHINERY-P and FORM-P, and with
+LOADER those of LOADER-P."
   (member-if-not (lambda (frame)
                    (let ((name (frame-name frame)))
                      (or (machinery-p name) (form-p frame) (and loader (loader-p name)))))
                  frames))
 
 (defun below-entry (frames)
-  "Return FRAMES without those above the oldest entry of a signal, a trap or the collector. Leave out, too, the foreign
-frames through which Lisp was entered: they are among the next six."
+  "Return the frames, of FRAMES, newest first, that are older than the oldest frame of ENTRY-P: that one and the newer
+ones belong to a signal, a trap or the collector. Leave out, too, the foreign frames through which Lisp was entered:
+they are among the next six."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry
@@ -180,7 +183,8 @@ frames through which Lisp was entered: they are among the next six."
     (if foreign (nthcdr (1+ foreign) below) below)))
 
 (defun below-wait (frames)
-  "Return FRAMES without those in which the agent only waits, as LIVE-LISP:CALL-TOOL does for its answer."
+  "Return FRAMES, newest first, without the newest ones if the agent only waits in them, as LIVE-LISP:CALL-TOOL does for
+its answer."
   (let ((wait (position :wait frames :key (lambda (frame) (frame-role (frame-name frame))))))
     (if wait (nthcdr (1+ wait) frames) frames)))
 
@@ -192,12 +196,12 @@ both ends."
                       for role = (and frame (frame-role (frame-name frame)))
                       while (and frame (not (eq role :user-code)))
                       unless (eq role :between) collect frame)))
-    ;; Frames of the agent's hooks in between, as for new methods, tell a reader nothing.
+    ;; The agent's hooks, such as for new methods, have frames between those of user code. They tell a reader nothing.
     (remove-if (lambda (frame) (ours-p (frame-name frame)))
                (reverse (without-machinery (reverse (without-machinery (below-wait (below-entry frames)))) :loader t)))))
 
 (defun frame-call (frame)
-  "Return FRAME as a list: the function's name and its arguments."
+  "Return the call that FRAME is of as a list: the function's name, and its arguments as far as they are known."
   (let ((name (frame-name frame)))
     (cons (cond ((top-level-form-p name) (make-unprintable "top-level form"))
                 ((method-name-p name) (list* :method (rest name)))
@@ -231,7 +235,7 @@ specializers are classes of ASDF, UIOP or Common Lisp."
 
 (defun system-frame-p (frame)
   "True when the function of FRAME came with SBCL (its compiler, its loader, and the like), or is ASDF's or the agent's.
-The file does not show ASDF's functions: another version than SBCL's can be loaded."
+ASDF's functions are known by their names, not by their file, because another ASDF than SBCL's can be loaded."
   (let ((name (frame-name frame)) (file (frame-file frame)))
     (or (stringp name)
         (ours-p name)
@@ -245,7 +249,8 @@ The file does not show ASDF's functions: another version than SBCL's can be load
   count)
 
 (defun without-inner (run newest oldest)
-  "Return RUN, frames of the system, newest first, with all but its first NEWEST and its last OLDEST folded."
+  "Return RUN, frames of the system, newest first, with one FOLDED in place of all but its first NEWEST and its last
+OLDEST frames. A single frame is not folded."
   (let ((inner (- (length run) newest oldest)))
     (if (> inner 1)
         (append (subseq run 0 newest) (list (make-folded inner)) (last run oldest))
@@ -254,8 +259,8 @@ The file does not show ASDF's functions: another version than SBCL's can be load
 (defparameter *system-frames* 4 "How many frames are shown when all are of the system.")
 
 (defun folded-frames (frames)
-  "Return FRAMES, newest first, with each run of system frames folded. The frame that signalled stays, and those that
-the program called. When all are of the system, the newest stay."
+  "Return FRAMES, newest first, with a FOLDED in place of most frames of each run of system frames. The newest of all
+frames stays, and the oldest of each run that the program called. When all are of the system, the newest stay."
   (when (every #'system-frame-p frames)
     (return-from folded-frames (without-inner frames *system-frames* 0)))
   (loop for first = t then nil
@@ -271,7 +276,8 @@ the program called. When all are of the system, the newest stay."
 (defvar *sparing* nil "True while memory may not suffice for what the debugger allocates to find the places of frames.")
 
 (defun told-frames ()
-  "Return USER-FRAMES, newest first, with system frames folded: each is a frame or a FOLDED."
+  "Return USER-FRAMES, newest first, with system frames folded: each element is a frame or a FOLDED. While *SPARING*,
+none is folded."
   (if *sparing* (user-frames) (folded-frames (user-frames))))
 
 (defun first-frames (frames)
@@ -285,7 +291,8 @@ the program called. When all are of the system, the newest stay."
   (first-frames (told-frames)))
 
 (defun frame-calls (frames)
-  "Return for each of FRAMES, from SHOWN-FRAMES, a cons of its FRAME-CALL and its CALL-PLACE; a FOLDED stays."
+  "Return for each of FRAMES, which SHOWN-FRAMES returned, a cons of its FRAME-CALL and its CALL-PLACE. A FOLDED stays
+as it is."
   (loop for frame in frames
         collect (if (folded-p frame)
                     frame
@@ -293,22 +300,23 @@ the program called. When all are of the system, the newest stay."
                           (and (not *sparing*) (not (system-frame-p frame)) (call-place frame))))))
 
 (defun calls-on-stack ()
-  "Return the newest calls of user code on the stack, at most *FRAME-LIMIT*, as FRAME-CALLS does; and the second value
-of SHOWN-FRAMES."
+  "Return the newest calls of user code on the stack, at most *FRAME-LIMIT*, as FRAME-CALLS does. The second value is
+how many more frames there are, or NIL."
   (handler-case
       (multiple-value-bind (frames more) (shown-frames)
         (values (frame-calls frames) more))
     (error () '())))
 
 (defun frame-object (text place)
-  "Return as a JSON object TEXT, a printed call, and the members PLACE, from CALL-PLACE."
+  "Return a JSON object with TEXT, a printed call, and with the members PLACE, a property list as CALL-PLACE returns
+it."
   (make-json-object (list* "call" text place)))
 
 (defparameter *call-level* 4 "The *PRINT-LEVEL* of calls: one more than that of values, for names such as those of
 methods.")
 
 (defun frames-data (&optional (calls (calls-on-stack)))
-  "Return CALLS, from CALLS-ON-STACK, as JSON objects."
+  "Return CALLS, which CALLS-ON-STACK returned, as JSON objects."
   (printing-plainly
     (loop for call in calls
           collect (if (folded-p call)
@@ -317,7 +325,8 @@ methods.")
                         (frame-object (print-safely 240 (car call)) (cdr call)))))))
 
 (defun names-data ()
-  "Return FRAMES-DATA without arguments, as a print method might never end, and without reading a file again."
+  "Return FRAMES-DATA without the arguments of the calls, whose print methods might never end. No file is read again to
+find places in it."
   (frames-data (loop with *may-read-spans* = nil
                      for call in (calls-on-stack)
                      collect (if (folded-p call) call (cons (list (caar call)) (cdr call))))))

@@ -9,8 +9,16 @@
     (if (realp time) (floor (* 1000 time) internal-time-units-per-second) 0)))
 
 (defstruct (job (:constructor make-job (id operation)))
-  "A request that runs in a thread of its own. LEAVING, or NIL, is called with the job in place of an answer when a
-throw passes the end of the job. NOTES are further members of the answer."
+  "A request that runs in a thread of its own. ID is the request's id, OPERATION the name of its operation. OUTPUT
+captures what it writes. COLLECTED-BEFORE is COLLECTED-MILLISECONDS at its beginning. INTERRUPTIBLE is true while a
+throw can end it; WAITING is the reason of an interrupt that came before that. FRAMES has its frames at the first
+interrupt as JSON objects, and THROWS counts the throws to its end. LOOKING is true while its stack is examined. GLANCE
+has frames for the operation status, or is :ASKED while the thread has not recorded them. BEGUN is true once it calls
+its function, TERMINATING once TERMINATE-JOB ends its thread, ANSWERED once its answer is sent. ENDER is the name of
+another thread that ended it. CROWDED is true when garbage must be collected after it. UNHELD says why its error was not
+held. FOLLOWS is true when it only reports how a thread of the program goes on. LEAVING, or NIL, is a function that is
+called with the job in place of an answer when a throw passes the end of the job. NOTES are further members of the
+answer."
   id
   operation
   thread
@@ -75,14 +83,15 @@ frame."
         frame)))
 
 (defun answer (job members)
-  "Send the answer of JOB, once: MEMBERS is a property list. Later output of its threads goes into the next answer."
+  "Send the answer of JOB, a frame with the property list MEMBERS, unless it is sent already. What its threads write
+after that goes into **BACKGROUND**, which the next answer shows."
   (unless (job-answered job)
     (send-features)
     (let ((frame (answer-frame (job-id job)
                                (list* "output" (captured (job-output job))
                                       "background" (captured **background** :reset t)
                                       (append (job-notes job) members)))))
-      ;; Until here an error, or the end of the thread, can intervene; then another answer is sent.
+      ;; If an error or the end of the thread comes before this, another answer is sent.
       (sb-sys:without-interrupts
         (unless (shiftf (job-answered job) t) (send-frame frame))))
     (setf (capture-successor (job-output job)) **background**)))
@@ -97,8 +106,8 @@ frame."
   (or **exiting** exit-under-way))
 
 (defun interruption (job reason)
-  "Return the members of an answer that says that JOB was interrupted for REASON, and whether its cleanup forms were cut
-short. If these ran because of an exit, the exit goes on."
+  "Return the members of an answer that says that JOB was interrupted for REASON, a text, and whether its cleanup forms
+were cut short. If the program asked for an exit, the answer only says that: the exit goes on."
   (if (exiting-p)
       (list "exiting" t)
       (list "interrupted" (object "reason" reason
@@ -109,7 +118,8 @@ short. If these ran because of an exit, the exit goes on."
                                   "frames" (job-frames job)))))
 
 (defun call-user-code (function)
-  "Call FUNCTION and return its values. The frames of user code are those above this one, so this is no tail call."
+  "Call FUNCTION and return its values. Frames newer than the frame of this function are those of user code. So the call
+of FUNCTION is no tail call: that would remove this frame."
   (values-list (multiple-value-list (funcall function))))
 
 (note-frame 'call-user-code :user-code)
@@ -163,16 +173,16 @@ goes on."
       (ignore-errors (sb-thread:terminate-thread (job-thread job))))))
 
 (defun condition-members (condition &rest calls)
-  "Return the members of an answer about CONDITION, which is kept first. CALLS are earlier values of CALLS-ON-STACK when
-the frames are no longer on the stack."
+  "Keep CONDITION by *ERROR-KEEPER*, and return the members of an answer about it. CALLS are the values of
+CALLS-ON-STACK when CONDITION was signalled. Without CALLS the frames must still be on the stack of this thread."
   (list "condition" (if calls
                         (apply #'described condition *error-keeper* nil calls)
                         (multiple-value-call #'described condition *error-keeper* t (calls-on-stack)))
         "notHeld" (and *job* (job-unheld *job*))))
 
 (defun leave-by-condition (job condition)
-  "Throw the members about CONDITION to the end of JOB. An exhausted stack has no room to describe CONDITION: then throw
-a function that does so later."
+  "Throw the answer members about CONDITION to the end of JOB. An exhausted stack has no room to describe CONDITION:
+then throw a function that returns the members, which is called once the stack is unwound."
   (throw job
     (cond ((job-looking job)
            (list "condition" (object "type" (class-text (class-of condition))
@@ -232,7 +242,8 @@ the server replaces the image."
   (concatenate 'string "live-lisp " operation))
 
 (defun job-to-begin ()
-  "Return the job for which this thread was made if the job has not begun, else NIL. An earlier failure is the agent's."
+  "Return the job for which this thread was made if the job has not begun to call its function, else NIL. A condition
+that comes before that is a failure of the agent."
   (let* ((thread sb-thread:*current-thread*) (name (sb-thread:thread-name thread)))
     (sb-ext:with-locked-hash-table (**jobs**)
       (loop for job being the hash-values of **jobs**
@@ -249,9 +260,9 @@ the server replaces the image."
         (t (fail-job *job* condition))))
 
 (defun call-as-debugger (condition hook function)
-  "Call FUNCTION, the agent's part of the debugger hook, for CONDITION. HOOK is the hook that SBCL called and bound to
-NIL: an unhandled error in FUNCTION would wait in SBCL's debugger for a person. Such an error ends the job or the thread
-instead. Signals of the agent do not break, whatever *BREAK-ON-SIGNALS* the program has."
+  "Call FUNCTION, the agent's part of the debugger hook, for CONDITION. HOOK is the debugger hook that SBCL called. SBCL
+binds the hook to NIL meanwhile, so after an unhandled error in FUNCTION its debugger would wait for a person. Here such
+an error ends the job or the thread instead. *BREAK-ON-SIGNALS* is NIL, so that no signal in FUNCTION breaks."
   (let ((*program-breaks* *break-on-signals*)
         (*program-hook* (or hook #'debugger-hook))
         (*break-on-signals* nil)
@@ -271,7 +282,7 @@ or hold the error. Return when none of these is possible."
 
 (defun answer-condition (condition)
   "End the job or the thread in which nobody handled CONDITION. A job answers with CONDITION; another thread prints it."
-  ;; FORMAT prints even strings by the session's pretty printers.
+  ;; FORMAT uses *PRINT-PPRINT-DISPATCH* even for strings, and the program can have set it.
   (let ((*print-pprint-dispatch* **pretty-printers**))
     (cond ((null *job*)
            (let ((job (job-to-begin)))
@@ -302,8 +313,8 @@ or hold the error. Return when none of these is possible."
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output going to CAPTURE, and every input stream at its end."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
-    ;; The input has the element type CHARACTER, so the terminal has it, too. LOAD-TIME-VALUE keeps SBCL's functions: a
-    ;; program's redefinitions of them would run here without a limit.
+    ;; The input has the element type CHARACTER, so the terminal has it, too. LOAD-TIME-VALUE fetches SBCL's functions
+    ;; when the agent is loaded: a program can redefine them, and the job cannot be interrupted here yet.
     `(let* ((,input (funcall (load-time-value #'make-string-input-stream) ""))
             (,output (capturing ,capture))
             (,terminal (funcall (load-time-value #'make-two-way-stream) ,input ,output))
@@ -341,8 +352,8 @@ or hold the error. Return when none of these is possible."
   "The function of the thread of JOB: call **BEFORE-JOBS** and FUNCTION, and answer JOB. JOB is answered also if the
 thread is ended before it calls FUNCTION: **BEFORE-JOBS**, such as collecting garbage, can take long."
   (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
-        ;; Any call of a generic function can compile. A value that an evaluation sets does not last: with a broken hook
-        ;; no later evaluation could reset it.
+        ;; Any call of a generic function can compile code, which calls this hook. It is bound, so that a broken hook
+        ;; that an evaluation sets does not last: no later evaluation could reset it.
         (*macroexpand-hook* 'funcall)
         (*replaced* '()))
     (unwind-protect

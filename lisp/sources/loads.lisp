@@ -3,10 +3,11 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (noted (:constructor make-noted ()))
-  "What answers report of a load. FILES are the SOURCE-FILEs that were loaded to their end. DOUBLES come from the
-function DOUBLES. UNSET are the definitions of variables that kept their values though the file has others. RESLOTTED
-are lists of a class whose slots changed, the names of new slots, and of slots that are gone. LAID-OUT are lists of a
-structure whose layout changed, the old layout, and the names of the functions that DEFSTRUCT made."
+  "What answers report of a load. FILES are the SOURCE-FILEs that were loaded to their end. DOUBLES is the value of the
+function DOUBLES. UNSET are the DEFINITIONs of variables that kept their values though the file has others. RESLOTTED
+are lists of a class whose slots changed, a list of the names of new slots, and one of slots that are gone. LAID-OUT are
+lists of the name of a structure whose layout changed, the old layout, and the names of the functions that DEFSTRUCT
+made."
   (files '()) (doubles '()) (unset '()) (reslotted '()) (laid-out '()))
 
 (defvar *loaded* nil "The NOTED of the load that this thread recorded last, or NIL.")
@@ -14,7 +15,8 @@ structure whose layout changed, the old layout, and the names of the functions t
 ;;; The new definitions
 
 (defun package-definitions (exports serial)
-  "Return definitions, in the load SERIAL, of the packages in EXPORTS, from a TOUCHED, and of their exports."
+  "Return DEFINITIONs for the packages in EXPORTS and for the symbols that they export. EXPORTS is a slot of a TOUCHED,
+and SERIAL the number of the load."
   (loop for (package location . symbols) in exports
         when (and (package-name package) (typep location 'source-location))
           collect (make-definition :package (package-name package) package serial location)
@@ -22,7 +24,8 @@ structure whose layout changed, the old layout, and the names of the functions t
                            when (symbolp symbol) collect (make-definition :export symbol package serial location))))
 
 (defun method-definitions (log serial)
-  "Return definitions, in the load SERIAL, of the methods in LOG, and of generic functions that only a DEFMETHOD made."
+  "Return DEFINITIONs for the methods in LOG, and for their generic functions if these have no DEFGENERIC. LOG is a slot
+of a TOUCHED, and SERIAL the number of the load."
   (loop for (name . method) in (remove-if #'symbolp log)
         for function = (and (attached-p method) (sb-mop:method-generic-function method))
         for home = (symbol-package (name-symbol name))
@@ -32,11 +35,12 @@ structure whose layout changed, the old layout, and the names of the functions t
           collect (make-definition :function name function serial)))
 
 (defun set-again-p (kind name touched)
-  "True when KIND is :FUNCTION and the function of NAME was set, perhaps to the function that it had."
+  "True when KIND is :FUNCTION and TOUCHED shows that the function of NAME was set, perhaps to the one that it had."
   (and (eq kind :function) (gethash name (touched-functions touched))))
 
 (defun new-definitions (touched serial path)
-  "Return the definitions that are new by TOUCHED, in the load SERIAL. PATH is the file being loaded, or NIL."
+  "Return DEFINITIONs for all that TOUCHED shows to be newly defined in the load with the number SERIAL. PATH is the
+file that was loaded, or NIL."
   (let ((new '()))
     (maphash (lambda (symbol before)
                (map-definitions (lambda (kind name identity)
@@ -60,7 +64,8 @@ structure whose layout changed, the old layout, and the names of the functions t
 ;;; The files to which new definitions belong
 
 (defun shows-load-p (definition file)
-  "True when DEFINITION, in FILE, can be new only because FILE was loaded."
+  "True when DEFINITION, of FILE, shows that FILE was just loaded. A function shows that if it is not from the code of
+the load of FILE recorded before. A generic function or an accessor never does."
   (let ((identity (definition-identity definition)))
     (typecase identity
       ((or generic-function sb-mop:standard-accessor-method) nil)
@@ -68,7 +73,8 @@ structure whose layout changed, the old layout, and the names of the functions t
       (t t))))
 
 (defun note-evaluated (definition by)
-  "Record that DEFINITION is from no file. BY is the beginning of the form that made it, or NIL."
+  "Record in **EVALUATED** that DEFINITION is from no file. BY is the beginning of the text of the form that made it, or
+NIL."
   (when (< (hash-table-count **evaluated**) *evaluated-limit*)
     (setf (gethash (key-of definition) **evaluated**)
           (list (definition-identity definition) (get-universal-time) by definition))))
@@ -84,28 +90,28 @@ structure whose layout changed, the old layout, and the names of the functions t
   (equal (pathname-type (sb-ext:parse-native-namestring path)) (pathname-type (compile-file-pathname "source"))))
 
 (defun paths-of (definition files)
-  "Return the paths, without doubles, that FILES, a table of a TOUCHED, has for DEFINITION."
+  "Return, without duplicates, the paths that FILES has for DEFINITION. FILES is the MAKERS or the AROUND of a TOUCHED."
   (remove-duplicates (mapcar (lambda (file) (file-path (namestring file))) (gethash (thing-touched definition) files))
                      :test #'equal))
 
 (defun made-within-p (definition touched file)
-  "True when other files made DEFINITION which the load or compilation of FILE loaded. SBCL says that FILE made it when
-they called COMPILE or EVAL."
+  "True when not FILE made DEFINITION, but a file that was loaded while FILE was loaded or compiled. If that other file
+made it by COMPILE or EVAL, SBCL names FILE as its source."
   (flet ((in-p (files) (member (source-file-path file) (paths-of definition files) :test #'equal)))
     (and (in-p (touched-around touched)) (not (in-p (touched-makers touched))))))
 
 (defun other-maker (definition touched path)
-  "Return the path of the file that made DEFINITION, of which SBCL knows no file, within the load of PATH. Return NIL
-when PATH itself did, and T when that is unknown, as with a fasl."
+  "Return the path of the file that made DEFINITION while the file PATH was loaded; SBCL itself knows no file of
+DEFINITION. Return NIL when the file is PATH, and T when it is unknown, as with a fasl."
   (let ((others (remove path (paths-of definition (touched-makers touched)) :test #'equal)))
     (cond ((null others) nil)
           ((or (rest others) (fasl-path-p (first others))) t)
           (t (first others)))))
 
 (defun by-file (definitions touched path by)
-  "Return DEFINITIONS in groups: lists of a SOURCE-FILE and its definitions. A definition without a file belongs to the
-file that made it within the load of PATH. Without PATH, record it as evaluated, by a form whose text begins with BY,
-unless TOUCHED shows that a load made it."
+  "Return DEFINITIONS in groups: lists of a SOURCE-FILE and its definitions. A definition for which SBCL knows no file
+belongs to the file that made it while the file PATH was loaded. When PATH is NIL, such a definition is in no group:
+record that a form whose text begins with BY made it, unless TOUCHED shows that a load made it."
   (let ((files (make-hash-table :test 'equal)) (groups (make-hash-table :test 'eq)))
     (dolist (definition definitions)
       (let* ((name (definition-file-name definition))
@@ -123,10 +129,10 @@ unless TOUCHED shows that a load made it."
     (loop for file being the hash-keys of groups using (hash-value group) collect (cons file group))))
 
 (defparameter *reached-kinds* '((:type . :type) (:setf-expander . :setf) (:class . :report))
-  "Kinds of definitions whose identity is no function, each with the kind by which MAP-REACHED finds their function.")
+  "Pairs of a kind of definition whose identity is no function, and the kind under which MAP-REACHED has its function.")
 
 (defun made-function (definition)
-  "Return the function that DEFINITION made, or NIL; also NIL for a method."
+  "Return the function that DEFINITION made, or NIL when it made none or is a method."
   (let ((identity (definition-identity definition))
         (reached (cdr (assoc (definition-kind definition) *reached-kinds*))))
     (cond ((typep identity '(and function (not generic-function))) identity)
@@ -144,7 +150,7 @@ unless TOUCHED shows that a load made it."
                      :test #'eq))
 
 (defun enter (file definitions)
-  "Put DEFINITIONS into the table of FILE. Return pairs of a new definition and the old one that it replaces."
+  "Put DEFINITIONS into the table of FILE. Return pairs of a new definition and the old one of FILE that it replaces."
   (loop with table = (source-file-definitions file)
         for definition in definitions
         for key = (key-of definition)
@@ -158,7 +164,7 @@ unless TOUCHED shows that a load made it."
 ;;; Recording a load
 
 (defun failed-p (definition failed)
-  "True when DEFINITION is among FAILED, the changes of loads that did not end well."
+  "True when DEFINITION is among FAILED, the slot of a TOUCHED: the changes of loads that did not end well."
   (let ((name (name-symbol (definition-name definition))) (identity (definition-identity definition)))
     (if (member (definition-kind definition) '(:package :export))
         (find identity failed :test #'eq)
@@ -173,8 +179,9 @@ unless TOUCHED shows that a load made it."
              table)))
 
 (defun note-file (file definitions touched noted)
-  "Record that FILE was loaded to its end and made DEFINITIONS, new by TOUCHED. Put into NOTED what answers show. Return
-the names of changed definitions that are compiled into their users."
+  "Record that FILE was loaded to its end and made DEFINITIONS, which are new. TOUCHED has the changes of the load. Put
+into NOTED what answers show. Return the names of changed definitions that are compiled into their users, as macros
+are."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file)) (old-serial (source-file-serial file))
          (pairs (enter file definitions)))
     (multiple-value-bind (text date) (loaded-text (source-file-path file) sources)
@@ -196,7 +203,7 @@ the names of changed definitions that are compiled into their users."
       (append (changed-kinds file old-serial) (changed-names pairs old-text text)))))
 
 (defun note-layouts (pairs noted)
-  "Note in NOTED the structures in PAIRS, from ENTER, that have another layout now."
+  "Note in NOTED the structures whose layout differs between the two definitions of a pair. PAIRS is a value of ENTER."
   (loop for (new . old) in pairs
         for (before . names) = (definition-layout old)
         for (now . more) = (definition-layout new)
@@ -204,7 +211,8 @@ the names of changed definitions that are compiled into their users."
           do (when before (push (list* (definition-name old) before (union names more :test #'equal)) (noted-laid-out noted)))))
 
 (defvar *form-numbers* nil
-  "While only a part of a file is loaded, a vector of its top-level forms' old numbers, NIL for new ones; else NIL.")
+  "While only some forms of a file are loaded again, a vector; else NIL. For each top-level form of the file as it is
+now, an element is the number of the form in the text loaded before, or NIL for a new form.")
 
 (defun same-forms-p (old-text text)
   "True when each form of TEXT with an old number in *FORM-NUMBERS* is the form of OLD-TEXT with that number."
@@ -217,8 +225,8 @@ the names of changed definitions that are compiled into their users."
                           (and (< number (length old)) (string= form (aref old number))))))))
 
 (defun renumber (file definitions old-text)
-  "Give the definitions of FILE, except DEFINITIONS, the new numbers of their forms, by *FORM-NUMBERS*. Definitions
-whose form, in OLD-TEXT, is gone count as made by an older load."
+  "Give the definitions of FILE, except DEFINITIONS, the new numbers of their forms, as *FORM-NUMBERS* says. Those whose
+form in OLD-TEXT is gone count as made by an older load."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
@@ -231,7 +239,8 @@ whose form, in OLD-TEXT, is gone count as made by an older load."
    file))
 
 (defun note-part (file definitions touched noted)
-  "Do what NOTE-FILE does after a load of only the new forms of FILE, by *FORM-NUMBERS*."
+  "Do what NOTE-FILE does, with the same arguments, after a load of only those forms of FILE that *FORM-NUMBERS* says
+are new."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file)) (text (read-text (sb-ext:parse-native-namestring (source-file-path file))))
          (same (same-forms-p old-text text)) (pairs (enter file definitions)))
@@ -254,15 +263,15 @@ whose form, in OLD-TEXT, is gone count as made by an older load."
       (push file (noted-files noted)))))
 
 (defun loaded-p (definition touched)
-  "True when TOUCHED shows that a load made DEFINITION, not the compilation of its file before."
+  "True when TOUCHED shows that a load made DEFINITION, not the compilation of its file before the load."
   (gethash (if (eq (definition-kind definition) :method)
                (name-symbol (definition-name definition))
                (thing-touched definition))
            (touched-loaded touched)))
 
 (defun group-failed-p (group touched done path)
-  "True when the file of GROUP was not loaded to its end: its definitions FAILED in TOUCHED, or the load of PATH is not
-DONE, and the file is PATH or was only compiled."
+  "True when the file of GROUP, a list as in BY-FILE, was not loaded to its end: one of its definitions is in the FAILED
+of TOUCHED, or the load of PATH did not end well (DONE is false), and the file is PATH or was only compiled."
   (destructuring-bind (file . definitions) group
     (or (some (lambda (definition) (failed-p definition (touched-failed touched))) definitions)
         (and (not done)
@@ -270,9 +279,9 @@ DONE, and the file is PATH or was only compiled."
                  (notany (lambda (definition) (loaded-p definition touched)) definitions))))))
 
 (defun note-group (group touched done path noted)
-  "Record GROUP, a list of a SOURCE-FILE and definitions in it that are new by TOUCHED. PATH is the file whose load is
-recorded, or NIL; GROUP's can be another, which that loaded. DONE is true when all ended well. Put into NOTED what
-answers show. Return the names of changed definitions that are compiled into their users."
+  "Record GROUP, a list of a SOURCE-FILE and the definitions in it that TOUCHED shows to be new. PATH is the file whose
+load is recorded, or NIL; the file of GROUP can be another, which was loaded meanwhile. DONE is true when all ended
+well. Put into NOTED what answers show. Return the names of changed definitions that are compiled into their users."
   (destructuring-bind (file . definitions) group
     (let ((failed (group-failed-p group touched done path)))
       (cond ((and (not failed)
@@ -287,8 +296,8 @@ answers show. Return the names of changed definitions that are compiled into the
                '())))))
 
 (defun reslotted (touched)
-  "Return the classes whose slots changed, by the record TOUCHED: lists of a class, the names of its new slots, and of
-those that are gone."
+  "Return the classes that TOUCHED shows to have other slots than before, as lists of a class, the names of its new
+slots, and the names of the slots that are gone."
   (loop for class being the hash-keys of (touched-slots touched) using (hash-value before)
         for now = (own-slots class)
         for new = (set-difference now before) and gone = (set-difference before now)
@@ -296,8 +305,8 @@ those that are gone."
           collect (list class new gone)))
 
 (defun note-load (touched done path by)
-  "Record the changes in TOUCHED, which loading the file PATH made, or, when PATH is NIL, evaluating a form whose text
-begins with BY. DONE is true when that ended well."
+  "Record the changes in TOUCHED. They come from loading the file PATH, or when PATH is NIL from evaluating a form whose
+text begins with BY. DONE is true when the load or evaluation ended well. Set *LOADED*."
   (let* ((touched (if (touched-p touched) touched (make-touched)))
          (*plain-forms* '())
          (serial (incf **serial**))
@@ -314,8 +323,9 @@ begins with BY. DONE is true when that ended well."
           *loaded* noted)))
 
 (defun call-noting (function &key path by)
-  "Call FUNCTION, which loads the file PATH, a native truename, or evaluates a form. The function BY returns the
-beginning of the form's text. Record what FUNCTION defined, unless a caller of this does."
+  "Call FUNCTION, which loads the file PATH, a native truename, or evaluates a form. BY, a function of no arguments,
+returns the beginning of the form's text. Record what FUNCTION defined, unless an outer CALL-NOTING of this thread
+does."
   (if *touched*
       (funcall function)
       (let ((*touched* :nothing-yet) (done nil))
