@@ -1,4 +1,4 @@
-/** Finds the calls and other mentions of a function in a source, with the arguments. */
+/** Finds the calls of a function in a source file, with their arguments, and its other mentions. */
 
 import { type Argument, argumentOf, elementsOf } from './fits.ts';
 import { bareName, type Form, resolve } from './form.ts';
@@ -7,7 +7,8 @@ import { MARK, upperCase } from './lexer.ts';
 import type { SourceText } from './text.ts';
 import { operatorOf, walkSource } from './walk.ts';
 
-/** A call or mention that begins at START: with ARGS when the call can be checked, else with HOW, as in 'as a name'. */
+/** A call or other mention of a function, which begins at offset START. It has either ARGS, when it is a call whose
+ *  arguments can be checked, or HOW, a text such as 'as a name' that says how the function is mentioned. */
 export interface Mention {
   start: number;
   /** Start of the #'NAME or of the SETF place within the call, when the function is named there. */
@@ -25,7 +26,7 @@ const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 export interface Wanted {
   /** Its name without package. */
   name: string;
-  /** Packages that may qualify it. Their names are compared whole: the tail of another package's name is no match. */
+  /** Names of the packages with which the symbol can be qualified. */
   homes: ReadonlySet<string>;
   /** Whether the unqualified name means this symbol in the package of that part of the source. */
   bare: boolean;
@@ -35,7 +36,7 @@ export interface Wanted {
 export interface Callee extends Omit<Wanted, 'bare'> {
   /** Whether it is a `(setf NAME)` function. */
   setf: boolean;
-  /** Whether it is a macro: SETF expands a macro call that is a place. */
+  /** Whether it is a macro. In (setf (NAME ...) value), SETF expands a macro NAME but does not call a function NAME. */
   macro?: boolean | undefined;
 }
 
@@ -62,8 +63,8 @@ export function mentionsIn(source: SourceText, features: ReadonlySet<string>, ca
   return found;
 }
 
-/** Returns the places in TEXT where a FORMAT directive ~/NAME/ calls the function NAME. TOPS are the starts of the top-level
- *  forms that contain the name. */
+/** Returns the places in TEXT where a FORMAT directive ~/NAME/ calls the function NAME. TOPS are the starts of the
+ *  top-level forms that contain the name. */
 function formatMentions(text: string, { name, homes }: Callee, tops: readonly number[]): Mention[] {
   let form = -1;
   return formatCalls(text).flatMap(({ start, written, home }) => {
@@ -74,8 +75,8 @@ function formatMentions(text: string, { name, homes }: Callee, tops: readonly nu
   });
 }
 
-/** Returns those of ELEMENTS in which the name can mean the callee: a local function or macro of that name shadows the
- *  callee in its scope. */
+/** Returns those of ELEMENTS, the elements of a form, in which the name can mean the callee. It cannot in the scope of
+ *  a local function or macro with that name. */
 function unshadowed(elements: readonly Form[], state: Walk, data: boolean): readonly Form[] {
   const operator = operatorOf(elements[0]);
   if (!LOCAL.includes(operator)) return elements;
@@ -94,6 +95,8 @@ function withoutPlaces(elements: readonly Form[], parts: readonly Form[], state:
   });
 }
 
+/** Adds a mention to STATE's when FORM, a list of ELEMENTS, itself calls or names the callee. DATA: FORM is quoted or
+ *  in a backquote. */
 function note(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
   const [first, second] = elements;
   const { start } = form;
@@ -125,7 +128,7 @@ function noteSetf(form: Form, elements: readonly Form[], state: Walk, data: bool
   }
 }
 
-/** Selects arguments by INDEX out of COUNT. */
+/** True when an operator treats the argument at INDEX, of COUNT arguments, as a place. */
 type Choice = (index: number, count: number) => boolean;
 const FIRST: Choice = (index) => index === 0;
 const SECOND: Choice = (index) => index === 1;
@@ -133,7 +136,7 @@ const EVEN: Choice = (index) => index % 2 === 0;
 const ALL: Choice = () => true;
 const BUT_LAST: Choice = (index, count) => index < count - 1;
 
-/** Operators that set places, each with the choice of the arguments that are places. */
+/** By operator that sets places: which of its arguments are places. */
 const SET: ReadonlyMap<string, Choice> = new Map([
   ['SETF', EVEN],
   ['PSETF', EVEN],
@@ -147,7 +150,8 @@ const SET: ReadonlyMap<string, Choice> = new Map([
   ['SHIFTF', BUT_LAST],
 ]);
 
-/** Operators of places that contain places, each with the choice of these: (setf (values a b) ...) sets a and b. */
+/** By operator of a place that contains places: which of its arguments they are. (setf (values a b) ...) sets a and
+ *  b. */
 const SET_WITHIN: ReadonlyMap<string, Choice> = new Map([
   ['VALUES', ALL],
   ['GETF', FIRST],
@@ -185,7 +189,7 @@ function isName(form: Form | undefined, state: Walk): boolean {
   return operatorOf(operator) === 'SETF' && isNamed(symbol, state);
 }
 
-/** True when FORM is the symbol WANTED, in a package that fits. */
+/** True when FORM is the wanted symbol: unqualified if BARE allows that, or qualified by one of HOMES. */
 export function isNamed(form: Form | undefined, { name: wanted, homes, bare }: Wanted): boolean {
   const atom = resolve(form);
   if (atom?.kind !== 'atom' || bareName(atom) !== wanted) return false;

@@ -6,8 +6,9 @@ import { bare, MARK, nextToken, type Token } from './lexer.ts';
 export type Features = ReadonlySet<string>;
 type Reader = ReturnType<typeof newReader>;
 
-/** A form as read. CAR of a comma is the form behind it, CAR of a label (#1=) the labelled form. 'made' is a `#.` form:
- *  CAR is the form to evaluate, NAME the name of that form. TEMPLATE marks a backquote. */
+/** A form as read. 'cons' is a list, with CAR and CDR. 'comma' has as CAR the form behind the comma, 'label' (#1=) the
+ *  labelled form. 'made' is a `#.` form: CAR is the form to evaluate, NAME the name of that form. 'atom' is anything
+ *  else; NAME is as in Token, and missing for (). TEMPLATE marks the list that stands for a backquote. */
 export interface Form {
   kind: 'atom' | 'comma' | 'cons' | 'label' | 'made';
   start: number;
@@ -27,7 +28,7 @@ export interface Span {
 
 const MAX_DEPTH = 500; // A form nested deeper counts as malformed, lest it overflow the stack.
 
-/** By macro character: the operator of the list that the reader builds. */
+/** By macro character: the operator of the list that the reader builds, as (QUOTE X) for 'X. */
 const OPERATORS = new Map([
   ["'", 'QUOTE'],
   ["#'", 'FUNCTION'],
@@ -41,14 +42,16 @@ export function newReader(source: string, at: number, features: Features) {
   return { source, at, features, depth: 0, suppressed: false, lead, labels, skipped };
 }
 
-/** Returns the spans, #+ or #- included, that features exclude from the form at or after INDEX of SOURCE. */
+/** Returns the spans that #+ and #- exclude under FEATURES from the form at or after INDEX of SOURCE. Each span begins
+ *  at its #+ or #-. */
 export function skippedIn(source: string, index: number, features: Features): readonly Span[] {
   const reader = newReader(source, index, features);
   readTopLevel(reader);
   return reader.skipped;
 }
 
-/** Returns the top-level form that TOKEN begins, an atom if malformed or cut off. Undefined at the end or at a `)`. */
+/** Returns the top-level form that TOKEN begins. A malformed or cut off form is an atom, and READER then is at the end
+ *  of the text. Returns undefined at the end of the text or at a `)`. */
 export function readTopLevel(reader: Reader, token = firstToken(reader)): Form | undefined {
   const form = read(reader, token);
   if (form !== undefined) return form;
@@ -132,6 +135,7 @@ function readList(reader: Reader, start: number): Form | undefined {
   return elements.reduceRight<Form | undefined>(cons, tail[0]) ?? { kind: 'atom', start };
 }
 
+/** Returns whether the feature expression TEST is true. */
 function holds(test: Form, features: Features): boolean {
   const symbol = (test.kind === 'cons' ? test.car : test)?.name ?? '';
   const name = symbol.replace(MARK, symbol.startsWith(MARK) ? '' : '::');
@@ -176,7 +180,8 @@ export function formText(text: string, { start, kind }: Form): string {
     if (token.kind === ')') depth--;
     at = token.end;
     const prefix = /^[',`#]/.test(token.kind) && !token.kind.endsWith('(') && token.kind !== '##';
-    // An atom at a prefix is the operator that the prefix stands for, as QUOTE for ', or a whole literal such as #P"a".
+    // An atom that begins with a prefix is either the operator for which the prefix stands, as ' for QUOTE, and ends
+    // behind the prefix. Or it is a literal with a prefix, such as #P"a".
     const operator = kind === 'atom' && (token.kind === '`' || OPERATORS.has(token.kind));
     if (depth === 0 && (!prefix || operator)) return text.slice(start, at);
   }

@@ -1,7 +1,8 @@
 /** The lexer: splits Lisp source text into the tokens of SBCL's standard readtable. */
 
-/** KIND is 'atom', 'end', or the macro character itself, without the number of a dispatch macro: '(' or '#+'. START and
- *  END are UTF-16 indices. NAME is the interned name of an atom, or the number of a dispatch macro. */
+/** A token. KIND is 'atom', 'end', or the macro character, such as '(' or '#+', without the number of a dispatch macro.
+ *  START and END are UTF-16 indices. NAME of a symbol or number is its name as the reader interns it, with the package
+ *  as in MARK; '' for other atoms, such as strings and #x1F. NAME of a dispatch macro is its number. */
 export interface Token {
   kind: string;
   start: number;
@@ -9,11 +10,11 @@ export interface Token {
   name: string;
 }
 
-/** Separates package and name in a token's NAME. CL: is dropped; a keyword begins with one MARK, so that |:quote| is
- *  not :quote; an uninterned symbol begins with two. */
+/** Separates package and name in a token's NAME. The package COMMON-LISP is left out. A keyword begins with one MARK,
+ *  an uninterned symbol with two. The character is not ':', so that the symbol |:quote| differs from :quote. */
 export const MARK = '\0';
 
-/** Returns NAME, of a token, without its package. */
+/** Returns NAME, the name of a token, without its package. */
 export function bare(name: string): string {
   return name.slice(name.lastIndexOf(MARK) + 1);
 }
@@ -150,7 +151,8 @@ function scanSymbol(source: string, start: number): { end: number; name: string 
   return { end: at, name: name.replace(PACKAGE, (_, home: string) => PREFIXES.get(home) ?? home + MARK) };
 }
 
-/** Returns NAME as the reader interns it outside of escapes. Normalizing is slow and does nothing to ASCII. */
+/** Returns NAME as SBCL's reader interns it when no character is escaped: normalized (NFKC) and in upper case. Only a
+ *  name with characters outside ASCII is normalized, since that is slow and does nothing to ASCII. */
 export function upperCase(name: string): string {
   if (!NOT_ASCII.test(name)) return name.toUpperCase();
   const normal = name.normalize('NFKC');
@@ -166,7 +168,7 @@ export function upperCase(name: string): string {
   });
 }
 
-/** Returns NAME, of a symbol, in lower case; unchanged when the reader would read the lower case as another name. */
+/** Returns NAME, the name of a symbol, in lower case; unchanged when the reader would read that as another name. */
 export function lowerCase(name: string): string {
   const lower = name.toLowerCase();
   return upperCase(lower) === name ? lower : name;

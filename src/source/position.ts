@@ -14,11 +14,11 @@ import { type Kept, KeptForms, type TopLevelForm } from './kept-forms.ts';
 import { lastUpTo, type SourceText } from './text.ts';
 import { isUse, type Used, useIn, usesIn } from './uses.ts';
 
-/** The place of a use: one of the offsets STARTS; none when a macro expansion made the use, so that the text lacks
- *  it. */
+/** The place of one use of a name. STARTS are the offsets in the text at which it can be; empty when the text does not
+ *  contain the use because a macro expansion made it. */
 export interface Spot {
   starts: readonly number[];
-  /** Whether every one of STARTS is a place of the use; otherwise only one of them is. */
+  /** True when each of STARTS is a place of a use; false when only some of them are, and it is not known which. */
   sure: boolean;
   /** The use is somewhere in the form; its place is unknown. */
   inside?: boolean;
@@ -32,7 +32,7 @@ export interface KnownUses {
   inside: number;
 }
 
-/** Forms read between two pauses. */
+/** How many forms `readAhead` reads between two pauses. */
 const FORMS = 50;
 
 /** The top-level forms of a text under FEATURES. Reads only as far as a caller asks. */
@@ -43,7 +43,8 @@ export class TopLevelForms {
   readonly #starts: number[] = [];
   readonly #leads = new Map<number, number>();
   readonly #ends = new Map<number, number>();
-  /** Packages that IN-PACKAGE forms enter, and the ends of those forms: each takes effect behind its form. */
+  /** NAMES are the packages that IN-PACKAGE forms make current, ENDS the ends of these forms: a package is current from
+   *  the end of its form on. The first entry is the package at the start of the text. */
   readonly #entered: { ends: number[]; names: (string | undefined)[] };
   readonly #known = new Map<number, Kept>();
   readonly #kept: KeptForms;
@@ -102,7 +103,7 @@ export class TopLevelForms {
     return token.kind === '(' ? token.start : this.at(index)?.start;
   }
 
-  /** Returns the spots of the KNOWN uses of USED in the form at or after INDEX. */
+  /** Returns where in the text of the form at or after INDEX the KNOWN uses of USED are; [] without such a form. */
   spots(index: number, { at, whole, inside }: KnownUses, used: Used): Spot[] {
     const { form } = this.at(index) ?? {};
     if (form === undefined) return [];
@@ -113,7 +114,8 @@ export class TopLevelForms {
       const list = lists.get(start);
       if (list === undefined || useIn(list, named, list === form) !== undefined)
         return { starts: [start], sure: true };
-      // Code that a macro copied has the place of the macro call around it.
+      // Code that a macro call only copied was recorded with the place of that call. The use is deeper in that list,
+      // and its place is known if the list has only one.
       const [only = start, ...more] = usesIn(list, named).filter((each) => !exact.has(each));
       return { starts: [more.length > 0 ? start : only], sure: true };
     });
@@ -132,7 +134,8 @@ export class TopLevelForms {
     return this.#features;
   }
 
-  /** True when FEATURES are the same set, so that the forms read so far stay valid. */
+  /** True when FEATURES has the same names as the features under which the text is read: then what was read stays
+   *  valid. */
   holdUnder(features: Features): boolean {
     if (this.#features === features) return true;
     const same =
@@ -176,13 +179,15 @@ export class TopLevelForms {
   }
 }
 
-/** Returns the spot of a single use, which is at one of STARTS but at none of KNOWN, the places of other uses. */
+/** Returns the spot of one use. It is at one of STARTS, but not at those in KNOWN, which are the places of other
+ *  uses. */
 function theOne(starts: readonly number[], known: ReadonlySet<number>): Spot {
   const left = starts.filter((start) => !known.has(start));
   return { starts: left, sure: left.length <= 1 };
 }
 
-/** Returns the lists of FORM that begin at STARTS; of several at one start, the outermost. */
+/** Returns the lists in FORM that begin at STARTS, by start. When several begin at the same index, returns the
+ *  outermost. */
 function listsAt(form: Form, starts: ReadonlySet<number>): ReadonlyMap<number, Form> {
   const found = new Map<number, Form>();
   const seen = new Set<Form>();

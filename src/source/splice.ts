@@ -1,4 +1,5 @@
-/** Computes the splices that insert, replace or remove a form of a Lisp text, with comments and blanks beside it. */
+/** Computes how a text changes when a form is inserted, replaced or removed: with its comments, and with the white
+ *  space and line breaks around it. */
 
 import { newReader, readTopLevel } from './form.ts';
 import { tokensOf } from './lexer.ts';
@@ -12,15 +13,16 @@ export interface Splice {
   text: string;
 }
 
-/** The span of a form. LEAD is the start of the #+ or #- before it. */
+/** The span of a form. LEAD is the start of the #+ or #- before it, or START without one. */
 export interface Extent {
   start: number;
   end: number;
   lead: number;
 }
 
-/** Returns how many line breaks to put between a form and a new form beside it: as many as the first of BLANKS that has
- *  any, at most 2. BLANKS are the runs of white space around the form. */
+/** Returns how many line breaks to put between a form and a new form beside it. BLANKS are the runs of white space
+ *  around the form, the preferred one first. The result is the number in the first run with any, at most 2; and 2 when
+ *  no run has any. */
 function breaksBetween(...blanks: string[]): number {
   const counts = blanks.map((blank) => blank.split('\n').length - 1);
   return Math.min(2, counts.find((count) => count > 0) ?? 2);
@@ -36,7 +38,8 @@ function blankBehind(text: string, index: number): string {
   return index + blank.length === text.length ? '' : blank;
 }
 
-/** Returns the splice that puts ADDED, with no final line break, before EXTENT of FORMS and the comment right above. */
+/** Returns the splice that inserts ADDED, a text without final line break, before the form at EXTENT of FORMS and the
+ *  comment lines right above it. EOL is the line break of the text. */
 export function splicedBefore(forms: TopLevelForms, extent: Extent, added: string, eol: string): Splice {
   const { text } = forms.source;
   const { lead, end } = extent;
@@ -48,7 +51,7 @@ export function splicedBefore(forms: TopLevelForms, extent: Extent, added: strin
   return { start: at, end: at, text: `${added}${eol.repeat(breaks)}${alone ? indentation : ''}` };
 }
 
-/** Returns the end of the last token above EXTENT of FORMS; 0 without any. */
+/** Returns the end of the last token before EXTENT of FORMS; 0 when there is none. */
 function endAbove(forms: TopLevelForms, { start, lead }: Extent): number {
   const { text } = forms.source;
   const starts = forms.starts();
@@ -60,11 +63,12 @@ function endAbove(forms: TopLevelForms, { start, lead }: Extent): number {
   return end;
 }
 
-/** A comment line about the form below. A line with four semicolons is a title; one with |# can end a block comment. */
+/** Matches a comment line about the form below it. A line with four semicolons is a title of a section, and one with |#
+ *  can be the end of a block comment: these do not match. */
 const COMMENT_LINE = /^[ \t]*;(?!;;;)(?!.*\|#)/;
 
-/** Returns the start of the comment lines that end at LINE_START of TEXT. It is at least FLOOR: above that, lines of a
- *  string can look like comments. */
+/** Returns the start of the comment lines of TEXT that end at index LINE_START; LINE_START when there are none. The
+ *  start is at least FLOOR, the end of the last token: before that, lines of a string can look like comments. */
 function commentStart(text: string, lineStart: number, floor: number): number {
   let start = lineStart;
   for (let at = lineStart; at > 0; ) {
@@ -75,7 +79,8 @@ function commentStart(text: string, lineStart: number, floor: number): number {
   return start;
 }
 
-/** Returns the splice that inserts ADDED, without a final line break, behind EXTENT and a comment in its last line. */
+/** Returns the splice that inserts ADDED, a text without final line break, behind the form at EXTENT and behind a
+ *  comment on the same line. */
 export function splicedAfter(text: string, { lead, end }: Extent, added: string, eol: string): Splice {
   const lineStart = text.lastIndexOf('\n', lead - 1) + 1;
   const indentation = /^[ \t]*/.exec(text.slice(lineStart, lead))?.[0] ?? '';
@@ -84,19 +89,21 @@ export function splicedAfter(text: string, { lead, end }: Extent, added: string,
   return { start: at, end: at, text: `${breaks}${indentation}${added}${commentBreak(text, at, added, eol)}` };
 }
 
-/** Returns the splice that replaces EXTENT of TEXT by ADDED. */
+/** Returns the splice that replaces the form at EXTENT of TEXT by ADDED. It keeps a #+ or #- before the form. */
 export function splicedOver(text: string, { start, end }: Extent, added: string, eol: string): Splice {
   return { start, end, text: added + commentBreak(text, end, added, eol) };
 }
 
-/** Returns the line break needed behind ADDED at index AT of TEXT, lest a comment at its end swallow what follows. */
+/** Returns EOL when ADDED may end in a comment and code follows on that line, at index AT of TEXT, so that the comment
+ *  would swallow the code. Otherwise returns ''. */
 function commentBreak(text: string, at: number, added: string, eol: string): string {
   const follows = /^[ \t]*[^ \t\r\n]/.test(text.slice(at));
   const lastLine = added.slice(added.lastIndexOf('\n') + 1);
   return follows && lastLine.includes(';') ? eol : '';
 }
 
-/** Returns the splice that removes EXTENT from TEXT, and the line breaks on the side that has fewer. */
+/** Returns the splice that removes the form at EXTENT from TEXT. When the form has its lines to itself, the white space
+ *  before or behind it goes too, mostly that with fewer line breaks. */
 export function splicedOut(text: string, { lead, end }: Extent): Splice {
   const before = blankBefore(text, lead);
   const behind = /^\s*/.exec(text.slice(end))?.[0] ?? '';
@@ -118,8 +125,8 @@ function endsInComment(text: string): boolean {
   return COMMENT_LINE.test(text.slice(text.lastIndexOf('\n') + 1));
 }
 
-/** Returns TEXT with SPLICES applied, which are sorted by start; splices at one place follow each other. When two
- *  overlap, returns the later one. */
+/** Returns TEXT with SPLICES applied. They must be sorted by start; insertions at the same index appear in their order.
+ *  When two splices overlap, returns the second of them instead. */
 export function spliced(text: string, splices: readonly Splice[]): string | Splice {
   let [result, at] = ['', 0];
   for (const splice of splices) {
@@ -130,7 +137,8 @@ export function spliced(text: string, splices: readonly Splice[]): string | Spli
   return result + text.slice(at);
 }
 
-/** Returns the 1-based line of TEXT where an unfinished form begins; undefined when TEXT is whole forms. */
+/** Returns the 1-based line of TEXT where a form begins that TEXT does not end; undefined when all forms are
+ *  complete. */
 export function unfinishedLine(text: string, features: ReadonlySet<string>): number | undefined {
   const whole = `${text}\n()`;
   const reader = newReader(whole, 0, features);
@@ -151,16 +159,18 @@ export interface Changed {
   end: number;
 }
 
-/** Returns the top-level forms of NOW that SPLICES, applied to BEFORE, inserted or changed. SPLICES are sorted and do
- *  not overlap. NUMBERS has the number in BEFORE of each form of NOW, null for those. Returns instead, as LOST, the
- *  start of a form of BEFORE that no splice touches but that NOW reads otherwise, if there is one. */
+/** Compares the forms of a text BEFORE and after SPLICES, which are sorted and do not overlap; NOW are the forms after.
+ *  Returns as CHANGED the forms of NOW that a splice inserted or changed, and as NUMBERS, for each form of NOW, its
+ *  number in BEFORE, or null for a changed one. If the splices made the reader read some other form differently, as an
+ *  unclosed string would, returns as LOST only the start of such a form in BEFORE. */
 export function changedForms(
   before: TopLevelForms,
   now: TopLevelForms,
   splices: readonly Splice[],
 ): { changed: Changed[]; numbers: (number | null)[] } | { lost: number } {
   const kept = new Map<number, { number: number; end: number }>();
-  // NEXT is the first splice that ends after the form's start, SHIFT by how much the splices before it move the form.
+  // NEXT: index of the first splice that ends after the form's start. SHIFT: by how many characters the splices before
+  // it move the form.
   let [next, shift] = [0, 0];
   for (const [number, start] of before.starts().entries()) {
     const end = before.end(start);
