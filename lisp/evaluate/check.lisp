@@ -1,4 +1,4 @@
-;;;; Lets the reader check the text of a file: where each form ends, and why a form cannot be read. Nothing is
+;;;; Checks the text of a file with the Lisp reader: where each form ends, and why a form cannot be read. Nothing is
 ;;;; evaluated, and new symbols are uninterned again.
 
 (in-package "LIVE-LISP.EVALUATE")
@@ -42,7 +42,8 @@
   (subseq text (let ((*read-suppress* t)) (form-start text start end)) end))
 
 (defun call-uninterning (text function)
-  "Call FUNCTION, which reads TEXT, and return its value. Unintern the symbols that it interned."
+  "Call FUNCTION, which reads TEXT, and return its value. Unintern the new symbols, also if a throw or an error leaves
+FUNCTION."
   (let ((*interned* '()))
     (unwind-protect (funcall function)
       (unintern-new (interned-symbols *interned*) text))))
@@ -61,8 +62,9 @@ true if a package or a symbol in it is missing, which another form can define."
                    "name" (typep condition 'package-error))))))))
 
 (defun problems (text ends starts)
-  "Return a JSON object for each form of TEXT that begins at one of STARTS and cannot be read. ENDS are the ends of all
-forms. Forms that stand in a missing package are not read: the second value has the names of such packages."
+  "Return a list of JSON objects: one for each form of TEXT that begins at one of STARTS and cannot be read. ENDS are
+the end positions of all forms. A form after an IN-PACKAGE of a package that does not exist is not read. The second
+value is a list of the names of such packages."
   (loop with missing = '()
         with known = t
         with *package* = *package*
@@ -84,7 +86,8 @@ forms. Forms that stand in a missing package are not read: the second value has 
         finally (return (values found missing))))
 
 (defun checked-text (text starts)
-  "Return the member with the ends of the forms of TEXT, and with the problems of those that begin at STARTS."
+  "Return the member \"value\" of the answer: the ends of the forms of TEXT, the condition that stopped the reading, and
+the PROBLEMS of the forms that begin at STARTS."
   (multiple-value-bind (ends condition) (call-user-code (lambda () (form-ends text)))
     (multiple-value-bind (problems missing)
         (call-user-code (lambda () (problems text ends starts)))

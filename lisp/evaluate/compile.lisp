@@ -1,11 +1,12 @@
-;;;; Compiles forms as top-level forms of a file, without running them. COMPILE-FILE compiles the same file for each
-;;;; form: the file has one character, which a readtable reads as the form.
+;;;; Compiles forms as COMPILE-FILE compiles top-level forms, without running them. COMPILE-FILE needs a file, so it
+;;;; compiles the same one for each form: a file with one character, !, for which a reader macro returns the form.
 
 (in-package "LIVE-LISP.EVALUATE")
 
-;; A function, because SBCL 2.1 needs +POLICY+ when it loads a variable from a fasl, and the fasl lacks this constant.
+;; A function, not a variable: SBCL 2.1 would need +POLICY+ when it loads the variable from our fasl, which lacks this
+;; constant.
 (defun compiler-variables ()
-  "Return the names of the variables that COMPILE-FILE binds and a form of a file can change for later forms."
+  "Return the names of the variables that COMPILE-FILE binds, and that a form of a file can change for later forms."
   (remove nil (list '*package* '*readtable* +policy+)))
 
 (defun compiler-values ()
@@ -34,8 +35,8 @@ readtable current again."
     after))
 
 (defun compile-text (text file)
-  "Read the forms of TEXT one by one, and compile each through FILE, from MAKE-FORM-FILE. Return members with the number
-of forms, or with what could not be read. The forms change only a copy of the readtable."
+  "Read the forms of TEXT one by one, and compile each through FILE, from MAKE-FORM-FILE. Return members of the answer:
+the number of forms, or why a form cannot be read. The forms can change only a copy of the user's readtable."
   (let* ((stream (make-string-input-stream text))
          (values (let ((*readtable* (copy-readtable))) (compiler-values)))
          (unreadable
@@ -83,8 +84,8 @@ definitions. FILE is the native name of a file to make, with type lisp; the fasl
     (list* "formNumber" number members)))
 
 (defun compile-without-loading (source fasl)
-  "Compile the file SOURCE into FASL and return the member about the outcome. If SOURCE is a script, the libraries that
-it would load are not loaded."
+  "Compile the file SOURCE into FASL, and return the member \"value\" with the outcome. If SOURCE is a script, do not
+load the libraries that it would load."
   (load-packages-of source)
   (let ((*macroexpand-hook* #'expand-remembering) (*readtable* (readtable-for source)))
     (multiple-value-bind (made warnings failed)

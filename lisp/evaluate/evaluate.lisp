@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defparameter *value-limit* 10000 "At most this many characters of one value are printed.")
-(defparameter *values-limit* 39000 "At most this many characters of the values of one call are printed. The answer of
-a tool has no more, so it is shown whole when it is a value.")
+(defparameter *values-limit* 39000 "At most this many characters of the values of one call are printed. Answers of
+tools are not longer than that, so an answer that code returns as its value is shown whole.")
 
 ;;; Reading
 
@@ -21,31 +21,33 @@ a tool has no more, so it is shown whole when it is a value.")
         finally (return (and char (file-position stream)))))
 
 (defun interned-symbols (interned)
-  "Return pairs of a package and its symbol for INTERNED, pairs of a package and a name from *INTERNED*."
+  "Return the symbols for INTERNED, a list of pairs (package . name) from *INTERNED*, as a list of pairs (package .
+symbol). Leave out deleted packages and names that are not accessible in their package."
   (loop for (package . name) in interned
         for (symbol status) = (and (package-name package) (multiple-value-list (find-symbol name package)))
         when status collect (cons package symbol)))
 
 (defun unintern-new (new form)
-  "Unintern the symbols in NEW, pairs from INTERNED-SYMBOLS, that name nothing and whose names occur in FORM, the text
-that interned them and could not be read. Testing for the name spares what other threads intern meanwhile."
+  "Unintern the symbols in NEW, pairs from INTERNED-SYMBOLS, that name nothing and whose names occur in FORM. FORM is
+the text that interned them and could not be read. The check of the name spares symbols that other threads intern
+meanwhile."
   (loop for (package . symbol) in new
         do (unless (or (fboundp symbol) (find-class symbol nil)
                        (and (boundp symbol) (not (keywordp symbol)))
                        (not (search (symbol-name symbol) form :test #'char-equal)))
              (unintern symbol package))))
 
-(defvar *unreadable* nil "The CATCH tag to which a JSON object is thrown that says why a form cannot be read. Each call
-makes a new tag, so that user code cannot throw to it.")
+(defvar *unreadable* nil "A CATCH tag: when a form cannot be read, a JSON object that says why is thrown to it. Each
+call makes a new tag, so that user code cannot throw to it.")
 
 (defmacro catching-unreadable (&body body)
-  "Evaluate BODY. Return its value, or the JSON object that it throws to *UNREADABLE*."
+  "Evaluate BODY and return its value, or if a form could not be read, the JSON object thrown to *UNREADABLE*."
   `(let ((*unreadable* (list nil)))
      (catch *unreadable* ,@body)))
 
 (defun read-form (stream text start)
-  "Return the next form of STREAM, which begins at START in TEXT, or STREAM at its end. If the form cannot be read,
-unintern its new symbols and throw to *UNREADABLE* why (S2.16)."
+  "Return the next form of STREAM, which begins at START in TEXT, or STREAM itself at its end. If the form cannot be
+read, unintern its new symbols and throw a JSON object that says why to *UNREADABLE* (contract S2.16)."
   (let ((*interned* '()))
     (handler-bind
         ((error
@@ -69,7 +71,7 @@ unintern its new symbols and throw to *UNREADABLE* why (S2.16)."
 
 (defun map-forms (visit text)
   "Read the forms of TEXT one by one. Call VISIT with each form, its start, and the stream, positioned behind the form.
-Return as a JSON object why a form could not be read, or NIL."
+Return NIL, or a JSON object that says why a form could not be read."
   (let ((stream (make-string-input-stream text)))
     (catching-unreadable
       (loop for start = (skip-to-form stream)
@@ -86,8 +88,8 @@ read."
     (lambda () (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
 
 (defun forms-with-texts (text)
-  "Return a list of the form and its FORM-READER for each form of TEXT. The second value says as a JSON object why a
-form could not be read, or is NIL."
+  "Return a list that has for each form of TEXT a list of the form and its FORM-READER. The second value is NIL, or a
+JSON object that says why a form could not be read."
   (let* ((*form-number* 0) (forms '())
          (unreadable (map-forms (lambda (form start stream)
                                   (push (list form (form-reader text start stream)) forms))
@@ -95,7 +97,8 @@ form could not be read, or is NIL."
     (values (reverse forms) unreadable)))
 
 (defun forms-in (text)
-  "Return the forms of TEXT. The second value is that of FORMS-WITH-TEXTS."
+  "Return the list of the forms of TEXT. The second value is NIL, or a JSON object that says why a form could not be
+read."
   (multiple-value-bind (forms unreadable) (forms-with-texts text)
     (values (mapcar #'first forms) unreadable)))
 
@@ -108,8 +111,8 @@ form could not be read, or is NIL."
       (file-position stream place))))
 
 (defun last-form (text)
-  "Evaluate all forms of TEXT but the last, each before the next is read. Return the last form, and the second value of
-FORMS-IN."
+  "Evaluate all forms of TEXT but the last, each before the next is read. Return the last form unevaluated. The second
+value is NIL, or a JSON object that says why a form could not be read."
   (let* ((*form-number* 0) (last nil)
          (unreadable (map-forms (lambda (form start stream)
                                   (if (last-p stream)
@@ -153,7 +156,8 @@ fill an answer. Forms are never evaluated with these limits."
             when (slot-boundp structure name) collect (slot-value structure name)))))
 
 (defun printed-parts (value)
-  "Return the objects in VALUE, not a cons, that the printer visits: at most *PRINT-LENGTH* elements, or slot values."
+  "Return the objects in VALUE that the printer visits: at most *PRINT-LENGTH* elements of an array, or slot values of a
+structure. VALUE is no cons."
   (typecase value
     ((array t) (loop for index below (min *print-length* (array-total-size value))
                      collect (row-major-aref value index)))
@@ -196,7 +200,7 @@ printed with *PRINT-CIRCLE*, a value whose text is mostly blank without *PRINT-P
             (values text cut))))))
 
 (sb-ext:defglobal **told-as** nil
-  "A function that returns the text to show for its argument, a value, or NIL for a value that is to be printed.")
+  "NIL, or a function of a value. It returns the text to show for the value, or NIL when the value is to be printed.")
 
 (defun told-text (value)
   "Return the text to show for VALUE, from **TOLD-AS** or else printed, and true if it was cut."
@@ -223,8 +227,8 @@ printed with *PRINT-CIRCLE*, a value whose text is mostly blank without *PRINT-P
                               (t :empty)))))
 
 (defun evaluate-form (form text)
-  "Evaluate FORM as a REPL does. Return its values as VALUES-DATA does. TEXT is a function that returns the source text
-of FORM."
+  "Evaluate FORM as a REPL does. Return what VALUES-DATA returns for its values. TEXT is a function that returns the
+source text of FORM."
   (setf - form)
   (call-noting
    (lambda ()
@@ -238,7 +242,7 @@ of FORM."
    :by (lambda () (shortened 80 (on-one-line (funcall text))))))
 
 (defun evaluate-to-its-end (form text)
-  "Call EVALUATE-FORM with FORM and TEXT, again each time that EVALUATE-AGAIN leaves it, and return its value."
+  "Call EVALUATE-FORM with FORM and TEXT, and return its value. Each time that EVALUATE-AGAIN leaves it, call it again."
   (loop (catch 'again (return (evaluate-form form text)))))
 
 (defun evaluate-again ()
@@ -253,8 +257,8 @@ of FORM."
     (setf *form-text* (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
 
 (defun evaluate-text (text)
-  "Read and evaluate the forms of TEXT one by one, and push the values of each to *DONE*. Return the member that says
-why a form could not be read."
+  "Read and evaluate the forms of TEXT one by one, and push the values of each to *DONE*. Return the member
+\"unreadable\" of the answer: NIL, or a JSON object that says why a form could not be read."
   (list "unreadable" (map-forms (lambda (form start stream)
                                   (note-form text start stream)
                                   (push (evaluate-to-its-end form (form-reader text start stream)) *done*))
@@ -266,8 +270,9 @@ why a form could not be read."
     (setf *remarks* (make-remarks))))
 
 (defun call-as-job-part (package function)
-  "Call FUNCTION in the session and in PACKAGE (NIL: the session's), and collect warnings. FUNCTION returns members of
-an answer. Return them, or members that say how the call ended, and members about warnings and the like."
+  "Call FUNCTION with the session's variables bound, in PACKAGE (NIL: the session's), and collect warnings. FUNCTION
+returns members of an answer, as a property list. Return these members, or when FUNCTION was left, members that say why.
+Also return members about warnings, about the restarts that were invoked, and about changed readtables and styles."
   (let ((*remarks* (make-remarks)) (members '())
         (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil)
         (*so-far* (cons #'remarks-so-far *so-far*))

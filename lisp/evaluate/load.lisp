@@ -3,17 +3,17 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun call-with-quiet-compiler (function)
-  "Call FUNCTION without messages of COMPILE-FILE and LOAD, and without compiler notes."
+  "Call FUNCTION while COMPILE-FILE and LOAD print no progress messages, and muffle compiler notes."
   (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
     (handler-bind ((sb-ext:compiler-note #'muffle-warning))
       (funcall function))))
 
 (defun found-name (file)
-  "Return the true name of FILE as a pathname, or its name when it is gone."
+  "Return the truename of FILE, or the pathname FILE itself when no such file exists."
   (or (ignore-errors (truename file)) (pathname file)))
 
 (defun true-name (file)
-  "Return FOUND-NAME of FILE as a native name."
+  "Return FOUND-NAME of FILE as a native namestring."
   (sb-ext:native-namestring (found-name file)))
 
 (defun load-compiled (fasl source)
@@ -36,8 +36,9 @@ image does not see the server's files, it is made here, and deleted with its con
 (defvar *phase* nil "What LOAD-FILE is doing: \"compile\" or \"load\".")
 
 (defun load-noting (fasl source file forget)
-  "Load FASL, made from SOURCE, which is FILE or a copy of it. Return as a JSON object where the image then differs from
-FILE. With FORGET, remove from the image what FILE no longer defines."
+  "Load FASL, which was compiled from SOURCE: FILE itself or a copy of it. Record what the load defines as defined by
+FILE. With FORGET, then remove from the image what FILE no longer defines. Return a JSON object that says where the
+image differs from FILE after that."
   (let* ((path (true-name file))
          (*source-copy* (and (not (eq file source)) (cons (true-name source) path)))
          (*loaded* nil))
@@ -48,8 +49,9 @@ FILE. With FORGET, remove from the image what FILE no longer defines."
       (make-json-object (append forgotten (agreement))))))
 
 (defun loaded-members (made failed source file forget)
-  "Load MADE, the fasl of SOURCE (FILE or a copy of it) or NIL, and return the members of the answer. FAILED is true
-when compiling had errors. With FORGET, remove from the image what FILE no longer defines."
+  "Load MADE, the fasl that was compiled from SOURCE (FILE or a copy of it), and return the members of the answer. MADE
+is NIL when the compiler made no fasl: then nothing is loaded. FAILED is the failure value of COMPILE-FILE. With FORGET,
+remove from the image what FILE no longer defines."
   (setf *phase* "load")
   (let ((agreement (and made (load-noting made source file forget))))
     (list "value" (object "file" (true-name source)
@@ -58,8 +60,8 @@ when compiling had errors. With FORGET, remove from the image what FILE no longe
                           "agreement" agreement))))
 
 (defun compile-source (source fasl)
-  "Compile the file SOURCE into FASL, with the readtable and the package in which reading it begins. Return the values
-of COMPILE-FILE."
+  "Compile the file SOURCE into FASL, and return the values of COMPILE-FILE. PREPARE-FILE gives the readtable and
+PACKAGE-AT-START the package in which the compiler begins to read SOURCE."
   (let* ((*readtable* (prepare-file source))
          (*package* (or (package-at-start (sb-ext:native-namestring source)) *package*)))
     (call-user-code (lambda () (compile-file source :output-file fasl)))))
@@ -80,8 +82,8 @@ of COMPILE-FILE."
     table))
 
 (defun call-fitting-structures (function)
-  "Call FUNCTION, which compiles and loads, and return its value. If a restart changed a structure meanwhile, call
-FUNCTION once more: code that was compiled before does not fit the new slots."
+  "Call FUNCTION, which compiles and loads, and return its value. If a restart changed the slots of a structure during
+the call, call FUNCTION a second time: what it compiled before the change does not fit the new slots."
   (if (or *chosen-restarts* *hold*)
       (let* ((before (structure-slots)) (members (funcall function)) (after (structure-slots)))
         (if (loop for class being the hash-keys of before using (hash-value slots)
@@ -122,9 +124,9 @@ the text of FILE. With FORGET, remove from the image what FILE no longer defines
         (list* "phase" *phase* members)))))
 
 (define-operation ("load-files" :members t) (files folder)
-  "Compile FILES, native names, and load each, in the order in which their systems load them. A name that one file uses
-and another defines counts as defined. FOLDER is the native name of a directory for fasls. Stops at the first file that
-is not loaded to its end; the answer names it."
+  "Compile and load each of FILES, native names, in the order in which their systems load them. All are one compilation
+unit: there is no warning when a file uses a name that a later one defines. FOLDER is the native name of a directory for
+fasls. Stop at the first file that is not loaded to its end; the member \"file\" of the answer names it."
   (let ((*phase* "compile") (loaded '()) (at nil))
     (labels ((stopped-p () (and loaded (getf (json-object-members (first loaded)) "notLoaded")))
              (load-all ()
@@ -170,8 +172,8 @@ is not loaded to its end; the answer names it."
        (sb-ext:native-namestring copy) (sb-alien:addr times)))))
 
 (defun compile-part (copy fasl file)
-  "Compile COPY into FASL as if it were FILE. COPY has some of the forms of FILE, at the same positions. Return the
-values of COMPILE-FILE. FILE need not exist any more."
+  "Compile COPY into FASL as if it were FILE, and return the values of COMPILE-FILE. COPY has some of the forms of FILE,
+at the same positions. FILE itself is not read, and need not exist."
   (let ((date (ignore-errors (file-write-date file))))
     (when date (give-date copy date))
     (with-compilation-unit (:source-namestring (namestring (found-name file))
@@ -187,8 +189,9 @@ values of COMPILE-FILE. FILE need not exist any more."
 
 (define-operation ("load-forms" :members t) (file fasl content numbers continues)
   "Compile some forms of FILE into FASL, both native names, and load them. CONTENT has a character for each octet of
-FILE: these forms, and an atom and blanks in place of each other form. NUMBERS has for each form of FILE the number that
-it had before, NIL for a form to load. CONTINUES is true when this load belongs to the one before."
+FILE: it has these forms, and in place of each other form an atom and blanks, so that no form changes its number or
+position. NUMBERS has an element for each form of FILE: NIL for a form to load, else the number that the form had when
+it was loaded. CONTINUES is true when this load continues the previous one."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (*phase* "compile")
@@ -203,8 +206,9 @@ it had before, NIL for a form to load. CONTINUES is true when this load belongs 
 ;;; Systems
 
 (defun needed-system (condition)
-  "If CONDITION says that ASDF does not find a system that is needed, return a list of two names: that of the missing
-system, and that of the system, or else of the .asd file, that needs it. Else return NIL."
+  "If CONDITION is ASDF's error that a system depends on another that cannot be found, return a list of two names: that
+of the missing system, and that of the system that depends on it, or when this is not known, of the .asd file being
+loaded. Else return NIL."
   (let ((missing (contrib-symbol "ASDF" "MISSING-DEPENDENCY")))
     (when (and missing (typep condition missing))
       (let* ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY" condition))
@@ -216,15 +220,17 @@ system, and that of the system, or else of the .asd file, that needs it. Else re
              (list (asdf-call "COERCE-NAME" needed) by))))))
 
 (defun call-telling-needed (function)
-  "Call FUNCTION. Return NIL and its value, or the list from NEEDED-SYSTEM if such an error ended the call."
+  "Call FUNCTION, and return NIL and its value. But if FUNCTION signals an error for which NEEDED-SYSTEM returns a list,
+leave FUNCTION and return that list."
   (catch 'needed
     (handler-bind ((error (lambda (condition)
                             (let ((needed (needed-system condition))) (when needed (throw 'needed needed))))))
       (values nil (funcall function)))))
 
 (defun call-looking-again (function)
-  "Call FUNCTION, which finds or loads a system. If a system is not found, call FUNCTION again after a new scan for
-systems, and then with the library manager. Return NIL and its value, or the list from NEEDED-SYSTEM if that fails too."
+  "Call FUNCTION, which finds or loads a system, and return NIL and its value. If a system is not found, call FUNCTION
+again after ASDF has scanned its directories for systems, and once more after the library manager is loaded. If a system
+is missing even then, return the list from NEEDED-SYSTEM."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (flet ((try ()
              (catch 'look-again
@@ -239,7 +245,8 @@ systems, and then with the library manager. Return NIL and its value, or the lis
       (call-telling-needed function))))
 
 (defun missing-data (missing system &optional by)
-  "Return as a JSON object that ASDF does not find MISSING while it loads SYSTEM. BY is what needs MISSING, or NIL."
+  "Return a JSON object that says that ASDF did not find the system MISSING while it loaded SYSTEM. BY is the name of
+what needs MISSING, or NIL."
   (object "system" (and by system) "missing" missing "neededBy" by
           "known" (known-systems)
           "asd" (asd-data missing)
@@ -249,8 +256,8 @@ systems, and then with the library manager. Return NIL and its value, or the lis
           "initFile" **init-file**))
 
 (defun found-system (name)
-  "Return the system that a person calls NAME, or NIL; and the list from NEEDED-SYSTEM if its definition cannot be read
-because another system is missing."
+  "Return as two values the ASDF system that the user calls NAME, or NIL; and the list from NEEDED-SYSTEM if the .asd
+file of NAME cannot be loaded because another system is missing, or NIL."
   (multiple-value-bind (needed system) (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
     (values system needed)))
 
@@ -268,8 +275,9 @@ system is not found, else NIL."
          (needed (progn
                    (when (or force (some #'stale-p files)) (call-user-code (lambda () (wait-past-fasls system))))
                    (or (operate name force)
-                       ;; Code compiled before a restart changed a structure or a constant does not fit the change. And
-                       ;; ASDF compares seconds: it misses a file that was written while another image compiled it.
+                       ;; Load again when a restart redefined a structure or a constant: code compiled before does not
+                       ;; fit it. Load again also when a file still differs from what was loaded: ASDF compares whole
+                       ;; seconds, so it misses a file that was written while another image compiled it.
                        (and (or (/= redefined (taken-redefined-count))
                                 (and (not force) (some #'stale-p files)))
                             (call-taking-again (lambda () (operate name t))))))))

@@ -13,7 +13,8 @@
           when (string= name "text") return value)))
 
 (defun idle-compiler ()
-  "Return the thread that holds the compiler's lock and does not run, or NIL. Not a job's thread, which can be ended."
+  "Return the thread that holds the lock of the compiler but does not run, or NIL. Leave out the threads of jobs: the
+server can end a job."
   (let ((holder (and compiler-lock (sb-thread:mutex-owner compiler-lock))))
     (when (and holder
                (not (eq holder sb-thread:*current-thread*))
@@ -47,9 +48,9 @@
        (sb-thread:join-thread (sb-thread:make-thread #'fresh-session-works-p :name "live-lisp probe"))))
 
 (define-operation ("probe" :members t) (session exercise)
-  "Return whether *PROBE* can be read, evaluated and printed in a fresh session; with SESSION, whether other forms can
-in a copy of the session. Also return the name of a thread that holds the compiler's lock without running. EXERCISE
-collects garbage and starts a thread as well, and counts the threads and timers of the program."
+  "Return whether *PROBE* can be read, evaluated and printed in a fresh session; with SESSION, whether WORKS-P is true
+in a copy of the session. Without SESSION, also return the name of a thread that holds the lock of the compiler without
+running. With EXERCISE, also collect garbage, test a new thread, and count the threads and timers of the program."
   (let ((holder (and (not session) (idle-compiler))))
     (list "holder" (and holder (short-thread-name holder))
           "running" (and exercise (+ (length (program-threads (sb-thread:list-all-threads)))

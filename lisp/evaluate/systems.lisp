@@ -22,8 +22,8 @@
     (and registry (page (sort (loop for name being the hash-keys of registry collect name) #'string<) 0 5000))))
 
 (defun asd-data (name)
-  "Return as a JSON object the .asd file in which ASDF looks for the system NAME, and the systems that the file defines
-instead. Return NIL when there is no such file, and when it defines NAME."
+  "Return a JSON object with the .asd file in which ASDF looks for the system NAME, and the systems that this file
+defines instead. Return NIL when there is no such file, and when it defines NAME."
   (let* ((registry (registry)) (file (and registry (gethash (primary-name name) registry)))
          ;; The registry has the name of a symbolic link, and the system has that of its target.
          (true (and file (ignore-errors (probe-file file))))
@@ -46,7 +46,7 @@ instead. Return NIL when there is no such file, and when it defines NAME."
                    (ignore-errors (asdf-call "REQUIRED-COMPONENTS" system :other-systems others)))))
 
 (defun compile-operation ()
-  "Return the operation of ASDF that compiles."
+  "Return an instance of ASDF's COMPILE-OP."
   (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "COMPILE-OP")))
 
 (defun gone-files (system)
@@ -63,8 +63,8 @@ system when they are missing."
    (file-write-date (first (asdf-call "OUTPUT-FILES" (compile-operation) component)))))
 
 (defun wait-past-fasls (system)
-  "Wait, about a second at most, until new files get a later date than the fasls of SYSTEM. ASDF compares whole seconds:
-a fasl of the same second as what it depends on seems new enough."
+  "Wait until new files get a later date than the fasls of SYSTEM, about a second at most. ASDF compares whole seconds:
+if a fasl has the same second as a file that it depends on, ASDF takes it for new enough."
   (let ((dates (remove nil (mapcar #'compiled-date (lisp-files system)))))
     (when dates
       (loop with last = (reduce #'max dates)
@@ -95,7 +95,8 @@ a fasl of the same second as what it depends on seems new enough."
           while found
             thereis (name-at (+ found (length "defsystem"))))))
 
-(defvar *passed-over* :unasked ".asd files that ASDF ignores for others of the same names; :UNASKED before the search.")
+(defvar *passed-over* :unasked
+  "The .asd files that ASDF ignores because it uses others of the same names; :UNASKED before the search for them.")
 
 (defun map-asd-files (visit)
   "Call VISIT with each .asd file below the directories of ASDF's source registry. Scans all of them."
@@ -103,7 +104,7 @@ a fasl of the same second as what it depends on seems new enough."
         do (apply #'asdf-call "REGISTER-ASD-DIRECTORY" directory :collect visit options)))
 
 (defun passed-over-files ()
-  "Return the .asd files that ASDF ignores. Searches for them once in a load."
+  "Return the .asd files that ASDF ignores because it uses others of the same names. Searches for them once in a load."
   (when (eq *passed-over* :unasked)
     (setf *passed-over* '())
     (map-asd-files (lambda (file)
@@ -111,8 +112,8 @@ a fasl of the same second as what it depends on seems new enough."
   *passed-over*)
 
 (defun defining-file (name)
-  "Return the .asd file of another name that defines the system NAME. Return NIL when there is none, and when NAME is
-registered: ASDF would read the file again, and forget what it has loaded of NAME."
+  "Return an .asd file that defines the system NAME but has another name, or NIL when there is none. Also return NIL
+when ASDF has registered NAME: it would read the file again, and forget what it has loaded of NAME."
   (let ((registry (registry)))
     (flet ((defining-p (file)
              (let ((text (file-text file))) (and text (defines-system-p text name)))))
@@ -121,8 +122,9 @@ registered: ASDF would read the file again, and forget what it has loaded of NAM
             (find-if #'defining-p (passed-over-files)))))))
 
 (defun primary-system (name)
-  "Return a new system NAME without files when ASDF takes NAME for the primary system of another (APP for APP/TESTS),
-and no file defines NAME; else NIL. Newer versions of ASDF make each system need the one that is named like its file."
+  "Return a new system NAME without files, or NIL. Newer versions of ASDF make each system depend on its primary system:
+APP/TESTS on APP. This function stands in for a primary system that no file defines. Return NIL when NAME is registered,
+or no registered system has NAME as its primary system."
   (let ((other (and (null (asdf-call "REGISTERED-SYSTEM" name))
                     (loop for other in (mapcar (lambda (name) (asdf-call "REGISTERED-SYSTEM" name))
                                                (asdf-call "REGISTERED-SYSTEMS"))
@@ -146,7 +148,7 @@ library manager that it loads adds one."
 
 (sb-ext:defglobal **asd-files** nil
   "The .asd files below ASDF's source registry, a table of lists by file name; NIL before the scan.")
-(sb-ext:defglobal **told-twins** '() "The names of systems whose other .asd files an answer has shown.")
+(sb-ext:defglobal **told-twins** '() "The names of systems that TWINS-DATA has shown.")
 
 (defun asd-files (name)
   "Return the .asd files named NAME below the directories of ASDF's source registry, which are scanned once per image.
@@ -158,8 +160,8 @@ Other search functions of ASDF are not called, because some of them install syst
   (gethash name **asd-files**))
 
 (defun twin-file (name)
-  "Return two truenames: of an .asd file of the system NAME that ASDF does not use, and of the one that it uses. Return
-NIL when there is no other file, or when the file that ASDF uses is not below the current folder."
+  "Return the truenames of two .asd files of the system NAME: of one that ASDF does not use, and of the one that it
+uses. Return NIL when there is only one, or when the file that ASDF uses is not below the current folder."
   (let* ((system (asdf-call "REGISTERED-SYSTEM" name)) (file (and system (asdf-call "SYSTEM-SOURCE-FILE" system)))
          (own (and file (string-equal name (pathname-name file)) (ignore-errors (truename file))))
          (folder (and own (ignore-errors (truename *default-pathname-defaults*)))))
@@ -170,8 +172,8 @@ NIL when there is no other file, or when the file that ASDF uses is not below th
               return (values place own)))))
 
 (defun twins-data (names)
-  "Return JSON objects for those of the systems NAMES, just loaded from below the current folder, that ASDF could also
-load from another folder. Each is shown once."
+  "Return JSON objects for those of the systems NAMES that ASDF could also load from another folder. The systems were
+just loaded; only those below the current folder count. Each is shown in one answer only."
   (call-user-code
    (lambda ()
      (loop for name in names
@@ -231,8 +233,9 @@ Quicklisp is not loaded or does not have MISSING."
         collect (or (ignore-errors (sb-ext:native-namestring (truename (sb-ext:parse-native-namestring file)))) file)))
 
 (defun planned-files (files)
-  "Return in load order the truenames of all files of the systems that contain one of FILES, truenames, and of the
-systems that these need. All registered systems count: ASDF takes one whose .asd file has changed for not loaded."
+  "FILES are truenames. Return in load order the truenames of all files of the systems that contain one of FILES, and of
+the systems on which these depend. Look in all registered systems, loaded or not: ASDF takes a system whose .asd file
+has changed for not loaded."
   (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") (asdf-call "REGISTERED-SYSTEMS"))
         for system = (asdf-call "REGISTERED-SYSTEM" name)
         when (intersection files (true-names (ignore-errors (component-files system))) :test #'string=)
@@ -242,7 +245,8 @@ systems that these need. All registered systems count: ASDF takes one whose .asd
                                      append (ignore-errors (component-files component))))))
 
 (defun in-load-order (files)
-  "Return the truenames of FILES, native names, without duplicates, in load order. Files of no system come last."
+  "Return the truenames of FILES, native names, without duplicates, in load order: a file comes after those that it
+needs. Files of no system come last."
   (let* ((files (remove-duplicates (true-names files) :test #'string= :from-end t))
          (plan (planned-files files)))
     (stable-sort files #'<

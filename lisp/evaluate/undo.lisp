@@ -7,14 +7,15 @@
 (defvar *form-file* nil "The truename of the file that is compiled.")
 
 (defvar *remembered* nil
-  "The state from before of all that the forms of this compilation can define: a table from a symbol to a list of conses
-of the two values of each of *ASPECTS*. An uninterned symbol, with NIL, names a package that did not exist.")
+  "What the forms of this compilation can define, as it was before the compilation. A table. The value of a symbol is a
+list with a cons for each of *ASPECTS*: (functions and locations . function that restores). An uninterned symbol, with
+the value NIL, has the name of a package that did not exist.")
 
 ;;; Where a definition comes from
 
 (defun location-file (location)
-  "Return the name of the file of LOCATION, a source location, or NIL when it has none. Return :UNKNOWN when it is no
-location."
+  "Return the name of the file of LOCATION, a source location, or NIL when it has none. Return :UNKNOWN when LOCATION is
+another object."
   (typecase location
     (source-location (location-name location))
     ;; The record of a DEFSETF.
@@ -33,7 +34,8 @@ of SBCL, such as its closure for a trivial DEFTYPE or DEFMACRO."
     (not (or (eq file :unknown) (and file (equal (pathname file) *form-file*))))))
 
 (defun defined-elsewhere-p (before now)
-  "True when one of NOW, functions and source locations, is not in BEFORE and is certainly not from *FORM-FILE*."
+  "True when one of NOW, a list of functions and source locations, is not in the list BEFORE and is certainly not from
+*FORM-FILE*."
   (some (lambda (object) (and (not (member object before :test #'eq)) (from-elsewhere-p object))) now))
 
 ;;; What SBCL knows about a name
@@ -49,8 +51,8 @@ of SBCL, such as its closure for a trivial DEFTYPE or DEFMACRO."
                   (list* :function (append *variable-categories* *class-categories*))))
 
 (defun info-numbers (categories)
-  "Return the numbers of SBCL's kinds of information of CATEGORIES. Leaves out the definition of a function name: other
-functions refer to that object."
+  "Return the numbers of SBCL's kinds of information that belong to CATEGORIES. Leave out the kind for the definition of
+a function name: its value is an object to which other functions refer, so it must stay the same."
   (loop for kind across known-kinds
         for category = (and kind (kind-category kind))
         when (and (member category categories)
@@ -74,8 +76,9 @@ value."
   (loop for (number . value) in (set-difference before (known-info name categories) :key #'car)
         do (know-value name number value)))
 
-;;; The aspects of a symbol. Each is a function of the symbol with two values: a list of functions and locations that
-;;; show where the aspect comes from, and a function that restores it.
+;;; The aspects of a symbol: what it names as a function, a class, a variable and so on. For each aspect there is a
+;;; function of the symbol. It returns two values: a list of functions and source locations that show where the current
+;;; definition comes from, and a function without arguments that restores this definition.
 
 (defun plain-function (name)
   "Return the function that NAME names, or NIL for none or SBCL's stand-in for a macro."
@@ -128,15 +131,15 @@ global variable."
         (values nil nil))))
 
 (defun class-locations (symbol)
-  "Return a list of the source locations, or NIL, of the classoid and of the class that SYMBOL names. Evaluating a
-definition records its location, compiling does not."
+  "Return a list of the source location of the classoid and that of the class that SYMBOL names, each NIL when unknown.
+Evaluating a definition records its location, compiling does not."
   (multiple-value-bind (classoid class) (classoid-of symbol)
     (list (and classoid (classoid-location classoid))
           (and class (ignore-errors (class-location class))))))
 
 (defun layouts (symbol classoid)
-  "Return the layouts of CLASSOID, of the class SYMBOL: the current one, and that of a definition that was compiled but
-not loaded."
+  "Return the layouts of CLASSOID, which SYMBOL names: its current layout, and the layout for a definition that was
+compiled but not loaded."
   (remove nil (list (classoid-layout classoid)
                     (known :type :compiler-layout symbol))))
 
@@ -149,8 +152,9 @@ not loaded."
                            (layout-inherits layout))))))
 
 (defun restore-class (symbol old class layout state supers)
-  "Make SYMBOL name CLASS with the classoid OLD again, in STATE and below the classoids SUPERS; or no class when OLD is
-NIL. LAYOUT, or NIL, was that of OLD; a definition of another kind of class has taken it. Give it back."
+  "Make SYMBOL name CLASS, with the classoid OLD, again. Give OLD its STATE back, and only SUPERS, classoids, as its
+superclasses. If OLD is NIL, make SYMBOL name no class. LAYOUT is the layout that OLD had, or NIL. A definition of
+another kind of class can have taken LAYOUT for its own classoid; give it back to OLD."
   (let ((cell (class-cell symbol)) (new (classoid-of symbol)))
     (when new
       (dolist (super (set-difference (superclassoids symbol) (and (eq new old) supers)))
@@ -186,8 +190,8 @@ NIL. LAYOUT, or NIL, was that of OLD; a definition of another kind of class has 
 ;;; Remembering
 
 (defun remember-symbol (symbol)
-  "Save the aspects of SYMBOL in *REMEMBERED*, unless it is a keyword, uninterned or locked. Save again those that were
-defined from elsewhere since."
+  "Save the aspects of SYMBOL in *REMEMBERED*, unless it is a keyword, uninterned or locked. An aspect that is already
+saved is saved again only if something other than *FORM-FILE* has defined it since."
   (let ((package (symbol-package symbol)))
     (unless (or (null package) (keywordp symbol) (sb-ext:package-locked-p package))
       (setf (gethash symbol *remembered*)
@@ -226,8 +230,8 @@ defined from elsewhere since."
          (sb-ext:package-locked-p package))))
 
 (defun expand-remembering (function form environment)
-  "The *MACROEXPAND-HOOK* of a compilation. It saves the state of what FORM and its expansion can define, unless FORM
-stands in another file, which the compiled code compiles or loads."
+  "The *MACROEXPAND-HOOK* of a compilation. Before FORM is compiled, save the state of what it and its expansion can
+define. Do this only for forms of *FORM-FILE*, not for those of files that the compiled code compiles or loads."
   (let ((own (and (null *load-truename*) (equal *compile-file-truename* *form-file*))))
     (when (and own (consp form) (eq (car form) 'defpackage))
       (remember-package (second form)))
@@ -242,14 +246,16 @@ stands in another file, which the compiled code compiles or loads."
 ;;; Restoring
 
 (defun restore-symbol (symbol kept)
-  "Restore the aspects of SYMBOL from KEPT, its value in *REMEMBERED*, except those defined from elsewhere since."
+  "Restore the aspects of SYMBOL from KEPT, its value in *REMEMBERED*. Leave an aspect that something other than
+*FORM-FILE* has defined since."
   (loop for aspect in *aspects*
         for (before . restore) in kept
         unless (defined-elsewhere-p before (funcall aspect symbol))
           do (ignore-errors (funcall restore))))
 
 (defun restore-package (name)
-  "Delete the package NAME, unless another package uses it, it is not from *FORM-FILE*, or its symbols name something."
+  "Delete the package NAME, which did not exist before. Leave it if another package uses it, if it is not from
+*FORM-FILE*, or if one of its symbols names something."
   (let ((package (find-package name)))
     (when (and package
                (null (package-used-by-list package))
@@ -272,8 +278,9 @@ stands in another file, which the compiled code compiles or loads."
   (forget-types))
 
 (defun call-undoing-definitions (function)
-  "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING, and undo its definitions. The server runs one
-compilation at a time: a second would save what the first has just defined as if it had existed before."
+  "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING, and undo its definitions. This relies on the
+server, which runs one compilation at a time: a second one would take what the first has just defined for what was there
+before."
   (let ((*remembered* (make-hash-table :test 'eq)))
     (unwind-protect (funcall function)
       (restore-remembered))))
