@@ -8,7 +8,8 @@
 (defparameter *locals-milliseconds* 50 "CPU time for printing locals, in milliseconds; later locals are left out.")
 
 (defun standard-slots (object)
-  "Return the bound slots of OBJECT, of a STANDARD-CLASS, as pairs of name and value; none if OBJECT is obsolete."
+  "Return the bound slots of OBJECT, an instance of a STANDARD-CLASS, as pairs of name and value. Return none if its
+class was redefined and OBJECT is not updated yet: its slots are not where the class says."
   (unless (outdated-layout-p (layout-of object))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for location = (sb-mop:slot-definition-location slot)
@@ -25,8 +26,8 @@
         collect (cons name (slot-value object name))))
 
 (defun condition-slots (condition)
-  "Return the slots of CONDITION with a value from an initarg or SETF, as pairs of name and value. Others need an
-initform, which is code of the user."
+  "Return the slots of CONDITION whose value came from an initarg or SETF, as pairs of name and value. The other slots
+are left out: SBCL gets their values by evaluating initforms, which are code of the user."
   (let* ((start (first-condition-word))
          (given (loop for index from start below (1- (instance-length condition)) by 2
                       append (list (instance-word condition index)
@@ -66,8 +67,8 @@ initform, which is code of the user."
          (loop for start in *gone-stacks* thereis (< -1 (- address start) octets)))))
 
 (defun list-without-gone (list depth)
-  "Return LIST, a cons, or a list of its first elements with texts in place of gone objects. DEPTH is as in
-WITHOUT-GONE."
+  "Return LIST, a cons, if its first nine elements contain no object that is gone from a stack. Else return a list of
+these elements with a text in place of each such object. DEPTH is as in WITHOUT-GONE."
   (let ((elements '()) (rest list) (changed nil))
     (loop repeat 9
           while (and (consp rest) (not (left-stack-p rest)))
@@ -80,8 +81,8 @@ WITHOUT-GONE."
           (t list))))
 
 (defun without-gone (object &optional (depth 4))
-  "Return OBJECT, or a copy with texts in place of gone objects, as far as it would be printed. Looks into lists and
-vectors, up to DEPTH deep."
+  "Return OBJECT, or a copy that has a text in place of each object that is gone from a stack. Looks into lists and
+vectors up to DEPTH deep and at their first nine elements only: no more would be printed."
   (cond ((null *gone-stacks*) object)
         ((left-stack-p object) (make-unprintable "gone from the stack"))
         ((zerop depth) object)
@@ -109,7 +110,8 @@ vectors, up to DEPTH deep."
              (prin1 (without-gone value) stream))))
 
 (defun print-long (stream object)
-  "Print OBJECT, which *PRINT-LENGTH* does not bound, on STREAM: a number, string or bit vector; a large one in part."
+  "Print OBJECT, a number, string or bit vector, on STREAM; of a large one only a part. *PRINT-LENGTH* does not limit
+how these are printed."
   (let ((size (etypecase object
                 (rational (+ (integer-length (numerator object)) (integer-length (denominator object))))
                 (vector (length object))))
@@ -161,7 +163,8 @@ vectors, up to DEPTH deep."
 (defvar *tells-ids* nil "True when locals have ids, by which they can be inspected while their frame exists.")
 
 (defun frame-locals (frame)
-  "Return the locals of FRAME as JSON objects; those that are not kept have no value."
+  "Return the locals of FRAME as JSON objects, at most *LOCAL-LIMIT*. A local whose value the frame does not keep has no
+member \"value\"."
   (handler-case
       (loop with place = (frame-place frame)
             for variable in (frame-variables frame)
@@ -225,8 +228,8 @@ vectors, up to DEPTH deep."
 (defvar *form-text* nil "The source text of the form being evaluated, if it came as text.")
 
 (defun keep-error (condition on-stack)
-  "Begin to keep CONDITION, with the locals of its frames when those are ON-STACK. Return a function to call with the
-CONDITION-DATA of CONDITION: making these data can take for ever."
+  "Keep CONDITION in **ERRORS**, with the locals of its frames when these are still ON-STACK. The CONDITION-DATA of
+CONDITION come later: call the returned function with them. Making them runs code of the user, and may never end."
   (let* (;; CONDITION can be signalled while a value is printed with *PRINT-CIRCLE*.
          (*print-circle* nil)
          (frames (and on-stack (frames-with-locals (shown-frames))))

@@ -10,8 +10,9 @@ N, in characters of the file. Both are 0 when unknown."
   '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (file-spans (:constructor make-file-spans (date)))
-  "The SPANS of a file that had DATE, by number of the top-level form. OFFSETS is NIL, or for a file that was read again
-the octet offsets at which reading each form began: they must equal those that SBCL recorded."
+  "The places in the version of a file that had DATE. FORMS has the SPANS of each top-level form by its number, or NIL.
+OFFSETS is NIL, or for a file that was read again the octet offset at which reading each form began: it must equal the
+one that SBCL recorded, or else the places are of another text."
   date (forms #() :type simple-vector) (offsets nil))
 
 (sb-ext:defglobal **spans** (make-hash-table :test 'equal :synchronized t)
@@ -48,15 +49,17 @@ the octet offsets at which reading each form began: they must equal those that S
 ;;; Recording what the reader makes
 
 (defstruct (recorder (:constructor make-recorder (file)))
-  "The lists read for one form of FILE, a FILE-SPANS. READ has three elements for each: its start, its end and the list.
-DOUBTFUL is NIL, or the first list in whose place the reader may have made another object when the file was loaded."
+  "The lists read so far for one top-level form of FILE, a FILE-SPANS. READ has three elements for each list: its start,
+its end and the list itself. DOUBTFUL is NIL, or the first list in whose place the reader may have made another object
+when the file was loaded."
   file (read (make-array 384 :adjustable t :fill-pointer 0)) (doubtful nil))
 
 (sb-ext:defglobal **recorders** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "The recorder for each function that observes a stream.")
+  "The recorder of each stream observer that OBSERVER made, by that function.")
 
 (defun observer (recorder &optional inner)
-  "Return a stream observer that records in RECORDER each list that is read, and calls INNER, another observer."
+  "Return a function that observes a stream: SBCL calls it with the start, the end and the object of each thing read. It
+records lists in RECORDER, and calls INNER, another such function or NIL."
   (let* ((read (recorder-read recorder))
          (observer (lambda (start end object)
                      ;; START can also be a keyword.
@@ -69,7 +72,7 @@ DOUBTFUL is NIL, or the first list in whose place the reader may have made anoth
     observer))
 
 (defun tail-of-p (list other)
-  "True when LIST is a later cons of OTHER, which can be circular."
+  "True when LIST is a cons behind the first one of OTHER, a list that can be circular."
   (loop for cell = (cdr other) then (cdr cell)
         for last = other then (if advance (cdr last) last)
         for advance = nil then (not advance)
@@ -81,8 +84,8 @@ DOUBTFUL is NIL, or the first list in whose place the reader may have made anoth
   (loop for index from 2 below (length read) by 3 thereis (tail-of-p list (aref read index))))
 
 (defun fill-gaps (spans depths)
-  "Give each list without a place in SPANS, which the reader did not make, the place of the nearest list around it that
-has one. DEPTHS is a vector of the depth of each list in the form, by number."
+  "Give each list that has no place in SPANS the place of the nearest list around it that has one. Lists without a place
+are those that the reader did not report. DEPTHS is a vector of the depth of each list in the form, by number."
   (declare (type spans spans) (type simple-vector depths))
   (let ((around (make-array (1+ (reduce #'max depths)) :initial-element 0)))
     (loop for number from 0 below (length depths)
@@ -95,7 +98,8 @@ has one. DEPTHS is a vector of the depth of each list in the form, by number."
     spans))
 
 (defun read-spans (read paths)
-  "Return the SPANS of the form of the lists in READ, of a RECORDER. PATHS, as FORM-PATHS, has the lists' numbers."
+  "Return the SPANS of a form whose lists are in READ, the slot of a RECORDER. PATHS is SBCL's hash table from each list
+of the form to its path, which has the number of the list as its second element."
   ;; A path is (symbol number position ...): the list's number in the form, then positions from the inside out. So its
   ;; length grows with the depth.
   (let ((last 0))
@@ -112,7 +116,8 @@ has one. DEPTHS is a vector of the depth of each list in the form, by number."
       (loop for index from 0 below (length read) by 3
             for list = (aref read (+ index 2))
             for number = (second (gethash list paths))
-            ;; A list can be reported twice. The first place counts: one behind #+ comes again with the #+.
+            ;; A list can be reported twice. The first place counts: a list behind #+ is reported again with the place
+            ;; of the #+ included.
             do (when (and number
                           (not (eq list (svref lists number)))
                           (or (null (svref lists number)) (tail-read-p (svref lists number) read)))
@@ -122,7 +127,8 @@ has one. DEPTHS is a vector of the depth of each list in the form, by number."
       (fill-gaps spans depths))))
 
 (defun without-doubtful (spans doubtful paths)
-  "Return SPANS up to the list DOUBTFUL: later numbers can differ. PATHS is as for READ-SPANS."
+  "Return the part of SPANS before the list DOUBTFUL, or SPANS when that is NIL: the numbers of later lists can differ
+from those in the loaded file. PATHS is as for READ-SPANS."
   (let ((number (and doubtful (second (gethash doubtful paths)))))
     (if number (subseq spans 0 (* 2 number)) spans)))
 
@@ -138,7 +144,8 @@ NUMBER. Empty RECORDER for the next form. PATHS is as for READ-SPANS."
 ;;; Files that SBCL compiles or loads
 
 (defvar *file-of-copy* nil
-  "A pair of native truenames, or NIL: a copy with some forms of a file, and the file as which it is compiled.")
+  "A pair of native truenames, or NIL: that of a copy with some forms of a file, which is compiled, and that of the
+file.")
 
 (defun recorder-for (file)
   "Return a recorder for the reading of FILE, which is open."
@@ -149,7 +156,8 @@ NUMBER. Empty RECORDER for the next form. PATHS is as for READ-SPANS."
     (make-recorder spans)))
 
 (defun compiler-observes (function information)
-  "Hook: return the observer that FUNCTION makes from INFORMATION for a file that is compiled. It records lists too."
+  "Hook: FUNCTION makes SBCL's observer of a file to be compiled from INFORMATION. Return an observer that calls it, and
+also records where lists are."
   (let ((observer (funcall function information)))
     (or (ignore-errors (observer (recorder-for *compile-file-truename*) observer))
         observer)))
@@ -161,7 +169,8 @@ NUMBER. Empty RECORDER for the next form. PATHS is as for READ-SPANS."
   (apply function stream arguments))
 
 (defun forms-numbered (function form number)
-  "Hook: call FUNCTION with FORM and NUMBER, that of the top-level form, and store where its lists are."
+  "Hook: call FUNCTION, which numbers the lists of the top-level form FORM, with FORM and the NUMBER of FORM in its
+file. Then store where the lists are."
   (multiple-value-prog1 (funcall function form number)
     (ignore-errors
      (let* ((information source-information)
@@ -180,14 +189,15 @@ NUMBER. Empty RECORDER for the next form. PATHS is as for READ-SPANS."
 (defvar *recorder* nil "The recorder of the file being read again, or NIL.")
 
 (defun doubtful (list)
-  "Return LIST, and mark it: the first reading may have made another object in its place."
+  "Return LIST. If it is the first such list of its form, mark it as DOUBTFUL: when the file was loaded, the reader may
+have made another object in its place."
   (when (and *recorder* (null (recorder-doubtful *recorder*))) (setf (recorder-doubtful *recorder*) list))
   list)
 
 (defun call-reading-again (function file &key (path (sb-ext:native-namestring file)) (date (file-write-date file)))
-  "Call FUNCTION with a stream of FILE, a pathname, and a function to call with each form, its number, and the octet at
-which reading it began. That function records where lists are, unless this is known. FILE can be a copy of the file
-PATH, a native truename, as it was when it had DATE."
+  "Call FUNCTION with a stream of FILE, a pathname, and a function TAKE. FUNCTION must read the forms, and call TAKE
+with each form, its number, and the octet offset at which reading it began. TAKE records where its lists are, unless
+this is known already. FILE can be a copy of the file PATH, a native truename, as it was when it had DATE."
   (let* ((spans (make-file-spans date))
          (new (and +form-paths+ +source-information+ (null (spans-known path date))))
          (offsets (make-array 64 :adjustable t :fill-pointer 0)) (*recorder* (make-recorder spans)))
@@ -221,7 +231,8 @@ octet, or NIL when that is not kept.")
                 (funcall function name))
       (ignore-errors (delete-file copy)))))
 
-(defvar *may-read-spans* t "False where no file may be read again: that runs reader macros of the user.")
+(defvar *may-read-spans* t
+  "False while no file may be read again to find places, as that runs reader macros of the user.")
 
 (defun find-spans (path date)
   "Return the FILE-SPANS of the file PATH, a native truename, with DATE, or NIL. If they are unknown, read the file
@@ -237,8 +248,9 @@ again, or its kept text if it has changed."
 ;;; Queries
 
 (defun span-of (file form number offsets)
-  "Return the start and the end of the list with NUMBER in the top-level FORM, a number too, of FILE, a FILE-SPANS; or
-NIL. OFFSETS are those of the forms that SBCL recorded; FILE must have the same for FORM and the next form."
+  "Return the start and the end, in characters, of the list with NUMBER in the top-level form number FORM of FILE, a
+FILE-SPANS; or NIL. OFFSETS are the octet offsets of the forms as SBCL recorded them: if FILE has offsets, those of FORM
+and of the next form must be the same."
   (let* ((forms (and file (file-spans-forms file)))
          (spans (and forms (< -1 form (length forms)) (svref forms form)))
          (read (and file (file-spans-offsets file)))
@@ -249,8 +261,9 @@ NIL. OFFSETS are those of the forms that SBCL recorded; FILE must have the same 
            (values (aref spans (* 2 number)) end)))))
 
 (defun span-members (path date form number offsets)
-  "Return the members with the place of the list with NUMBER in the top-level FORM, a number too, of the file PATH that
-had DATE when it was compiled. No members mean the whole form. OFFSETS are those that SBCL recorded of the file."
+  "Return answer members with the place of the list with NUMBER in the top-level form number FORM of the file PATH,
+which had DATE when it was compiled. Return no members when the list is the whole form or its
+number is NIL, and the member \"inside\" when its place is unknown. OFFSETS are as for SPAN-OF."
   (when (and form number (plusp number))
     (multiple-value-bind (start end) (span-of (find-spans path date) form number offsets)
       (if start (list "start" start "end" end) (list "inside" t)))))

@@ -5,18 +5,18 @@
 (defvar *plain-forms* '() "A cache for one load: the forms of texts, from PLAIN-FORMS, by text.")
 
 (defun forms-of (text)
-  "Return the PLAIN-FORMS of TEXT, cached for one load."
+  "Return the PLAIN-FORMS of TEXT. While a load binds *PLAIN-FORMS*, each text is split only once."
   (cdr (or (assoc text *plain-forms* :test #'eq)
            (first (push (cons text (plain-forms text)) *plain-forms*)))))
 
 (defun form-of (definition text)
-  "Return the top-level form of DEFINITION in TEXT, or NIL when it is not found."
+  "Return as text the top-level form of TEXT that has the number of DEFINITION's form, or NIL when there is none."
   (let* ((forms (and text (forms-of text)))
          (number (and forms (definition-number definition))))
     (and number (< number (length forms)) (aref forms number))))
 
 (defun literal-differs-p (text value)
-  "True when TEXT is a literal number or string, T or NIL, and VALUE is something else."
+  "True when TEXT is a literal number or string, T or NIL, and does not denote VALUE."
   (and (or (find (char text 0) "\"+-0123456789") (member text '("t" "nil") :test #'string-equal))
        (let ((*read-eval* nil) (*package* (find-package "KEYWORD")) (*readtable* (copy-readtable nil)))
          (handler-case (let ((literal (read-from-string text)))
@@ -37,7 +37,8 @@
     (:function (or (definition-inlined definition) (inline-p definition)))))
 
 (defun telling-part (definition form)
-  "Return the part of the text FORM that matters for DEFINITION: of a variable or a constant its value, else all."
+  "Return the part of the text FORM that must change for DEFINITION to change: for a variable or a constant the text of
+its value, else all of FORM."
   (if (and form (member (definition-kind definition) '(:variable :constant)))
       (values (form-value form (definition-name definition)))
       form))
@@ -48,7 +49,8 @@
       (telling-part definition (form-of definition text))))
 
 (defun keep-forms (file text serial)
-  "Save the forms, in TEXT, of definitions that the load SERIAL of FILE made and the next did not, for a later load."
+  "Save the FORM-BEFORE of definitions that the load SERIAL of FILE made and the next load did not make again: a later
+load compares its forms with these. TEXT is the text of FILE in the load SERIAL."
   (map-file-definitions (lambda (definition)
                           (when (and (= serial (definition-serial definition))
                                      (or (eq (definition-kind definition) :variable) (compiled-in-p definition)))
@@ -62,9 +64,10 @@
          (eql (symbol-value symbol) (sb-ext:weak-pointer-value (definition-kept definition))))))
 
 (defun note-unset (definition old old-text text value)
-  "If the form of DEFINITION, of a variable, has in TEXT another value than the one that gave the variable VALUE, record
-that in DEFINITION and return it. OLD is the variable's definition in OLD-TEXT, the file as loaded before, or NIL. A
-value that the program has assigned since does not count."
+  "DEFINITION is of a variable that kept VALUE while a file with TEXT was loaded. If its form in TEXT gives another
+value than the form that gave it VALUE, record that in DEFINITION, and return DEFINITION; else return NIL. OLD is the
+variable's definition in OLD-TEXT, the file as loaded before, or NIL. Return NIL also when OLD was recorded so and
+the program has assigned the variable since."
   (let* ((symbol (definition-name definition))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))
                     (not (and old (definition-says old) (not (still-unset-p old))))
@@ -81,7 +84,7 @@ value that the program has assigned since does not count."
 
 (defun unset-variables (pairs definitions old-text text values)
   "Return those of DEFINITIONS whose variables kept their values in a load, although TEXT has others than OLD-TEXT.
-PAIRS, from ENTER, has the definitions that they replace; VALUES is of a TOUCHED."
+PAIRS, from ENTER, has the definitions that they replace. VALUES is the slot of a TOUCHED."
   (loop for definition in definitions
         for symbol = (definition-name definition)
         for (value kept) = (and (eq (definition-kind definition) :variable)
@@ -91,7 +94,8 @@ PAIRS, from ENTER, has the definitions that they replace; VALUES is of a TOUCHED
           collect definition))
 
 (defun changed-names (pairs old-text text)
-  "Return the names of definitions in PAIRS, from ENTER, that are compiled into users and differ in TEXT and OLD-TEXT."
+  "Return the names of definitions that are compiled into their users and whose forms in TEXT and OLD-TEXT differ. PAIRS
+is a value of ENTER, for a file that had OLD-TEXT before and has TEXT."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
           when (and (or (compiled-in-p new) (compiled-in-p old))
@@ -99,7 +103,7 @@ PAIRS, from ENTER, has the definitions that they replace; VALUES is of a TOUCHED
             collect (definition-name new))))
 
 (defun changed-kinds (file serial)
-  "Return the names that the load SERIAL of FILE made macros and that are functions now, or the other way round."
+  "Return the names that were macros after the load SERIAL of FILE and are functions now, or the other way round."
   (flet ((changed-p (definition)
            (let ((kind (definition-kind definition)) (name (definition-name definition)))
              (and (= serial (definition-serial definition))
@@ -123,7 +127,8 @@ PAIRS, from ENTER, has the definitions that they replace; VALUES is of a TOUCHED
          (not (eql (identity-form method) (identity-form other))))))
 
 (defun doubles (log)
-  "Return lists of a function's name, a method in LOG, newest first, and a method from another form that it replaced."
+  "Return a list for each method in LOG that was replaced by one from another form of the same file: the function's
+name, the method that replaced it, and the replaced method. LOG is the slot of a TOUCHED, newest first."
   (loop with methods = (remove-if #'symbolp log)
         for (name . other) in methods
         for taker = (and (null (sb-mop:method-generic-function other))
@@ -158,8 +163,8 @@ PAIRS, from ENTER, has the definitions that they replace; VALUES is of a TOUCHED
       ((:function :macro) (and (typep identity '(and function (not generic-function))) (simple-function identity))))))
 
 (defun uses-in-texts (symbol fresh &optional (token (symbol-name symbol)))
-  "Return uses of SYMBOL, as USES-OF does, found in the texts of loaded files: a user is a definition whose form
-contains TOKEN. SBCL has no cross references to symbol macros and types."
+  "Return uses of SYMBOL as USES-OF does, but find them in the texts of loaded files: a user is a definition whose form
+contains TOKEN. SBCL has no cross references to symbol macros and types. FRESH is as for USES-OF."
   (let ((uses '()))
     (loop for file being the hash-values of **files**
           for text = (source-file-text file)
@@ -183,7 +188,8 @@ contains TOKEN. SBCL has no cross references to symbol macros and types."
                        (subseq all 0 (min (length all) *outdated-limit*)))))
 
 (defun note-outdated (names fresh)
-  "Add to **OUTDATED** the users of NAMES, whose changed definitions are compiled into them. FRESH is as for USES-OF."
+  "Add to **OUTDATED** the users of NAMES. The definitions of NAMES have changed, and their users have them compiled in.
+FRESH is as for USES-OF."
   (when names
     (note-uses (append (uses-of names fresh)
                        (loop for name in names
@@ -191,8 +197,9 @@ contains TOKEN. SBCL has no cross references to symbol macros and types."
                                append (uses-in-texts name fresh))))))
 
 (defun note-users-of-layouts (laid-out fresh)
-  "Add to **OUTDATED** the users of the structures in LAID-OUT, of a NOTED: code with the old layout, code that has
-functions of the structure compiled in, and forms with the quoted name, as a type. FRESH is as for USES-OF."
+  "Add to **OUTDATED** the users of the structures in LAID-OUT, the slot of a NOTED: code that refers to the old layout,
+code that has functions of the structure compiled in, and forms that contain its quoted name, which can be a type
+specifier. FRESH is as for USES-OF."
   (loop for (symbol layout . names) in laid-out
         do (note-uses (remove-if (lambda (use) (member (second use) names :test #'equal))
                                  (append (layout-users symbol layout fresh)
@@ -203,7 +210,8 @@ functions of the structure compiled in, and forms with the quoted name, as a typ
 ;;; Forms that define something only where it does not exist
 
 (defun same-macro-p (form old new)
-  "True when the operator of the text FORM has the same DEFMACRO in OLD and NEW, forms of a file, or in neither."
+  "True when the operator of the text FORM has the same DEFMACRO in OLD and in NEW, or in neither of them. OLD and NEW
+are vectors of forms as FORMS-OF returns them."
   (let ((operator (or (first (form-parts form 1)) "")))
     (flet ((definition-in (forms)
              (find-if (lambda (other)
@@ -213,8 +221,9 @@ functions of the structure compiled in, and forms with the quoted name, as a typ
       (equal (definition-in old) (definition-in new)))))
 
 (defun keep-conditional (file old-text text old-serial)
-  "Count definitions from the load OLD-SERIAL of FILE, with OLD-TEXT, as made again if TEXT has the same form, and the
-form contains the name. Such a form defines something only where it does not exist."
+  "A form such as (unless (fboundp 'f) (defun f () 1)) defines nothing when it is loaded again. So count a definition
+that the load OLD-SERIAL of FILE made as made again if its form of OLD-TEXT is also in TEXT and contains its name. TEXT
+is the text of the load that has just ended."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (when (and old new)
       (map-file-definitions
@@ -235,7 +244,8 @@ form contains the name. Such a form defines something only where it does not exi
 ;;; Forms that define another name each time
 
 (defun name-without-digits (definition)
-  "Return a text for the kind and the name of DEFINITION without digits. Return NIL for a name without digits."
+  "Return a text with the kind and the name of DEFINITION, without the digits of the name. Return NIL when the name has
+no digits."
   (let ((name (name-symbol (definition-name definition))))
     (and (symbolp name)
          (some #'digit-char-p (symbol-name name))
@@ -243,8 +253,8 @@ form contains the name. Such a form defines something only where it does not exi
                  (remove-if #'digit-char-p (symbol-name name))))))
 
 (defun making-form (definition text)
-  "Return the form of DEFINITION in TEXT if it does not contain the name, which a macro must have made then, else NIL.
-Return NIL for an alias of a function too, whose form is not known."
+  "Return the form of DEFINITION in TEXT if the name is not in it, so that a macro in the form must have made the name.
+Else return NIL. Return NIL also when the name is an alias of a function with another name: its form is not known."
   (let* ((form (form-of definition text)) (name (definition-name definition))
          (function (definition-function definition)) (own (and function (plain-function-name function))))
     (and form
@@ -262,8 +272,9 @@ digits, and the form. Return NIL without a number, or when the name stands in th
     (and form (cons name form))))
 
 (defun drop-numbered-anew (file definitions pairs old-text text)
-  "Forget definitions of FILE, from OLD-TEXT, with names that a macro numbered, if the same form of TEXT made them again
-with other numbers. DEFINITIONS are the new ones. PAIRS, from ENTER, has those that replaced others."
+  "Forget definitions of FILE whose names a macro numbered, if the same form made them again with other numbers. Their
+forms are in OLD-TEXT, those of the new DEFINITIONS in TEXT. PAIRS, from ENTER, has those of DEFINITIONS that replaced a
+definition of the same name."
   (let ((anew (loop for definition in definitions
                     for numbered = (and (not (assoc definition pairs :test #'eq)) (numbered-by-form definition text))
                     when numbered collect numbered))

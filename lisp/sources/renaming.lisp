@@ -19,7 +19,8 @@
   (remove-if-not (lambda (package) (funcall test symbol package)) (list-all-packages)))
 
 (defun reached-packages (symbol)
-  "Return the packages in which a new name of SYMBOL would be accessible: they have SYMBOL, or use one that exports it."
+  "Return the packages in which a new name of SYMBOL would be accessible: SYMBOL is accessible in them, or they use a
+package that exports it."
   (remove-duplicates (append (packages-where #'accessible-p symbol)
                              (mapcan (lambda (package) (copy-list (package-used-by-list package)))
                                      (packages-where #'exported-p symbol)))))
@@ -27,7 +28,8 @@
 ;;; Conflicts with the new name
 
 (defun conflict-in (symbol name package)
-  "Return as a JSON object why SYMBOL cannot have NAME in PACKAGE, or NIL."
+  "Return as a JSON object why SYMBOL cannot get NAME in PACKAGE, or NIL when it can. The kind is \"taken\" when a
+symbol of the same home package is defined under NAME, and \"other\" when NAME means a symbol of another package."
   (multiple-value-bind (other status) (find-symbol name package)
     (cond ((or (null status) (and (eq (symbol-package other) (symbol-package symbol)) (not (defined-p other)))) nil)
           ((eq (symbol-package other) (symbol-package symbol))
@@ -40,7 +42,7 @@
   (map-definitions (lambda (&rest definition) (declare (ignore definition)) (return-from defined-p t)) symbol))
 
 (defun conflicts (symbol name)
-  "Return as JSON objects why SYMBOL cannot get NAME."
+  "Return as JSON objects the reasons why SYMBOL cannot get NAME; NIL when it can."
   (let ((home (symbol-package symbol)))
     (append (cond ((keywordp symbol) (list (object "kind" "keyword")))
                   ((and home (sb-ext:package-locked-p home))
@@ -52,8 +54,8 @@
 ;;; Structures that are named by the symbol, or have a slot of that name
 
 (defun structure-data (symbol description class)
-  "Return as a JSON object the function names in DESCRIPTION, that of the structure named CLASS. Return NIL unless
-SYMBOL is CLASS or the name of one of its slots."
+  "Return as a JSON object the names of the structure CLASS, of its slots and of the functions that DEFSTRUCT made, from
+DESCRIPTION, SBCL's description of it. Return NIL unless SYMBOL is CLASS or the name of one of its slots."
   (let ((slots (description-slots description)))
     (when (or (eq symbol class) (find symbol slots :key (lambda (slot) (structure-slot-name slot))))
       (object "name" (symbol-text class)
@@ -70,7 +72,7 @@ SYMBOL is CLASS or the name of one of its slots."
               "copier" (and (description-copier description) (symbol-name (description-copier description)))))))
 
 (defun structures-named (symbol)
-  "Return the STRUCTURE-DATA of all structures whose name or slots include SYMBOL."
+  "Return the STRUCTURE-DATA of all structures that SYMBOL names, or that have a slot which it names."
   (let ((found '()))
     (dolist (package (packages-where #'accessible-p symbol) found)
       (do-symbols (name package)
@@ -82,7 +84,7 @@ SYMBOL is CLASS or the name of one of its slots."
             (when data (pushnew data found :key #'structure-text :test #'equal))))))))
 
 (defun structure-text (data)
-  "Return the name in DATA, from STRUCTURE-DATA."
+  "Return the name of the structure in DATA, a value of STRUCTURE-DATA."
   (getf (json-object-members data) "name"))
 
 ;;; Classes that accept the symbol's keyword as an initarg
@@ -113,7 +115,7 @@ the class and the classes below it."
 ;;; The forms that define the symbol
 
 (defun definition-places (symbol)
-  "Return lists of a path and the number of a top-level form for all definitions of SYMBOL."
+  "Return the places of all definitions of SYMBOL in files, as lists of a path and the number of a top-level form."
   (let ((places '()))
     (flet ((note (identity)
              (let ((file (identity-file identity)) (form (identity-form identity)))
@@ -127,7 +129,8 @@ the class and the classes below it."
     places))
 
 (defun made-beside (symbol places)
-  "Return the names, containing that of SYMBOL, that the forms at PLACES define besides SYMBOL."
+  "Return the names of other symbols in SYMBOL's package that the forms at PLACES define too, as a DEFSTRUCT does, if
+the name of SYMBOL is a part of them. PLACES are from DEFINITION-PLACES."
   (let ((names '()))
     (loop for (path form) in places
           for file = (gethash path **files**)
@@ -149,7 +152,8 @@ the class and the classes below it."
 ;;; The facts for a renaming
 
 (defun renaming-data (symbol name)
-  "Return as a JSON object the facts for renaming SYMBOL to NAME."
+  "Return as a JSON object the facts for renaming SYMBOL to NAME: both names, the packages in which SYMBOL is accessible
+and those that export it, whether NAME is an internal symbol of SYMBOL's package already, and the conflicts."
   (object "from" (symbol-name symbol)
           "to" name
           "packages" (mapcar #'package-name (packages-where #'accessible-p symbol))
@@ -197,7 +201,8 @@ other symbols in the same package."
 (sb-ext:defglobal **replaced** '() "The symbols that the last rename-prepare replaced, until rename-finish.")
 
 (defun pairs-in (home names)
-  "Return pairs of a symbol of the package HOME and its replacement, for NAMES, lists of the old and the new name."
+  "Return pairs of a symbol of the package named HOME and the symbol that replaces it, which is interned there. NAMES
+are lists of the old and the new name. An old name without a symbol is left out."
   (let* ((package (find-package home)) (*package* package))
     (loop for (old new) in names
           for symbol = (find-symbol old package)
@@ -208,7 +213,7 @@ other symbols in the same package."
   "Put the symbol NEW into all packages where OLD is, exported and shadowing like OLD, and let none export OLD. Where
 OLD shadowed another symbol, unintern OLD."
   (dolist (package (packages-where #'present-p old))
-    ;; The lock of the current package does not hold.
+    ;; SBCL does not enforce the lock of the current package.
     (let ((*package* package))
       (if (member old (package-shadowing-symbols package))
           (shadowing-import new package)
@@ -222,7 +227,8 @@ OLD shadowed another symbol, unintern OLD."
       (when (member old (package-shadowing-symbols package)) (unintern old package)))))
 
 (defun move-state (old new)
-  "Give the symbol NEW the value of OLD, a global variable that can be set, and OLD's class, so that instances stay."
+  "Give the symbol NEW the value of the symbol OLD if that is a variable and not a constant. Give it also the class that
+OLD names, so that the instances stay."
   (let ((class (find-class old nil)))
     (when (and (boundp old) (not (constantp old)) (not (boundp new))
                (member (known :variable :kind old) '(:special :global)))
@@ -232,9 +238,9 @@ OLD shadowed another symbol, unintern OLD."
             (class-name class) new))))
 
 (define-operation "rename-prepare" (home names structures)
-  "Replace symbols of the package HOME by new ones. NAMES are lists of an old and a new name. The files that define the
-symbols are loaded after that. Forget the STRUCTURES, texts of names, whose slots get other names. Return the old names
-that still mean the old symbols."
+  "Replace symbols of the package HOME by new ones. NAMES are lists of an old and a new name. The server loads the files
+that define the symbols after that. Forget the structures whose slots get other names: STRUCTURES are their names as
+texts. Return the old names that still mean the old symbols."
   (call-user-code
    (lambda ()
      (let ((pairs (pairs-in home names)) (package (find-package home)))
@@ -248,7 +254,8 @@ that still mean the old symbols."
      (loop for (old) in (pairs-in home names) collect (symbol-name old)))))
 
 (defun names-any-p (definition symbols)
-  "True when DEFINITION is of one of SYMBOLS, or a method that specializes on a class named so, or by EQL on one."
+  "True when DEFINITION is of one of SYMBOLS, or of a method that specializes on a class with such a name, or by EQL on
+one of SYMBOLS."
   (or (member (name-symbol (definition-name definition)) symbols :test #'eq)
       (and (eq (definition-kind definition) :method)
            (some (lambda (specializer)
@@ -259,7 +266,8 @@ that still mean the old symbols."
                  (sb-mop:method-specializers (definition-identity definition))))))
 
 (defun left-of (symbols)
-  "Return the definitions of SYMBOLS that the image still has, whether a file made them or not."
+  "Return, sorted, DEFINITIONs of all that SYMBOLS still define in the image, whether a file made it or not. Add methods
+that specialize on SYMBOLS, and exports of them, which the last load of their file did not make again."
   (let ((left (loop for file being the hash-values of **files**
                     append (definitions-if (lambda (definition)
                                              (and (names-any-p definition symbols)
@@ -276,7 +284,7 @@ that still mean the old symbols."
     (sort-definitions left)))
 
 (defun drop-moved-class (symbol)
-  "Let SYMBOL no longer name its class when the class has got another name."
+  "If SYMBOL still names a class whose proper name is another, make SYMBOL name no class."
   (let ((class (find-class symbol nil)))
     (when (and class (not (eq (class-name class) symbol)))
       (let ((*package* (or (symbol-package symbol) *package*))) (setf (find-class symbol) nil)))))
