@@ -1,4 +1,4 @@
-/** Finds a top-level form of an older text again in the current one, or the form that defines a name. */
+/** Finds in the current text of a file a top-level form of an older text, or the form that defines a name. */
 
 import { bareName, elementsOf, type Form, formText } from './form.ts';
 import { bare, MARK, type Token, tokensOf, upperCase } from './lexer.ts';
@@ -6,7 +6,8 @@ import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
 import { headNameOf, partsOfName } from './qualified.ts';
 
-/** A definition known without its text: NAME is `PACKAGE::NAME`; METHOD has a method's qualifiers and specializers. */
+/** A definition whose text is not known. NAME is `PACKAGE::NAME`, METHOD the qualifiers and specializers of a
+ *  method. */
 export interface Definition {
   name: string;
   method?: string | undefined;
@@ -28,7 +29,9 @@ interface Entry {
 
 const outlines = new WeakMap<TopLevelForms, Entry[]>();
 
-/** Returns the offset in NOW of the form that begins at START in BEFORE; undefined when no match is certain. */
+/** Returns the offset in NOW of the form that begins at START in BEFORE. The match is certain when exactly
+ *  one form in each text has its operator and name; or these and its qualifiers and specializers; or its text. Returns
+ *  undefined otherwise. */
 export function formAgain(start: number, before: TopLevelForms, now: TopLevelForms): number | undefined {
   const [olds, news] = [outlineOf(before), outlineOf(now)];
   const old = olds.find((each) => each.start === start);
@@ -49,7 +52,7 @@ function hasName({ head }: Entry, wanted: Head | undefined): boolean {
   return head !== undefined && head.operator === wanted?.operator && head.name === wanted.name;
 }
 
-/** Returns the offset of the only form of NOW that defines DEFINITION, or undefined. */
+/** Returns the offset of the form of NOW that defines DEFINITION; undefined when there is none, or several. */
 export function formDefining({ name, method }: Definition, now: TopLevelForms): number | undefined {
   const symbol = headNameOf(name);
   const naming = formsMentioning(now, symbol)
@@ -103,9 +106,9 @@ export function headOf(form: Form, text: string): Head | undefined {
   return { operator: operator.name, name, method: [...qualifiers, ...specializers].join(' ') };
 }
 
-/** Returns the qualifiers and specializers, as in a Head, that FORM, a part of TEXT, can mean: with a lambda list as in
- *  a definition, or with only specializers. (defmethod area (circle)) can mean `T` or `CIRCLE`. Returns [] when no list
- *  follows the name. */
+/** Returns the methods that a user may mean by FORM, a part of TEXT, each as the METHOD of a Head. The list in FORM can
+ *  be a lambda list, or a list of only specializers: (defmethod area (circle)) means `T` or `CIRCLE`. Returns [] when
+ *  no list follows the name. */
 export function methodsMeant(form: Form, text: string): string[] {
   const rest = elementsOf(form).slice(2);
   const list = rest.findIndex((part) => part.kind === 'cons');
@@ -128,8 +131,8 @@ function specializerOf(parameter: Form, text: string): string {
   return specializer === undefined ? 'T' : namesIn(formText(text, specializer));
 }
 
-/** Returns the names, without packages, and the literals in METHOD, joined by spaces. METHOD is qualifiers and
- *  specializers as SBCL prints them or as a text has them. Equal results can mean the same method. */
+/** Returns the names (without packages) and the literals in METHOD, joined by spaces. METHOD has the qualifiers and
+ *  specializers of a method, as SBCL prints them or as they stand in a text. Methods with equal results can be the same. */
 export function namesIn(method: string): string {
   const names: string[] = [];
   for (const token of tokensOf(method)) if (!/^[()']$/.test(token.kind)) names.push(wordOf(token, method));
@@ -144,8 +147,8 @@ function wordOf({ kind, name, start, end }: Token, text: string): string {
   return mark + bare(name);
 }
 
-/** Returns TEXT, of a literal, in a spelling that equal literals share. The reader ignores the case of a character's
- *  name, and SBCL prints a space as it is. */
+/** Returns TEXT, a literal such as a string, number or character, in a spelling that equal literals share. The reader
+ *  ignores the case of a character's name; SBCL prints the character for a space as `#\ `. */
 function literalWord(text: string): string {
   if (text === '#\\ ') return '#\\SPACE';
   const exact = text.startsWith('"') || (text.startsWith('#\\') && [...text].length === 3);

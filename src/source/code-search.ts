@@ -5,7 +5,7 @@ import { bare, MARK, type Token, tokensOf } from './lexer.ts';
 /** A match: UTF-16 indices where it begins and ends. */
 export type Occurrence = [start: number, end: number];
 
-/** Tokens after which a search pauses, so that other requests can run. */
+/** Number of tokens after which a search pauses, so that other requests can run. */
 const SLICE = 4096;
 
 /** Returns a function that finds PATTERN, one or more Lisp tokens, in a text. White space between tokens does not
@@ -18,7 +18,7 @@ export function codeFinder(
   if (wanted.length === 0) return undefined;
   const bitsOf = bitsIn(wanted, pattern);
   return function* (text) {
-    // Ring buffer: the starts of the last tokens, as many as the pattern has.
+    // Ring buffer with the starts of the tokens read last, as many as the pattern has tokens.
     const starts = new Uint32Array(wanted.length);
     // Shift-And state, BITS bits a word: bit N is set when pattern tokens 0 to N end at the last token read.
     const words = new Int32Array(Math.ceil(wanted.length / BITS));
@@ -35,7 +35,7 @@ export function codeFinder(
   };
 }
 
-/** Bits used of each word. */
+/** How many bits of a word are used. */
 const BITS = 31;
 const MASK = 0x7fffffff;
 
@@ -51,8 +51,8 @@ function readOn(words: Int32Array, bits: Int32Array, last: number): boolean {
   return ((words[words.length - 1] ?? 0) & last) !== 0;
 }
 
-/** Returns a function that maps a token of a text to the bit set of its equals among WANTED, the tokens of PATTERN; to
- *  undefined when none is equal. */
+/** Returns a function that compares a token of a text with WANTED, the tokens of PATTERN. It returns words of BITS
+ *  bits, in which bit N is set when token N of PATTERN is equal; undefined when none is equal. */
 function bitsIn(wanted: readonly Token[], pattern: string) {
   const [exact, bareOnes] = [new Map<string, Int32Array>(), new Map<string, Int32Array>()];
   for (const [index, token] of wanted.entries()) {
@@ -70,7 +70,7 @@ function bitsIn(wanted: readonly Token[], pattern: string) {
   };
 }
 
-/** True when TOKEN of a pattern matches only its own spelling, and not that name in all packages. */
+/** True when TOKEN, of a pattern, is a qualified symbol or a literal: it does not match its name in all packages. */
 function isWhole({ kind, name }: Token): boolean {
   return name.includes(MARK) || (kind === 'atom' && name === '');
 }
@@ -88,15 +88,16 @@ function keyOf(token: Token, text: string, isBare: boolean): string {
   return isBare ? `:${bareName(token)}` : `:${name}`;
 }
 
-/** A call longer than this many characters is not put on one line. */
-const CALL = 1000;
+/** `brokenCall` does not return calls longer than this many characters. */
+const LONGEST = 1000;
 
-/** Returns the call of several lines whose parenthesis or operator is at START of TEXT: FROM is its start, and the text
- *  has one line and no comments. Returns undefined without such a call, and for one longer than CALL. */
+/** Returns the call whose parenthesis or operator is at START of TEXT, if it spans several lines: FROM is its start,
+ *  CALL its text on one line and without comments. Returns undefined if it does not, and for a call longer than
+ *  LONGEST. */
 export function brokenCall(text: string, start: number): { from: number; call: string } | undefined {
   const from = text[start] === '(' ? start : start - 1;
   if (text[from] !== '(') return undefined;
-  const part = text.slice(from, from + CALL);
+  const part = text.slice(from, from + LONGEST);
   let [depth, last, call] = [0, 0, ''];
   for (const { kind, start: begin, end } of tokensOf(part)) {
     call += `${begin > last ? ' ' : ''}${part.slice(begin, end).replace(/\s+/g, ' ')}`;

@@ -10,9 +10,9 @@ export interface Definition {
   /** Whether it defines the function `(setf NAME)`. */
   setf: boolean;
   lambdaList?: LambdaList;
-  /** Of a class or structure: bare names of its slots, and of the functions defined for them. CONSTRUCTORS maps each
-   *  constructor to its lambda list. */
+  /** Bare names of the slots of a class or structure. */
   slots?: string[];
+  /** Bare names of the other functions that it defines: readers, writers, and a structure's copier and predicate. */
   accessors?: string[];
   /** The bare name of the structure that a structure includes. */
   include?: string;
@@ -21,13 +21,15 @@ export interface Definition {
   /** The superclasses of a class as they are written, and the keywords of its default initargs. */
   superclasses?: string[];
   defaults?: string[];
+  /** The constructors of a structure, with their lambda lists; undefined when a lambda list cannot be determined. */
   constructors?: Map<string, LambdaList | undefined>;
 }
 
 const FUNCTIONS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFGENERIC', 'DEFINE-COMPILER-MACRO', 'DEFTYPE'];
 const CLASSES: readonly string[] = ['DEFCLASS', 'DEFINE-CONDITION'];
 
-/** Returns what TEXT defines under FEATURES; undefined when it is no readable definition. */
+/** Returns what the first form of TEXT defines, read under FEATURES. Returns undefined when it is no definition of
+ *  a function, class or structure, or when its text does not show the lambda list. */
 export function definitionOf(text: string, features: ReadonlySet<string>): Definition | undefined {
   const elements = elementsOf(readForm(text, 0, features)) ?? [];
   const [first, second] = elements;

@@ -1,4 +1,4 @@
-/** Checks whether the arguments of a call fit a lambda list, both as written in a source. */
+/** Checks whether the arguments of a call fit a lambda list. Both are read from source text. */
 
 import { bareName, type Form, readForm, resolve } from './form.ts';
 import { MARK } from './lexer.ts';
@@ -15,10 +15,11 @@ export interface LambdaList {
   inner?: Map<number, LambdaList>;
 }
 
-/** One argument of a call: a keyword, a LIST, or anything else ({}). UNKNOWN may be any number of arguments. */
+/** One argument of a call: a keyword, a LIST, or anything else ({}). UNKNOWN means that the text does not show what
+ *  stands there, which may be any number of arguments. */
 export type Argument = { keyword?: string; unknown?: boolean; list?: Form };
 
-/** Returns the elements of FORM; undefined when it is no proper list. */
+/** Returns the elements of FORM; undefined when it is no proper list, or so long that it may be circular. */
 export function elementsOf(form: Form | undefined): Form[] | undefined {
   const elements: Form[] = [];
   let cell = resolve(form);
@@ -104,7 +105,7 @@ export function argumentOf(form: Form): Argument {
   return kind === 'atom' && name.startsWith(MARK) && name.length > 1 ? { keyword: name.slice(1) } : {};
 }
 
-/** True when a call fits, a string that says why it does not, or undefined when that cannot be determined. */
+/** Whether a call fits: true, a string that says why it does not, or undefined when that cannot be determined. */
 export type Fit = string | true | undefined;
 
 /** Returns whether ARGS fit LIST. */
@@ -118,7 +119,7 @@ export function fitOf(list: LambdaList, args: readonly Argument[]): Fit {
   return list.keys === undefined || fits !== true ? fits : keysFit(list, args.slice(positional));
 }
 
-/** Checks those of ARGS that a macro destructures by its nested lambda lists. */
+/** Returns whether those of ARGS fit that a macro destructures by its nested lambda lists. */
 function innerFit({ inner = new Map<number, LambdaList>() }: LambdaList, args: readonly Argument[]): Fit {
   const fits = [...inner].map(([position, list]): Fit => {
     const given = args[position]?.list;

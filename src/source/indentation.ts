@@ -1,6 +1,6 @@
-// Scores how well the indentation of a Lisp text fits its nesting.
+// Computes a cost that says how badly the indentation of a Lisp text fits the nesting of its parentheses.
 
-/** A token as indentation sees it. Columns are 0-based. */
+/** A token with its place in its line. Lines are 1-based, columns 0-based. */
 export interface Element {
   sort: 'open' | 'close' | 'prefix' | 'atom';
   start: number;
@@ -40,6 +40,7 @@ export interface Indented {
   readonly open: Open | undefined;
   /** Number of open lists. */
   readonly depth: number;
+  /** Whether the last element was a prefix, such as '. The element behind it does not count, since the prefix did. */
   readonly prefixed: boolean;
 }
 
@@ -86,6 +87,7 @@ function newList(paren: number, around: Open | undefined): Open {
   return { paren, call: false, columns: undefined, leading: undefined, second: undefined, around };
 }
 
+/** Returns LIST with one more element. */
 function entered(list: Open, { sort, column, leads }: Element): Open {
   const { paren, around, columns, leading } = list;
   return {
@@ -107,7 +109,8 @@ function has(columns: Columns, column: number): boolean {
   return false;
 }
 
-/** Returns the cost of a line that begins in COLUMN within LIST, or at top level. */
+/** Returns the cost of a line that begins in COLUMN within LIST, or at top level when LIST is undefined: 0 where
+ *  editors indent to, 1 for less common columns, 3 for others, and CONTRADICTION. */
 function lineCost(list: Open | undefined, column: number): number {
   if (list === undefined) return column === 0 ? 0 : CONTRADICTION;
   const { paren, call, columns, leading, second } = list;

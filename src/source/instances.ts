@@ -1,4 +1,4 @@
-/** Finds where a source creates instances of classes, with which initargs, and where it names slots. */
+/** Finds where a source file makes instances of classes, with which initargs, and where it names slots. */
 
 import { isNamed, type Wanted } from './calls.ts';
 import { elementsOf } from './fits.ts';
@@ -7,14 +7,15 @@ import { MARK } from './lexer.ts';
 import type { SourceText } from './text.ts';
 import { operatorOf, walkSource } from './walk.ts';
 
-/** What to look for, all by bare names: classes, the initargs that they lose, and slots that go. */
+/** What to look for, all by bare names: classes that change, and the initargs and slots that they lose. */
 export interface Sought {
   classes: readonly Omit<Wanted, 'bare'>[];
   initargs: readonly string[];
   slots: readonly string[];
 }
 
-/** A form that makes an instance of NAME with the initargs KEYS, or names a SLOT. HOW says why that is uncertain. */
+/** A form that makes an instance of the class NAME with the initargs KEYS, or that names a SLOT. HOW says why it is not
+ *  certain that the form makes that instance. */
 export interface InstanceUse {
   start: number;
   name?: string;
@@ -66,8 +67,8 @@ export function instanceUsesIn(
   return found;
 }
 
-/** Returns how a form of ELEMENTS makes an instance of one of CLASSES, or of a computed class with one of INITARGS;
- *  undefined when it makes none. */
+/** Returns how the form of ELEMENTS makes an instance of one of CLASSES, or of a class that is computed and given one
+ *  of INITARGS. Returns undefined when the form does neither. */
 function makingIn(
   elements: readonly Form[],
   classes: readonly Wanted[],
@@ -87,7 +88,8 @@ function makingIn(
   return { keys, how: 'its class is computed' };
 }
 
-/** Returns the quoted class and the initargs that a form passes on, such as (apply #'make-instance 'name ...). */
+/** Returns the class that the form of ELEMENTS quotes and the initargs behind it, when the form seems to pass them on to
+ *  make an instance, as in (apply #'make-instance 'name ...). */
 function passedIn(
   elements: readonly Form[],
   classes: readonly Wanted[],

@@ -1,9 +1,11 @@
-/** Finds the keywords that stand for a symbol: of its keyword parameters and initargs, in definitions and calls. */
+/** Finds the keywords that must be renamed together with a symbol: those of the keyword parameters and of the initargs
+ *  that have its name, in definitions and calls. */
 
 import type { Part, Tree } from './tree.ts';
 
-/** By bare name: the functions, classes and structures, in #S(...), that take the keyword of a symbol. When X is
- *  renamed, (defun area (&key x)) puts AREA into FUNCTIONS; then the :x in (area :x 1) is renamed, too. */
+/** The bare names of functions, classes and structures that take a keyword with the name of a symbol. When X is
+ *  renamed, (defun area (&key x)) puts AREA into FUNCTIONS; then the :x in (area :x 1) is renamed, too. STRUCTURES take
+ *  it in #S(...). */
 export interface Takers {
   functions: Set<string>;
   classes: Set<string>;
@@ -15,7 +17,8 @@ export function noTakers(): Takers {
   return { functions: new Set(), classes: new Set(), structures: new Set() };
 }
 
-/** Common Lisp functions: a keyword parameter of a method of theirs is an initarg of the class it specializes on. */
+/** Common Lisp functions that initialize instances. A keyword parameter of one of their methods is an initarg of the
+ *  class on which the method specializes. */
 const INITIALIZING = new Set(['INITIALIZE-INSTANCE', 'REINITIALIZE-INSTANCE', 'SHARED-INITIALIZE']);
 
 /** True when PART is the variable of a keyword parameter with a keyword of the same name, as X in (&key (x 1)). */
@@ -30,13 +33,13 @@ function lambdaListOf(part: Part): Part | undefined {
   return part.index === 0 && around !== undefined && isParameter(around) ? around.around : undefined;
 }
 
-/** True when PART is itself an element of a list behind &KEY. */
+/** True when PART is an element of a lambda list behind &KEY, such as (X 1); not when it is in such an element. */
 export function isParameter(part: Part): boolean {
   return part.section === '&KEY';
 }
 
-/** Records in TAKERS the functions and classes that TREE, of TEXT, defines with the keyword of a symbol: as a keyword
- *  parameter, or as an initarg of the slot of that name. NAMED is true for parts that are the symbol. */
+/** Adds to TAKERS the functions and classes that TREE, the parsed TEXT, defines with the symbol as a keyword parameter,
+ *  or as a slot with an initarg of the same name. NAMED tells whether a part is the symbol. */
 export function noteTakers(tree: Tree, text: string, named: (part: Part) => boolean, takers: Takers): void {
   const [withSymbol, withInitarg] = [
     new Map<Part | undefined, string>(),
@@ -94,7 +97,7 @@ function isDeclared(parameter: Part, { functions, ...takers }: Takers): boolean 
   return takesInDefinition(definitionAround(around.around), { functions, ...takers });
 }
 
-/** Whether PART stands in the call LIST of TEXT as a keyword that TAKERS take. */
+/** True when PART is an argument of the call LIST of TEXT, and the called function or class is one of TAKERS. */
 function isInCall(part: Part, list: Part, text: string, takers: Takers): boolean {
   const [operator, ...args] = list.items.slice(0, Math.min(part.index, 3));
   const { functions, classes, structures } = takers;

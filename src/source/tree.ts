@@ -1,4 +1,4 @@
-/** Parses a Lisp text as written into lists, symbols and strings, including what #+ excludes. */
+/** Parses a Lisp text into lists, symbols and strings, just as it is written: what #+ excludes is included. */
 
 import { bare, nextToken, type Token } from './lexer.ts';
 
@@ -138,7 +138,7 @@ function stop(reader: Reader, at: number): 'cut' {
   return 'cut';
 }
 
-/** Skips a feature expression: its symbols are keywords. */
+/** Skips the feature expression behind a #+ or #-. Its symbols are not recorded: they name features. */
 function skipFeature(reader: Reader): undefined | 'cut' {
   const { atoms } = reader;
   reader.atoms = [];
