@@ -3,7 +3,8 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defun claim-held (held)
-  "Reserve HELD for the caller, and return true, if its thread waits. After an answer it takes a moment to wait again."
+  "Reserve HELD for the caller, and return true, if its thread waits for a command; else return NIL. A thread that has
+just answered takes a moment until it waits again: give it half a second."
   (loop repeat 500
         while (or (eq (held-command held) :starting)
                   (and (held-command held) (held-user held) (job-answered (held-user held))))
@@ -11,12 +12,12 @@
   (null (sb-ext:compare-and-swap (held-command held) nil :claimed)))
 
 (defun command-held (held command)
-  "Have the thread of HELD, which was claimed, run COMMAND, a function."
+  "Have the thread of HELD, which CLAIM-HELD has reserved, call COMMAND, a function of no arguments."
   (setf (held-command held) command)
   (sb-thread:signal-semaphore (held-gate held)))
 
 (defun why-not-there (number)
-  "Return a JSON object that says why no error NUMBER is held, or that it is in use."
+  "Return as a JSON object that the held error NUMBER is in use, or why no error of that number is held."
   (let ((held (held-numbered number)))
     (object (if held "busy" "gone") t
             "why" (cond (held nil)
@@ -25,8 +26,8 @@
             "held" (newest-numbers))))
 
 (defun begin-for-held (id name arguments begin)
-  "Begin the request ID for the operation NAME by calling BEGIN with the held error that ARGUMENTS name, which is
-claimed. If it is not held, or another request uses it, answer that."
+  "Begin the request ID for the operation NAME: claim the held error that ARGUMENTS name, and call BEGIN with it. If it
+is not held, or another request uses it, answer that."
   (let* ((number (gethash "error" arguments)) (held (held-numbered number)))
     (if (and held (claim-held held))
         (funcall begin held)
@@ -35,7 +36,8 @@ claimed. If it is not held, or another request uses it, answer that."
 ;;; Going on
 
 (defun take-over-job (held id)
-  "Have the job of HELD, which was answered, run for the request ID, and return the job."
+  "Make the job that HELD stopped, which was answered, the job of the request ID, so that this request gets its next
+answer. Return the job."
   (let ((job (held-job held)))
     (captured (job-output job) :reset t)
     (remhash (job-id job) **jobs**)
@@ -58,7 +60,8 @@ good, as by a restart. Then the answer is that of the held job; a thread of the 
                 (job-notes (take-over-job held id)) (list "left" t))))))
 
 (defun look-in-thread (id name function arguments)
-  "Begin the request ID for the operation NAME: call FUNCTION in the thread of the error that ARGUMENTS name."
+  "Begin the request ID for the operation NAME: call FUNCTION, which returns the members of the answer, in the thread of
+the held error that ARGUMENTS name."
   (begin-for-held id name arguments
                   (lambda (held)
                     (let ((job (make-job id name)))
@@ -71,7 +74,8 @@ good, as by a restart. Then the answer is that of the held job; a thread of the 
                                            (call-without-handlers (lambda () (run-job job function)))))))))
 
 (defun make-follower (held id name)
-  "Return a job for the request ID of the operation NAME that only reports how HELD's thread, of the program, goes on."
+  "Return a job for the request ID of the operation NAME. It runs nothing, and only reports how HELD's thread, which is
+one of the program, goes on."
   (let ((job (make-job id name)))
     (setf (job-thread job) (held-thread held)
           (job-follows job) t
@@ -80,7 +84,8 @@ good, as by a restart. Then the answer is that of the held job; a thread of the 
     job))
 
 (defun refuse (held job &rest members)
-  "Answer JOB, which uses HELD, with the object of MEMBERS, which says why HELD does not go on as asked."
+  "Answer JOB, which uses HELD, with a JSON object of MEMBERS, which say why HELD does not go on as asked. HELD stays
+held."
   (answer job (list "value" (make-json-object members)))
   (if (job-follows job) (end-job job) (park held job)))
 
@@ -132,7 +137,7 @@ shown, or the name of any restart."
             (t
              (setf (held-end held) (format nil "it went on by its restart ~A" found))
              (follow-no-more job)
-             ;; A later call could not invoke it again by its name if it needs values.
+             ;; A rebuild of the image invokes noted restarts by their names, without values.
              (unless values (note-restart restart))
              (apply #'invoke-restart restart values)
              ;; The restart has returned, as it may.
@@ -150,13 +155,14 @@ shown, or the name of any restart."
   (or (find-if-not #'system-frame-p (held-frames held)) (first (held-frames held))))
 
 (defun nearest-frame (held number)
-  "Return the number of the first frame of HELD from NUMBER on that can be run again, or NIL."
+  "Return the number of the first frame of HELD, from the frame NUMBER on, that can be run again, or NIL."
   (loop for frame in (nthcdr number (held-frames held))
         for index from number
         when (frame-call-again frame) return index))
 
 (defun following (job function)
-  "Return FUNCTION. If JOB follows a thread, return a function that calls FUNCTION and answers JOB with its values."
+  "Return FUNCTION. But if JOB only follows a thread of the program, return a function that also answers JOB with the
+values of FUNCTION."
   (if (job-follows job)
       (lambda ()
         (let ((values '()) (*follower* job))
@@ -168,7 +174,8 @@ shown, or the name of any restart."
       function))
 
 (defun leave-held-frame (held job number function how)
-  "Unwind to the frame NUMBER of HELD for JOB; it returns the values of FUNCTION. HOW, a text, says how HELD ended."
+  "Unwind to the frame NUMBER of HELD for JOB, and have it return the values of FUNCTION. HOW, a text, says what became
+of the frame."
   (setf (held-end held) (format nil "its frame ~D ~A" number how))
   (leave-frame (frame-numbered held number) (following job function)))
 
@@ -202,7 +209,8 @@ shown, or the name of any restart."
           (t (leave-held-frame held job number (lambda () (values-list values)) "returned")))))
 
 (defun go-on (held job arguments)
-  "Go on from HELD for JOB as ARGUMENTS, of a message, say. Returns only if that fails; JOB was then answered why."
+  "Go on from HELD for JOB in the way that ARGUMENTS, a table from a message, say. Returns only if that fails: JOB was
+answered why then."
   (let ((*hold* (held-seconds held)) (sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* nil)
         (*break-on-signals* *program-breaks*)
         (number (gethash "frame" arguments)))

@@ -25,7 +25,7 @@ COMMAND is the function that the thread calls once GATE is open, NIL while it wa
 (sb-ext:defglobal **held-lock** (sb-thread:make-mutex :name "live-lisp held errors")
   "Held while **HELD**, **HELD-COUNT** and **ENDED** change.")
 
-(defvar *held* nil "The held error that this thread deals with.")
+(defvar *held* nil "The held error whose commands this thread runs, or NIL.")
 
 (defun held-numbered (number)
   "Return the held error NUMBER, or NIL."
@@ -80,7 +80,7 @@ COMMAND is the function that the thread calls once GATE is open, NIL while it wa
   (remove-if #'folded-p (held-stack held)))
 
 (defun held-data (held)
-  "Return HELD without its condition as a JSON object."
+  "Return what an answer says of HELD besides its condition, as a JSON object."
   (object "error" (held-number held)
           "seconds" (held-seconds held)
           "thread" (and (null (held-job held)) (short-thread-name (held-thread held)))
@@ -92,7 +92,8 @@ COMMAND is the function that the thread calls once GATE is open, NIL while it wa
           "locks" (held-locks held)))
 
 (defun offered-restarts (held)
-  "Return the restarts for HELD, without those of SBCL's break at a signal, by which a watch saw it."
+  "Return the restarts for HELD. When a watch saw the error, SBCL was made to break at its signal: the restarts of that
+break are left out."
   (let* ((restarts (active-restarts (held-condition held)))
          (last (and (held-signalled held)
                     (position-if (lambda (restart) (member (string (restart-name restart)) '("RESET" "REASSIGN") :test #'string=))
@@ -107,8 +108,8 @@ COMMAND is the function that the thread calls once GATE is open, NIL while it wa
         (held-locks held) (own-locks)))
 
 (defun why-not-noted (held)
-  "Call NOTE-STACK with HELD. Return NIL, or why that failed. SBCL is in its debugger here: an error would make it ask a
-terminal."
+  "Call NOTE-STACK with HELD. Return NIL, or a text that says why that failed. An error must not leave this function:
+SBCL is in its debugger here, and would ask at the terminal what to do."
   (handler-case (progn (note-stack held) nil)
     (error (failure) (format nil "its frames cannot be told: ~A" (report-text 200 failure)))))
 
@@ -127,11 +128,11 @@ terminal."
       (funcall function)))
 
 (defun next-command (held)
-  "Wait until HELD is used, and return its command, or NIL when its time is over."
+  "Wait until a request gives HELD a command. Return the command, or NIL when none came in the seconds of HELD."
   (if (sb-thread:wait-on-semaphore (held-gate held) :timeout (held-seconds held))
       (held-command held)
       (unless (null (sb-ext:compare-and-swap (held-command held) nil :over))
-        ;; A request has just claimed HELD.
+        ;; A request has just claimed HELD, and opens the gate at once.
         (sb-thread:wait-on-semaphore (held-gate held))
         (held-command held))))
 
@@ -157,7 +158,7 @@ terminal."
   (format nil "~D errors are held already: ~{~D~^, ~}" *held-limit* (newest-numbers)))
 
 (defun held-calls (frames)
-  "Return FRAMES, of a held error, as FRAME-CALLS does, with a member \"system\" for those of the system."
+  "Return the calls of FRAMES as FRAME-CALLS does, but frames of the system with the member \"system\" and no place."
   (loop for frame in frames
         for call in (frame-calls frames)
         collect (if (or (folded-p frame) (not (system-frame-p frame)))
@@ -165,22 +166,25 @@ terminal."
                     (cons (car call) (list "system" t)))))
 
 (defun held-members (held keeper)
-  "Return the members about HELD. KEEPER, a value of *ERROR-KEEPER*, keeps its condition."
+  "Return the answer members about HELD. KEEPER, a value of *ERROR-KEEPER* or NIL, keeps its condition."
   (multiple-value-bind (frames more) (first-frames (held-stack held))
     (list "condition" (let ((*offered* (held-offered held)))
                         (described (held-condition held) keeper t (held-calls frames) more))
           "held" (held-data held))))
 
 (defun park (held job)
-  "Keep JOB, which HELD stopped and which was answered, among the running jobs, under an id that no request has."
+  "Give JOB, which HELD stopped and which was answered, an id that no request has: the negative number of HELD. So it
+stays among the running jobs."
   (remhash (job-id job) **jobs**)
   (setf (job-id job) (- (held-number held))
         (gethash (job-id job) **jobs**) job))
 
-(defvar *follower* nil "The job that reports how a frame that this thread of the program runs again ends, or NIL.")
+(defvar *follower* nil
+  "While a thread of the program runs a frame again, the job that reports the values of the frame; else NIL.")
 
 (defun serve-for-thread (held)
-  "Run the commands for HELD in its thread, one of the program. Return when it is let go, or its time is over."
+  "Run the commands for HELD in its thread, which is one of the program. Return when HELD is let go, or its time is
+over."
   (format **background-stream** "~&Error ~D is held in the thread ~A: ~A~%"
           (held-number held) (current-thread-name) (class-text (class-of (held-condition held))))
   (when (and *follower* (not (job-answered *follower*)))
@@ -203,8 +207,9 @@ its time is over."
       (throw job (list "aborted" t)))))
 
 (defun hold-condition (condition seconds job &optional signalled)
-  "Hold CONDITION for SECONDS, in a thread that runs JOB, or with NIL in one of the program. SIGNALLED is true when
-handlers of the program have not run yet. Return NIL when it was let go, or why it cannot be held."
+  "Hold CONDITION in this thread until it is not used for SECONDS. JOB is the job that this thread runs, or NIL in a
+thread of the program. SIGNALLED is true when handlers of the program have not run yet. Return NIL once CONDITION was
+let go, or a text that says why it cannot be held."
   (or (why-not-held condition)
       (let ((held (note-held condition seconds job)))
         (if (null held)

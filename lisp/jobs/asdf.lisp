@@ -97,7 +97,8 @@ ASDF or the manager and call FUNCTION again."
   (call-reading function))
 
 (defun unread-cause (condition)
-  "Return the condition of the reader for which LOAD, COMPILE-FILE or ASDF signalled CONDITION, else CONDITION."
+  "If LOAD, COMPILE-FILE or ASDF signalled CONDITION because the reader had signalled another, return that. Else return
+CONDITION."
   (let* ((unloaded (contrib-symbol "ASDF" "LOAD-SYSTEM-DEFINITION-ERROR"))
          (wrapper (if (and unloaded (typep condition unloaded))
                       (ignore-errors (funcall (contrib-symbol "ASDF" "ERROR-CONDITION") condition))
@@ -126,7 +127,7 @@ manager if due, and have ASDF try again."
 
 (defun load-manager-for-file (condition)
   "Load the library manager if CONDITION says that LOAD or COMPILE-FILE could not read a file that names one of its
-packages. Ask the user to load the file again: its forms that have already run are not undone."
+packages. Write that the file must be loaded again: that is not done here, because some of its forms have already run."
   (when (and (names-manager-p condition) (load-library-manager))
     (format *error-output* "~&~A is loaded now, which the file needs: load the file again.~%" (first **library-manager**))))
 
@@ -135,7 +136,8 @@ packages. Ask the user to load the file again: its forms that have already run a
 
 (defparameter *replacing-seconds* 10 "Seconds to wait at most for the new fasl: the image that writes it can hang.")
 
-(defvar *replaced* '() "The fasls for which this call has invoked ASDF's restart RETRY; NIL for an unknown fasl.")
+(defvar *replaced* '()
+  "The fasls for which this call has invoked ASDF's restart RETRY, once for each time. An unknown fasl is NIL.")
 
 (defun new-file-beside-p (fasl)
   "True when an image has compiled FASL anew: ASDF writes it beside FASL first, with TMP behind the name."
@@ -195,7 +197,7 @@ without the name of the file."
     (and class (find-class class nil) (typep condition class))))
 
 (defun stamp-warning-p (condition)
-  "True when CONDITION is ASDF's warning \"Computing just-done stamp ...\", which follows from such names alone."
+  "True when CONDITION is ASDF's warning \"Computing just-done stamp ...\", which only the names of systems cause."
   (and (typep condition 'simple-warning)
        (let ((control (simple-condition-format-control condition)))
          (and (stringp control)

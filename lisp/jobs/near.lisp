@@ -66,7 +66,8 @@ wrong, missing, too many or exchanged with their neighbour. It returns NIL above
                   finally (return (and (<= (aref above width) most) (aref above width))))))))))
 
 (defun nearer-p (one other)
-  "True when ONE ranks before OTHER: lists of a text, its edit distance, the distance of its package, and more."
+  "True when ONE ranks before OTHER. Both are lists of a text, its edit distance, the rank of its package (0 is the
+best), and other elements, which do not count."
   (cond ((/= (second one) (second other)) (< (second one) (second other)))
         ((/= (third one) (third other)) (< (third one) (third other)))
         (t (string< (first one) (first other)))))
@@ -149,8 +150,9 @@ They are accessible in PACKAGE, or are named exactly NAME and exported by anothe
   (and (find-class symbol nil) t))
 
 (defun near-name (name wanted)
-  "Return suggestions for NAME, a symbol or (SETF symbol), of which WANTED is false. Return NIL if WANTED is true by
-now: warnings come when all is loaded, and the definition can stand behind the use."
+  "Return suggestions for NAME, a symbol or (SETF symbol): names of which the predicate WANTED is true, for (SETF
+symbol) those with a SETF function. Return NIL if that is true of NAME itself: a warning can come when all is loaded,
+and NAME be defined behind its use."
   (let* ((symbol (if (consp name) (second name) name))
          (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol)))
          (wanted (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))
@@ -158,7 +160,8 @@ now: warnings come when all is loaded, and the definition can stand behind the u
       (near-symbols (symbol-name symbol) package wanted t))))
 
 (defun near-package-error (condition)
-  "Return suggestions for the missing package, or the symbol missing in a package, of CONDITION, a package error."
+  "Return suggestions for the missing package, or for the symbol missing in a package, that CONDITION, a package error,
+is about."
   (let ((package (package-error-package condition)))
     (typecase package
       ((or string symbol character) (unless (find-package package) (near-packages (string package))))

@@ -30,7 +30,8 @@ style-warning or note."
 
 (defun context-data ()
   "Return what the compiler works on, as far as that is known. The values are the form, the definitions around it, the
-offset of the top-level form, the file, and the offset in characters at which the form begins in it."
+octet offset of the top-level form, the file's native truename, and the offset in characters at which the form begins in
+the file. Return NIL while the compiler works on nothing."
   (let ((context (ignore-errors (error-context nil))))
     (when context
       (let* ((name (context-file context))
@@ -47,13 +48,14 @@ offset of the top-level form, the file, and the offset in characters at which th
     (values (span-of (spans-known file nil) (path-top-level-form path) (path-number path) '()))))
 
 (defun definition-text (context)
-  "Return as text the innermost of the definitions in the compiler's CONTEXT, or NIL; PROGN is no definition."
+  "Return as text the innermost definition in CONTEXT, the definitions from CONTEXT-DATA; NIL when there is none, or
+when it is only a PROGN."
   (let ((form (first (last context))))
     (when (and (consp form) (not (string= "PROGN" (princ-to-string (first form)))))
       (printing-plainly (print-safely 120 form "~{~A~^ ~}")))))
 
 (defun reader-text (condition)
-  "Return the report of CONDITION, of the reader, without the stream that it names."
+  "Return the report of CONDITION, which the reader signalled, without the description of the stream in it."
   (typecase condition
     (end-of-file "the text ends inside this form")
     (simple-condition
@@ -83,7 +85,8 @@ when SBCL knows neither."
             (format nil "reading stopped at line ~D" (second (assoc :line info))))))))
 
 (defun warning-text (condition)
-  "Return the report of CONDITION; for a file that cannot be read, that of the reader, and the place."
+  "Return the report of CONDITION as text. When CONDITION says that a file cannot be read, return the reader's report
+and the place instead."
   (if (typep condition 'unreadable-file)
       (format nil "cannot be read: ~A~@[ (~A)~]"
               (reader-text (encapsulated-condition condition))
@@ -94,14 +97,16 @@ when SBCL knows neither."
 ;;; that the second file replaces.
 
 (defun function-called (form)
-  "Return the global function that FORM calls, or NIL. Return NIL with a compiler macro, which can change the call."
+  "Return the global function that FORM calls, or NIL. Return NIL also for a function with a compiler macro, which can
+change the call."
   (let ((name (and (consp form) (ignore-errors (list-length form)) (first form))))
     (and name (symbolp name) (fboundp name)
          (not (macro-function name)) (not (special-operator-p name)) (not (compiler-macro-function name))
          (plain-definition name))))
 
 (defun about-call-p (condition form)
-  "True when CONDITION is only about how FORM, a list, calls its function: it names only numbers and parts of FORM."
+  "True when CONDITION is only about how FORM, a list, calls its function. It is a style warning then whose format
+arguments are only integers, NIL and symbols from FORM."
   (and (typep condition '(and style-warning simple-condition))
        (let ((named (simple-condition-format-arguments condition)))
          (and named
@@ -109,12 +114,13 @@ when SBCL knows neither."
                     always (or (integerp each) (and (symbolp each) (or (null each) (member each form)))))))))
 
 (defun call-text (form)
-  "Return the compiler's warning as of now about the call FORM, with unknown arguments, or NIL when the call fits."
+  "Return the text of the warning that the compiler gives now for a call like FORM, or NIL when it gives none. Keywords
+stay; all other arguments are replaced by variables."
   (let* ((text nil)
          (parameters '())
          (arguments (loop for each in (rest form)
                           collect (if (keywordp each) each (first (push (gensym "ARGUMENT") parameters))))))
-    ;; Declared NOTINLINE, the call would not be checked.
+    ;; The function is not declared NOTINLINE here: the compiler would not check the call then.
     (handler-bind ((warning (lambda (condition)
                               (setf text (or text (warning-text condition)))
                               (muffle-warning condition)))
@@ -124,7 +130,8 @@ when SBCL knows neither."
     text))
 
 (defun warning-now (warning)
-  "Return WARNING, a JSON object, with its text as of now, or NIL when its call fits the function as it is now."
+  "Return WARNING, a JSON object. If it is about a call of a function that was replaced since, return it with the
+warning about a call of the new function, or NIL when the call fits the new function."
   (destructuring-bind (&optional form function) (rest (assoc warning (remarks-calls *remarks*)))
     (if (or (null form) (eq function (function-called form)))
         warning
@@ -134,8 +141,8 @@ when SBCL knows neither."
             (make-json-object members))))))
 
 (defun keep-warning (severity condition)
-  "Keep CONDITION, of SEVERITY, with the form that it is about. Warnings that the compiler signals more than once count
-once."
+  "Keep CONDITION in *REMARKS* as a warning of SEVERITY, with the form that it is about. A warning that the compiler
+signals more than once counts once."
   (multiple-value-bind (form context offset file start) (context-data)
     (let* ((file (or file (compiling-file)))
            (text (warning-text condition))

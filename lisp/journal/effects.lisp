@@ -5,8 +5,9 @@
 (in-package "LIVE-LISP.JOURNAL")
 
 (defstruct (effects (:constructor make-effects ()))
-  "What a part of a form did. BUILDS is true when a rebuilt image needs the part, DAMAGES when it changed SBCL or the
-agent, RESTYLES when it can change how forms are read and printed. NAMES has, as texts, the names that it defined."
+  "What a part of an evaluated form did. BUILDS is true when the part must be evaluated again to rebuild a lost image,
+DAMAGES when it changed SBCL or the agent, RESTYLES when it can change how forms are read and printed. NAMES are the
+names that it defined, as texts."
   (builds nil) (damages nil) (restyles nil) (names '()))
 
 (defvar *effects* nil "The EFFECTS of what this thread evaluates, or NIL while it records none.")
@@ -21,11 +22,11 @@ agent, RESTYLES when it can change how forms are read and printed. NAMES has, as
 (sb-ext:defglobal **first-packages** (list-all-packages) "The packages that existed when the agent was loaded.")
 
 (defun system-package-p (package)
-  "True when PACKAGE is one of the system or of the agent."
+  "True when PACKAGE is one of SBCL or of the agent."
   (or (member package **system-packages** :test #'eq) (own-package-p package)))
 
 (defun system-symbol-p (symbol)
-  "True when the home of SYMBOL is a package of the system or of the agent."
+  "True when the home of SYMBOL is a package of SBCL or of the agent."
   (system-package-p (symbol-package symbol)))
 
 (defun library-symbol-p (symbol)
@@ -45,11 +46,12 @@ agent, RESTYLES when it can change how forms are read and printed. NAMES has, as
 ;;; Hooks
 
 (defmacro noting (&body body)
-  "Evaluate BODY, which records an effect, if effects are recorded. Its errors do not reach the program."
+  "Evaluate BODY, which records something in *EFFECTS*, unless *EFFECTS* is NIL. Errors in BODY are ignored: they must
+not reach the program, in whose call the hook runs."
   `(when *effects* (ignore-errors ,@body)))
 
 (defun note-building ()
-  "Record that the running code builds the image."
+  "Record in *EFFECTS* that the running code builds the image."
   (noting (setf (effects-builds *effects*) t)))
 
 (defun note-name (name)
@@ -84,7 +86,8 @@ a text for the operation, such as \"declaring ...\". Record an operation that do
         (when (and symbol (system-symbol-p symbol)) (setf (effects-damages *effects*) t)))))
   (apply check name doing))
 
-(defvar *interned* :unasked "Pairs of a package and a name interned in it, newest first; or :UNASKED.")
+(defvar *interned* :unasked
+  "Pairs of a package and a name interned in it, newest first; or :UNASKED while interning is not recorded.")
 
 (defun package-checked (check package &rest doing)
   "Hook: call CHECK, SBCL's test whether the lock of PACKAGE allows an operation on it, and record the operation. DOING
@@ -109,7 +112,7 @@ is as for NAME-CHECKED. Interning is recorded apart: reading interns too, and so
     (when (sb-mop:method-generic-function method) (touch-method method))))
 
 (defun called-whole (function &rest arguments)
-  "Hook: record that calling FUNCTION builds the image, and call it with ARGUMENTS. No other effect of it is recorded."
+  "Hook: record that calling FUNCTION builds the image, and call it with ARGUMENTS. Nothing that it does is recorded."
   (note-building)
   (let ((*effects* nil)) (apply function arguments)))
 
@@ -119,7 +122,8 @@ is as for NAME-CHECKED. Interning is recorded apart: reading interns too, and so
   (apply function arguments))
 
 (defun file-compiled (function &rest arguments)
-  "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. Record nothing: what it defines is for the compiler."
+  "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. Record nothing: definitions that compiling a file makes
+serve only the compiler."
   (let ((*effects* nil) (*touched* nil)) (apply function arguments)))
 
 (defun file-loaded (function &rest arguments)
@@ -200,10 +204,10 @@ with all other arguments."
     set-macro-character set-dispatch-macro-character make-dispatch-macro-character set-syntax-from-char
     set-pprint-dispatch readtable-case sb-ext:readtable-normalization
     logical-pathname-translations load-logical-pathname-translations)
-  "Functions and places that build the image, and that no hook sees.")
+  "Operators whose calls, and places whose SETF, build the image and which no hook sees.")
 
 (defun definer-p (operator)
-  "True when OPERATOR names a macro of the system or of a library manager that defines or declares something."
+  "True when OPERATOR names a macro of SBCL, ASDF or a library manager that defines or declares something."
   (and (symbolp operator)
        (macro-function operator)
        (or (eq operator 'declaim) (starts-p (symbol-name operator) "DEF"))
@@ -227,7 +231,7 @@ with all other arguments."
     (declaim (some (lambda (spec) (and (consp spec) (eq (car spec) 'sb-ext:disable-package-locks))) (cdr form)))))
 
 (defun note-operator (form)
-  "Record the effects of FORM, which was evaluated, that only its operator shows."
+  "Record in *EFFECTS* those effects of FORM, which was evaluated, that no hook sees and only its operator shows."
   (when (consp form)
     (let ((operator (if (and (eq (car form) 'setf) (consp (second form))) (car (second form)) (car form))))
       (cond ((definer-p operator) (setf (effects-builds *effects*) t))
