@@ -1,5 +1,5 @@
-;;;; Finds in which order a call of a generic function enters its methods, by its method combination. It runs no code of
-;;;; the program; where such code would decide the order, the answer names it.
+;;;; Finds in which order a call of a generic function enters its methods, by its method combination. This runs no code
+;;;; of the program that could have effects. Where such code would decide the order, the answer names it.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -27,7 +27,8 @@
           return name))
 
 (defun strange-specializer-p (method)
-  "True when METHOD has a specializer that is neither a class nor an EQL specializer: the program defines its kind."
+  "True when METHOD has a specializer that is neither a class nor an EQL specializer: the program defines this kind of
+specializer."
   (notevery (lambda (specializer) (typep specializer '(or class sb-mop:eql-specializer)))
             (sb-mop:method-specializers method)))
 
@@ -53,8 +54,8 @@
   '(or standard-object condition (and structure-object (not cell))))
 
 (defun code-names (function)
-  "Return the names of the global functions that the code of FUNCTION calls, and as second value the variables,
-functions and instances among its constants, which it could change."
+  "Return two lists: the names of the global functions that the code of FUNCTION calls, and those of its constants that
+it could change: global variables, functions and instances."
   (let* ((code (function-code (simple-function function))) (names (linked-names code)) (others '()))
     (loop for index from words-before-functions below (code-words code)
           do (let ((constant (code-word code index)))
@@ -65,8 +66,8 @@ functions and instances among its constants, which it could change."
     (values names others)))
 
 (defun harmful-name (function &optional (depth 5))
-  "Return as text a function or object named in the code of FUNCTION that is not harmless, or NIL. Follows functions of
-the program, DEPTH calls deep."
+  "Return the text of a function or object named in the code of FUNCTION that is not harmless, or NIL when there is
+none. Looks also into functions of the program that it calls, DEPTH calls deep."
   (if (not (typep function 'compiled-function))
       "code that is not compiled"
       (multiple-value-bind (names others) (code-names function)
@@ -90,7 +91,8 @@ the program, DEPTH calls deep."
   (loop for method in methods collect `(call-method ,method)))
 
 (defun around-form (around form)
-  "Return a form that calls the methods AROUND; FORM is the next method of the last. Without any, return FORM."
+  "Return a form that calls the methods AROUND, the most specific first; CALL-NEXT-METHOD in the last one evaluates
+FORM. Without any, return FORM."
   (if around `(call-method ,(first around) (,@(rest around) (make-method ,form))) form))
 
 (defun standard-form (methods)
@@ -120,8 +122,9 @@ the program, DEPTH calls deep."
     (find-if-not (lambda (method) (member (method-qualifiers method) allowed :test #'equal)) methods)))
 
 (defun long-form (function combination methods)
-  "Return the effective method form of METHODS of FUNCTION in COMBINATION, a LONG-COMBINATION. Return NIL and a problem,
-as METHOD-FORM does, when the combination's code signals an error, or could do more than return a form."
+  "Return the effective method form of METHODS of FUNCTION in COMBINATION, a LONG-COMBINATION. If the code of the
+combination signals an error, or could do more than return a form and so is not called, return NIL and a problem as
+METHOD-FORM does."
   (let* ((maker (gethash (combination-name combination) long-combinations))
          (harmful (if maker (harmful-name maker) "unknown code")))
     (if harmful
@@ -130,8 +133,8 @@ as METHOD-FORM does, when the combination's code signals an error, or could do m
           (error (failure) (values nil (list "error" (report-text 300 failure))))))))
 
 (defun method-form (function methods)
-  "Return the effective method form of METHODS, the applicable methods of FUNCTION in order. When there is none, return
-NIL and a problem: a list of a kind, such as \"primary\", and a text."
+  "Return the effective method form of METHODS, the applicable methods of FUNCTION, the most specific first. When there
+is none, return NIL and the problem: a list of a word, such as \"primary\", and a text."
   (let* ((combination (sb-mop:generic-function-method-combination function))
          (standard (typep combination 'standard-combination))
          (stray (and standard (not (typep combination 'long-combination)) (stray-method combination methods))))
@@ -158,20 +161,23 @@ NIL and a problem: a list of a kind, such as \"primary\", and a text."
                         (when (eq used +next-method-call+) (return-from calls-no-next-p nil)))
                       xrefs)
            t)
-          ;; Some SBCLs have no such cross references. The second parameter is the next method, :DELETED when unused.
-          ;; The argument count precedes it where SBCL has put the function into its entry point.
+          ;; Some SBCLs have no such cross references. Look at the debug information: the second parameter of a method's
+          ;; function is the next method, :DELETED when unused. It is the third where SBCL has merged the function with
+          ;; its entry point, which takes the argument count first.
           (t (let ((debug (function-debug simple)))
                (eq :deleted (nth (if (eq :external (debug-kind debug)) 2 1) (debug-parameters debug))))))))
 
 (defparameter *most-entries* 1000 "At most this many entries of methods are found.")
 
 (defstruct (entry (:constructor make-entry (method from entered)))
-  "A call of METHOD. FROM is the number, from 1, of the entry whose method calls METHOD as its next method, or NIL.
-ENTERED is false when METHOD is certainly not called: then FROM is the entry whose method has no CALL-NEXT-METHOD."
+  "A call of METHOD by a generic function call. Entries are numbered from 1. FROM is the number of the entry whose
+method calls METHOD as its next method, or NIL when the effective method form itself calls METHOD. ENTERED is false when
+METHOD is certainly not called: then FROM is the entry whose method has no CALL-NEXT-METHOD."
   method from entered)
 
 (defun entries (form)
-  "Return the entries of methods in FORM, in order, and a copy of FORM with their numbers in place of the calls."
+  "Return a list of ENTRYs for the calls of methods in FORM, an effective method form, in order. The second value is a
+copy of FORM with the numbers of the entries in place of the calls."
   (let ((entries '()) (count 0) (left 10000))
     (labels ((enter (method next from entered)
                (when (>= count *most-entries*) (return-from enter count))
@@ -201,8 +207,8 @@ ENTERED is false when METHOD is certainly not called: then FROM is the entry who
           "entered" (json-boolean (entry-entered entry))))
 
 (defun order-members (function arguments offset limit)
-  "Return the members of the answer about the methods of FUNCTION that a call with ARGUMENTS enters, LIMIT from OFFSET
-on, and the methods that it may enter."
+  "Return the members of the answer about the methods that a call of FUNCTION with ARGUMENTS enters, LIMIT of them from
+OFFSET on. Add the methods that the call may enter: ARGUMENTS do not say enough to decide."
   (multiple-value-bind (methods perhaps) (applicable-methods function arguments)
     (multiple-value-bind (form problem)
         (if methods (method-form function methods) (values nil (list "none" "")))
@@ -230,7 +236,8 @@ on, and the methods that it may enter."
           return (class-text (or (find-if #'forward-referenced-p (ancestors class)) class))))
 
 (defun dispatch-members (function arguments offset limit)
-  "Return the members of the answer about the generic FUNCTION and ARGUMENTS; NIL is an argument that denotes nothing."
+  "Return the members of the answer about a call of the generic FUNCTION with ARGUMENTS. An element NIL of ARGUMENTS
+stands for a text that denotes nothing."
   (let ((methods (sb-mop:generic-function-methods function))
         (required (required-parameters function)))
     (flet ((refuse (problem &optional detail) (list "problem" problem "detail" detail)))
@@ -243,7 +250,7 @@ on, and the methods that it may enter."
 
 (define-operation "effective-method" (name package arguments offset limit)
   "Return which methods of the generic function NAME of PACKAGE a call with ARGUMENTS enters, in order, LIMIT of them
-from OFFSET on. ARGUMENTS are tables with the keys kind and text."
+from OFFSET on. Each of ARGUMENTS is a table with the keys \"kind\" and \"text\"."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (let ((function (and (fboundp target) (not (and (symbolp target) (macro-function target))) (plain-definition target))))
       (if (not (typep function 'generic-function))

@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun recorded-arglist (function)
-  "Return the lambda list of FUNCTION, a function or its name, as text; for a generic function the one that its methods
-accept together. Return NIL when SBCL keeps none, as with a debug quality of 0."
+  "Return the lambda list of FUNCTION, a function or its name, as text. For a generic function this is the list of what
+all its methods together accept. Return NIL when SBCL keeps none, as with a debug quality of 0."
   (handler-case
       (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
         (and (not unknown) (arglist-text arglist)))
@@ -17,8 +17,8 @@ accept together. Return NIL when SBCL keeps none, as with a debug quality of 0."
     (warning () nil)))
 
 (defun arglist-members (name)
-  "Return the members of an answer about the lambda list of the function NAME. \"accepted\" is the lambda list that the
-methods of a generic function accept, when it differs."
+  "Return the members of an answer about the lambda list of the function NAME. For a generic function, \"arglist\" is
+its own lambda list; \"accepted\" is the list of what its methods together accept, or NIL when that is the same."
   (let ((function (and (not (and (symbolp name) (macro-function name))) (plain-definition name)))
         (recorded (recorded-arglist name)))
     (if (typep function 'generic-function)
@@ -32,8 +32,8 @@ methods of a generic function accept, when it differs."
     (and known (listp arglist) (arglist-text arglist))))
 
 (defun place-data (source &optional description function)
-  "Return the place of SOURCE, a definition source of SB-INTROSPECT, as a JSON object with DESCRIPTION, or NIL without a
-file. FUNCTION is the function of a method, whose definition source has no date."
+  "Return the place of SOURCE, a definition source of SB-INTROSPECT, as a JSON object with DESCRIPTION, or NIL when it
+has no file. Give the FUNCTION of a method, too: the definition source of a method has no date."
   (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
          (file (and path (translated (namestring path))))
          (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
@@ -64,11 +64,13 @@ file. FUNCTION is the function of a method, whose definition source has no date.
                 collect (specializer-text specializer))))
 
 (sb-ext:defglobal **evaluation-of** (constantly nil)
-  "A function of a name, or a method, and keywords for kinds of definitions. It returns a JSON object about the
-evaluation that made the current definition of one of these kinds, or NIL when none is known to have made it.")
+  "A function of a name or a method, and of keywords for kinds of definitions such as :FUNCTION. If the current
+definition of one of these kinds was made by an evaluation that is known, return a JSON object about the evaluation,
+else NIL.")
 
 (defun evaluation-data (name &rest kinds)
-  "Return a JSON object about the evaluation that defined NAME, a name or a method, as one of KINDS, or NIL."
+  "Return a JSON object about the evaluation that defined NAME as one of KINDS, or NIL. NAME can also be a method. KINDS
+are keywords such as :FUNCTION."
   (apply **evaluation-of** name kinds))
 
 (defun method-data (method)
@@ -79,10 +81,12 @@ evaluation that made the current definition of one of these kinds, or NIL when n
         (object "description" description "evaluated" (evaluation-data method :method)))))
 
 (defvar *holders* nil
-  "A cache for an answer with many methods: the tables from VARIABLES-BY-VALUE, by package; else NIL.")
+  "A cache while many methods are described: the tables from VARIABLES-BY-VALUE, by package. NIL when there is no
+cache.")
 
 (defun variables-by-value (package)
-  "Return a table that maps values to variables of PACKAGE; when several have one value, the first by name."
+  "Return a table that maps values to variables of PACKAGE. Of several variables with one value it has the first by
+name."
   (let ((table (make-hash-table :test 'eq)))
     (with-package-iterator (next package :internal :external)
       (loop
@@ -104,7 +108,7 @@ evaluation that made the current definition of one of these kinds, or NIL when n
 
 (defun specializer-packages (specializer)
   "Return the packages whose variables are likely to hold the object of SPECIALIZER, an EQL specializer: the package of
-the object's class, and those of generic functions with methods for SPECIALIZER."
+the name of the object's class, and the packages of the names of generic functions with methods for SPECIALIZER."
   (let ((names (list* (class-name (class-of (sb-mop:eql-specializer-object specializer)))
                       (loop for method in (sb-mop:specializer-direct-methods specializer)
                             for function = (sb-mop:method-generic-function method)
@@ -114,8 +118,9 @@ the object's class, and those of generic functions with methods for SPECIALIZER.
                              when (and name (symbolp name) (symbol-package name)) collect (symbol-package name)))))
 
 (defun specializer-text (specializer)
-  "Return SPECIALIZER as in a DEFMETHOD form, with package prefixes. An EQL object that is no literal is shown as a
-variable that holds it, from SPECIALIZER-PACKAGES, or by its class: its print method can fail or never end."
+  "Return SPECIALIZER as a DEFMETHOD form has it, with package prefixes. An EQL specializer's object that is no literal
+is shown as a variable that holds it, or else by its class. The object itself is not printed: its print method can fail
+or never end."
   (if (typep specializer 'class)
       (class-text specializer)
       (let ((object (sb-mop:eql-specializer-object specializer)))
@@ -139,8 +144,8 @@ variable that holds it, from SPECIALIZER-PACKAGES, or by its class: its print me
         append (source-data name type)))
 
 (defun methods-members (function offset limit)
-  "Return the members of an answer about the methods of FUNCTION, LIMIT of them from OFFSET on; none unless it is
-generic."
+  "Return the members of an answer about the methods of FUNCTION: their number, and LIMIT of them from OFFSET on. These
+are NIL unless FUNCTION is generic."
   (let ((methods (and (typep function 'generic-function) (sb-mop:generic-function-methods function)))
         (*holders* (make-hash-table :test 'eq)))
     (list "methodCount" (and methods (length methods))
@@ -286,7 +291,7 @@ exists."
                   (thing (member (known :alien-type :kind symbol) '(:primitive :defined)) "ALIEN TYPE" :alien-type)))))
 
 (defun things (symbol offset limit)
-  "Return JSON objects for all that SYMBOL names. LIMIT and OFFSET are as for CALLABLE-DATA."
+  "Return JSON objects for all that SYMBOL names. Of a generic function they show LIMIT methods, from OFFSET on."
   (append (remove nil (list (callable-data symbol offset limit) (setf-data symbol offset limit)
                             (class-data symbol) (variable-data symbol)))
           (further-data symbol)

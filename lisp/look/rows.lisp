@@ -5,8 +5,9 @@
 ;;; Which users exist
 
 (defun free-p (code name)
-  "True when CODE, a code object of no file, is the only sign of a use of NAME: the form or load that made CODE, by
-**CLAIMED**, is outdated or does not use NAME, and CODE is not merely a form that has run."
+  "True when nothing but CODE, a code object of no file, would show a use of NAME. Return false when CODE is only a form
+that has run. Return false also when what made CODE, by **CLAIMED**, is shown instead: a top-level form that is current,
+or a file load with a form that uses NAME."
   (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
              (typecase claim
@@ -18,20 +19,21 @@
 (sb-ext:defglobal **collected-in** nil "The id of the evaluation that ran when an answer collected garbage, or NIL.")
 
 (defun asking-evaluation ()
-  "Return the lowest job id of the evaluations that run, or NIL. One evaluation can ask for many answers."
+  "Return the lowest job id of the evaluations that run, or NIL. It identifies the evaluation that asks: code can ask
+many questions."
   (sb-ext:with-locked-hash-table (**jobs**)
     (let ((ids (loop for job being the hash-values of **jobs**
                      when (equal "evaluate" (job-operation job)) collect (job-id job))))
       (and ids (reduce #'min ids)))))
 
 (defun doubtful-p (code)
-  "True when only a garbage collection can show whether anything still refers to CODE, which is FREE-P."
+  "True when only a garbage collection can show whether anything still refers to CODE, for which FREE-P is true."
   (not (or *collected*
            (running-p code)
            (>= (generation code) +never-collected+))))
 
 (defun there-p (user name)
-  "True when USER of NAME still exists. Throws to DOUBTFUL when only a collection can show that."
+  "True when USER of NAME still exists. Throw to DOUBTFUL when only a garbage collection can show that."
   (if (top-form-p user)
       (place-there-p user)
       (case (user-kind user)
@@ -49,7 +51,8 @@
       (let ((code (user-code user))) (and code (code-file code)))))
 
 (defun map-uses (visit index name)
-  "Call VISIT with each user of NAME in INDEX and the use's position in *USE-KINDS*, in the order in which users came."
+  "Call VISIT with each user of NAME in INDEX, and the position in *USE-KINDS* of what it does with NAME. The users come
+in the order in which they were added, then the top-level forms."
   (flet ((visit-use (use)
            (declare (type (unsigned-byte 32) use))
            (funcall visit (aref (use-index-users index) (use-user use)) (use-kind use))))
@@ -71,7 +74,8 @@
         users)))
 
 (defun users-now (index name kinds)
-  "Do what USERS-OF does, without a collection. Throws to DOUBTFUL when only one can show whether a user exists."
+  "Do what USERS-OF does, but collect no garbage. Throw to DOUBTFUL when only a collection can show whether a user
+exists."
   (declare (type (unsigned-byte 8) kinds))
   (let ((found '()) (last nil))
     (map-uses (lambda (user kind)
@@ -88,9 +92,9 @@
 (defparameter *searched-heap* (* 512 1024 1024) "The largest heap that is walked or fully collected, in octets.")
 
 (defun users-of (index name kinds)
-  "Return the existing users of NAME that count (*WITHIN*), in the order of answers. KINDS is a bit mask of positions in
-*USE-KINDS*. Collects garbage when only that can show whether a user exists: in a large heap only new objects, and once
-for all questions of one evaluation."
+  "Return the users of NAME that still exist and count by *WITHIN*, in the order of answers. KINDS is a bit mask of
+positions in *USE-KINDS*. When only a garbage collection can show whether a user exists, collect: in a large heap only
+new objects, and only once for all questions of one evaluation."
   (catch 'doubtful
     (return-from users-of (users-now index name kinds)))
   (let ((evaluation (asking-evaluation)))
@@ -104,7 +108,7 @@ for all questions of one evaluation."
   (users-now index name kinds))
 
 (defun shown-name (user)
-  "Return the name of USER as text, cached in USER."
+  "Return the name of USER as text. USER caches the text."
   (let* ((name (user-name user)) (package (symbol-package (name-symbol name))) (known (user-text user)))
     (if (and known (eq package (car known)))
         (cdr known)
@@ -113,14 +117,15 @@ for all questions of one evaluation."
           text))))
 
 (defun sort-of (user)
-  "Return the sort of USER: :FUNCTION, :PLACE for a top-level form, :LOOSE, :OWN, or the text of its kind."
+  "Return how answers show USER: :FUNCTION, :PLACE for a top-level form, :LOOSE or :OWN as in USER-KIND, or the text of
+its kind, such as \"setf expander\"."
   (cond ((top-form-p user) :place)
         ((member (user-kind user) '(:own :loose)) (user-kind user))
         ((kind-text user))
         (t :function)))
 
 (defun grouped (users)
-  "Return USERS, in the order of answers, as a list of groups: lists of users with one name."
+  "Return USERS, which are in the order of answers, as a list of groups. A group is a list of the users with one name."
   (let ((groups '()) (last nil))
     (dolist (user users (nreverse groups))
       (let ((name (name-of user)))
@@ -134,9 +139,7 @@ for all questions of one evaluation."
   (let ((known (and (symbolp name) (known :function :source-transform name))))
     (and (consp known) (eq (cdr known) :constructor) (description-name (car known)))))
 
-;;; How users are described
-
-;;; Top-level forms
+;;; How top-level forms and other users are described
 
 (defparameter *most-names* 500 "At most this many symbols among the data of a form are sent.")
 
@@ -145,8 +148,8 @@ for all questions of one evaluation."
   (page (loop for symbol in (form-uses-data (top-form-uses place)) unless (variable-kind symbol) collect (symbol-text symbol)) 0 *most-names*))
 
 (defun form-data (place possible)
-  "Return PLACE, a TOP-FORM, as a JSON object: its file and number, or the name that it defines. POSSIBLE is true when
-it only mentions the name that the answer is about."
+  "Return PLACE, a TOP-FORM, as a JSON object: with its file and number, or when it is of no file, the name that it
+defines. POSSIBLE is true when it only mentions the name that the answer is about."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (multiple-value-bind (file date) (told-file (file-load-name source))
@@ -168,7 +171,8 @@ it only mentions the name that the answer is about."
                       append (list nickname (package-name package))))))
 
 (defun loose-text (code)
-  "Return the last function without a name in CODE as text. CODE is NIL when it was just collected."
+  "Return a text for CODE, the code of a :LOOSE user: the source of the last of its functions without a name, or \"a
+function\". CODE is NIL when it was just collected."
   (let* ((functions (reverse (and code (nameless-functions code))))
          (function (or (find-if-not (lambda (each) (stringp (simple-function-name each))) functions) (first functions)))
          (form (or (and function (function-lambda-expression function))
@@ -181,7 +185,7 @@ it only mentions the name that the answer is about."
   (printing-plainly (print-safely 200 (root-of (simple-function-name (user-function user))))))
 
 (defun same-function-text (name)
-  "Return the name of the function of which NAME is an alias, as text, or NIL."
+  "If the function name NAME is an alias, return the name that its function was defined by, as text, else NIL."
   (let* ((known (and (plain-name-p name) (global-function name)))
          ;; TRACE wraps a function in a closure.
          (function (if (closure-p known) (plain-definition name) known))
@@ -194,8 +198,9 @@ it only mentions the name that the answer is about."
          (name-text own))))
 
 (defun user-data (group name kinds &key kind text sites possible)
-  "Return GROUP, a list of users with one name, as a JSON object. They use NAME in one of KINDS, SBCL's kinds of cross
-references. KIND and TEXT override their own kind and name, SITES asks for places, POSSIBLE means a mere mention."
+  "Return GROUP, users with one name, as a JSON object. They use NAME in one of KINDS, SBCL's kinds of cross references.
+KIND and TEXT, unless NIL, are shown in place of their own kind and name. SITES is true when the places of the uses are
+wanted, POSSIBLE when the users only mention NAME."
   (let* ((user (first group)) (sort (sort-of user)))
     (case sort
       (:place (form-data user possible))
@@ -207,7 +212,7 @@ references. KIND and TEXT override their own kind and name, SITES asks for place
                  "sites" (and sites (sites-of group name kinds))
                  "possible" possible)))))
 
-;;; The files in which there can be more users than the index has
+;;; The files in which there can be users that the index lacks
 
 (defparameter *most-files* 3000 "At most this many source files of loaded code are sent.")
 

@@ -1,5 +1,5 @@
-;;;; Symbol search. Without a package it searches the external symbols of all packages: one octet vector holds all their
-;;;; case-folded names, in the order of answers. With a package it searches that package's symbols.
+;;;; Symbol search. With a package it searches the symbols of the package, else the external symbols of all packages. To
+;;;; make the latter fast, one octet vector holds the names of all external symbols, case-folded and sorted.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -26,7 +26,7 @@
     (subseq (buffer-octets buffer) 0 (buffer-fill buffer))))
 
 (defun symbol-before-p (one other)
-  "True when ONE precedes OTHER in answers: by name, then by package, in code-point order (C10)."
+  "True when ONE precedes OTHER in answers: by name, then by package, by code point (contract C10)."
   (let ((name-1 (symbol-name one)) (name-2 (symbol-name other)))
     (cond ((string< name-1 name-2) t)
           ((string= name-1 name-2)
@@ -41,8 +41,8 @@
 ;;; times as much.
 
 (defstruct (name-index (:constructor make-name-index (symbols starts octets)))
-  "SYMBOLS sorted by name, each once for every package that exports it. The folded name of the Ith symbol begins at
-STARTS[I] in OCTETS."
+  "The names of external symbols, in one octet vector. SYMBOLS is sorted by name, and has each symbol once for every
+package that exports it. The folded name of the symbol at index I begins at STARTS[I] in OCTETS, and ends with 255."
   (symbols #() :type simple-vector)
   (starts (error "required") :type (simple-array (unsigned-byte 32) (*)))
   (octets (error "required") :type octets))
@@ -71,7 +71,8 @@ STARTS[I] in OCTETS."
     low))
 
 (defun marked-places (gone symbols)
-  "Return a bit vector parallel to SYMBOLS, those of an index, with a 1 at one place of each element of the list GONE."
+  "Return a bit vector parallel to SYMBOLS, the vector of an index. For each element of the list GONE it has a 1 at one
+of the places of that symbol: SYMBOLS has a symbol once for every package that exports it."
   (let ((marks (make-array (length symbols) :element-type 'bit :initial-element 0)))
     (dolist (symbol gone marks)
       (let ((place (loop for place from (name-place (symbol-name symbol) symbols 0) below (length symbols)
@@ -79,8 +80,8 @@ STARTS[I] in OCTETS."
         (when place (setf (aref marks place) 1))))))
 
 (defun append-run (index from end symbols-to starts-to octets-to count fill)
-  "Append the entries FROM to END of INDEX to the vectors of another index, which so far have COUNT symbols and FILL
-octets. Return the new COUNT and FILL."
+  "Copy the entries FROM to END of INDEX to the end of SYMBOLS-TO, STARTS-TO and OCTETS-TO, the vectors of a new index.
+These have COUNT symbols and FILL octets so far. Return the new COUNT and FILL."
   (declare (type (simple-array (unsigned-byte 32) (*)) starts-to) (type octets octets-to)
            (type fixnum from end count fill))
   (let* ((starts (name-index-starts index)) (octets (name-index-octets index))
@@ -125,8 +126,8 @@ octets. Return the new COUNT and FILL."
   (second (package-cells package)))
 
 (defun exports-of (package)
-  "Return a snapshot of what PACKAGE exports, for EXPORTS-TRUE-P: a list of PACKAGE, its vector of cells, a copy of that
-vector, and its external symbols."
+  "Return a snapshot of what PACKAGE exports, for EXPORTS-TRUE-P. It is a list of PACKAGE, the vector in which SBCL
+keeps its external symbols, a copy of that vector, and the list of the symbols."
   (let* ((cells (external-cells package)) (copy (and cells (copy-seq cells))) (symbols '()))
     (do-external-symbols (symbol package) (push symbol symbols))
     (list package cells copy symbols)))
@@ -139,8 +140,8 @@ vector, and its external symbols."
              always (eq (svref one i) (svref other i)))))
 
 (defun exports-true-p (exports)
-  "True when EXPORTS, a snapshot from EXPORTS-OF, is still current. Compares every cell: counters alone miss an export
-that replaces another."
+  "True when EXPORTS, a snapshot from EXPORTS-OF, still shows what its package exports. Compares every element of the
+vectors: counters alone miss an export that replaces another."
   (destructuring-bind (package cells copy symbols) exports
     (declare (ignore symbols))
     (and copy
@@ -162,8 +163,8 @@ that replaces another."
             (loop for element being the hash-keys of table collect element))))
 
 (defun changed-exports (all packages)
-  "Return current snapshots of PACKAGES, the symbols exported since the snapshots ALL, and those no longer exported,
-each once for every package."
+  "Return three lists: current snapshots of PACKAGES, the symbols exported since the snapshots ALL were made, and the
+symbols exported then but not now. A symbol occurs once for every package of which this is true."
   (let ((known (make-hash-table :test 'eq)) (new '()) (gone '()))
     (dolist (exports all) (setf (gethash (first exports) known) exports))
     (let ((now (loop for package in packages
@@ -208,7 +209,8 @@ each once for every package."
           (the fixnum (sb-sys:sap- found base))))))
 
 (defun owner (starts offset low)
-  "Return the index in STARTS, LOW or more, of the name that contains OFFSET."
+  "Return the number of the name whose octets include position OFFSET. STARTS has the position where each name begins.
+The search begins at the name with the number LOW."
   (declare (type (simple-array (unsigned-byte 32) (*)) starts) (type fixnum offset low) (optimize speed))
   (let ((high (length starts)))
     (declare (type fixnum high))
@@ -253,8 +255,8 @@ that order: it does not notice when a symbol changes its home or a package its n
 ;;; One package
 
 (defun matching-symbols (pattern package)
-  "Return the symbols that are present in PACKAGE and whose names contain PATTERN, and
-those that it inherits (C11)."
+  "Return two lists of symbols whose names contain PATTERN: those present in PACKAGE, and those that it inherits
+(contract C11)."
   (let ((present '()) (inherited '()))
     (with-package-iterator (next package :internal :external :inherited)
       (loop
@@ -270,15 +272,15 @@ those that it inherits (C11)."
 ;;; The operation
 
 (defun of-type-p (symbol label)
-  "True when SYMBOL has the nature LABEL."
+  "True when LABEL, such as \"CLASS\", is one of the labels of what SYMBOL names."
   (cond ((string= label "CLASS") (classp symbol))
         ((string= label "VARIABLE") (and (variable-kind symbol) t))
         (t (equal label (callable-nature symbol)))))
 
 (define-operation "apropos" (pattern package type inherited offset limit)
-  "Search for PATTERN in the names of symbols. Returns the true total, and at most LIMIT rows from OFFSET on, each a
-list of home package, name and label. When PACKAGE is NIL and nothing matches, it also counts the matches in the
-session's package (C26)."
+  "Search for PATTERN in the names of symbols, of PACKAGE or of all packages. Return the total number of matches, and
+LIMIT rows from OFFSET on, each a list of home package, name and label. TYPE is a label to which the search is limited.
+Without PACKAGE, when nothing matches, also count the matches in the session's package (contract C26)."
   (multiple-value-bind (found inheritable)
       (if package
           (matching-symbols pattern (named-package package))

@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun kept-p (symbol)
-  "True when this SBCL keeps cross references to SYMBOL (S3.12)."
+  "True when this SBCL records who uses SYMBOL (contract S3.12)."
   ;; SBCL's predicate treats NIL as an empty list of names.
   (or (null symbol)
       (not (without-xrefs-p symbol))))
@@ -13,8 +13,8 @@
 (define-check (kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
-  "Evaluate BODY with INDEX bound to the current index, and hold the index's lock. Before that, read new files again
-without the lock, since it runs macros of the user."
+  "Evaluate BODY with INDEX bound to the current index, and hold the lock of the index meanwhile. Before that, read the
+files loaded since the last question again. This runs macros of the user, so the lock is not held while they are read."
   `(progn
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
@@ -27,8 +27,9 @@ without the lock, since it runs macros of the user."
   (with-index (index) (files-of index)))
 
 (defstruct (rows (:constructor make-rows ()))
-  "Parts of an answer. FUNCTIONS and PLACES (top-level forms) are lists of groups: lists of users with one name. OTHERS
-has lists of a name, a kind and a group."
+  "The users of a name, sorted for an answer. A group is a list of users with the same name. FUNCTIONS is a list of
+groups of functions, PLACES a list of groups of top-level forms. OTHERS has an entry for each group of other users, a
+list of the name to show, the word for their kind, and the group."
   (functions '()) (others '()) (places '()))
 
 (defun form-before-p (one other)
@@ -40,7 +41,7 @@ has lists of a name, a kind and a group."
             (t (string< file-1 file-2))))))
 
 (defun makes-p (place user)
-  "True when PLACE, a top-level form of a file, makes the function of USER."
+  "True when PLACE, a top-level form of a file, defines the function of USER."
   (let* ((function (user-function user)) (source (top-form-source place))
          (form (and (user-name user) (form-number (compiled-debug (function-debug function))))))
     (and source
@@ -51,13 +52,15 @@ has lists of a name, a kind and a group."
              (member (user-name user) (form-uses-data (top-form-uses place)) :test #'equal)))))
 
 (defun said-p (place users name)
-  "True when PLACE adds nothing to USERS: it makes one of them, and does not call NAME outside its functions."
+  "True when an answer that shows USERS need not show PLACE, a top-level form that uses NAME: the form defines one of
+USERS, and does not call NAME outside its functions."
   (and (top-form-p place)
        (not (member name (form-uses-calls (top-form-uses place)) :test #'equal))
        (some (lambda (user) (and (user-p user) (makes-p place user))) users)))
 
 (defun different-places (places named name)
-  "Return PLACES, users of NAME, as groups of one, without duplicates and those that the groups NAMED cover."
+  "Return those of PLACES, users of NAME, that an answer must show besides the groups NAMED, as groups of one user each.
+Leave out duplicates, users with the same code as one in NAMED, and places that are SAID-P."
   (let* ((users (and places (apply #'append named))) (codes (mapcar #'user-code users)))
     (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
       (mapcar #'list (stable-sort (remove-if (lambda (place)
@@ -67,7 +70,7 @@ has lists of a name, a kind and a group."
                                   #'form-before-p)))))
 
 (defun rows-for (users name)
-  "Return USERS of NAME as ROWS. Its OTHERS also has the structure of each constructor among USERS."
+  "Return USERS of NAME as ROWS. A constructor that DEFSTRUCT made also stands for its structure: an entry in OTHERS."
   (let ((rows (make-rows)) (functions '()) (places '()))
     (dolist (user users)
       (let ((sort (sort-of user)))
@@ -85,7 +88,7 @@ has lists of a name, a kind and a group."
     rows))
 
 (defun macro-uses (users)
-  "Return USERS of a macro as entries for the OTHERS of ROWS."
+  "Return entries for the OTHERS of ROWS, one for each group of USERS, which are users of a macro."
   (loop for group in (grouped (remove-if-not #'name-of users))
         collect (list (user-name (first group)) "macro use" group)))
 
@@ -97,7 +100,7 @@ has lists of a name, a kind and a group."
                                         (name-before-p (first one) (first other))))))
 
 (defun without-users (groups others)
-  "Return GROUPS, of users, without those whose name occurs in the groups OTHERS."
+  "Return those of GROUPS, lists of users with one name, whose name does not occur in the groups OTHERS."
   (if (or (null groups) (null others))
       groups
       (let ((names (make-hash-table :test 'equal)))
@@ -105,9 +108,9 @@ has lists of a name, a kind and a group."
         (remove-if (lambda (group) (gethash (or (name-of (first group)) (first group)) names)) groups))))
 
 (defun tell-rows (name rows kinds more possible)
-  "Return ROWS, without top-level forms, and MORE entries for OTHERS as two blocks. A block is a cons of a function and
-a list of items: the function takes an item, and true when its places are wanted, and returns a row of the answer. The
-users use NAME in one of KINDS. POSSIBLE is true when they only mention it."
+  "Return two blocks for the functions and the others of ROWS; MORE are further entries for the others. A block is a
+cons of a function and a list of items. The function takes an item, and whether its places are wanted, and returns the
+item's row in the answer. NAME is what they use, in one of KINDS. POSSIBLE is true when they only mention it."
   (flet ((row (group sites &optional kind text)
            (user-data group name kinds :kind kind :text text :sites (and sites (not possible)) :possible possible)))
     (list (cons #'row (rows-functions rows))
@@ -122,16 +125,17 @@ users use NAME in one of KINDS. POSSIBLE is true when they only mention it."
 (defparameter *most-places* 100 "At most this many top-level forms are sent with an answer.")
 
 (defun outside-members (places mentions)
-  "Return the members of an answer about PLACES, groups of top-level forms that use a name, and MENTIONS, groups of
-forms that only have it as data. The server finds the forms in their files, and decides which of them count."
+  "Return the members of an answer about top-level forms: PLACES, groups of forms that use a name, and MENTIONS, groups
+of forms that only have it as data. The server finds the forms in their files, and decides which of them count."
   (let ((all (append (mapcar (lambda (group) (user-data group nil '())) places)
                      (mapcar (lambda (group) (user-data group nil '() :possible t)) mentions))))
     (list "outside" (page all 0 *most-places*)
           "outsideCount" (and (> (length all) *most-places*) (length all)))))
 
 (defun mention-rows (users calls name)
-  "Return USERS, which have NAME among their data, as ROWS, without users with a name in CALLS, the ROWS of those that
-use NAME. Leaves out forms that still run: one may be the form that asks, and it leaves no such data."
+  "Return USERS, which have NAME among their data, as ROWS. Leave out users whose name is also in CALLS, the ROWS of
+those that use NAME. Leave out forms that still run: the form that asks this question may be one, and when it has run,
+its code with this data is gone."
   (let ((rows (rows-for (remove-if (lambda (user) (and (eq :loose (sort-of user)) (running-p (user-code user)))) users)
                         name)))
     (setf (rows-functions rows) (without-users (rows-functions rows) (rows-functions calls))
@@ -148,8 +152,9 @@ use NAME. Leaves out forms that still run: one may be the form that asks, and it
     rows))
 
 (defun mentioned-rows (index target nature calls)
-  "Return the users in INDEX that have the symbol TARGET among their data and are not in CALLS, as ROWS. Return none
-when TARGET names something but nothing of NATURE, such as \"FUNCTION\": then the data mean that other thing."
+  "Return as ROWS the users in INDEX that have TARGET among their data and are not in CALLS. NATURE, such as
+\"FUNCTION\", is what the question is about. When TARGET names something else but nothing of NATURE, return empty ROWS:
+the data mean that other thing."
   (let ((natures (and (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
@@ -161,7 +166,8 @@ when TARGET names something but nothing of NATURE, such as \"FUNCTION\": then th
     (and (stringp file) (eql 0 (search "SYS:" file)) (consp root) (not (plain-name-p root)))))
 
 (defun own-users (index name)
-  "Return as users SBCL's own functions that call NAME and that no name reaches. INDEX has the functions with names."
+  "Return users for those of SBCL's own functions that call NAME and that no name reaches. The functions that a name
+reaches are in INDEX already."
   (let ((users '()))
     (map-functions (lambda (own function)
                      (declare (ignore own))
@@ -172,17 +178,18 @@ when TARGET names something but nothing of NATURE, such as \"FUNCTION\": then th
     users))
 
 (defun tell-own (index name)
-  "Return OWN-USERS of NAME as a block, as TELL-ROWS does."
+  "Return a block, as TELL-ROWS does, for the OWN-USERS of NAME."
   (cons (lambda (user sites) (user-data (list user) name '(:calls) :sites sites)) (own-users index name)))
 
 (defun tell-functions (name kind word users)
-  "Return the functions among USERS as a block, as TELL-ROWS does. They use the variable NAME as KIND, SBCL's kind of
-cross reference, which answers call WORD."
+  "Return a block, as TELL-ROWS does, for the functions among USERS. They use the variable NAME as KIND, SBCL's kind of
+cross reference; WORD is the word of answers for KIND."
   (cons (lambda (group sites) (user-data group name (list kind) :kind word :sites sites))
         (rows-functions (rows-for users name))))
 
 (defun rows-data (blocks offset limit sites)
-  "Return LIMIT rows from OFFSET on of BLOCKS, from TELL-ROWS, with their places when SITES is true."
+  "Return rows of an answer for the items of BLOCKS, from TELL-ROWS: LIMIT from OFFSET on. When SITES is true, the rows
+have the places of the uses."
   (loop with offset = (or offset 0)
         for (row . items) in blocks
         for shown = (page items offset limit)
@@ -191,8 +198,8 @@ cross reference, which answers call WORD."
                  limit (- limit (length shown)))))
 
 (defun other-members (places mentions unknown)
-  "Return the other members of an answer: about PLACES and MENTIONS, groups of top-level forms, and about what the index
-may have missed. When UNKNOWN is true, add the files that could not be read again."
+  "Return the members of an answer about PLACES and MENTIONS, groups of top-level forms, and about why there can be
+users that the index lacks. When UNKNOWN is true, add the files that could not be read again."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
         "unread" (and unknown (unread-data))
@@ -200,15 +207,16 @@ may have missed. When UNKNOWN is true, add the files that could not be read agai
         (outside-members places mentions)))
 
 (defun unrecorded-text (name)
-  "Return why SBCL records no use of the function NAME, of a program, in top-level forms: \"macro\", \"inline\", or
-\"slot\" for the setter of a slot, which is open-coded everywhere. Else return NIL."
+  "Return a word when SBCL may record no use of the function NAME, of a program, in top-level forms: \"macro\",
+\"inline\", or \"slot\" for the setter of a slot, which is open-coded everywhere. Else return NIL."
   (cond ((not (and (fboundp name) (mentioned-p (name-symbol name)))) nil)
         ((and (symbolp name) (macro-function name)) "macro")
         ((and (consp name) (consp (known :function :source-transform name))) "slot")
         ((known :function :inlining-data name) "inline")))
 
 (defun callers-left-out (index name)
-  "Return how many callers of NAME in INDEX do not count because of *WITHIN*, or NIL when all count."
+  "Return how many groups of callers of NAME in INDEX are left out because they are not in the files of *WITHIN*. Return
+NIL when there is no *WITHIN*."
   (when *within*
     (let ((within (users-of index name #b0100001)) (all (let ((*within* nil)) (users-of index name #b0100001))))
       (- (length (grouped all)) (length (grouped within))))))
@@ -216,7 +224,7 @@ may have missed. When UNKNOWN is true, add the files that could not be read agai
 (define-operation "who-calls" (name package sites internals within offset limit)
   "Find the callers of NAME, LIMIT rows from OFFSET on. Functions come first, then other callers, then with INTERNALS
 SBCL's own functions, then what only mentions NAME. WITHIN names a system: only users in its files count. Without
-PACKAGE, NAME is looked up in CL-USER (S3.3)."
+PACKAGE, NAME is looked up in CL-USER (contract S3.3)."
   (multiple-value-bind (target symbol setf) (named-target name package "CL-USER")
     (let ((*within* (and within (system-files within))))
       (with-index (index)
