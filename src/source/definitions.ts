@@ -10,7 +10,7 @@ export interface Defined {
   /** UTF-16 indices of its text. */
   start: number;
   end: number;
-  /** How many enclosing forms name nothing, such as EVAL-WHEN in (eval-when (...) (defun name ...)). */
+  /** How many forms are around it, such as the EVAL-WHEN in (eval-when (...) (defun name ...)). */
   depth: number;
   /** The operator and the name as written; the name can be a list or a string. */
   operator: string;
@@ -25,13 +25,14 @@ export function definitionsIn(forms: TopLevelForms): Defined[] {
   return forms.starts().flatMap((start) => [...definedAt(forms, start)]);
 }
 
-/** Yields what the form at START of FORMS defines, nested definitions included: a form of data can have very many. */
+/** Yields what the form at START of FORMS defines, nested definitions included. It is a generator because a form that
+ *  is a table of data can look like very many definitions. */
 export function* definedAt(forms: TopLevelForms, start: number): Generator<Defined, void> {
   const found = forms.at(start);
   if (found) yield* definedBy(found.form, forms.source.text, 0);
 }
 
-/** How deep definitions are searched for in forms that name nothing. */
+/** How deep definitions are searched for within forms that have no name. */
 const DEPTH = 3;
 
 function* definedBy(form: Form, text: string, depth: number): Generator<Defined, void> {
@@ -59,7 +60,8 @@ function* definedByEach(forms: readonly Form[], text: string, depth: number): Ge
   for (const form of forms) yield* definedBy(form, text, depth);
 }
 
-/** Returns the first list of REST, the elements behind a name, with any qualifiers before it. */
+/** Returns the text of the first list in REST, the elements behind a name, with up to two qualifiers before it. Returns
+ *  undefined when there is no such list. */
 function listAfter(rest: Form[], text: string): string | undefined {
   const at = rest.findIndex(({ kind, start }) => kind === 'cons' || text.startsWith('()', start));
   const parts =

@@ -1,4 +1,4 @@
-/** Finds where a name stands in a Lisp text. */
+/** Finds the places of a name in a Lisp text. */
 
 import { type Features, skippedIn } from './form.ts';
 import { bare, MARK, nextToken, type Token } from './lexer.ts';
@@ -8,7 +8,8 @@ import type { SourceText } from './text.ts';
 import type { TopLevelForm } from './top-level.ts';
 import { namesSymbol, type Used } from './uses.ts';
 
-/** A mention of a name. INDEX is that of the name, or of the `(` or #' directly before it. CALLED is false for data. */
+/** A mention of a name. INDEX is that of the name, or of the `(` or #' directly before it. CALLED is true when one of
+ *  these precedes it, and it is not quoted. */
 export interface Mention {
   index: number;
   called: boolean;
@@ -30,8 +31,8 @@ function* tokensOf(
   }
 }
 
-/** Returns the uses of the symbol NAME, of any package, in FORM of SOURCE under FEATURES, and how many definitions of it
- *  FORM has. */
+/** Returns the uses of NAME, a symbol of any package, in FORM of SOURCE under FEATURES, and the number of definitions
+ *  of NAME in FORM. */
 export function mentionsOf(
   source: string,
   form: TopLevelForm,
@@ -55,7 +56,7 @@ export function mentionsOf(
   return { uses, definitions };
 }
 
-/** Tracks which tokens are quoted as they pass. */
+/** Tells of each token of a text whether it is quoted. The tokens must be passed to it in order. */
 class Quotes {
   #depth = 0;
   #pending = false;

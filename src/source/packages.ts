@@ -1,4 +1,5 @@
-/** Resolves package names in a text: by the packages of the image, and by package definitions in texts. */
+/** Tells which package a name in a text means, and whether it contains a symbol to rename. Knows the packages of the
+ *  image, and those that texts define. */
 
 import { SPREADING } from './current-package.ts';
 import type { Part, Tree } from './tree.ts';
@@ -20,11 +21,11 @@ interface Planned {
   shadows: Set<string>;
 }
 
-/** Options of a package definition that name symbols of that package, and those that name symbols of another one. */
+/** Options of a package definition whose names are symbols of that package. */
 const OWN_OPTIONS = new Set(['EXPORT', 'INTERN', 'SHADOW', 'UNEXPORT', 'UNINTERN']);
+/** Options whose names are symbols of another package, which comes first. */
 const IMPORT_OPTIONS = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
 
-/** Resolves package names: of packages in the image, and of packages that a text defines. */
 export class Packages {
   readonly #names: ReadonlyMap<string, string>;
   readonly #local = new Map<string, string>();
@@ -37,7 +38,8 @@ export class Packages {
     for (const [within, nickname, actual] of local) this.#local.set(`${within}\0${nickname}`, actual);
   }
 
-  /** Returns the proper name of the package NAME as seen in the package WITHIN; NAME itself when unknown. */
+  /** Returns the proper name of the package that NAME means when WITHIN is the current package, whose local nicknames
+   *  then count; NAME itself when it is unknown. */
   proper(name: string, within?: string): string {
     const home = within === undefined ? undefined : (this.#names.get(within) ?? within);
     return this.#local.get(`${home}\0${name}`) ?? this.#names.get(name) ?? name;
@@ -48,7 +50,7 @@ export class Packages {
     return this.#names.has(name) || this.#planned.has(name);
   }
 
-  /** Records the packages that TREE of TEXT defines and the image lacks. */
+  /** Records the packages that TREE, the parsed TEXT, defines and that the image does not have. */
   note(tree: Tree, text: string): void {
     for (const form of tree.top.flatMap(spread)) {
       const name = isPackageDefinition(form) ? designated(form.items[1], text) : undefined;
@@ -59,8 +61,8 @@ export class Packages {
     }
   }
 
-  /** Whether the package NAME, as seen in the package WITHIN, contains the symbol of RENAMING; undefined when
-   *  unknown. */
+  /** Returns whether the package NAME contains the symbol of RENAMING; undefined when the package is not known. WITHIN
+   *  is as in `proper`. */
   has(renaming: Renaming, name: string, within?: string): boolean | undefined {
     const proper = this.proper(name, within);
     if (renaming.packages.has(proper)) return true;
@@ -74,8 +76,8 @@ export class Packages {
     );
   }
 
-  /** Returns whether PART names the symbol of RENAMING in an option of a package definition in TEXT. Returns undefined
-   *  outside of such options, and 'deeper' in a list nested within one. */
+  /** Returns whether PART, in an option of a package definition in TEXT, names the symbol of RENAMING. Returns
+   *  undefined when PART is in no such option, and 'deeper' when it is in a list nested in one. */
   inDefinition(part: Part, renaming: Renaming, text: string): boolean | 'deeper' | undefined {
     const option = listAround(part, text);
     const form = option?.around;
@@ -90,7 +92,7 @@ export class Packages {
   }
 }
 
-/** Returns the top-level forms in the top-level form FORM: itself, or the subforms of a PROGN and the like. */
+/** Returns FORM, a top-level form; for a PROGN and the like the top-level forms in it. */
 function spread(form: Part): Part[] {
   return SPREADING.includes(form.items[0]?.name ?? '') ? form.items.flatMap(spread) : [form];
 }
@@ -113,7 +115,7 @@ function isInDefinition(list: Part): boolean {
   return list.around !== undefined && (isPackageDefinition(list.around) || isInDefinition(list.around));
 }
 
-/** True when FORM is a DEFPACKAGE or has an operator of such a name, as DEFINE-PACKAGE. */
+/** True when FORM is a DEFPACKAGE, or its operator has a similar name, such as DEFINE-PACKAGE of UIOP. */
 function isPackageDefinition(form: Part): boolean {
   return form.kind === 'list' && /^DEF(?:INE-)?PACKAGE/.test(form.items[0]?.name ?? '');
 }

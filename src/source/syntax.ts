@@ -1,16 +1,17 @@
-/** Knows which lists in Common Lisp forms are no forms: bindings, clauses, declarations. Their first element is no
- *  operator. */
+/** Knows which lists in Common Lisp forms are not themselves forms, such as bindings, clauses and declarations. Their
+ *  first element is no operator. */
 
 import { bareName, elementsOf, type Form, resolve } from './form.ts';
 import { MARK } from './lexer.ts';
 
-/** Lists that are no forms, each with the forms in it that are evaluated. */
+/** Lists that are not forms, each with the forms in it that are evaluated. */
 type Parts = Map<Form, Form[]>;
 
-/** Returns the lists among the elements of a form that are no forms. */
+/** Returns those of ELEMENTS, the elements of a form, that are lists but not forms. */
 type Syntax = (elements: readonly Form[]) => Parts;
 
-/** Returns those of ELEMENTS, of a form, that are lists but no forms, each with the forms in it that are evaluated. */
+/** Returns those of ELEMENTS, the elements of a form, that are lists but not forms, each with the forms in it that are
+ *  evaluated. */
 export function nonForms(elements: readonly Form[]): Parts {
   const name = resolve(elements[0])?.name ?? '';
   // A method in a DEFGENERIC has no name.
@@ -18,7 +19,7 @@ export function nonForms(elements: readonly Form[]): Parts {
   return (name.startsWith(MARK) ? undefined : SYNTAX.get(bareName(elements[0])))?.(elements) ?? new Map();
 }
 
-/** By operator: the elements that are no forms. */
+/** By operator: which of the elements of its forms are not forms. */
 const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LET LET* PROG PROG* SYMBOL-MACROLET HANDLER-BIND RESTART-BIND', at(1, eachOf(behindName))),
   ...each('DO DO*', at(1, eachOf(behindName)), at(2, elementsOf)),
@@ -48,45 +49,50 @@ const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LOOP', behindWords),
 ]);
 
+/** Returns the entries of SYNTAX for OPERATORS, names separated by spaces: all SYNTAXES apply to each. */
 function each(operators: string, ...syntaxes: Syntax[]): [string, Syntax][] {
   const syntax: Syntax = (elements) => new Map(syntaxes.flatMap((one) => [...one(elements)]));
   return operators.split(' ').map((operator) => [operator, syntax]);
 }
 
-/** Returns the syntax in which the element at INDEX is no form; FORMS extracts the forms in it. */
+/** Returns the syntax in which the element at INDEX is not a form; FORMS returns the evaluated forms in it. */
 function at(index: number, forms: (part: Form) => Form[]): Syntax {
   return (elements) => parts(elements.slice(index, index + 1), forms);
 }
 
-/** Returns the syntax in which no element from INDEX on is a form; FORMS extracts the forms in each. */
+/** Returns the syntax in which no element from INDEX on is a form; FORMS returns the evaluated forms in each. */
 function from(index: number, forms: (part: Form) => Form[]): Syntax {
   return (elements) => parts(elements.slice(index), forms);
 }
 
-/** Maps each list among LISTS to the forms in it, as FORMS extracts them. */
+/** Returns those of LISTS that are lists, each with the forms that FORMS finds in it. */
 function parts(lists: readonly Form[], forms: (part: Form) => Form[]): Parts {
   return new Map(lists.filter((list) => resolve(list)?.kind === 'cons').map((list) => [list, forms(list)]));
 }
 
+/** Is used for lists in which no form is evaluated. */
 function nothing(): Form[] {
   return [];
 }
 
+/** Returns all elements of LIST but the first, which is a name. */
 function behindName(list: Form | undefined): Form[] {
   return elementsOf(list).slice(1);
 }
 
+/** Returns a function that returns the forms that FORMS finds in the elements of a list. */
 function eachOf(forms: (part: Form) => Form[]): (list: Form) => Form[] {
   return (list) => elementsOf(list).flatMap(forms);
 }
 
-/** Returns the evaluated forms of a local function or a clause with a lambda list: parameter defaults, and the body. */
+/** Returns the evaluated forms in the DEFINITION of a local function, or in a clause with a lambda list: the defaults
+ *  of parameters, and the body. */
 function inFunction(definition: Form): Form[] {
   const [, list, ...body] = elementsOf(definition);
   return [...defaultsIn(list), ...body];
 }
 
-/** Returns the forms in a lambda list: the defaults of its parameters. */
+/** Returns the forms in LIST, a lambda list: the defaults of its parameters. */
 function defaultsIn(list: Form | undefined): Form[] {
   let optional = false;
   return elementsOf(list).flatMap((parameter) => {
@@ -95,8 +101,8 @@ function defaultsIn(list: Form | undefined): Form[] {
   });
 }
 
-/** Returns the lambda list of a method, which is no form, with the evaluated forms in it: objects of EQL specializers,
- *  and defaults. It is the first list of ELEMENTS from index FIRST on, behind name and qualifiers. */
+/** Returns the lambda list of a method with the evaluated forms in it: the objects of EQL specializers, and defaults.
+ *  The lambda list is the first list of ELEMENTS from index FIRST on, behind the name and the qualifiers. */
 function methodList(elements: readonly Form[], first = 2): Parts {
   const list = elements.slice(first).find((element) => resolve(element)?.kind === 'cons');
   if (list === undefined) return new Map();
@@ -107,17 +113,17 @@ function methodList(elements: readonly Form[], first = 2): Parts {
   return new Map([[list, [...evaluated, ...defaultsIn(list)]]]);
 }
 
-/** Returns the forms in an option of DEFSTRUCT: defaults of a constructor or of included slots. */
+/** Returns the forms in OPTION of DEFSTRUCT: the defaults of a constructor or of included slots, else the value. */
 function structureOption(option: Form): Form[] {
   const [name, of, ...rest] = elementsOf(option);
   if (bareName(name) === 'INCLUDE') return rest.flatMap(behindName);
   return bareName(name) === 'CONSTRUCTOR' ? defaultsIn(rest[0]) : of === undefined ? [] : [of];
 }
 
-/** LOOP words behind which a list holds variable names or is a type. */
+/** Words of LOOP behind which a list is a pattern of variables or a type, not a form. */
 const BEFORE_NAMES: readonly string[] = ['FOR', 'AS', 'WITH', 'AND', 'OF-TYPE'];
 
-/** Returns the lists in a LOOP of ELEMENTS that are no forms. */
+/** Returns the lists among ELEMENTS, of a LOOP form, that are not forms. */
 function behindWords(elements: readonly Form[]): Parts {
   const behind = elements.filter((_, index) => BEFORE_NAMES.includes(bareName(elements[index - 1])));
   return parts(behind, nothing);

@@ -1,4 +1,4 @@
-/** Finds the forms of a Lisp text that define a name, judged by shape alone. */
+/** Finds the forms of a Lisp text that define a name. Judges only by how a form looks: (OPERATOR NAME ...). */
 
 import { headOf } from './again.ts';
 import { onOneLine } from './definitions.ts';
@@ -6,8 +6,8 @@ import { elementsOf, type Form, formText } from './form.ts';
 import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
 
-/** What to find: NAME is `NAME` or `SETF NAME`. With METHODS, the form must have one of these lists of qualifiers and
- *  specializers. */
+/** What to find. NAME is `NAME` or `SETF NAME`. METHODS are possible qualifiers and specializers, each as the METHOD
+ *  of a Head; a form that has others does not count. */
 export interface Wanted {
   name: string;
   operator?: string;
@@ -32,7 +32,7 @@ export interface Target {
   head: string;
 }
 
-/** How deep definitions are searched for in forms that name nothing, as in (eval-when (...) (defun name ...)). */
+/** How deep definitions are searched for within forms that have no name, as in (eval-when (...) (defun name ...)). */
 const DEPTH = 3;
 
 /** Returns the forms that WANTED most likely means; see `preferred`. */
@@ -49,8 +49,8 @@ export function allNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
   });
 }
 
-/** Returns those of ALL that WANTED most likely means: definitions before other forms, a generic function before its
- *  methods. */
+/** Returns those of ALL that WANTED most likely means: only definitions if there are any, and of a generic function and
+ *  its methods only the generic function. */
 function preferred(all: Target[], { operator, methods }: Wanted): Target[] {
   const found = methods === undefined ? all : all.filter(({ method }) => methods.includes(method));
   // No method has these specializers: the list asked for may be the lambda list of a function.
@@ -61,7 +61,7 @@ function preferred(all: Target[], { operator, methods }: Wanted): Target[] {
   return [others, defining, found].find(({ length }) => length > 0) ?? [];
 }
 
-/** The text, and the top-level form being searched. */
+/** The text, and start and package of the top-level form that is searched. */
 interface Place {
   text: string;
   top: number;

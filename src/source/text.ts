@@ -8,11 +8,12 @@ export interface SourcePosition {
   text: string;
 }
 
-/** UTF-16 units of a line that are shown at most, and units shown before the place in a longer line. */
+/** At most this many UTF-16 units of a line are shown. */
 const LONG = 1000;
+/** In a longer line, what is shown begins this many units before the place. */
 const BEFORE = 100;
 
-/** The text of a source file. Line starts are found once, so that a position far down costs no more. */
+/** The text of a source file. Finds the starts of its lines once, so that later conversions are fast. */
 export class SourceText {
   readonly text: string;
   /** The file's name, if the text is from a file. */
@@ -32,7 +33,8 @@ export class SourceText {
     this.#octets = singleOctets ? this.#starts : lineOctets(text, this.#starts);
   }
 
-  /** Returns the index of the character that begins at OCTET of the file, or of the next. SBCL 2.2.9 records octets. */
+  /** Returns the index of the character that begins at OCTET of the file, or of the next character. SBCL 2.2.9 records
+   *  places in octets. */
   indexOfOctet(octet: number): number {
     const line = lastUpTo(this.#octets, octet);
     let index = this.#starts[line] ?? 0;
@@ -56,7 +58,8 @@ export class SourceText {
     return Math.min(index, this.text.length);
   }
 
-  /** Returns the 0-based number of the character at INDEX: SBCL counts characters, some of which are two UTF-16 units. */
+  /** Returns the 0-based number of the character at INDEX: SBCL counts characters, some of which are two UTF-16
+   *  units. */
   characterOf(index: number): number {
     return index - this.#pairsBefore(index);
   }

@@ -11,12 +11,14 @@ import type { SourceText } from './text.ts';
 export interface Visitor {
   /** Is called with a FORM and its ELEMENTS; DATA is true when it is quoted or in a backquote. */
   visit: (form: Form, elements: readonly Form[], data: boolean) => void;
-  /** Returns the parts to walk of a form with ELEMENTS. When absent, all elements are walked. */
+  /** Returns which parts of a form with ELEMENTS to walk; DATA is as for `visit`. Without it, all elements are
+   *  walked. */
   within?: (elements: readonly Form[], data: boolean) => readonly Form[];
 }
 
-/** Walks the top-level forms of SOURCE under FEATURES whose text contains one of WORDS, bare names. VISITOR_FOR gets
- *  the start of each, its package if known, and the set of forms seen, which are not walked again. */
+/** Walks the top-level forms of SOURCE under FEATURES whose text contains one of WORDS, names without packages.
+ *  VISITOR_FOR returns the callbacks for a top-level form; its arguments are the start of that form, its package if
+ *  known, and the set of forms seen in it. The walk adds to this set, and skips forms that are in it. */
 export function walkSource(
   source: SourceText,
   features: ReadonlySet<string>,
@@ -36,7 +38,8 @@ export function walkSource(
   }
 }
 
-/** Walks START and its parts. DEPTH counts the backquotes around it; QUOTED means that it is data. */
+/** Walks the form START and its parts. DEPTH is the number of backquotes around it, minus the commas; QUOTED means that
+ *  it is within a QUOTE. */
 function walk(start: Form, visitor: Visitor, seen: Set<Form>, depth: number, quoted: boolean): void {
   const form = resolve(start);
   if (form === undefined || seen.has(form)) return;
@@ -83,8 +86,8 @@ function partsOf(form: Form): Form[] {
   return cell ? [...parts, cell] : parts;
 }
 
-/** Returns the name of the symbol FORM, mostly an operator; '' when FORM is a list or missing. Symbols of Common Lisp
- *  have no package prefix in it. */
+/** Returns the name of FORM, mostly an operator, as in Token: a symbol of Common Lisp has no package in it. Returns ''
+ *  when FORM is a list or missing. */
 export function operatorOf(form: Form | undefined): string {
   return resolve(form)?.name ?? '';
 }
