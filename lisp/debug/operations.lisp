@@ -15,11 +15,12 @@
   (list "value" (object "noFrame" number "frames" (length (held-frames *held*)))))
 
 (defun asked-frame (number)
-  "Return the frame NUMBER of the error of this thread; without NUMBER the default frame."
+  "Return the frame NUMBER of the error that this thread holds, or NIL; without NUMBER the default frame."
   (if number (frame-numbered *held* number) (default-frame *held*)))
 
 (defun frame-package (frame)
-  "Return the package in which forms about FRAME are read: that of its function, unless that is the system's."
+  "Return the package in which forms to be evaluated in FRAME are read: that of its function's name, or the current one
+if that is locked, as SBCL's packages are."
   (let* ((root (and frame (root-name (frame-name frame))))
          (package (and root (symbol-package root))))
     (if (and package (not (sb-ext:package-locked-p package)))
@@ -27,7 +28,8 @@
         (usable-package *package*))))
 
 (defun frame-parameters (frame)
-  "Return pairs of a parameter and its argument in FRAME, for parameters whose argument is kept but not their variable."
+  "Return pairs of a parameter of FRAME's function and its argument. Leave out a parameter whose variable has its value
+in FRAME, and one whose argument is not kept."
   (ignore-errors
    (let* ((kept (loop for variable in (frame-variables frame)
                       when (eq :valid (variable-validity variable (frame-place frame)))
@@ -85,7 +87,7 @@
             collect symbol)))
 
 (defun fail-not-kept (symbol)
-  "Signal that the variable SYMBOL of a frame has no value that is kept."
+  "Signal an error that says that the value of the variable SYMBOL of a frame is not kept."
   (error "The value of ~A is not kept at this place of the frame. debug_level: 3 of eval_form or load_file keeps all." symbol))
 
 (defun form-within (form frame)
@@ -103,14 +105,15 @@
   (multiple-value-list (evaluate-in-frame frame (form-within form frame))))
 
 (defun shows-variable-p (form frame)
-  "True when a variable or a parameter of FRAME stands in FORM, so that it cannot be evaluated elsewhere."
+  "True when FORM contains the name of a variable or a parameter of FRAME, so that it can be evaluated only there."
   (shows-p form (ignore-errors (append (mapcar #'variable-symbol (frame-variables frame))
                                        (mapcar #'car (frame-parameters frame))
                                        (lost-variables frame '())))))
 
 (defun evaluate-here (forms frame)
-  "Evaluate FORMS, lists of a form and its FORM-READER, with the variables of FRAME unless it is NIL. Return the values
-of the last. Forms that build the image are reported to the server, except those that use such variables."
+  "Evaluate FORMS, lists of a form and a function that returns its source text, with the variables of FRAME unless it is
+NIL. Return the values of the last form. Forms that build the image are reported to the server, except those that use
+variables of FRAME."
   (let ((values '()))
     (loop for (form text) in forms
           do (setf values
@@ -122,8 +125,8 @@ of the last. Forms that build the image are reported to the server, except those
     values))
 
 (defun values-here (codes frame)
-  "Return lists of the values of the texts CODES, with the variables of FRAME. If a text cannot be read, none is
-evaluated, and the second value says why."
+  "Evaluate the forms of each of the texts CODES with the variables of FRAME. Return for each text a list of the values
+of its last form. If a text cannot be read, nothing is evaluated, and the second value says why as a JSON object."
   (let ((forms (loop for code in codes
                      collect (multiple-value-bind (forms unreadable) (forms-with-texts code)
                                (when unreadable (return-from values-here (values '() unreadable)))

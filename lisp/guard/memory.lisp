@@ -6,12 +6,12 @@
 (define-ability "heap guard" "a call that exhausts the heap ends the image")
 
 (defstruct (grower (:constructor make-grower (key least)))
-  "What KEY, a job or a thread without a job, has allocated: GROWTH octets that still live, by the charges so far. LEAST
-is the smallest usage of the heap since the first charge: only octets above that can be its own."
+  "What KEY, a job or a thread without a job, has allocated: GROWTH is the number of octets charged to it that still
+live. LEAST is the smallest number of octets in use since the first charge: only octets above that can be its own."
   key (growth 0) least)
 
 (sb-ext:defglobal **growers** (make-hash-table :test 'eq)
-  "The growers, by key. The mutex **GUARDING** protects this table.")
+  "The GROWER of each key, a job or a thread. Use this table only with the mutex **GUARDING** held.")
 
 (sb-ext:defglobal **starters** (make-hash-table :test 'eq :weakness :key :synchronized t)
   "The job that started a thread, by thread; :AGENT for threads that the reader thread started to run jobs.")
@@ -21,7 +21,8 @@ is the smallest usage of the heap since the first charge: only octets above that
 
 (sb-ext:defglobal **usage** 0 "The octets that were in use after the last collection.")
 
-(sb-ext:defglobal **reclaimed** 0 "The least octets in use since everything was last collected for want of room.")
+(sb-ext:defglobal **reclaimed** 0
+  "The smallest number of octets in use since the last collection of all garbage that a lack of room made necessary.")
 
 ;;; Charging growth to jobs and threads
 
@@ -34,7 +35,8 @@ makes in turn is recorded for the same job."
     thread))
 
 (defun jobs-now ()
-  "Return the jobs that run. The table is read without its lock: a thread that holds the lock can be waiting for us."
+  "Return the jobs that run. The table is read without its lock: a thread that holds the lock can be waiting for the end
+of this collection."
   (loop for job being the hash-values of **jobs** collect job))
 
 (defun running-job-p (job)
@@ -88,7 +90,7 @@ If the agent caused the collection, charge all jobs that run code and all known 
 ;;; Ending the jobs and threads that grow too much
 
 (defun end-growing-thread (thread)
-  "End THREAD with a message in the background output: no job could report its end."
+  "End THREAD, which has no job to report its end, with a message in the background output."
   (flet ((end-here ()
            (format **background-stream** "~&The thread ~A was ended because it was about to exhaust the heap.~%"
                    (current-thread-name))
@@ -96,7 +98,8 @@ If the agent caused the collection, charge all jobs that run code and all known 
     (ignore-errors (sb-thread:interrupt-thread thread #'end-here))))
 
 (defun end-growers (keys)
-  "End KEYS, jobs and threads, and the threads that the jobs started. This thread comes last: its end ends this loop."
+  "End KEYS, jobs and threads, and the threads that the jobs started. This thread comes last: ending it leaves this
+function."
   (let* ((here sb-thread:*current-thread*)
          (jobs (remove-if-not #'job-p keys))
          (threads (append (set-difference keys jobs)
@@ -111,7 +114,8 @@ If the agent caused the collection, charge all jobs that run code and all known 
     (when (member here threads) (end-growing-thread here))))
 
 (defun make-room ()
-  "Wait for ended growers, a second each, and collect what they left: what survives a collection too early stays long."
+  "Wait until the growers that were told to end have ended, at most a second each, and collect what they left. A
+collection before their end would move it to an older generation, which is seldom collected."
   (when **crowded**
     (dolist (thread (remove sb-thread:*current-thread* (shiftf **crowded** nil)))
       (sb-thread:join-thread thread :default nil :timeout 1))
@@ -120,7 +124,8 @@ If the agent caused the collection, charge all jobs that run code and all known 
 
 (defun full-p (usage)
   "True when USAGE octets in use leave too little room."
-  ;; A tenth: a twentieth is allocated until a collection, and as much again until all threads are stopped for it.
+  ;; A tenth must be left: a twentieth is allocated before a collection begins, and as much until all threads have
+  ;; stopped for it.
   (> usage (* 9 (floor **heap-size** 10))))
 
 (defun too-large-p (growth usage)
@@ -160,7 +165,8 @@ little was added since everything was last collected: that can be garbage, and i
           (when all (setf **reclaimed** **usage**)))))))
 
 (defun guard-heap ()
-  "Charge growth, and end what grew too much. Runs after every garbage collection, in the thread that collected."
+  "Charge growth to jobs and threads, and end those that grew too much. Runs after every garbage collection, in the
+thread that collected."
   (unless (sb-thread:holding-mutex-p **guarding**)
     ;; Another thread that has collected waits here. Otherwise it could fill the heap before this one goes on.
     (let ((ends (sb-thread:with-mutex (**guarding**) (judge-fairly))))

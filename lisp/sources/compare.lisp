@@ -3,7 +3,8 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun bounded-members (key items)
-  "Return answer members for ITEMS, JSON objects: at most *TOLD-LIMIT* under KEY, and their number. Else NIL."
+  "Return answer members for ITEMS, JSON objects: the first *TOLD-LIMIT* under KEY, and the number of all under KEY with
+Total behind it. Return NIL when there are none."
   (and items
        (list key (page items 0 *told-limit*)
              (concatenate 'string key "Total") (length items))))
@@ -11,7 +12,8 @@
 (defparameter *says-limit* 300 "Characters shown of a variable's value in a file: many, as only the end may differ.")
 
 (defun unset-data (definition)
-  "Return a JSON object about the variable of DEFINITION, which kept its value in a load; NIL when it was set since."
+  "Return a JSON object about the variable of DEFINITION, which kept its value in a load: its name, the value, and the
+value in the file. Return NIL when the variable was set since."
   (let ((symbol (definition-name definition)) (says (definition-says definition)))
     (when (still-unset-p definition)
       (object "name" (symbol-text symbol)
@@ -20,7 +22,8 @@
               "says" (and (stringp says) (shortened *says-limit* says))))))
 
 (defun old-data (files &optional (wanted (constantly t)))
-  "Return JSON objects for definitions of FILES, if WANTED is true of them, that the image has but the last loads lack."
+  "Return JSON objects for definitions of FILES that the image still has but the last load of their file did not make
+again, if the predicate WANTED is true of them."
   (loop for file in files
         append (loop for definition in (main-definitions (old-definitions file))
                      when (funcall wanted definition)
@@ -43,14 +46,14 @@
                  (outdated-uses)))
 
 (defun double-data (double)
-  "Return DOUBLE, from DOUBLES, as a JSON object."
+  "Return DOUBLE, an element of what DOUBLES returns, as a JSON object."
   (destructuring-bind (name method other) double
     (let ((path (file-path (identity-file method))))
       (object "kind" "method" "name" (method-name-text name method)
               "file" path "form" (identity-form method) "other" (identity-form other)))))
 
 (defun reslotted-data (entry)
-  "Return ENTRY, of the RESLOTTED of a NOTED, as a JSON object."
+  "Return ENTRY, an element of the slot RESLOTTED of a NOTED, as a JSON object."
   (destructuring-bind (class new gone) entry
     (object "name" (symbol-text (class-name class))
             "new" (mapcar #'symbol-text new)
@@ -76,7 +79,7 @@
          (find-if (lambda (other) (same-method-p method other)) (sb-mop:generic-function-methods function)))))
 
 (defun in-place-of (definition)
-  "Return the identity of what has replaced DEFINITION, which the image no longer has, or NIL."
+  "Return the identity of the definition that the image has in place of DEFINITION, or NIL."
   (case (definition-kind definition)
     (:method (method-now definition))
     ((:export :package) nil)
@@ -119,7 +122,8 @@ KEPT is an entry of **EVALUATED**."
                       (and kept (evaluation-members kept))))))))
 
 (defun differing (file wanted)
-  "Return JSON objects for definitions of the last load of FILE, if WANTED is true of them, that the image has no more."
+  "Return JSON objects for definitions that the last load of FILE made and the image has not any more, if the predicate
+WANTED is true of them."
   (let ((definitions (definitions-if (lambda (definition)
                                        (and (>= (definition-serial definition) (source-file-serial file))
                                             (plusp (source-file-serial file))
@@ -131,7 +135,8 @@ KEPT is an entry of **EVALUATED**."
           when data collect data)))
 
 (defun unset-in (file wanted)
-  "Return JSON objects for variables, if WANTED is true of the definition, that kept values though FILE has others."
+  "Return JSON objects for variables that kept their values though FILE has others, if the predicate WANTED is true of
+their definitions."
   (let ((unset (definitions-if (lambda (definition)
                                  (and (definition-says definition) (funcall wanted definition) (current-p definition)))
                                file)))
@@ -161,7 +166,7 @@ KEPT is an entry of **EVALUATED**."
                                        (same-method-p method (definition-identity other))))))
 
 (defun evaluated-only (packages)
-  "Return JSON objects for definitions of names in PACKAGES that evaluations made, and no file."
+  "Return JSON objects for definitions of names in PACKAGES that only evaluated forms made, and no loaded file."
   (let ((found '()))
     (sb-ext:with-locked-hash-table (**evaluated**)
       (loop for kept being the hash-values of **evaluated**

@@ -15,12 +15,13 @@ the file's date then. SOURCES are the debug sources of the last load's code. DEF
 (sb-ext:defglobal **lock** (sb-thread:make-mutex :name "live-lisp sources") "Held while a load is recorded.")
 
 (sb-ext:defglobal **evaluated** (make-hash-table :test 'equal :synchronized t)
-  "What was defined from no file, by key: lists of the identity, the universal time, the beginning of the form or NIL,
-and the definition.")
+  "What evaluated forms defined, by DEFINITION-KEY: lists of the definition's identity, the universal time, the
+beginning of the form's text or NIL, and the DEFINITION.")
 
 (defparameter *evaluated-limit* 10000 "At most this many definitions from no file are kept.")
 
-(defvar *source-copy* nil "A pair: the path of a copy that is loaded, and of the file that it stands for; or NIL.")
+(defvar *source-copy* nil
+  "While a copy of a file is loaded, a pair of the path of the copy and the path of the file; else NIL.")
 
 (defun file-path (name)
   "Return the native truename of the file that SBCL calls NAME; for a copy, that of its original."
@@ -40,7 +41,8 @@ and the definition.")
     (or (and file (source-file-text file)) (gethash path **unnoted-texts**))))
 
 (defun keep-text (path)
-  "Record that the file PATH, a native truename, was loaded with its current text, though no load was recorded."
+  "Save the current text of the file PATH, a native truename, in **UNNOTED-TEXTS**: the file was loaded, but its load
+was not recorded."
   (setf (gethash path **unnoted-texts**) (read-text (sb-ext:parse-native-namestring path))))
 
 (defun loaded-paths ()
@@ -82,8 +84,8 @@ and the definition.")
        (not (and (eq (definition-kind definition) :export) (exported-elsewhere-p definition file)))))
 
 (defun old-definitions (file)
-  "Return the definitions of FILE that the image still has but its last load did not make again, by kind and name.
-Forget those that the image no longer has."
+  "Return the definitions of FILE that the image still has but the last load of FILE did not make again, sorted by kind
+and name. Remove from FILE those that the image has not any more either."
   (let ((old '()) (gone '()))
     (map-file-definitions (lambda (definition)
                             (cond ((old-p definition file) (push definition old))
@@ -104,7 +106,8 @@ Forget those that the image no longer has."
                         #'string< :key #'car))))
 
 (defun loaded-text (path sources)
-  "Return the text of the file PATH, or NIL if that changed since its load, and its date then, by its debug SOURCES."
+  "Return the text of the file PATH as it was loaded, or NIL if the file has changed since; and the date that it had
+when it was loaded. SOURCES, the debug sources of the code of that load, have the date."
   (let* ((date (ignore-errors (file-write-date (sb-ext:parse-native-namestring (if *source-copy* (car *source-copy*) path)))))
          (dates (loop for source in sources when (source-date source) collect (source-date source))))
     (values (and (or (null dates) (member date dates))
@@ -113,7 +116,7 @@ Forget those that the image no longer has."
 
 (defun complete-sources (path sources)
   "Store in SOURCES, debug sources of the file PATH, where its forms begin. SBCL does that only at the end of a load, so
-a load that failed has no places without this."
+without this the places of code from a failed load could not be told."
   (let ((text (loaded-text path sources)))
     (dolist (source sources)
       (when (and text +source-positions+ (null (slot-value source +source-positions+)))
@@ -142,7 +145,8 @@ Return NIL when DEFINITION is no structure."
          (cons (classoid-layout classoid) (remove nil (structure-names name) :key #'name-symbol)))))
 
 (defun said-by-others-p (definition others)
-  "True when DEFINITION is part of a class or structure among OTHERS, so that answers leave it out."
+  "True when DEFINITION is part of a class or structure that is among OTHERS: a method from the same form, or a function
+that DEFSTRUCT made. Answers leave such definitions out."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (flet ((old-class-p (class)
              (find-if (lambda (other) (and (eq (definition-kind other) :class)
@@ -161,5 +165,5 @@ Return NIL when DEFINITION is no structure."
         (:function (and (member name (structures) :test #'equal) t))))))
 
 (defun main-definitions (definitions)
-  "Return those of DEFINITIONS that are not part of others."
+  "Return those of DEFINITIONS that are not part of a class or structure among DEFINITIONS."
   (remove-if (lambda (definition) (said-by-others-p definition definitions)) definitions))

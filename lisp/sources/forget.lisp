@@ -3,7 +3,8 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun forget-info (symbol kinds)
-  "Remove SBCL's information about SYMBOL of KINDS, lists of a category and kinds; without kinds the whole category."
+  "Remove what SBCL knows about SYMBOL in KINDS: lists of a category of its global information and the kinds in that
+category. A list without kinds means all kinds of its category."
   (loop for (category . names) in kinds
         do (loop for kind across known-kinds
                  when (and kind (eq category (kind-category kind))
@@ -16,7 +17,8 @@
   (forget-info symbol '((:typed-structure) (:source-location :typed-structure))))
 
 (defun own-package (definition)
-  "Return the package of DEFINITION. While it is current, its lock does not hold."
+  "Return the package of DEFINITION, to be made current while DEFINITION is removed: SBCL does not enforce the lock of
+the current package."
   (let ((symbol (name-symbol (definition-name definition))) (identity (definition-identity definition)))
     (or (cond ((packagep identity) (and (package-name identity) identity))
               ((symbolp symbol) (symbol-package symbol)))
@@ -83,7 +85,8 @@
                 (return (page named 0 3)))))))
 
 (defun dependents (definition old)
-  "Return texts for what needs DEFINITION, a class or package, and is not among OLD, definitions to be removed."
+  "Return texts that name what still needs DEFINITION, if that is a class or a package. What is among OLD, the
+definitions to be removed, does not count."
   (case (definition-kind definition)
     (:class (let ((class (find-class (definition-name definition) nil)))
               (and class (class-dependents class old))))
@@ -112,9 +115,9 @@ Return the members of the answer about what is gone and what is left."
   (let* ((file (find path (and *loaded* (noted-files *loaded*)) :key #'source-file-path :test #'equal)))
     (when file
       (multiple-value-bind (gone left) (forget-all (old-definitions file))
-        ;; A generic function goes with its last method; the answer leaves it out.
+        ;; A generic function without methods left can only be removed now. The answer does not show that it is gone.
         (when gone (setf left (nth-value 1 (forget-all (old-definitions file)))))
-        ;; Show more of these: no later answer shows what is gone.
+        ;; Show more of these than of others: no later answer shows what is gone.
         (list "gone" (page gone 0 (* 10 *told-limit*))
               "goneTotal" (length gone)
               "left" (page left 0 *told-limit*)

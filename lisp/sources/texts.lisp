@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (sb-ext:defglobal **features-of-texts** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "The value of *FEATURES* when READ-TEXT read a text, by the text. The features of a load can have changed since.")
+  "The value of *FEATURES* when READ-TEXT read a text, by the text: *FEATURES* can have changed since.")
 
 (defparameter *text-limit* 4000000 "The texts of larger files, in octets, are not kept.")
 
@@ -23,10 +23,11 @@
            text))))))
 
 (defun call-skipping (text function)
-  "Call FUNCTION, which reads TEXT only to find where forms end, with the features of TEXT's load. Return NIL when a
-form cannot be read."
+  "Call FUNCTION, which reads forms of TEXT only to find where they end, and return its value. *FEATURES* is what it was
+when TEXT was read from its file. Return NIL when a form cannot be read."
   (let ((*read-suppress* t) (*read-eval* nil) (*readtable* (copy-readtable nil))
         (*features* (gethash text **features-of-texts** *features*)))
+    ;; The octets of a byte order mark.
     (set-syntax-from-char (code-char #xef) #\Space)
     (set-syntax-from-char (code-char #xbb) #\Space)
     (set-syntax-from-char (code-char #xbf) #\Space)
@@ -71,7 +72,8 @@ form cannot be read."
     (+ start (file-position in))))
 
 (defun form-start (text start end)
-  "Return the index in TEXT, from START, of the form that ends at END, after feature expressions and what they skip."
+  "Return the index in TEXT at which the form begins that ends at END. From START on, skip blanks, comments, #+ and #-
+with their feature expressions, and the forms that these leave out."
   (loop for index = (skip-blank text start end)
         while (and (< (1+ index) end) (char= (char text index) #\#) (find (char text (1+ index)) "+-"))
         do (let* ((behind (end-of-read text (+ index 2))) (next (end-of-read text behind)))
@@ -80,8 +82,8 @@ form cannot be read."
         finally (return index)))
 
 (defun form-bounds (text)
-  "Return a vector of pairs: the start and the end of each top-level form of TEXT, as SBCL counts them. Return NIL when
-reading needs the readtable of the user."
+  "Return a vector with a pair of the start and the end of each top-level form of TEXT. The index of a pair is the
+number that SBCL gives the form. Return NIL when the standard readtable cannot read TEXT."
   (call-skipping
    text
    (lambda ()
@@ -131,7 +133,8 @@ reading needs the readtable of the user."
                          (t (put (1+ index))))))))))
 
 (defun plain-forms (text)
-  "Return a vector of the top-level forms of TEXT, each as PLAIN-FORM returns it, or NIL."
+  "Return a vector of the top-level forms of TEXT, each as PLAIN-FORM returns it. Return NIL when TEXT is NIL or cannot
+be read."
   (let ((bounds (and text (form-bounds text))))
     (and bounds
          (map 'vector (lambda (pair) (plain-form text (car pair) (cdr pair))) bounds))))
@@ -154,7 +157,8 @@ reading needs the readtable of the user."
   (string-equal name (string-trim "|" (subseq text (let ((colon (position #\: text :from-end t))) (if colon (1+ colon) 0))))))
 
 (defun parts-at-top-level (form)
-  "Return the texts of the forms at top level that the text FORM consists of: itself, or those in a PROGN and its like."
+  "Return a list of the texts of the top-level forms that the text FORM consists of: those within it if it is a PROGN,
+LOCALLY or EVAL-WHEN, also nested, else FORM itself."
   (let ((own (first (form-parts form 1))))
     (if (and own (some (lambda (name) (names-p own name)) '("eval-when" "locally" "progn")))
         (loop for part in (rest (form-parts form array-dimension-limit))
@@ -162,8 +166,8 @@ reading needs the readtable of the user."
         (list form))))
 
 (defun argument-of (operator form)
-  "Return the text of the first argument of OPERATOR, a string, in the text FORM: FORM is a call of OPERATOR, or has
-calls at top level, of which the last counts. Return NIL when there is no call."
+  "Return the text of the first argument of the last call of OPERATOR, a string, among the PARTS-AT-TOP-LEVEL of the
+text FORM. Return NIL when there is no call."
   (when (search operator form :test #'char-equal)
     (loop with last = nil
           for part in (parts-at-top-level form)
@@ -172,8 +176,8 @@ calls at top level, of which the last counts. Return NIL when there is no call."
           finally (return last))))
 
 (defun package-entered (form)
-  "Return the package that the text FORM makes current by IN-PACKAGE, or its name when it does not exist. Return NIL
-when FORM does not do that."
+  "Return the package that the text FORM makes current by IN-PACKAGE, or the name of the package when none has it.
+Return NIL when FORM has no IN-PACKAGE at top level."
   (let* ((name (argument-of "in-package" form))
          (designator (and name (let ((*package* (find-package "KEYWORD")) (*read-eval* nil))
                                  (ignore-errors (read-from-string name))))))
@@ -182,13 +186,14 @@ when FORM does not do that."
          (or (find-package (string designator)) (string designator)))))
 
 (defun package-at-start (path)
-  "Return the package in which reading the file PATH, a native name, begins, or NIL when that is not sure: ASDF reads
-definitions of systems in its own."
+  "Return the package in which reading the file PATH, a native name, begins, or NIL when that is not known. Files of
+type asd are read in the package ASDF-USER."
   (let ((dot (position #\. path :from-end t)))
     (and dot (string= ".asd" path :start2 dot) (find-package "ASDF-USER"))))
 
 (defun package-in-force (forms number path)
-  "Return the package, or its name, in which the form NUMBER of FORMS, texts of the file PATH, is read."
+  "Return the package in which the form NUMBER of the file PATH is read, or the name of the package when none has it.
+FORMS is a vector of the texts of the file's forms."
   (or (loop for index from (1- number) downto 0 thereis (package-entered (aref forms index)))
       (package-at-start path)
       (find-package "COMMON-LISP-USER")))
@@ -202,8 +207,8 @@ definitions of systems in its own."
         (error () text))))
 
 (defun form-value (form symbol)
-  "Return the text of the value that the text FORM, or a form at top level in it, gives the variable SYMBOL, and true.
-For a FORM of another shape return all of it, and false."
+  "Return the text of the value that a form of the PARTS-AT-TOP-LEVEL of the text FORM gives the variable SYMBOL, as
+(defvar symbol value) does, and true. When none gives it one, return all of FORM, and false."
   (loop for part in (parts-at-top-level form)
         for (operator name value) = (form-parts part 3)
         do (when (and operator value (names-p name (symbol-name symbol)))
