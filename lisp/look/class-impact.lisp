@@ -4,12 +4,13 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun class-place (class)
-  "Return the place where CLASS is defined as a JSON object with its name."
+  "Return a JSON object with the name of CLASS, and the place of its definition if that is known."
   (or (place-data (introspect "FIND-DEFINITION-SOURCE" class) (class-text class))
       (object "description" (class-text class))))
 
 (defun prototypes (class)
-  "Return a table with the prototypes of CLASS and the classes below it as keys: instances that nobody made."
+  "Return a table with the prototypes of CLASS and of the classes below it as keys. They are instances that the program
+did not make."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (each (cons class (classes-below class)) table)
       (when (sb-mop:class-finalized-p each)
@@ -33,8 +34,9 @@
 ;;; The functions that the definition of a class makes
 
 (defun others-methods (name class)
-  "Return :ABOVE when the generic function NAME, a slot accessor of CLASS, also has a method for a superclass of CLASS,
-T when it has one only for other classes, else NIL."
+  "Return what other methods the generic function NAME has besides that for CLASS, of which it is a slot accessor:
+:ABOVE when one is for a superclass of CLASS, T when all are for other classes, NIL when there are none. Qualified
+methods do not count."
   (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
                               collect (first (last (sb-mop:method-specializers method))))))
@@ -42,8 +44,8 @@ T when it has one only for other classes, else NIL."
           ((remove class specializers) t))))
 
 (defun slot-accessor-data (class)
-  "Return the readers and writers of slots of CLASS, no structure, as JSON objects, unless a superclass has them too.
-KEPT means that another class has a method for the same function."
+  "Return JSON objects for the readers and writers of the direct slots of CLASS, which is no structure. Leave out those
+that also have a method for a superclass. \"kept\" is true when the function also has a method for another class."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)
@@ -69,8 +71,8 @@ KEPT means that another class has a method for the same function."
   (loop for name in (structure-function-names class) collect (object "name" (name-text name))))
 
 (defun included-function-data (class below)
-  "Return as JSON objects the accessors of the structures BELOW, subclasses of CLASS, for slots included from CLASS, and
-the keyword constructors of the structures BELOW."
+  "BELOW are structures that include CLASS. Return JSON objects for their accessors of slots that they have from CLASS,
+and for their keyword constructors."
   (let ((slots (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class))))
     (loop for sub in below
           for description = (structure-description sub)
@@ -94,7 +96,8 @@ the keyword constructors of the structures BELOW."
                     (t 'standard-object))))
 
 (defun ancestors-with (each class superclasses)
-  "Return the class EACH and all its superclasses, as they are once SUPERCLASSES are the direct superclasses of CLASS."
+  "Return the class EACH and all its superclasses, as they would be if SUPERCLASSES were the direct superclasses of
+CLASS."
   (let ((found '()))
     (labels ((visit (other)
                (unless (member other found)
@@ -108,7 +111,7 @@ the keyword constructors of the structures BELOW."
   (loop for slot in (sb-mop:class-direct-slots class) collect (symbol-name (sb-mop:slot-definition-name slot))))
 
 (defun read-classes (texts package)
-  "Return the classes that TEXTS name in PACKAGE, and as second value those of TEXTS that name no class."
+  "Return two lists: the classes that TEXTS name in PACKAGE, and those of TEXTS that name no class."
   (loop for text in texts
         for symbol = (symbol-read text package)
         for class = (and symbol (find-class symbol nil))
@@ -117,8 +120,9 @@ the keyword constructors of the structures BELOW."
         finally (return (values classes unknown))))
 
 (defun superclass-members (class superclasses unknown)
-  "Return the members about the superclasses and inherited slots that CLASS loses, and the superclasses that it gets,
-once SUPERCLASSES are its direct ones. UNKNOWN are texts that name no class; with any, what CLASS loses is not known."
+  "Return the members about what changes when SUPERCLASSES become the direct superclasses of CLASS: the superclasses and
+inherited slots that CLASS loses, and the superclasses that it gets. UNKNOWN are texts for superclasses that name no
+class; when there are any, it is not known what CLASS loses."
   (let* ((before (ancestors class))
          (now (ancestors-with class class superclasses))
          (kept-slots (mapcan #'slot-names (remove class now)))
@@ -137,8 +141,8 @@ once SUPERCLASSES are its direct ones. UNKNOWN are texts that name no class; wit
                      (t (first parameter)))))
 
 (defun method-initargs (classes)
-  "Return the names of the keywords of methods for CLASSES that run when an instance is made, as INITIALIZE-INSTANCE
-does. Return :ANY when such a method accepts any keyword."
+  "Return the names of the keywords that an instance can be made with because of methods for CLASSES, such as those of
+INITIALIZE-INSTANCE. Return :ANY when such a method accepts any keyword."
   (loop for name in '(allocate-instance initialize-instance shared-initialize)
         append (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                      for arglist = (sb-mop:method-lambda-list method)
@@ -154,15 +158,16 @@ does. Return :ANY when such a method accepts any keyword."
         append (mapcar #'symbol-name (remove-if-not #'keywordp (sb-mop:slot-definition-initargs slot)))))
 
 (defun taken-initargs (classes)
-  "Return the names of the initargs that methods for CLASSES and the direct slots of CLASSES accept, or :ANY."
+  "Return the names of the initargs that methods for CLASSES and the direct slots of CLASSES accept, or :ANY when a
+method accepts any."
   (let ((others (method-initargs classes)))
     (if (eq others :any)
         :any
         (append others (mapcan #'slot-initargs (remove-if #'forward-referenced-p classes))))))
 
 (defun lost-initargs (each class superclasses)
-  "Return the names of the initargs that instances of the class EACH accept only because of the direct slots of CLASS,
-or of superclasses that CLASS loses once SUPERCLASSES are its direct ones."
+  "SUPERCLASSES are the direct superclasses of CLASS after its change. Return the names of the initargs that instances
+of the class EACH now accept only because of the direct slots of CLASS or of superclasses that CLASS loses."
   (let* ((now (ancestors-with each class superclasses))
          (kept (remove class now))
          (gone (remove-if (lambda (other) (member other now)) (ancestors each)))
@@ -173,8 +178,8 @@ or of superclasses that CLASS loses once SUPERCLASSES are its direct ones."
       (set-difference (append (slot-initargs class) (if (eq lost :any) '() lost)) (append others own) :test #'string=))))
 
 (defun initarg-data (class below superclasses)
-  "Return the LOST-INITARGS of CLASS, and of each class in BELOW, its subclasses, as JSON objects. SUPERCLASSES is as
-for LOST-INITARGS."
+  "Return JSON objects for CLASS and those in BELOW, its subclasses, that have LOST-INITARGS. SUPERCLASSES is as for
+LOST-INITARGS."
   (loop for each in (cons class below)
         for initargs = (lost-initargs each class superclasses)
         when (and initargs (class-name each))

@@ -1,5 +1,5 @@
 ;;;; The operation class-slots: the own and the inherited slots of a class. Nothing here finalizes a class: the answer
-;;;; about a class that is not finalized comes from its definition and those of its superclasses.
+;;;; about a class that is not finalized is put together from the direct slots of the class and its superclasses.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -21,7 +21,8 @@
   (typep class 'sb-mop:forward-referenced-class))
 
 (defun class-head (class symbol)
-  "Return the members of an answer that identify CLASS, which was found by SYMBOL."
+  "Return the members of an answer that identify CLASS. SYMBOL is the name by which it was found, which can differ from
+its proper name."
   (list "name" (symbol-text symbol)
         "properName" (let ((name (class-text class)))
                        (and (string/= name (symbol-text symbol)) name))
@@ -29,8 +30,8 @@
         "finalized" (json-boolean (sb-mop:class-finalized-p class))))
 
 (defun ancestors (class)
-  "Return CLASS and all its superclasses: the precedence list, or before finalization, each class ahead of its
-superclasses."
+  "Return CLASS and all its superclasses: the precedence list, or before CLASS is finalized, a list with each class
+ahead of its superclasses."
   (if (sb-mop:class-finalized-p class)
       (sb-mop:class-precedence-list class)
       (let ((found '()))
@@ -41,7 +42,8 @@ superclasses."
           (visit class))
         found)))
 
-;;; Accessors of structures, and documentation of conditions: the slot definitions have neither
+;;; Accessors of structures, and documentation of slots of conditions. The slot definitions have neither, so both come
+;;; from SBCL's own records.
 
 (defun structure-description (class)
   "Return SBCL's description of the structure CLASS, or NIL."
@@ -93,7 +95,7 @@ without duplicates."
 ;;; Slots
 
 (defun definers (name classes)
-  "Return a pair for each of CLASSES that defines a slot NAME: the class and its direct slot definition."
+  "Return a list of pairs (class . direct slot definition), one for each of CLASSES that defines a slot NAME."
   (loop for class in classes
         for slot = (find name (sb-mop:class-direct-slots class) :key #'sb-mop:slot-definition-name)
         when slot collect (cons class slot)))
@@ -117,8 +119,8 @@ without duplicates."
     (values (and slot (sb-mop:slot-definition-initform slot)) (and slot t))))
 
 (defun slot-data (name effective class classes)
-  "Return the slot NAME of CLASS, whose ancestors are CLASSES, as a JSON object. EFFECTIVE is its effective definition,
-or NIL when CLASS is not finalized; then the known direct definitions are combined."
+  "Return the slot NAME of CLASS, whose ancestors are CLASSES, as a JSON object. EFFECTIVE is its effective slot
+definition, or NIL when CLASS is not finalized; then the direct definitions in CLASSES are combined."
   (let* ((definers (definers name classes))
          (slots (if effective (list effective) (mapcar #'cdr definers)))
          (type (find t (mapcar #'sb-mop:slot-definition-type slots) :test-not #'eq))

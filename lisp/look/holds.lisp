@@ -5,7 +5,8 @@
 ;;; The functions in a code object
 
 (defun code-of (function)
-  "Return the code object of FUNCTION, which can be a closure; NIL when it has none of its own."
+  "Return the code object of FUNCTION, which can be a closure. Return NIL for a generic function, and when FUNCTION is
+not compiled."
   (typecase function
     (simple-function (function-code function))
     (generic-function nil)
@@ -17,9 +18,9 @@
   (ignore-errors (source-name (information-source (code-information code)))))
 
 (defun root-in (code function)
-  "Return the root of FUNCTION, one of CODE: the outermost function around it, as ROOT-OF does. SBCL names some inner
-functions only by a block or a file, so that their root is no function of CODE. For these return the first function of
-CODE that is its own root, if there is one."
+  "Return the root of FUNCTION, one of the functions of CODE: the name of the outermost function around it, or
+:TOP-LEVEL. ROOT-OF finds it from the debug name. But SBCL names some inner functions only by a block or a file, so that
+this root is no function of CODE: then return the first function of CODE that is its own root, if there is one."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root
@@ -93,9 +94,9 @@ CODE that is its own root, if there is one."
   (typep constant '(or symbol cons (simple-array t))))
 
 (defun map-symbols (visit constant)
-  "Call VISIT with each symbol of the program in CONSTANT, an atom or a tree of conses and arrays, of which 2000
-elements are examined. The second argument of VISIT is true when the symbol names a handler of HANDLER-BIND: SBCL keeps
-a clause as a pair of the condition class, or a function that tests for it, and the name of a global function."
+  "Call VISIT with each symbol of the program in CONSTANT, an atom or a tree of conses and arrays. Only 2000 elements
+are examined. The second argument of VISIT is true when the symbol names a handler of HANDLER-BIND: SBCL keeps a clause
+as a pair of the condition class, or of a function that tests for it, and the name of a global function."
   (let ((left 2000))
     (labels ((walk (part depth &aux before)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -110,8 +111,8 @@ a clause as a pair of the condition class, or a function that tests for it, and 
       (walk constant 50))))
 
 (defun kept-parameters-p (list &optional defaults (depth 10))
-  "True when LIST looks like a lambda list as SBCL keeps it: names without defaults, at most 200. DEFAULTS is true after
-&OPTIONAL or &KEY. Lists can be nested DEPTH deep."
+  "True when LIST looks like a lambda list as SBCL keeps it: names without default forms, at most 200. DEFAULTS is true
+while LIST is the part after &OPTIONAL or &KEY. Lists can be nested DEPTH deep."
   (loop for rest = list then (cdr rest)
         repeat 201
         while (consp rest)
@@ -126,8 +127,9 @@ a clause as a pair of the condition class, or a function that tests for it, and 
         finally (return (symbolp rest))))
 
 (defun behind-check-p (list code)
-  "True when LIST follows a function that checks arguments, such as +CHECKS-LIST+, among the constants of CODE, with
-only lambda lists between. Where SBCL keeps functions out of the constants, only lambda lists need precede LIST."
+  "True when LIST, among the constants of CODE, follows a function that checks arguments, such as +CHECKS-LIST+, with
+only lambda lists in between. This shows that SBCL keeps LIST for error messages of the check. In SBCLs that keep no
+functions among the constants it is enough that only lambda lists precede LIST."
   (let ((behind +name-of-cell+))
     (map-constants (lambda (constant)
                      (when (eq constant list) (return-from behind-check-p behind))
@@ -137,8 +139,8 @@ only lambda lists between. Where SBCL keeps functions out of the constants, only
                    code)))
 
 (defun beside-lambda-lists-p (list code)
-  "True when LIST, which is BEHIND-CHECK-P, is data of CODE nevertheless: most of its symbols name functions, and CODE
-has more such lists than calls of functions that check arguments."
+  "True when LIST is data of CODE although BEHIND-CHECK-P takes it for a lambda list: most of its symbols name
+functions, and CODE has more lists like it than calls of functions that check arguments."
   (let ((functions 0) (lists 0))
     (labels ((visit (part)
                (cond ((consp part) (visit (car part)) (visit (cdr part)))
@@ -151,8 +153,9 @@ has more such lists than calls of functions that check arguments."
                             (names-in-xrefs code))))))
 
 (defun lambda-list-p (constant code)
-  "True when CONSTANT of CODE is a lambda list that SBCL keeps for errors about arguments. A macro's begins with a list
-that names the macro. One of a DESTRUCTURING-BIND has lambda list keywords, or is BEHIND-CHECK-P."
+  "True when CONSTANT of CODE is a lambda list that SBCL keeps for errors about arguments, and so no data of the
+program. That of a macro begins with a list that names the macro. That of a DESTRUCTURING-BIND has lambda list keywords,
+or is BEHIND-CHECK-P."
   (and (consp constant)
        (let ((of (first constant)))
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))
@@ -165,11 +168,12 @@ that names the macro. One of a DESTRUCTURING-BIND has lambda list keywords, or i
                               thereis (member (car rest) lambda-list-keywords))))))))
 
 (defun method-alone-p (code)
-  "True when CODE has one method and otherwise only what makes the method's function."
+  "True when CODE has the functions of one method, and otherwise only code that makes the method's function."
   (let ((roots (remove :top-level (roots-in code))))
     (and (null (rest roots))
          (typep (first roots) '(cons symbol))
          (member (symbol-name (first (first roots))) '("FAST-METHOD" "SLOW-METHOD") :test #'string=)
-         ;; Code that adds the method is of a larger form: for a lone DEFMETHOD the evaluator itself does that.
+         ;; Code that also adds the method to its generic function comes from a larger form. For a DEFMETHOD alone the
+         ;; evaluator calls the function that does this.
          (not (and +add-method+ (member +add-method+ (called-names code)))))))
 

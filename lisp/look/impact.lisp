@@ -7,8 +7,8 @@
 (defparameter *most-reaching* 5000 "At most this many users are followed to the tests that reach a name.")
 
 (defun reaching (index target)
-  "Return the users in INDEX of TARGET, a function name, directly or transitively; and true when they are too many to
-follow all."
+  "Return the users in INDEX of TARGET, a function name, direct ones and those that use it through other functions. The
+second value is true when there were too many to follow all."
   (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq)) (pending (list target)) (found '())
         (left *most-reaching*))
     (setf (gethash target seen) t)
@@ -38,14 +38,15 @@ follow all."
             (when (typep name '(or string symbol)) (push (string-downcase (string name)) names))))))))
 
 (defun defined-around-p (system name)
-  "True when the system NAME is defined in the folder of SYSTEM or in an enclosing one."
+  "True when another system, called NAME, is defined in the folder of SYSTEM or in an enclosing folder."
   (flet ((folder (system) (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system))) (and file (pathname-directory file)))))
     (let* ((other (and (typep name '(or string symbol)) (asdf-value "REGISTERED-SYSTEM" (string-downcase (string name)))))
            (inner (folder system)) (outer (and other (folder other))))
       (and inner outer (not (eq other system)) (eql (length outer) (or (mismatch outer inner :test #'equal) (length outer)))))))
 
 (defun performs-test-p (system)
-  "True when SYSTEM has its own TEST-OP method, and depends on a system defined around it: it tests that one."
+  "True when SYSTEM seems to be the tests of another system: it has its own TEST-OP method, and depends on a system that
+is DEFINED-AROUND-P."
   (let ((perform (contrib-function "ASDF" "PERFORM")) (operation (contrib-symbol "ASDF" "TEST-OP")))
     (and perform operation (find-class operation nil)
          (some (lambda (method)
@@ -57,7 +58,7 @@ follow all."
          (some (lambda (name) (defined-around-p system name)) (asdf-value "SYSTEM-DEPENDS-ON" system)))))
 
 (defun test-systems ()
-  "Return the systems of ASDF that are tests of others, as their TEST-OP shows."
+  "Return the systems of ASDF that test others: another system names them for its TEST-OP, or they are PERFORMS-TEST-P."
   (let* ((systems (remove nil (mapcar (lambda (name) (asdf-value "REGISTERED-SYSTEM" name))
                                       (asdf-value "REGISTERED-SYSTEMS"))))
          (named (loop for system in systems
@@ -68,8 +69,8 @@ follow all."
                    systems)))
 
 (defun use-place (user)
-  "Return the place of USER, a list: its file, the number of its top-level form, and the file's date when it was
-compiled. NIL without a file."
+  "Return the place of USER, a list: its file, the number of its top-level form, and the date that the file had when it
+was compiled. Return NIL when USER is of no file."
   (if (top-form-p user)
       (let ((source (top-form-source user)))
         (list (told-file (file-load-name source)) (top-form-number user) (file-load-created source)))
@@ -91,7 +92,8 @@ compiled. NIL without a file."
     (values files (length systems))))
 
 (defun test-data (index target limit)
-  "Return the members of the answer about the tests that reach TARGET, a function name, in INDEX; LIMIT of them."
+  "Return the members of the answer about the tests that reach TARGET, a function name, in INDEX; LIMIT of the tests. A
+test is a top-level form in a file of a system that tests others."
   (multiple-value-bind (files systems) (test-files)
     (multiple-value-bind (users more) (if (plusp systems) (reaching index target) '())
       (let ((tests (sort (remove-duplicates (loop for user in users
@@ -117,8 +119,8 @@ compiled. NIL without a file."
                         "changed" (changed-p file created))))
 
 (defun naming-data (index target limit)
-  "Return LIMIT functions with a name in INDEX whose code calls the function TARGET, as JSON objects with their places.
-Calls within inlined code, which have no cross reference, count too."
+  "Return JSON objects, with names and places, for LIMIT functions in INDEX whose code calls the function TARGET. Calls
+in inlined code, for which there is no cross reference, count too."
   (let ((found '()))
     (map-uses (lambda (user kind)
                 (when (and (member kind '(0 5)) (name-of user) (reached-p user)
@@ -128,8 +130,9 @@ Calls within inlined code, which have no cross reference, count too."
     (users-data found limit)))
 
 (defun functions-finding-names (index packages)
-  "Return the functions in INDEX, with names in PACKAGES (package names), that call INTERN or FIND-SYMBOL: they can call
-what they look up without a cross reference. Leave out macros: code that uses them has the symbols that they make."
+  "Return the functions in INDEX that have names in PACKAGES (package names) and call INTERN or FIND-SYMBOL: they can
+call the functions of symbols that they look up, without a cross reference. Leave out macros: code in which they are
+expanded has the symbols itself."
   (let ((found '()))
     (dolist (finder '(intern find-symbol) found)
       (map-uses (lambda (user kind)
@@ -150,7 +153,8 @@ call the function SYMBOL: the first LIMIT by name, and their number."
           "findingCount" (length users))))
 
 (defun structure-users (index class)
-  "Return the names of the functions in INDEX that call what DEFSTRUCT made for CLASS or a structure that includes it."
+  "Return as text the names of the functions in INDEX that call functions that DEFSTRUCT made for CLASS or a structure
+that includes it."
   (let ((names (mapcan #'structure-function-names (remove-if-not #'structure-description (cons class (classes-below class)))))
         (found '()))
     (dolist (name names)
@@ -169,7 +173,7 @@ call the function SYMBOL: the first LIMIT by name, and their number."
 
 (define-operation "impact" (name package limit redefined superclasses)
   "Return what a change of the function, macro or class NAME of PACKAGE affects besides its callers, LIMIT of each kind.
-With REDEFINED, the class gets a new definition, which names SUPERCLASSES as its direct ones."
+REDEFINED is true when the class gets a new definition. SUPERCLASSES are the names of the direct superclasses in it."
   (multiple-value-bind (target symbol setf in) (named-target name package)
     (let* ((kind (function-kind target))
            (class (and (not setf) (find-class symbol nil)))

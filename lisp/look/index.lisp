@@ -1,11 +1,12 @@
-;;;; Builds the index at the first question, and adds new code and names to it at later ones.
+;;;; Builds the index of who uses what at the first question. Later questions add what was defined since. News are code
+;;;; and names that the hooks in loads.lisp reported, and that the index does not have yet.
 
 (in-package "LIVE-LISP.LOOK")
 
 ;;; The users that INDEX lacks
 
 (defun noted-p (index code)
-  "True when INDEX has what CODE uses."
+  "True when INDEX has what CODE, a code object, uses."
   (let ((serial (code-serial code)) (noted (use-index-noted index)))
     (and serial (< serial (length noted)) (= 1 (bit noted serial)))))
 
@@ -15,7 +16,7 @@
     (not (or (eq own name) (equal name (name-in-root (root-of own)))))))
 
 (defun loose-p (code)
-  "True when CODE is from no file and has a function without a name: perhaps only data refers to it."
+  "True when CODE is from no file and has a function without a name. No name may reach such code, only data."
   (and (plusp (code-functions code))
        (null (code-file code))
        (member :top-level (roots-in code))))
@@ -33,11 +34,11 @@
     users))
 
 (defun loose-users (code)
-  "Return a list of one user without a name, CODE, when data may keep it alive; else NIL."
+  "If CODE is LOOSE-P, return a list of one user for it, of kind :LOOSE. Else return NIL."
   (and (typep code 'code) (loose-p code) (list (make-user nil :loose (sb-ext:make-weak-pointer code)))))
 
 (defun all-users (index)
-  "Return the users of the whole image. INDEX is still empty."
+  "Return all users in the image. INDEX is still empty."
   (let ((users '()))
     (map-global-names (lambda (name) (setf users (nconc (users-by-name index name) users))))
     (map-code (lambda (code) (setf users (nconc (loose-users code) users))))
@@ -48,7 +49,7 @@
   (remove nil (mapcar #'name-in-root (roots-in code))))
 
 (defun users-among (index news)
-  "Return the users that INDEX lacks and that names in NEWS, or of code in NEWS, reach."
+  "Return the users that INDEX lacks for the names in NEWS, and for the names of functions of the code in NEWS."
   (let ((names (make-hash-table :test 'equal)))
     (dolist (each news)
       (dolist (name (if (typep each 'code) (names-in each) (list each))) (setf (gethash name names) t)))
@@ -57,8 +58,8 @@
 ;;; Adding users to the index
 
 (defun note-file (index code)
-  "Record in INDEX the file of CODE, unless it is SBCL's or ours. A file without a FILE-LOAD was loaded before the hooks
-were installed: record its load now."
+  "Record in INDEX the file of CODE, unless it is SBCL's or the agent's. If there is no FILE-LOAD for this file, because
+it was loaded before the hooks were installed, record the load now."
   (let ((file (code-file code)) (files (use-index-files index)))
     (unless (or (not (stringp file))
                 (eql 0 (search "SYS:" file :end2 (min 4 (length file))))
@@ -70,7 +71,7 @@ were installed: record its load now."
         (note-source (information-source (code-information code)))))))
 
 (defun note-known (index user code)
-  "Mark the CODE of USER as known to INDEX."
+  "Record in INDEX that it has the CODE of USER."
   (let ((serial (code-serial code)) (name (user-name user)))
     (when (and name serial)
       (when (>= serial (length (use-index-noted index)))
@@ -81,7 +82,7 @@ were installed: record its load now."
         (setf (gethash name (use-index-others index)) (user-function user))))))
 
 (defun add-users (index users)
-  "Add USERS to INDEX, with what they use."
+  "Add USERS to INDEX, and record what they use."
   (dolist (user users)
     (let ((code (user-code user)))
       (when code
@@ -90,7 +91,8 @@ were installed: record its load now."
         (note-known index user code)))))
 
 (defun note-packages (index)
-  "Record in INDEX the names of its users' packages. The users are in the order of answers, by these names."
+  "Record in INDEX that its users are sorted, and the names that their packages have now. The sorting is by these
+names."
   (let ((known (make-hash-table :test 'eq)))
     (loop for user across (use-index-users index)
           for package = (and (user-name user) (symbol-package (name-symbol (user-name user))))
@@ -100,7 +102,7 @@ were installed: record its load now."
                                            collect (cons package name)))))
 
 (defun trim-uses (index)
-  "Shrink the vectors of uses in INDEX to what they hold."
+  "Shrink the vectors of uses in INDEX: leave no room for more uses."
   (let ((table (use-index-uses index)))
     (loop for name being the hash-keys of table using (hash-value uses)
           when (and (typep uses 'uses) (/= (length uses) (1+ (aref uses 0))))
@@ -131,28 +133,29 @@ or more users were added to INDEX than it was built with."
     index))
 
 (defmacro changing ((index) &body body)
-  "Evaluate BODY, which changes INDEX; interrupts of this thread wait. If BODY fails there is no index, as INDEX could
-lack something: the next question builds it again."
+  "Evaluate BODY, which changes INDEX, without interrupts of this thread. There is no index meanwhile, nor after a
+failure of BODY, when INDEX could lack something: then the next question builds it again."
   `(sb-sys:without-interrupts
      (setf **index** nil)
      ,@body
      (setf **index** ,index)))
 
 (defun taken-news ()
-  "Return **NEWS** and empty it. Return NIL when it is T."
+  "Return the list of **NEWS** and leave **NEWS** empty. When **NEWS** is T, return NIL and leave it."
   (setf **news-count** 0)
   (loop for news = **news**
         when (or (eq t news) (eq news (sb-ext:compare-and-swap (symbol-value '**news**) news '())))
           return (and (consp news) news)))
 
 (defun still-there (news)
-  "Return NEWS with its weak pointers replaced by their code objects, without those that were collected."
+  "Return the list NEWS with code objects in place of weak pointers to them. Leave out code that was collected."
   (loop for each in news
         for there = (if (typep each 'sb-ext:weak-pointer) (sb-ext:weak-pointer-value each) each)
         when there collect there))
 
 (defun add-news (index)
-  "Add to INDEX the users in **NEWS**, and in its UNREACHED code, which a name may reach by now."
+  "Add to INDEX the users in **NEWS**, and those in code that no name reached before (USE-INDEX-UNREACHED), if one does
+by now."
   (let* ((news (still-there (taken-news))) (all (append (still-there (use-index-unreached index)) news)))
     (add-users index (nconc (mapcan #'loose-users news) (users-among index all)))
     (setf (use-index-unreached index)
@@ -161,7 +164,7 @@ lack something: the next question builds it again."
                   collect (sb-ext:make-weak-pointer each)))))
 
 (defun updated-index ()
-  "Return the index, brought up to date. The caller holds the lock."
+  "Return the index, brought up to date. The caller holds **INDEX-LOCK**."
   (let ((index **index**))
     (cond ((stale-p index)
            (setf **index** nil
@@ -172,5 +175,5 @@ lack something: the next question builds it again."
 (declaim (notinline updated-index))
 
 (defun current-index ()
-  "Return UPDATED-INDEX, and scrub the stack: the collector would take words left there for references to code."
+  "Return UPDATED-INDEX, and scrub the stack: the garbage collector would take words left there for references to code."
   (prog1 (updated-index) (scrub-stack)))

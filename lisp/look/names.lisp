@@ -1,11 +1,11 @@
-;;;; Resolves the strings that a model sends to packages and symbols, and classifies what a symbol names. Nothing here
-;;;; interns.
+;;;; Finds the packages and symbols that strings from a model name, and tells what a symbol names. Nothing here interns.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun named-package (name &optional (within (session-package)))
   "Return the package called NAME: tried as typed, then in upper case, then without a leading #: or :. Nicknames count,
-and the package-local nicknames of WITHIN (S0.9). Calls FAIL-LOOKUP when no package matches (S3.4)."
+and the package-local nicknames of the package WITHIN (contract S0.9). Calls FAIL-LOOKUP when no package matches
+(contract S3.4)."
   (let ((*package* within))
     (or (find-package name)
         (find-package (string-upcase name))
@@ -39,8 +39,7 @@ and the package-local nicknames of WITHIN (S0.9). Calls FAIL-LOOKUP when no pack
              (incf i))))
 
 (defun split-prefix (token)
-  "Return the package prefix of TOKEN (NIL without one, \"KEYWORD\" for a lone colon)
-and the rest."
+  "Return two strings: the package prefix of TOKEN (NIL without one, \"KEYWORD\" for a lone colon), and the rest."
   (let ((colon (loop with bar = nil
                      for i from 0 below (length token)
                      do (case (char token i)
@@ -53,7 +52,8 @@ and the rest."
                        (subseq token start)))))))
 
 (defun symbol-read (token package)
-  "Return the symbol that TOKEN names where PACKAGE is the current one, or NIL when there is none."
+  "Return the symbol that the reader would find for TOKEN with PACKAGE as the current package, or NIL when there is
+none."
   (multiple-value-bind (prefix rest) (split-prefix token)
     (let ((home (if prefix (let ((*package* package)) (find-package (token-name prefix))) package)))
       (and home (values (find-symbol (token-name rest) home))))))
@@ -82,9 +82,9 @@ NAME)\", as answers spell a name of the package P, return \"P::NAME\" and true."
     (if (string= name "COMMON-LISP-USER") "CL-USER" name)))
 
 (defun package-for (prefix package-name default)
-  "Return the package in which a symbol is looked up, and its name in answers. PREFIX, from the symbol's text, overrides
-PACKAGE-NAME; that package must still exist, and its local nicknames apply to PREFIX (S3.2, C25). Without both it is
-DEFAULT, or the session's package when DEFAULT is NIL (C26)."
+  "Return the package in which to look up a symbol, and its name in answers. It is the first of these that is given:
+PREFIX, from the text of the symbol; PACKAGE-NAME; DEFAULT; else the session's package. With a PREFIX, the package
+called PACKAGE-NAME must still exist, and its local nicknames apply to PREFIX (contracts S3.2, C25, C26)."
   (let* ((given (and package-name (named-package package-name)))
          (package (cond (prefix (named-package prefix (or given (session-package))))
                         (given)
@@ -93,9 +93,9 @@ DEFAULT, or the session's package when DEFAULT is NIL (C26)."
     (values package (or prefix package-name default (current-package-text)))))
 
 (defun named-symbol (text package-name &optional default)
-  "Return the symbol that TEXT names, its status, whether TEXT was (SETF NAME), and the package searched, which
-PACKAGE-FOR chooses from PACKAGE-NAME and DEFAULT. Calls FAIL-LOOKUP when the package or symbol does not exist (S3.4,
-S3.5). When no package was named, that answer says if the session's package has the symbol (C26)."
+  "Return four values: the symbol that TEXT names, its status as from FIND-SYMBOL, whether TEXT was (SETF NAME), and the
+package searched, from PACKAGE-FOR. Calls FAIL-LOOKUP when the package or the symbol does not exist (contracts S3.4,
+S3.5). When no package was given, that answer says if the session's package has the symbol (contract C26)."
   (multiple-value-bind (token setf) (strip-wrapping text)
     (multiple-value-bind (prefix rest) (split-prefix token)
       (multiple-value-bind (package called) (package-for prefix package-name default)
@@ -113,8 +113,8 @@ S3.5). When no package was named, that answer says if the session's package has 
             (values symbol status setf package)))))))
 
 (defun named-target (text package-name &optional default)
-  "Return the function name that TEXT names, a symbol or (SETF symbol), its symbol, whether TEXT was (SETF NAME), and the
-package searched. The arguments and failures are those of NAMED-SYMBOL."
+  "Return four values: the function name that TEXT names, a symbol or (SETF symbol); its symbol; whether TEXT was (SETF
+NAME); and the package searched. The arguments and failures are those of NAMED-SYMBOL."
   (multiple-value-bind (symbol status setf in) (named-symbol text package-name default)
     (declare (ignore status))
     (values (if setf (list 'setf symbol) symbol) symbol setf in)))
@@ -122,7 +122,8 @@ package searched. The arguments and failures are those of NAMED-SYMBOL."
 ;;; What a symbol names
 
 (defun callable-nature (symbol)
-  "Return \"MACRO\", \"GENERIC-FUNCTION\", \"FUNCTION\" (also for a special operator) or NIL (C15)."
+  "Return \"MACRO\", \"GENERIC-FUNCTION\", \"FUNCTION\" (also for a special operator), or NIL when SYMBOL names none of
+these (contract C15)."
   (cond ((not (fboundp symbol)) nil)
         ((special-operator-p symbol) "FUNCTION")
         ((macro-function symbol) "MACRO")
@@ -152,7 +153,8 @@ package searched. The arguments and failures are those of NAMED-SYMBOL."
           (and (variable-kind symbol) '("VARIABLE"))))
 
 (defun natures (symbol)
-  "Return the labels of all that SYMBOL names; the first is its label in S0 (C15)."
+  "Return the labels of all that SYMBOL names, such as \"FUNCTION\" and \"CLASS\". The first is the one that
+apropos_search shows (contract C15)."
   (let ((callable (callable-nature symbol)) (others (other-natures symbol)))
     (if callable (cons callable others) others)))
 
@@ -163,5 +165,5 @@ package searched. The arguments and failures are those of NAMED-SYMBOL."
        (or (natures symbol) (type-name-p symbol) (fboundp (list 'setf symbol)) (known :setf :expander symbol)) t))
 
 (defun label (symbol)
-  "Return the one label of SYMBOL that lists show (C15)."
+  "Return the one label of SYMBOL that lists show: \"SYMBOL\" when it names nothing (contract C15)."
   (or (callable-nature symbol) (first (other-natures symbol)) "SYMBOL"))

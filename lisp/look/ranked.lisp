@@ -1,5 +1,6 @@
-;;;; The operation ranked-apropos: symbol search for a caller who does not know the exact name, ranked by how well the
-;;;; pattern fits, and by the package: the user's first. One pass over the symbols, with bounded work for each.
+;;;; The operation ranked-apropos: symbol search for a caller who does not know the exact name. The result is ranked by
+;;;; how well the pattern fits, and then by package, the user's first. One pass over the symbols, with bounded work for
+;;;; each.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -12,7 +13,7 @@
        (or (zerop i) (not (alphanumericp (schar name (1- i)))))))
 
 (defun whole-word-p (name start end)
-  "True when NAME, from START to END, is not next to a letter or digit."
+  "True when no letter or digit stands directly before START or at END in NAME."
   (declare (type (simple-array character (*)) name) (type fixnum start end))
   (flet ((part-p (i) (and (< -1 i (length name)) (alphanumericp (schar name i)))))
     (not (or (part-p (1- start)) (part-p end)))))
@@ -44,9 +45,9 @@ in order. Else return NIL. Only 60 characters of NAME count."
           finally (return (and (plusp (length pattern)) (logcount starts))))))
 
 (defun fit-of (pattern bare name length)
-  "Return how PATTERN fits the first LENGTH characters of NAME: 0 exactly, 1 at the beginning, 2 as words, 3 anywhere, 4
-when BARE, the letters and digits of PATTERN, is made of beginnings of words; else NIL. For 4, also return the number of
-words in NAME; fewer are better."
+  "Return how PATTERN fits the first LENGTH characters of NAME: 0 exactly, 1 at the beginning, 2 as whole words, 3
+anywhere else, 4 when FUZZY-WORDS fits BARE, the letters and digits of PATTERN. Return NIL when it does not fit. For 4,
+also return the number of words in NAME; fewer are better."
   (declare (type (simple-array character (*)) pattern bare name) (type fixnum length))
   (let ((found (search pattern name :end2 length)))
     (cond ((null found)
@@ -60,8 +61,8 @@ words in NAME; fewer are better."
           (t 3))))
 
 (defun fit-function (pattern)
-  "Return a function that returns how well PATTERN fits the name of a symbol, whatever the case, or NIL; and a number
-that ranks equal fits, lower is better. Names that differ from PATTERN by typos come last (5)."
+  "Return a function of a symbol. It returns how well PATTERN fits the symbol's name, whatever the case: a number from
+FIT-OF, 5 when the name differs from PATTERN by typos, or NIL. A second number ranks equal fits, lower is better."
   (let* ((pattern (map '(simple-array character (*)) #'char-upcase pattern))
          (bare (remove-if-not #'alphanumericp pattern))
          (most (nearness pattern))
@@ -86,8 +87,8 @@ that ranks equal fits, lower is better. Names that differ from PATTERN by typos 
         roots))
 
 (defun functions-file (package)
-  "Return the source file of one of the first hundred functions whose home is PACKAGE. Return :TYPED when none of these
-is from a file, NIL when PACKAGE has no functions."
+  "Return the source file of one of the first hundred functions whose home is PACKAGE. Return :TYPED when PACKAGE has
+functions, but none of these is from a file. Return NIL when it has none."
   (let ((seen 0) (typed nil))
     (do-symbols (symbol package typed)
       (when (and (eq (symbol-package symbol) package) (fboundp symbol))
@@ -99,15 +100,16 @@ is from a file, NIL when PACKAGE has no functions."
           (when (>= (incf seen) 100) (return typed)))))))
 
 (defun package-file (package)
-  "Return the file in which PACKAGE, or else one of its functions, is defined. Return :TYPED when PACKAGE was made
-without a file, NIL when that is unknown."
+  "Return the file in which PACKAGE, or else one of its functions, is defined. Return :TYPED when PACKAGE was made by an
+evaluated form, NIL when its origin is unknown."
   (let* ((location (package-location package)) (name (and location (location-name location))))
     (cond (name (translated name))
           ((functions-file package))
           (location :typed))))
 
 (defun users-package-p (package roots)
-  "True when PACKAGE is the user's: defined in a file below the directories ROOTS or in none, and not SBCL's or ours."
+  "True when PACKAGE is the user's: defined in a file below the directories ROOTS or by an evaluated form, and not
+SBCL's or the agent's."
   (let ((file (and (not (own-package-p package)) (package-file package))))
     (or (eq file :typed) (and (stringp file) (within-p file roots)))))
 
@@ -120,8 +122,9 @@ without a file, NIL when that is unknown."
 ;;; The search
 
 (defun map-candidates (visit package inherited users)
-  "Call VISIT with the symbols to search: those of PACKAGE, with its inherited ones when INHERITED is true. Without
-PACKAGE: the external symbols of all packages but KEYWORD, and internal ones of USERS' packages that name something."
+  "Call VISIT with the symbols to search. With PACKAGE: its present symbols, and with INHERITED its inherited ones.
+Without PACKAGE: the external symbols of all packages but KEYWORD, and the internal symbols that name something of the
+packages in the table USERS. A symbol can come several times."
   (if package
       (multiple-value-bind (present inheritable) (matching-symbols "" package)
         (mapc visit present)
@@ -136,7 +139,8 @@ PACKAGE: the external symbols of all packages but KEYWORD, and internal ones of 
                            (when (names-something-p symbol) (funcall visit symbol)))))))))
 
 (defun found-before-p (one other)
-  "True when ONE ranks before OTHER. Both are lists: the fit, the package's rank, two numbers for the name, the symbol."
+  "True when ONE ranks before OTHER. Both are lists of four numbers and a symbol: the fit, the rank of the package, the
+rank within the fit, the length of the name, and the symbol. Lower numbers rank before higher ones."
   (loop for a in one for b in other
         do (cond ((not (integerp a)) (return (symbol-before-p a b)))
                  ((/= a b) (return (< a b))))))
@@ -181,7 +185,8 @@ table of the user's packages."
                     (or (doc-text symbol 'type) (doc-text (list 'setf symbol) 'function))))))
 
 (defun prefixed (pattern)
-  "Return the package that PATTERN names before a colon and the rest of PATTERN, or NIL and PATTERN."
+  "If PATTERN begins with the name of a package and a colon, return the package and the rest of PATTERN. Else return NIL
+and PATTERN."
   (multiple-value-bind (prefix rest) (split-prefix pattern)
     (let ((package (and prefix (let ((*package* (session-package))) (find-package (string-upcase prefix))))))
       (if package (values package rest) (values nil pattern)))))

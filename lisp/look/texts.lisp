@@ -1,15 +1,17 @@
-;;;; Reads loaded files again, at the next question, to find what their top-level forms use: such forms leave no code.
+;;;; Finds what the top-level forms of loaded files use. The code of such forms is gone when they have run, so the files
+;;;; are read again, at the first question after they were loaded.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun read-unknown (stream character number)
-  "Read the object after # and CHARACTER, unknown in this image: compiling the file may have defined this syntax."
+  "A dispatch macro function, for # and a CHARACTER that means nothing in this image: read the object after it. The file
+may have defined this syntax while it was compiled."
   (declare (ignore character number))
   (doubtful (list 'progn (read stream t nil t))))
 
 (defun without-effect-p (form)
-  "True when FORM can be evaluated again: it calls only functions of the language that have no side effect, and passes
-them no function that they could call."
+  "True when FORM can be evaluated a second time: it only calls functions of the language that have no side effect, and
+does not pass them functions that they could call."
   (cond ((symbolp form) (boundp form))
         ((atom form) t)
         ((eq (first form) 'quote) (consp (second form)))
@@ -21,8 +23,8 @@ them no function that they could call."
                   (every #'without-effect-p (rest form)))))))
 
 (defun readtable-without-evaluation (readtable)
-  "Return a copy of READTABLE whose #. evaluates only a form without side effects, and returns any other form as data.
-After #+ and #-, which read in KEYWORD, it evaluates any form: what is skipped depends on the value."
+  "Return a copy of READTABLE whose #. evaluates a form only if it has no side effects, and returns any other form as
+data. But after #+ and #-, where *PACKAGE* is KEYWORD, it evaluates any form: the value decides what is skipped."
   (let ((copy (copy-readtable readtable)))
     (ignore-errors
      (set-dispatch-macro-character #\# #\. (lambda (stream character number)
@@ -39,7 +41,7 @@ After #+ and #-, which read in KEYWORD, it evaluates any form: what is skipped d
     copy))
 
 (defun scratch-package (package)
-  "Return a new package with all symbols of PACKAGE. Other symbols that are read are interned there, not in PACKAGE,
+  "Return a new package with all symbols of PACKAGE. New symbols that are read are interned there, and not in PACKAGE,
 where another thread could find and keep them."
   (let ((scratch (make-package (format nil "LIVE-LISP TEXT ~36R" (random (expt 36 8))) :use '())))
     (do-symbols (symbol package) (import (list symbol) scratch))
@@ -48,14 +50,15 @@ where another thread could find and keep them."
     scratch))
 
 (defun enter (package)
-  "Make a new scratch package of PACKAGE current, and delete the last one."
+  "Make a new scratch package for PACKAGE current, and delete the previous scratch package."
   (let ((old *scratch*))
     (setf *scratch* (scratch-package package)
           *package* *scratch*)
     (when old (delete-package old))))
 
 (defun take-settings (parts)
-  "Set *PACKAGE* and *READTABLE* for the next forms as PARTS, of the form that was just read, do."
+  "PARTS are those of the form that was just read, from PARTS-OF-FORM. If some of them set *PACKAGE* or *READTABLE*, set
+these for the forms after it."
   (loop for part in parts
         do (when (typep part '(cons (eql setq) (cons symbol (cons t null))))
              (destructuring-bind (variable form) (rest part)
@@ -105,7 +108,8 @@ text that says why reading ended early. VERSION is as for CALL-READING-AGAIN."
                         (without-traces (apply #'read-forms (constantly nil) file version))))
 
 (defun note-load (name mark created)
-  "Return the FILE-LOAD of the file NAME dated CREATED: the last one if it has MARK, unique to a load, else a new one."
+  "Record a load of the file NAME, which has the date CREATED, and return its FILE-LOAD. MARK is an object unique to the
+load: if the FILE-LOAD recorded last has the same MARK, return that one."
   (let ((known (gethash name **sources**)))
     (if (and known (eq mark (file-load-mark known)))
         known
@@ -118,7 +122,8 @@ text that says why reading ended early. VERSION is as for CALL-READING-AGAIN."
       (note-load name source (source-date source)))))
 
 (defun read-again (load)
-  "Read the file of LOAD again, and record what its forms use. A reading that ends early is not tried again."
+  "Read the file of LOAD, a FILE-LOAD, again, and record what its forms use. If the reading ends early, record why; it
+is not tried again."
   (setf (file-load-state load) "it was interrupted")
   (let ((file (translated (file-load-name load))) (places '()))
     (without-traces
@@ -142,7 +147,7 @@ text that says why reading ended early. VERSION is as for CALL-READING-AGAIN."
     (nreverse unread)))
 
 (defun read-new-texts ()
-  "Find out what the forms use that were loaded or evaluated since the last question."
+  "Find out what the top-level forms use that were evaluated or loaded since the last question."
   (dolist (place (unread-definers)) (read-definer place))
   (mapc #'read-again (unread-loads)))
 
