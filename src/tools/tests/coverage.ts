@@ -1,4 +1,4 @@
-// Renders coverage: definitions that never ran, and the lines never run in the others.
+// Renders the coverage of a test run: the definitions that never ran, and the lines of the others that never ran.
 
 import type { CoverageData, MeasuredDefinition } from '../../image/wire/testing.ts';
 import { fewOf, fittingRows } from '../../kernel/reply.ts';
@@ -8,7 +8,7 @@ import { commonPrefix } from '../../source/qualified.ts';
 import type { Forms, Places } from '../places.ts';
 import type { Recorded } from './reached.ts';
 
-/** A measured definition, its place, and its lines that never ran. */
+/** A measured definition. AT is its place as text; NEVER are its lines that never ran, as `linesOf` returns them. */
 export interface Covered {
   name: string;
   at: string;
@@ -22,13 +22,14 @@ export interface Coverage {
   missed: number;
 }
 
-/** Returns the coverage of all ROUNDS of a run together. */
+/** Returns the coverage of all ROUNDS of a run together: what ran in any of them counts as run. */
 export function mergedCoverage(rounds: readonly CoverageData[]): CoverageData {
   const merged = new Map<string, MeasuredDefinition>();
   for (const { definitions = [] } of rounds) {
     const counts = new Map<string, number>();
     for (const definition of definitions) {
       const { name, file, form } = definition;
+      // One form can have several definitions of the same name: they are told apart by their order.
       const place = `${file} ${form} ${name}`;
       const count = (counts.get(place) ?? 0) + 1;
       counts.set(place, count);
@@ -50,7 +51,7 @@ function together(one: MeasuredDefinition, other: MeasuredDefinition): MeasuredD
   return { ...one, never: one.never?.filter((path) => never.has(path.join())) ?? [] };
 }
 
-/** Returns DATA with places and lines as text. */
+/** Returns DATA with the places of definitions and the lines that never ran as text. */
 export function coverageOf({ definitions = [], missed = 0 }: CoverageData, places: Places): Coverage {
   const measured = definitions.map(({ name, file, form, part = [], reached = false, never = [] }) => {
     const forms = places.forms(file);
@@ -68,7 +69,7 @@ export function coverageOf({ definitions = [], missed = 0 }: CoverageData, place
   return { measured, missed };
 }
 
-/** Returns the definitions of DATA with the present texts of their forms. */
+/** Returns the definitions in DATA, each with the text that its top-level form has at present. */
 export function recordedOf({ definitions = [] }: CoverageData, places: Places): Recorded[] {
   return definitions.map(({ name, file, form }) => {
     const { list = [], text = '' } = places.forms(file) ?? {};
@@ -77,11 +78,11 @@ export function recordedOf({ definitions = [] }: CoverageData, places: Places): 
   });
 }
 
-/** At most this many characters are shown of a part that shares its line with others. */
+/** At most this many characters are shown of a part that does not begin its line. */
 const PART = 40;
 
-/** Returns the lines of SPANS in FORMS, each once. A part that does not begin its line is shown by its first
- *  characters. */
+/** Returns the lines of SPANS, which are in the text of the Forms given, as `3` or `5-7`; each line once. A span that
+ *  does not begin its line is shown with its first characters, as `9 (print x)`. */
 function linesOf({ text, position }: Forms, spans: readonly Span[]): string[] {
   const lines: string[] = [];
   let open: { first: number; last: number } | undefined;
@@ -139,12 +140,12 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
   ].join('\n');
 }
 
-/** Returns the line on TESTS whose coverage was lost with the image; '' when there are none. */
+/** Returns the line on TESTS, whose coverage was lost with the image; '' when there are none. */
 export function lostLine(tests: readonly string[]): string {
   return tests.length === 0
     ? ''
     : `What these ran was lost with the image, and is not in it: ${fewOf(tests, LINES)}.`;
 }
 
-/** At most this many unreached parts of a definition are shown. */
+/** At most this many lines of a definition, or names of tests, are shown. */
 const LINES = 12;

@@ -1,4 +1,4 @@
-// Renders tests that did not pass, one failure per line, without what the lines above show already.
+// Renders the tests that did not pass, one failure per line. Leaves out of a line what the lines above it show.
 
 import { basename } from 'node:path';
 import type { Place } from '../../image/wire/data.ts';
@@ -8,7 +8,7 @@ import type { Places } from '../places.ts';
 import { isBad } from './memory.ts';
 import type { Outcome } from './results.ts';
 
-/** Options: at most LIMIT failures, whose places PLACES renders. */
+/** Show at most LIMIT failures; PLACES renders their places. */
 export interface Shown {
   limit: number;
   places: Places;
@@ -53,13 +53,14 @@ export function failureLines(
   return shown.join('\n');
 }
 
-/** A line on one failure, or on UNTOLD failures that are only counted. */
+/** A line about one failure; or, with UNTOLD, about so many failures that are only counted. */
 interface FailureLine {
   text: string;
   untold?: number;
 }
 
-/** Returns TESTS with those of one name merged: a check can be a test of its own and run in a loop. */
+/** Returns TESTS with all runs of one test merged: in some frameworks a single check is a test, which a loop can
+ *  repeat. */
 function together(tests: readonly Outcome[]): Outcome[] {
   const named = new Map<string, Outcome>();
   for (const test of tests) {
@@ -80,11 +81,12 @@ function together(tests: readonly Outcome[]): Outcome[] {
 /** At most this many failures of one check are shown. */
 const OF_ONE_CHECK = 3;
 
-/** Returns the lines on the failures of TEST. WHERE renders a place. */
+/** Returns the lines about the failures of TEST. WHERE renders a place. */
 function testLines(test: Outcome, where: (place: Place | undefined) => string): FailureLine[] {
   const told = test.failures ?? [];
   const checks = new Map<string, TestFailure[]>();
-  for (const failure of told) checks.set(said(failure), [...(checks.get(said(failure)) ?? []), failure]);
+  for (const failure of told)
+    checks.set(checkKey(failure), [...(checks.get(checkKey(failure)) ?? []), failure]);
   let more = (test.failed ?? 0) + (test.errors ?? 0) - told.length;
   const lines: FailureLine[] = [...checks.values()].flatMap((failures) => {
     const shown = distinct(failures).slice(0, OF_ONE_CHECK);
@@ -115,8 +117,8 @@ function wholeText(failure: TestFailure, where: (place: Place | undefined) => st
   return [failureText(failure), where(failure.place)].filter(Boolean).join(', ');
 }
 
-/** Returns the short text of FAILURE after BEFORE, a failure of the same check, as in a loop. Returns undefined when
- *  there is no failure before, or no value to show. */
+/** Returns only the values of FAILURE, for a line below that of BEFORE, an earlier failure of the same check, as in a
+ *  loop. Returns undefined when there is no such failure, or no value to show. */
 function againText(failure: TestFailure, before: TestFailure | undefined): string | undefined {
   if (before === undefined || failure.got === undefined) return undefined;
   const { expected } = failure;
@@ -124,18 +126,19 @@ function againText(failure: TestFailure, before: TestFailure | undefined): strin
   return `${failure.check === undefined ? '=' : 'got'} ${failure.got}${wanted}`;
 }
 
-/** Returns a key for the check of FAILURE: everything but the values. */
-function said({ got: _, expected: __, ...rest }: TestFailure): string {
+/** Returns a key that failures of the same check share: all of FAILURE but the values. */
+function checkKey({ got: _, expected: __, ...rest }: TestFailure): string {
   return JSON.stringify(rest);
 }
 
-/** A line of a file; FILE is relative to the workspace. */
+/** A line of a file. FILE is as the answer shows it, relative to the workspace. */
 interface Line {
   file: string;
   line: string | undefined;
 }
 
-/** Shortens file names: after its first mention in an answer, a file is shown by its base name. */
+/** Shortens file names: the first mention of a file shows its path, later ones only its base name. A file with the same
+ *  base name as an earlier one is always shown with its path. */
 class ToldFiles {
   readonly #names = new Map<string, string>();
 
@@ -148,12 +151,12 @@ class ToldFiles {
   }
 }
 
-/** True when PLACE is in the form at DEFINITION, as it was loaded. */
+/** True when PLACE is in the same top-level form as DEFINITION. */
 function isWithin(place: Place | undefined, definition: Place | undefined): boolean {
   return place?.form !== undefined && place.file === definition?.file && place.form === definition?.form;
 }
 
-/** Returns the place AT of a failure, without the part that it shares with HEAD, the place of its test. */
+/** Returns the text for AT, the place of a failure, without what HEAD, the place of its test, already shows. */
 function placeText(at: Line | undefined, head: Line | undefined, files: ToldFiles): string {
   if (at === undefined || (at.file === head?.file && at.line === head.line)) return '';
   return at.line !== undefined && at.file === head?.file ? `line ${at.line}` : `at ${files.at(at)}`;

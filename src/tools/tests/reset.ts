@@ -13,11 +13,11 @@ import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { NamedText, Places } from '../places.ts';
 import type { Grounds } from './grounds.ts';
 
-/** Operators, without packages, that define a variable with the value after the name. */
+/** Bare names of operators that define a variable, whose value follows the name. */
 const DEFINERS: readonly string[] = ['DEFVAR', 'DEFPARAMETER', 'DEFGLOBAL'];
 
-/** Standard operators that define no such variable. Any other that begins with DEF may be a macro that makes a
- *  DEFVAR. */
+/** Matches the standard operators that define something else. Any other operator that begins with DEF may be a macro
+ *  that expands into a DEFVAR. */
 const OTHERS =
   /^DEF(?:UN|MACRO|GENERIC|METHOD|CLASS|STRUCT|TYPE|SETF|PACKAGE|CONSTANT|INE-(?:COMPILER-MACRO|CONDITION|METHOD-COMBINATION|MODIFY-MACRO|SETF-EXPANDER|SYMBOL-MACRO))$/;
 
@@ -27,7 +27,7 @@ const SIMILAR = 500;
 /** The last sentence of errors about variables that cannot be set. */
 const NOTHING_DONE = 'No variable was set, and no tests ran.';
 
-/** A variable, and the form that sets it, to be read in the package HOME. */
+/** A variable NAME, and the FORM that sets it, which must be read in the package HOME. */
 interface Setting {
   name: string;
   home: string;
@@ -120,8 +120,9 @@ interface Variable {
   files: string[];
 }
 
-/** Returns the variable that ASKED names: without a package, that of the current package, else of any package, those in
- *  files below ROOT first. Throws a CallError when there is none, or several. */
+/** Returns the variable that ASKED names. Without a package prefix this is the variable of the current package, or else
+ *  the only variable of that name in any package. Throws a CallError when there is none, or there are several. ROOT is
+ *  the folder of the workspace. */
 async function variableNamed(
   image: Image,
   root: string,
@@ -153,7 +154,8 @@ async function variableAt(image: Image, name: string, context: CallContext): Pro
   return variable && { symbol, files: [...new Set(sources.flatMap(({ file }) => file ?? []))] };
 }
 
-/** Returns the variables NAME (without package) of all packages, those in files below ROOT first. */
+/** Returns the qualified names of the variables NAME (without package) of all packages, those defined in files below
+ *  ROOT first. */
 async function variablesElsewhere(
   image: Image,
   root: string,

@@ -1,4 +1,4 @@
-// The tool run_tests, which runs tests and shows what failed and what changed since the last run.
+// The tool run_tests, which runs tests and shows which failed, and which ended differently than in their last run.
 
 import { CallError, messageOf } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -88,7 +88,8 @@ const RUN_TESTS = {
 type Arguments = ArgumentsFor<typeof RUN_TESTS>;
 type Chosen = Pick<Asked, 'name' | 'again' | 'package' | 'touching'>;
 
-/** Returns the tool that runs tests in IMAGE. EDITING and EVALUATING are the tools for `edits` and `then`. */
+/** Returns the tool run_tests for IMAGE. EDITING makes the edits in `edits`, EVALUATING evaluates the forms in
+ *  `then`. */
 export function runTests(
   image: Image,
   {
@@ -127,7 +128,7 @@ export function runTests(
       const chosen = await chosenTests(grounds, args);
       const edited = args.edits && toResult(await editing.handler({ edits: args.edits }, context));
       const ran = await perform(grounds, evaluating, args, chosen, context).catch((error: unknown) => {
-        // The answer must have the edits in any case, and the forms must be evaluated.
+        // The edits were made, so the answer must report them; and the forms in `then` are evaluated in any case.
         if (edited === undefined && args.then === undefined) throw error;
         return { data: {}, text: messageOf(error), failed: true };
       });
@@ -139,8 +140,8 @@ export function runTests(
   });
 }
 
-/** Returns the preview for EDITS, the test run with its other arguments HOW, and the forms THEN that are evaluated
- *  afterwards. */
+/** Returns what the user is shown before a call with EDITS: these, the test run with its other arguments HOW, and the
+ *  forms THEN that are evaluated afterwards. */
 async function previewOf(
   editing: Tool,
   { edits, then = [], ...how }: Arguments & { edits: readonly unknown[] },
@@ -179,6 +180,7 @@ function together(ran: Result, edited: Result | undefined, evaluated: Result | u
   };
 }
 
+/** Loads what changed, resets the variables asked for, and runs the CHOSEN tests, or those of whole systems. */
 async function perform(
   grounds: Grounds,
   evaluating: Tool,
@@ -186,7 +188,7 @@ async function perform(
   chosen: Chosen | undefined,
   context: CallContext,
 ): Promise<Result> {
-  // An existing test does not need systems that are not loaded; the run loads them when the test is missing.
+  // To run a test that exists, no more systems need to be loaded. Run loads the others when it does not find the test.
   const known = chosen !== undefined && args.edits === undefined && args.reset === undefined;
   const { system, restarts } = args;
   const prepared = await prepare(
@@ -208,7 +210,8 @@ async function perform(
   return new Run(grounds, how, asked, joinSections([said, reset.said])).perform(context);
 }
 
-/** Returns the tests that ARGS choose; undefined for whole systems. Throws a CallError for contradicting arguments. */
+/** Returns the tests that ARGS choose; undefined when they choose whole systems. Throws a CallError for arguments that
+ *  exclude each other, and when there are no such tests. */
 async function chosenTests(grounds: Grounds, args: Arguments): Promise<Chosen | undefined> {
   const { system, test, package: home, failed, touching } = args;
   const given = [

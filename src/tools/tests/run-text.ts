@@ -1,4 +1,4 @@
-// Renders a run of tests: totals, a line for each failure, and changes since the last run.
+// Renders a run of tests as text: totals, a line for each failure, and changes since the last run.
 
 import type { UnsetVariable } from '../../image/wire/agreement.ts';
 import type { Ending } from '../../image/wire/endings.ts';
@@ -41,7 +41,7 @@ export function countsOf(tests: readonly Outcome[]): Counts {
   };
 }
 
-/** Returns the names of tests that passed without checking anything. */
+/** Returns the names of the tests that passed without a single check. */
 export function uncheckedOf(tests: readonly Outcome[]): string[] {
   const isEmpty = (test: Outcome) =>
     !isBad(test) && [test.checks, test.skipped, test.expected].every((count = 0) => count === 0);
@@ -49,7 +49,8 @@ export function uncheckedOf(tests: readonly Outcome[]): string[] {
   return [...new Set(tests.map(({ test }) => test))].filter((test) => !others.has(test));
 }
 
-/** Returns the first line. Variables with old values are counted: results that use them do not reflect the files. */
+/** Returns the first line of the text. It counts the variables with old values: results that depend on these do not
+ *  show how the program in the files behaves. */
 function headline({ what, unsetTotal, milliseconds }: Told, counts: Counts): string {
   const { tests, checks, skipped, expected, failedTests } = counts;
   const besides = [
@@ -69,7 +70,8 @@ function headline({ what, unsetTotal, milliseconds }: Told, counts: Counts): str
 /** At most this many names are shown per kind of change. */
 const NAMES = 10;
 
-/** Returns the lines on changes since the last run; FAILED is the number of failed tests, SHORT shortens names. */
+/** Returns the lines on changes since the last run. FAILED is the number of failed tests, SHORT shortens their
+ *  names. */
 function differenceLines(
   { broken, fixed, fresh, missing }: Difference,
   failed: number,
@@ -87,28 +89,34 @@ function differenceLines(
     .join('\n');
 }
 
-/** Returns LABEL with NAMES, shortened by SHORT; '' without any. */
+/** Returns LABEL with the first of NAMES, shortened by SHORT; '' when there are no NAMES. */
 function namesLine(label: string, names: readonly string[], short: (name: string) => string): string {
   if (names.length === 0) return '';
   return `${label}: ${fewOf(names.map(short), NAMES)}`;
 }
 
-/** A run and its results. SAID is the text of the loads before it. */
+/** A run and its results, as `runText` renders them. */
 export interface Told {
+  /** What was tested, the subject of the first line. */
   what: string;
   tests: readonly Outcome[];
   difference: Difference;
+  /** Tests to run again that no framework has any more. */
   gone: readonly string[];
+  /** Tested systems in which no test of a known framework was seen. */
   unseen: readonly string[];
+  /** Files that have changed since the image loaded them. */
   stale: readonly string[];
-  /** Variables that loads did not set again, and how many there are. */
+  /** Variables that loads did not set again, and how many there are: UNSET may have only some. */
   unset: readonly UnsetVariable[];
   unsetTotal: number;
   ending: Ending;
   milliseconds: number;
+  /** What the answer says of the loads before the run. */
   said: string;
-  /** Tests that ran because code that they reach has changed, and tests without recorded coverage. */
+  /** Tests that ran because code that they reached has changed. */
   changed: readonly string[];
+  /** Tests that did not run and have no recorded coverage. */
   unrecorded: readonly string[];
   /** Sentences on images that were lost between tests. */
   losses: readonly string[];
@@ -116,7 +124,7 @@ export interface Told {
   behind: string;
 }
 
-/** Renders a run. */
+/** Returns the text of a run. */
 export function runText(told: Told, shown: Shown): string {
   const { tests, difference, gone, unseen, stale, ending, said, changed, unrecorded } = told;
   const counts = countsOf(tests);
@@ -155,19 +163,20 @@ export function unrecordedLine(names: readonly string[]): string {
   return namesLine(`${have} not run with coverage`, names, shortNames(names));
 }
 
-/** Returns the line on SYSTEMS of which no test was seen; '' without any. */
+/** Returns the line on SYSTEMS, in which no test of a known framework was seen; '' without any. */
 function unseenLine(systems: readonly string[]): string {
   const line = namesLine('No test was seen of', systems, (name) => name);
   return line && `${line}. run_tests with that system shows what it wrote.`;
 }
 
-/** Returns the line on FILES of which the image has an older version; '' without any. */
+/** Returns the line on FILES, which have changed since the image loaded them; '' without any. */
 function staleLine(files: readonly string[]): string {
   const line = namesLine('Changed, but of no system that was tested, so not loaded', files, (name) => name);
   return line && `${line}. load_file loads it.`;
 }
 
-/** Returns the lines on UNSET variables, TOTAL in all, and the call that sets those whose value is known. */
+/** Returns the lines on the UNSET variables, of which there are TOTAL, with the call that sets those whose definition
+ *  says a value. */
 export function unsetText(unset: readonly UnsetVariable[], total?: number): string[] {
   const known = unset.filter(({ says }) => says !== undefined);
   const names = known.slice(0, NAMES).map(({ name }) => JSON.stringify(codeName(name)));
@@ -176,7 +185,7 @@ export function unsetText(unset: readonly UnsetVariable[], total?: number): stri
   return [...unsetLines(unset, total), ...(known.length > 0 ? [remedy] : [])];
 }
 
-/** Returns the sentence on how a run of TESTS ended, or BEHIND when one of TESTS did not finish. */
+/** Returns BEHIND when one of TESTS did not finish, else how the run ended; '' when it ended normally. */
 function behindText(tests: readonly Outcome[], ending: Ending, behind: string): string {
   if (tests.some(({ left }) => left)) return behind;
   if (ending.kind === 'done') return '';

@@ -17,18 +17,20 @@ import { type Outcome, outcomesOf } from './results.ts';
 import { countsOf, runText, type Told, uncheckedOf, unsetText } from './run-text.ts';
 import { nameResult, needsText, noTestsResult, nothingReached } from './without-results.ts';
 
-/** What to run: whole systems, or tests. */
+/** What to run: the tests of whole SYSTEMS, the test or suite NAME, the tests AGAIN, or the tests of PACKAGE. SEED
+ *  makes random numbers repeat. */
 export interface Asked {
   systems?: string[];
   name?: string;
   again?: string[];
-  /** The tests in AGAIN reached the definition NAME, except CHANGED, which reached other code that has changed. */
+  /** Set when AGAIN are the tests that reached the definition NAME. CHANGED are those among them that did not, but that
+   *  reached other code that has changed since. */
   touching?: { name: string; changed: string[] };
   package?: string;
   seed?: number;
 }
 
-/** How to run the tests. */
+/** How to run the tests: arguments of run_tests. */
 interface How {
   readonly system?: string;
   readonly isolate?: boolean;
@@ -38,16 +40,17 @@ interface How {
   readonly on_error?: 'end' | 'hold';
 }
 
+/** One call of run_tests. */
 export class Run {
   readonly #grounds: Grounds;
   readonly #how: How;
   readonly #asked: Asked;
-  /** The text of the loads before the run. */
+  /** What the answer says of the loads before the run. */
   readonly #said: string;
   /** Results of the earlier rounds. */
   readonly #outcomes: Outcome[] = [];
   readonly #coverage: CoverageData[] = [];
-  /** Sentences on images lost between tests, with the number of tests run before. */
+  /** For each image lost between two tests: a sentence, and the number of outcomes known by then. */
   readonly #losses: { text: string; ran: number }[] = [];
   /** Tests whose coverage was lost with their image. */
   readonly #unmeasured: string[] = [];
@@ -61,9 +64,9 @@ export class Run {
     this.#said = said;
   }
 
-  /** Runs the tests in rounds and returns the result. A round is repeated once after loading all systems, when it did
-   *  not find the name asked for and no system was given. With `isolate`, another round follows when a test was cut off
-   *  or the image was lost; SKIP are the tests that have an outcome from an earlier round. */
+  /** Runs the tests in rounds and returns the result. When a round does not find the name asked for, and no system was
+   *  given, it is repeated once after all systems were loaded. With `isolate`, another round follows when a test did
+   *  not end or the image was lost. It skips the tests that already have an outcome. */
   async perform(context: CallContext): Promise<Result> {
     const { holds, places } = this.#grounds;
     for (;;) {
@@ -111,6 +114,8 @@ export class Run {
     return reply;
   }
 
+  /** Records the coverage of a round, and which definitions its tests reached. Without coverage in DATA, notes that
+   *  these tests were not measured. */
   #keepReached({ data, ending }: Reply<'test-run'>): void {
     const { coverage, tests = [] } = data;
     if (coverage === undefined) {
@@ -133,7 +138,8 @@ export class Run {
     });
   }
 
-  /** True when another round follows: with `isolate`, if the round with REPLY was cut off in a test, or between two. */
+  /** True when another round follows the one that returned REPLY: with `isolate`, if a test ended the round early or
+   *  the image was lost, and the round gave at least one outcome that was not known. */
   #goesOn({ data, ending }: Reply<'test-run'>, { signal }: CallContext): boolean {
     if (!this.#how.isolate || ending.kind === 'done' || signal?.aborted || data.held) return false;
     const known = new Set(this.#outcomes.map(({ test }) => test));
@@ -141,7 +147,7 @@ export class Run {
     return outcomesOf(data, ending).some(({ test, left }) => (left || lost) && !known.has(test));
   }
 
-  /** Returns the result for REPLY, the last round. HELD: an error was held during the run. */
+  /** Returns the result of the run; REPLY is that of the last round. HELD: an error was held during the run. */
   #result(reply: Reply<'test-run'>, held: boolean): Result {
     const { data, ending } = reply;
     const { value, gone = [] } = data;
@@ -157,8 +163,8 @@ export class Run {
     return noTestsResult(this.#what(), reply, joinSections([unset.join('\n'), this.#said]), places);
   }
 
-  /** Returns the result for REPLY, whose tests ended as TESTS say. UNRECORDED names the tests that did not run and have
-   *  no recorded coverage. HELD: an error was held during the run. */
+  /** Returns the result of a run in which TESTS ran; REPLY is that of the last round. UNRECORDED are the names of tests
+   *  that did not run and have no recorded coverage. HELD: an error was held during the run. */
   #toldResult(
     reply: Reply<'test-run'>,
     tests: readonly Outcome[],
@@ -199,7 +205,7 @@ export class Run {
     };
   }
 
-  /** Returns whether the run failed, and its data with COVERAGE. */
+  /** Returns whether the run failed, and the data of the result, COVERAGE included. */
   #verdict(
     { tests, difference, unseen, stale, unset, ending, changed, unrecorded, losses }: Told,
     coverage: object | undefined,
@@ -233,7 +239,8 @@ export class Run {
     return { data: { ...coverage, lost: this.#unmeasured }, text: text.filter(Boolean).join('\n') };
   }
 
-  /** Returns the sentence on tests not run because one of TESTS (with REPLY's) did not finish. HELD: see #result. */
+  /** Returns the sentence that says which tests may not have run when one of TESTS did not finish; '' when there is
+   *  nothing to say. REPLY and HELD are as in #result. */
   #behind(tests: readonly Outcome[], { data, ending }: Reply<'test-run'>, held: boolean): string {
     const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
     const left = (this.#asked.again ?? []).filter((test) => !ran.has(test));
@@ -245,7 +252,7 @@ export class Run {
     return held ? `The run ended there: once an error was held, isolate does not go on.${which}` : '';
   }
 
-  /** Returns the name of what was tested. */
+  /** Returns what was tested, as the subject of the headline. */
   #what(): string {
     const { systems, name, package: home, touching } = this.#asked;
     const again = touching === undefined ? 'Those that failed' : `Those that reach ${touching.name}`;
@@ -253,7 +260,8 @@ export class Run {
   }
 }
 
-/** Returns TESTS without those that did not finish because a test that they call did not: they run again without it. */
+/** Returns TESTS without the callers of a test that did not finish. They did not finish either, and so must run again
+ *  in the next round, which skips that test. */
 function withoutCallers(tests: readonly Outcome[]): Outcome[] {
   const innermost = tests.findLastIndex(({ left }) => left);
   return tests.filter(({ left }, index) => !left || index === innermost);
