@@ -2,7 +2,7 @@
 
 import { bareName, elementsOf, type Form, resolve } from './form.ts';
 
-/** The assumed package of a file without IN-PACKAGE. It is wrong when the file is loaded from another package. */
+/** The package assumed for a file without IN-PACKAGE. That is wrong when another package is current during the load. */
 export const USUAL_PACKAGE = 'COMMON-LISP-USER';
 
 /** Operators whose subforms are top-level forms too. */
@@ -13,8 +13,8 @@ export function packageAtStart(file: string | undefined): string | undefined {
   return file?.endsWith('.asd') ? 'ASDF-USER' : undefined;
 }
 
-/** Returns the package that the top-level form FORM makes current for the forms behind it; undefined when it makes
- *  none. */
+/** Returns the package that FORM, a top-level form of TEXT, makes current for the forms behind it; undefined when it
+ *  does not change the package. */
 export function packageEntered(form: Form | undefined, text: string): string | undefined {
   if (form?.kind !== 'cons') return undefined;
   if (SPREADING.includes(bareName(form.car)))

@@ -2,8 +2,8 @@
 
 import { upperCase } from './lexer.ts';
 
-/** A directive ~/NAME/ that begins at START. WRITTEN is the text of NAME, at index AT. FORMAT looks the name up in the
- *  package HOME. */
+/** A directive ~/NAME/ that begins at index START. WRITTEN is NAME as the text has it, which begins at index AT. HOME
+ *  is the package in which FORMAT looks the name up. */
 export interface FormatCall {
   start: number;
   at: number;

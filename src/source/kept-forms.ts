@@ -1,4 +1,4 @@
-// Bounds the cache of forms that were read.
+// Limits the size of the cache of forms that were read.
 
 import type { Form } from './form.ts';
 
@@ -9,19 +9,19 @@ export interface TopLevelForm {
   end: number;
 }
 
-/** A cache entry; FORGET removes it from the TopLevelForms that has it. */
+/** A cache entry. FORGET removes it from the TopLevelForms that holds it. */
 export interface Kept {
   found: TopLevelForm | undefined;
   forget: () => void;
 }
 
-/** Capacity: characters of the cached forms. A form in memory takes about thirty times its text. */
+/** Capacity of the cache, in characters of text. A form takes about thirty times as much memory as its text. */
 const KEPT = 256 * 1024;
 /** Characters counted for each entry besides its text. */
 const EACH = 100;
 
-/** An approximate LRU cache of the forms of several texts, in two generations. A Set that evicts its oldest entry each
- *  time would be slow: it passes over all entries deleted before. */
+/** An approximate LRU cache of the forms of several texts, in two generations. A single Set from which the oldest entry
+ *  is deleted each time would be slow: to find that entry it passes over all those deleted before. */
 export class KeptForms {
   #young = new Set<Kept>();
   #old = new Set<Kept>();

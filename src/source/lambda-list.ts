@@ -4,12 +4,12 @@ import { bare, nextToken } from './lexer.ts';
 
 const DEFINERS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFTYPE'];
 
-/** Tokens by which the reader may skip or compute text, so that the text differs from what was defined. */
+/** Tokens by which the reader skips or computes a part of a form: then the text does not show what was defined. */
 const CONDITIONAL: readonly string[] = ['#+', '#-', '#.', '#=', '##', 'end'];
 
 /** Returns the name and lambda list that the form at index START of SOURCE defines. The name has no package; a setf
  *  function is `(SETF NAME)`. The lambda list is on one line, without comments. Returns undefined for other forms, and
- *  when the text alone does not show the list. */
+ *  when the list has a token of CONDITIONAL. */
 export function definedLambdaList(
   source: string,
   start: number,

@@ -1,11 +1,12 @@
-/** Quickly filters texts and top-level forms that may contain a name, so that only these are read. */
+/** Finds quickly the texts and top-level forms that may contain a name, so that the others need not be read. */
 
 import { upperCase } from './lexer.ts';
 import type { TopLevelForms } from './position.ts';
 
 const ESCAPE = /[\\|]/;
 
-/** True when TEXT may contain one of SYMBOLS, as interned. Misses symbols that TEXT writes with needless escapes. */
+/** True when TEXT may contain one of SYMBOLS, which are names as the reader interns them. Wrongly returns false when
+ *  TEXT writes a symbol only with needless escapes, such as a\REA. */
 export function canHave(text: string, symbols: readonly string[]): boolean {
   const upper = upperCase(text);
   return symbols.some((symbol) => ESCAPE.test(symbol) || upper.includes(upperCase(symbol)));

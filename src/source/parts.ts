@@ -1,23 +1,25 @@
-// Names the part of a definition at an offset, if SBCL runs it apart from the functions, such as a slot initform.
+// Names the part of a definition that contains an offset, when that part does not run as part of a named function: for
+// example a slot initform.
 
 import { bare, tokensOf } from './lexer.ts';
 import type { TopLevelForm } from './top-level.ts';
 
-/** A list around the offset: its operator, the last symbol in it so far, and the symbol before the list. */
+/** A list that contains the offset: OPERATOR is the first symbol in it, LAST the last one before the offset, BEHIND the
+ *  symbol before the list. */
 interface Around {
   operator: string;
   last: string;
   behind: string;
 }
 
-/** Slot options whose value is such a part, with the name of the part. */
+/** By slot option: the name of the part that its value is. */
 const SLOT_PARTS: ReadonlyMap<string, string> = new Map([
   ['INITFORM', 'slot initform'],
   ['TYPE', 'slot type'],
 ]);
 
-/** By operator of the definition: a function that names the part. It gets the lists around the offset, outermost first,
- *  and the symbol before the offset. */
+/** By operator of a definition: a function that returns the name of the part. Its arguments are the lists that contain
+ *  the offset, the outermost first, and the last symbol before the offset. */
 const PARTS: ReadonlyMap<string, (lists: readonly Around[], behind: string) => string | undefined> = new Map([
   ...['DEFMETHOD', 'DEFGENERIC'].map((operator) => [operator, partOfMethod] as const),
   ...['DEFCLASS', 'DEFINE-CONDITION'].map((operator) => [operator, partOfClass] as const),

@@ -1,4 +1,5 @@
-/** Locates the parts of a form that SBCL identifies by paths: an element's index, the index within that, and so on. */
+/** Locates the parts of a form that SBCL identifies by paths: the index of an element, the index of an element in that
+ *  element, and so on. */
 
 import {
   elementsOf,

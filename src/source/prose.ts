@@ -2,10 +2,11 @@
 
 import { lowerCase, upperCase } from './lexer.ts';
 
-/** Characters that can continue a name. A period is none of them, since at the end of a word it ends a sentence. */
+/** Characters that can be part of a symbol's name. A period is left out: at the end of a word it usually ends a
+ *  sentence. */
 const BESIDE = String.raw`[\p{L}\p{N}*+\-%$&!?<>=/_~^@\\|]`;
 
-/** A mention in prose: UTF-16 indices. */
+/** A mention in prose, by UTF-16 indices. */
 export interface Spoken {
   start: number;
   end: number;
@@ -19,7 +20,7 @@ export function spokenOf(text: string, name: string, start = 0, end = text.lengt
   const pattern = new RegExp(`(?<!${BESIDE})${word}(?!${BESIDE}|\\.\\w)`, 'giu');
   const plainWord = /^\p{L}+$/u.test(name);
   const found: Spoken[] = [];
-  // The lookahead needs two characters beyond END. Searching the rest of the text each time would be slow.
+  // The pattern looks at up to two characters behind a match, so behind END. To search all of TEXT would be slow.
   const area = text.slice(0, end + 2);
   pattern.lastIndex = start;
   for (let match = pattern.exec(area); match !== null; match = pattern.exec(area)) {

@@ -1,9 +1,9 @@
-/** Parses and writes names as the image prints them: `PACKAGE::NAME`, or `PACKAGE::(SETF NAME)` of a setf function. */
+/** Parses and writes names as the image prints them: `PACKAGE::NAME`, or `PACKAGE::(SETF NAME)` for a setf function. */
 
 import { bare, MARK } from './lexer.ts';
 import { inBars, spelled } from './symbol-text.ts';
 
-/** A name in parts: HOME is its package, '' without one, and SYMBOL the rest. */
+/** A name in parts: HOME is its package, '' without one; SYMBOL the symbol's name; SETF is true for a setf function. */
 export interface QualifiedName {
   home: string;
   symbol: string;
@@ -35,12 +35,12 @@ export function setfName(name: string): string {
   return `${home}::(SETF ${symbol})`;
 }
 
-/** Returns the name, as the image writes it, of the thing of kind NATURE that SYMBOL names. */
+/** Returns the name, as the image prints it, of the definition of kind NATURE that the qualified name SYMBOL has. */
 export function definedName(symbol: string, nature: string): string {
   return nature === 'SETF FUNCTION' ? setfName(symbol) : symbol;
 }
 
-/** Returns NAME, which has a package, as code would write it, between bars where needed. */
+/** Returns NAME, which has a package, as code can write it, in vertical bars where needed. */
 export function codeName(name: string): string {
   const { home, symbol, setf } = partsOfName(name);
   const written = [home, symbol].map((part) => spelled(part, 'A')).join('::');
@@ -52,7 +52,7 @@ export function readableName({ symbol, setf }: Pick<QualifiedName, 'symbol' | 's
   return setf ? `(setf ${inBars(symbol)})` : inBars(symbol);
 }
 
-/** Returns NAME, given as the reader interns it, as `PACKAGE::NAME`. HOME is the package of an unqualified name. */
+/** Returns NAME, which is given as in Token, as `PACKAGE::NAME`. HOME is the package of an unqualified name. */
 export function qualified(name: string, home: string): string {
   const setf = /^\(SETF (.*)\)$/s.exec(name)?.[1];
   const symbol = setf ?? name;

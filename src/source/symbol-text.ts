@@ -1,9 +1,9 @@
-/** Parses how a text writes a symbol, package and name, and writes another name in the same style. */
+/** Parses the text of a symbol into package and name, and writes another name in the same style. */
 
 import { lowerCase, MARK, nextToken, upperCase } from './lexer.ts';
 
-/** A symbol as written. PREFIX is its package as the reader interns it: '' for a keyword, '#' for an uninterned symbol.
- *  BASE is the index of the name in the token. */
+/** The text of a symbol, parsed. PREFIX is the name of its package: '' for a keyword, '#' for an uninterned symbol,
+ *  undefined without prefix. BASE is the index in the text at which the name begins. */
 export interface Written {
   prefix?: string;
   base: number;
@@ -17,12 +17,12 @@ export function writtenSymbol(token: string): Written {
   return { prefix: nameOf(home), base: home.length + colons.length };
 }
 
-/** Returns the name that TEXT, a symbol without package, is read as. */
+/** Returns the name of the symbol TEXT, which has no package prefix, as the reader interns it. */
 function nameOf(text: string): string {
   return text === '' ? '' : nextToken(text, 0, false).name;
 }
 
-/** Matches a name that the reader takes for a symbol only when it is escaped. */
+/** Matches a name that must be escaped in a text, lest the reader take it for a number or something else. */
 const NOT_PLAIN = /[\s"'(),;`\\|:#]|^[+-]?\d+[./\d]*(?:[esfdl][+-]?\d+)?$|^\.+$/i;
 
 /** Returns NAME written as a symbol in vertical bars, with | and \ escaped. */
@@ -30,15 +30,16 @@ export function inBars(name: string): string {
   return `|${name.replace(/[\\|]/g, '\\$&')}|`;
 }
 
-/** Returns the symbol NAME in the style of BASE, the text that it replaces, without package: in bars, upper or lower
- *  case. */
+/** Returns the text of the symbol NAME, without package, in the style of BASE, the text that it replaces: in vertical
+ *  bars, in upper case or in lower case. */
 export function spelled(name: string, base: string): string {
   const plain = name !== '' && name === upperCase(name) && !NOT_PLAIN.test(name);
   if (!plain || /^\|.*\|$/s.test(base)) return inBars(name);
   return /[A-Z]/.test(base) && !/[a-z]/.test(base) ? name : lowerCase(name);
 }
 
-/** Returns name and package of TEXT when it is one symbol, else undefined. PREFIX is set when TEXT has one. */
+/** Returns the name and, if it has one, the package prefix of the symbol TEXT; undefined when TEXT is not one
+ *  symbol. */
 export function symbolIn(text: string): { name: string; prefix?: string } | undefined {
   const { kind, name, start, end } = nextToken(text, 0, false);
   const token = text.slice(start, end);

@@ -1,10 +1,11 @@
-/** Names the top-level forms of a Lisp text. */
+/** Lists the top-level forms of a Lisp text with their operators and names. */
 
 import { bare, nextToken } from './lexer.ts';
 import type { TopLevelForms } from './position.ts';
 
-/** A top-level form and its span. OPERATOR and NAME are its first two elements, as the reader interns them; NAME of a
- *  setf function is `(SETF NAME)`. HOME is the package in which it is read. */
+/** A top-level form. NUMBER is 0-based; END is where the next form begins. OPERATOR and NAME are its first two
+ *  elements, as the reader interns them, with OPERATOR unqualified; NAME of a setf function is `(SETF NAME)`. HOME is
+ *  the package in which the form is read. */
 export interface TopLevelForm {
   number: number;
   start: number;

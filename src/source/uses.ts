@@ -1,4 +1,5 @@
-/** Finds the uses of a name in a form: a function as operator, as #'F or 'F; a variable anywhere. */
+/** Finds the uses of a name in a form. A function is used as an operator, as #'F or as 'F, a variable wherever it
+ *  stands. */
 
 import { elementsOf, type Form, resolve } from './form.ts';
 import { nonForms } from './syntax.ts';
@@ -10,13 +11,14 @@ export interface Used {
   setf?: boolean;
   /** Whether it names a variable. */
   variable?: boolean;
-  /** All names of the packages that contain the symbol; undefined when unknown. */
+  /** The names and nicknames of all packages in which the name means the symbol; undefined when unknown. */
   packages?: ReadonlySet<string>;
   /** The current package of the text, in which an unqualified symbol is read. */
   current?: string | undefined;
 }
 
-/** True when TOKEN, a name with its package prefix, is the symbol of USED. */
+/** True when TOKEN, the name of a token with its package, is the symbol of USED. When the package of TOKEN or the
+ *  packages of USED are not known, only the name counts. */
 export function namesSymbol(token: string | undefined, { name, packages, current }: Used): boolean {
   if (token === undefined || !token.endsWith(name)) return false;
   const prefix = /^([^\0]*)\0{1,2}(?=.)/s.exec(token);
@@ -25,8 +27,8 @@ export function namesSymbol(token: string | undefined, { name, packages, current
   return home === undefined || packages === undefined || packages.has(home);
 }
 
-/** Returns the offsets of the uses of USED in FORM. Uses in backquotes count only when there are no others: in a local
- *  macro, such a use is the call that its expansion makes. */
+/** Returns the offsets of the uses of USED in FORM, in ascending order. Uses in backquotes count only when there are no
+ *  others: the use is then in the code that a local macro expands into. */
 export function usesIn(form: Form, used: Used): number[] {
   const found = { code: new Set<number>(), templates: new Set<number>() };
   const seen = new Set<Form>();
@@ -48,7 +50,8 @@ export function usesIn(form: Form, used: Used): number[] {
   return [...(found.code.size > 0 ? found.code : found.templates)].sort((one, other) => one - other);
 }
 
-/** Returns the offset where LIST itself uses USED: its start, or that of the variable when LIST is the WHOLE form. */
+/** Returns the offset where LIST itself, apart from lists in it, uses USED: the start of LIST, or, for a variable in
+ *  the WHOLE form, the start of the variable. Returns undefined when LIST does not use it. */
 export function useIn(list: Form, used: Used, whole = false): number | undefined {
   if (!used.variable) return isUse(list, used) ? list.start : undefined;
   const named = elementsOf(list).find(({ kind, name }) => kind === 'atom' && namesSymbol(name, used));

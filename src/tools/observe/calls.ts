@@ -1,4 +1,5 @@
-// Renders recorded calls: as a tree, with what was left out, and with differences from the previous recording.
+// Records calls of functions and renders them as a tree, with notes on calls that were left out, and with the first
+// difference from the previous recording.
 
 import type {
   ComparedCalls,
@@ -46,7 +47,8 @@ export async function observeCalls(
 }
 
 /** Returns the function that TEXT names: TEXT itself, or the one that a form such as `(defmethod area (circle))`
- *  defines. Each recorded call lists its methods. Throws a CallError when the form defines nothing. */
+ *  defines. For a method this is the generic function: each recorded call lists the methods that it used. Throws a
+ *  CallError when the form defines nothing. */
 function functionNamed(text: string): string {
   const [form, ...others] = text.startsWith('(') ? parseQueries(text) : [];
   return form?.operator === undefined || others.length > 0 ? text : form.name;
@@ -69,7 +71,7 @@ function callsText(observed: ObservedCalls): string {
   return `${recordedText(observed)}${of} in ${timeText(milliseconds)}${counts}${counts && more}.${shown}\n${lines.join('\n')}`;
 }
 
-/** Returns how many calls were recorded, and out of how many, when not all were. */
+/** Returns how many calls were recorded; when these are not all calls, also how many there were. */
 function recordedText({ functions = [], total, calls }: ObservedCalls): string {
   const all = countText(calls, 'call');
   const chosen = total < calls || functions.some(({ every }) => every);
@@ -82,7 +84,7 @@ function noneText({ functions = [], observed, calls }: ObservedCalls): string {
   return `No call of ${names.join(', ')}${observed > names.length ? ', ...' : ''} was seen.`;
 }
 
-/** Renders the call ROW; SHORT shortens names of functions. */
+/** Returns the line for the call ROW. SHORT shortens names of functions. */
 function rowText(row: RecordedCall, short: (name: string) => string): string {
   const { depth, call, caller, thread, methods = [], milliseconds } = row;
   const notes = [
@@ -103,7 +105,7 @@ function endText({ values, running, passed, condition }: RecordedCall): string {
   return condition === undefined ? 'left by a throw' : `left after ${condition.type}: ${condition.text}`;
 }
 
-/** At most this many names per note. */
+/** At most this many names are shown in a note. */
 const NAMES = 5;
 
 function namesText(functions: readonly ObservedFunction[]): string {
@@ -113,9 +115,10 @@ function namesText(functions: readonly ObservedFunction[]): string {
   );
 }
 
-/** The slowdown by recording is shown from this factor on. */
+/** When recording made the run slower by this factor or more, the answer says so. */
 const SLOWER = 1.2;
 
+/** Returns the notes on calls that were not seen or kept, and on the time that recording took; '' without any. */
 function notesText({ functions = [], shrunk, slower = 1, total, kept, milliseconds }: ObservedCalls): string {
   const with_ = (chosen: (each: ObservedFunction) => unknown) => functions.filter(chosen);
   const inline = with_(({ unseen }) => unseen === 'inline');
@@ -151,7 +154,8 @@ function comparedText(compared: ComparedCalls | undefined): string | undefined {
   return `${first}${hidden}:\n  before: ${before}\n  now:    ${now}`;
 }
 
-/** Returns the sentence for calls that are all equal to the previous ones, as far as they were compared. */
+/** Returns the sentence for a recording without a call that differs from the previous one. Only calls that both have
+ *  were compared, and perhaps not all of these. */
 function sameText({ same = 0, calls = 0, callsBefore = 0 }: ComparedCalls): string {
   if (calls !== callsBefore)
     return `The first ${same} are as before; there were ${countText(callsBefore, 'call')}, and now ${calls.toLocaleString('en-US')}.`;

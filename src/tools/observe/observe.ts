@@ -1,4 +1,4 @@
-// The tool observe, which records calls, profiles or compares running code.
+// The tool observe, which runs code and records its calls, takes a profile, or compares the times of two forms.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -84,7 +84,7 @@ const OBSERVE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool for code in IMAGE; PLACES locates functions. */
+/** Returns the tool observe for code in IMAGE. PLACES finds the source places of functions. */
 export function observe(image: Image, places: Places) {
   return defineTool({
     ...OBSERVE,

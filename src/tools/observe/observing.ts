@@ -1,4 +1,4 @@
-// Shares between the modes of observe: call options, refusals, and results.
+// What all modes of the tool observe need: call options, refusals, and results.
 
 import type { Image } from '../../image/image.ts';
 import type { LookupFailure, PrintedValue, Remarks } from '../../image/wire/data.ts';
@@ -14,7 +14,7 @@ import { isNot } from '../natures.ts';
 import type { Places } from '../places.ts';
 import { warningSection } from '../remarks.ts';
 
-/** The objects and arguments of a call of observe. */
+/** The arguments of a call of observe, and the objects that it uses. */
 export interface Observing {
   readonly image: Image;
   readonly places: Places;
@@ -37,7 +37,7 @@ export interface Observing {
 /** Milliseconds that a call may take in addition to the observed time. */
 const BESIDES_MS = 60_000;
 
-/** Returns the call options. A long observation without its own timeout gets a limit above the observed time. */
+/** Returns the call options. A call without a timeout argument that observes for long gets a limit above that time. */
 export function optionsOf({ args, context }: Observing) {
   const { seconds = 0 } = args;
   return {
@@ -47,7 +47,7 @@ export function optionsOf({ args, context }: Observing) {
   };
 }
 
-/** Returns the result when VALUE says why nothing was observed; else undefined. */
+/** Returns the result for VALUE, which says why nothing was observed; undefined when VALUE is undefined. */
 export function refusal(
   value: LookupFailure | ObserveRefusal | undefined,
   places: Places,
@@ -61,7 +61,7 @@ export function refusal(
 function unreadableText({ unreadable, in: code = '' }: ObserveRefusal, places: Places): string | undefined {
   if (unreadable === undefined) return undefined;
   const text = failureText({ kind: 'done' }, { unreadable }, { code, places });
-  // The observed code is a program that may not be loaded yet.
+  // A package that does not exist often means that the program to observe is not loaded yet.
   const load = /^Package .* does not exist/.test(unreadable.text ?? '')
     ? ' When a system defines it, call load_system first.'
     : '';
@@ -88,14 +88,14 @@ function refusalText(value: ObserveRefusal): string {
   return 'This SBCL lacks its contrib sb-sprof, so it has no profiler. functions and against need none.';
 }
 
-/** The reply of an observing operation, without the observations. */
+/** The part of a reply that all observing operations share: without the observations. */
 export interface Told {
   ending: Ending;
   output?: Output;
   data: Remarks & { values?: PrintedValue[][] };
 }
 
-/** Returns the result of a call that ended with TOLD; SEEN are the observations as data, TEXT as text. */
+/** Returns the result of a call with the given reply. SEEN are the observations as data, TEXT is their text. */
 export function observedResult(
   { ending, output, data }: Told,
   places: Places,

@@ -1,4 +1,4 @@
-// Renders profiles: functions with their shares of the samples.
+// Takes profiles and renders them: functions with their shares of the samples.
 
 import type { Profile, Spot } from '../../image/wire/observing.ts';
 import type { Result } from '../../kernel/tool.ts';
@@ -7,11 +7,12 @@ import type { Places } from '../places.ts';
 import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
 import { countText, sizeText, timeText } from './units.ts';
 
-/** At most this many functions are shown, and a form is repeated for this many seconds, by default. */
+/** At most this many functions are shown by default. */
 const TOP = 10;
+/** A form is repeated for this many seconds by default. */
 const SECONDS = 5;
 
-/** Takes a profile of kind MODE. */
+/** Takes a profile and returns the result. MODE is cpu, alloc or time: what the samples measure. */
 export async function observeProfile(observing: Observing, mode: string): Promise<Result> {
   const { image, args, places } = observing;
   const { form, seconds = SECONDS, top = TOP } = args;
@@ -45,6 +46,7 @@ function profileText(profile: Profile, mode: string, places: Places): string {
         : 'there was too little of it';
     return `${head}\nNo function of the program was in them: ${why}.`;
   }
+  // Bytes by function are shown only when each sample stands for the same number of bytes, and no sample is missing.
   const bytes = mode === 'alloc' && !profile.large && !profile.full ? octets : undefined;
   const lines = spots.map((spot) => spotText(spot, places, bytes));
   const shown = spots.filter(({ self }) => self > 0).length;
@@ -68,7 +70,8 @@ function runsText({ runs, milliseconds = 0, cpu = 0, octets = 0 }: Profile): str
   return runs === 1 ? `One run took ${took}.` : `${countText(runs, 'run')} of ${took} each.`;
 }
 
-/** Returns the sentence on the first run, which warms caches for the others, when its time differs much from theirs. */
+/** Returns the sentence on the first run when its time differs much from that of the others; else undefined. It differs
+ *  because later runs find caches filled. */
 function firstText({ first, milliseconds = 0 }: Profile): string | undefined {
   if (first === undefined || Math.abs(first - milliseconds) < MUCH_MS) return undefined;
   if (first <= 2 * milliseconds && milliseconds <= 2 * first) return undefined;
@@ -91,7 +94,7 @@ function spotText(spot: Spot, places: Places, octets: number | undefined): strin
   const percent = (part: number) => `${part.toFixed(1)}%`.padStart(6);
   const at = place === undefined ? '' : `  ${places.locate(place, { name })}`;
   const part = callerPart === undefined ? '' : ` ${callerPart}%`;
-  // A function without own time only shows the way to others; its caller is usually the next row.
+  // A function without time of its own is listed only as a caller; its own caller is usually in the next row.
   const by = caller === undefined || self === 0 ? '' : `  < ${caller}${part}`;
   const bytes = octets === undefined || self === 0 ? '' : `  ${sizeText((octets * self) / 100)}`;
   return ` ${percent(self)} ${percent(total)}  ${name}${at}${bytes}${by}`;

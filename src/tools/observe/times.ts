@@ -1,4 +1,4 @@
-// Renders the comparison of two forms that were measured in turn.
+// Compares how long two forms take, which run in turn.
 
 import type { ComparedTimes, TakenTime } from '../../image/wire/observing.ts';
 import type { Result } from '../../kernel/tool.ts';
@@ -10,7 +10,7 @@ import { sizeText, timeText } from './units.ts';
 /** Seconds for which two forms are measured by default. */
 const SECONDS = 2;
 
-/** Measures FORM and AGAINST in turn. */
+/** Measures FORM and AGAINST in turn, and returns the result. */
 export async function observeTimes(observing: Observing, form: string, against: string): Promise<Result> {
   const { image, args, places } = observing;
   const { seconds = SECONDS } = args;
@@ -45,7 +45,8 @@ function takenText({ median, low, high, octets }: TakenTime): string {
   return `${timeText(median)} (${timeText(low)} to ${timeText(high)}), ${sizeText(octets)}`;
 }
 
-/** Returns which form took less; a difference counts only when their interquartile ranges do not overlap. */
+/** Returns which form took less. ONE is that of `form`, OTHER that of `against`. A difference counts only when their
+ *  interquartile ranges do not overlap. */
 function verdict(one: TakenTime, other: TakenTime): string {
   if (one.low <= other.high && other.low <= one.high) return 'No difference that counts.';
   if (other.median === 0) return 'against took no time that could be measured.';

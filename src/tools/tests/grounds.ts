@@ -8,7 +8,7 @@ import type { ShownWarnings } from '../told-warnings.ts';
 import type { TestMemory } from './memory.ts';
 import type { ReachedDefinitions } from './reached.ts';
 
-/** The objects that runs of tests depend on. */
+/** The objects that a run of tests uses. */
 export interface Grounds {
   image: Image;
   places: Places;

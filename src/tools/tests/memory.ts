@@ -6,27 +6,31 @@ import type { TestResult } from '../../image/wire/testing.ts';
 export interface Difference {
   /** Tests that passed before and fail now. */
   broken: string[];
+  /** Tests that failed before and pass now. */
   fixed: string[];
+  /** Tests that ran for the first time, in systems that were tested before. */
   fresh: string[];
-  /** Tests that ran with their systems before, and do not now. */
+  /** Tests that ran when the same systems were tested last, and did not run now. */
   missing: string[];
 }
 
-/** A test's last result, and the systems (joined by blanks) of the last whole run that had it. */
+/** What is known of a test from its last run. */
 interface Known {
   passed: boolean;
+  /** The systems, joined by blanks, of the last run of whole systems that ran the test; '' when there was none. */
   systems: string;
-  /** The systems that have the test; empty when it only ran by name. */
+  /** The systems whose tests it is one of; empty when it only ran by name. */
   of: readonly string[];
 }
 
+/** Remembers the last result of each test. */
 export class TestMemory {
   readonly #tests = new Map<string, Known>();
   /** The systems that were tested as a whole. */
   readonly #tested = new Set<string>();
 
-  /** Returns the tests that failed when they last ran, only those of SYSTEM when given. Returns undefined when none of
-   *  these ran yet. */
+  /** Returns the tests that failed when they last ran; when SYSTEM is given, only its tests and those whose system is
+   *  not known. Returns undefined when no such test ran yet. */
   failed(system?: string): string[] | undefined {
     const isOf = ({ of }: Known) => system === undefined || of.length === 0 || of.includes(system);
     const tests = [...this.#tests].filter(([, known]) => isOf(known));
@@ -34,8 +38,8 @@ export class TestMemory {
     return tests.filter(([, { passed }]) => !passed).map(([test]) => test);
   }
 
-  /** Records the results of TESTS, a whole run of SYSTEMS unless that is empty, and returns what changed. Forgets tests
-   *  that the last whole run of SYSTEMS had and this one has not. */
+  /** Records the results of TESTS and returns what changed. SYSTEMS are those that were tested as a whole; empty when
+   *  single tests ran. Forgets the tests that ran in the last such run of SYSTEMS but not in this one. */
   keep(tests: readonly TestResult[], systems: readonly string[]): Difference {
     const difference: Difference = { broken: [], fixed: [], fresh: [], missing: [] };
     const comparable = systems.length > 0 && systems.every((system) => this.#tested.has(system));

@@ -1,4 +1,4 @@
-// Chooses the systems of a test run, and loads their changes first.
+// Chooses the systems of a test run, and loads what has changed in them before the run.
 
 import type { Ending } from '../../image/wire/endings.ts';
 import { joinSections } from '../../kernel/reply.ts';
@@ -12,19 +12,22 @@ import type { Places } from '../places.ts';
 import { groupedWarnings } from '../remarks.ts';
 import type { Grounds } from './grounds.ts';
 
-/** The loaded systems to test, and the text of their loads (SAID). Or a load FAILED: its result is the answer. */
+/** The SYSTEMS to test, which are loaded, and what the answer says of their loads (SAID). Or, when the tests cannot
+ *  run, the result to return (FAILED). */
 export type Preparation = { systems: string[]; said: string } | { failed: Result };
 
-/** What to load: the SYSTEM named, or only what is KNOWN to be loaded; and the RESTARTS to take. */
+/** What to load, and the RESTARTS to take while it loads. */
 interface Wanted {
+  /** The only system to test; without it, all systems of the workspace that have tests. */
   system?: string | undefined;
+  /** Without SYSTEM: whether to load only changes of systems that the image has loaded before. */
   known?: boolean;
-  /** True when files were just edited: then a load without warnings is mentioned too. */
+  /** True when files were just edited: then the answer says so if their load gave no warnings. */
   edited?: boolean;
   restarts?: readonly string[] | undefined;
 }
 
-/** Loads the changes of the WANTED system and its tests, or of all systems of the workspace that have tests. */
+/** Loads what has changed in the wanted system and its tests, or in all systems of the workspace that have tests. */
 export async function prepare(
   grounds: Grounds,
   { system, known = false, edited = false, restarts }: Wanted,
@@ -46,7 +49,7 @@ export async function prepare(
   for (const { name, force = false } of loads) {
     const loaded = await load(grounds, { name, force, ...(restarts && { restarts }) }, context);
     if (loaded.failed && !loaded.lacks) return { failed: loaded.failed };
-    // The changes of the other systems are loaded all the same.
+    // This system lacks another one, so no tests run; but the changes of the other systems are still loaded.
     lacking ??= loaded.failed;
     if (loaded.said !== '') said.push(loaded.said);
     warned ||= loaded.warned;
@@ -57,6 +60,7 @@ export async function prepare(
     : { systems, said: joinSections(said) };
 }
 
+/** Returns the result when the systems to test could not be determined. */
 function notPlanned(ending: Ending, places: Places): Result {
   const why =
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places);
@@ -67,6 +71,8 @@ function notPlanned(ending: Ending, places: Places): Result {
   };
 }
 
+/** Loads the system ASKED for. Returns what the answer says of that, and whether there were warnings; or the result to
+ *  return (FAILED). LACKS: the system needs another one that ASDF does not find. */
 async function load(
   { image, places, shownWarnings }: Grounds,
   asked: { name: string; force: boolean; restarts?: readonly string[] },
@@ -101,7 +107,7 @@ async function load(
   };
 }
 
-/** Returns the sentence on COUNT warnings that an earlier compilation already showed; '' when there are none. */
+/** Returns the sentence on COUNT warnings that an earlier answer showed; '' when there are none. */
 function sameText(count: number): string {
   if (count === 0) return '';
   return count === 1 ? 'The same warning as before.' : `The same ${count} warnings as before.`;

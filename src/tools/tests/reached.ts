@@ -3,14 +3,15 @@
 import type { TestResult } from '../../image/wire/testing.ts';
 import { nearest } from '../../kernel/nearest.ts';
 
-/** A definition as measured: the TEXT of its form in FILE. */
+/** A definition whose coverage was measured. TEXT is the text that its form in FILE had then. */
 export interface Recorded {
   name: string;
   file: string;
   text: string;
 }
 
-/** The definitions that a test reached: BITS, in hexadecimal, has its lowest bit for the first of DEFINITIONS. */
+/** Which of DEFINITIONS, all measured ones, a test reached. BITS is a hexadecimal number in which bit N, counted from
+ *  the lowest, is 1 when the test reached definition N. */
 interface Reached {
   definitions: readonly Recorded[];
   bits: string;
@@ -20,6 +21,7 @@ interface Reached {
  *  only similar names. */
 export type Found = { name: string; tests: string[] } | { several: string[] } | { near: string[] };
 
+/** The definitions that each test reached in its last run with coverage. */
 export class ReachedDefinitions {
   readonly #tests = new Map<string, Reached>();
   readonly #names = new Set<string>();
@@ -60,7 +62,7 @@ export class ReachedDefinitions {
     return this.#names.has(name) ? this.testsReaching((each) => each.name === name) : undefined;
   }
 
-  /** Finds definitions by NAME as people write it, with or without package. */
+  /** Finds definitions by NAME as people write it: in any case, with or without package, with #' or without. */
   find(name: string): Found {
     const wanted = name
       .trim()
@@ -80,7 +82,7 @@ export class ReachedDefinitions {
   }
 }
 
-/** Returns NAME without its package. */
+/** Returns NAME in upper case and without its package. */
 function bare(name: string): string {
   return name.toUpperCase().replace(/^(\(SETF )?.*?::?(?=[^:])/s, '$1');
 }

@@ -1,21 +1,22 @@
-// Returns the outcomes of the tests of a run, even when it was cut off or the image was lost.
+// Finds the outcome of each test of a run, even when the run was cut off or the image was lost.
 
 import type { Ending } from '../../image/wire/endings.ts';
 import type { TestPart, TestResult, TestRunData } from '../../image/wire/testing.ts';
 import { secondsText } from '../endings.ts';
 
-/** The result of a test; WHY says why it did not finish, if so. */
+/** The result of a test. When the test did not finish, WHY says why. */
 export interface Outcome extends TestResult {
   why?: string;
 }
 
-/** Returns the outcomes of the tests in DATA; ENDING explains those that did not finish. */
+/** Returns the outcomes of the tests in the data of a run. ENDING, that of the run, tells why a test did not finish. */
 export function outcomesOf({ tests, parts = [] }: TestRunData, ending: Ending): Outcome[] {
   const told = tests ?? fromParts(parts);
   return told.map((test) => (test.left ? { ...test, why: whyLeft(ending) } : test));
 }
 
-/** Returns the results in PARTS: tests that ended, and those that only began, marked as left. */
+/** Returns the results in PARTS, the reports of a run that did not end. A test that began but did not end is marked as
+ *  left. */
 function fromParts(parts: readonly TestPart[]): TestResult[] {
   const results: TestResult[] = [];
   for (const part of parts) {

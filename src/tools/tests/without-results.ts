@@ -36,8 +36,8 @@ export function nameResult({ missing, several, unmeasured, known = [] }: TestLoo
   return { data: { missing, several, known }, text, failed: true };
 }
 
-/** Returns the result when no test reached the definition NAME. GONE are tests that no longer exist, UNRECORDED those
- *  without recorded coverage. */
+/** Returns the result when there is no test to run that reached the definition NAME. GONE are tests that reached NAME
+ *  but do not exist any more, UNRECORDED tests without recorded coverage. */
 export function nothingReached(name: string, gone: readonly string[], unrecorded: readonly string[]): Result {
   const lines = [
     gone.length > 0
@@ -52,15 +52,16 @@ export function nothingReached(name: string, gone: readonly string[], unrecorded
   };
 }
 
-/** Returns the sentences on NEEDS, systems that a run needs and that ASDF does not find. */
+/** Returns the sentences on NEEDS: systems that a run needs and that ASDF does not find. */
 export function needsText(needs: NonNullable<TestRunData['needs']>, places: Places): string {
   return needs.map((each) => missingText(each, places, 'tested')).join(' ');
 }
 
-/** At most this many characters of output are shown, from its end, where frameworks print totals. */
+/** At most this many characters of output are shown. They are its last ones, since frameworks print totals there. */
 const OUTPUT = 1000;
 
-/** Returns OUTPUT without decoration: columns, rulers, and the dots of passing tests. */
+/** Returns OUTPUT with runs of spaces and of punctuation shortened, which are only columns, rulers or dots of passing
+ *  tests. */
 function plainly(output: string): string {
   const plain = output
     .trim()
@@ -69,7 +70,8 @@ function plainly(output: string): string {
   return foldedLines(plain);
 }
 
-/** Returns the result of a run of WHAT in which no test was seen. SAID is the text of the loads before it. */
+/** Returns the result of a run in which no test was seen. WHAT names what was tested, SAID is what the answer says of
+ *  the loads before. */
 export function noTestsResult(
   what: string,
   { data, ending, output }: Reply<'test-run'>,
