@@ -9,7 +9,8 @@
   (and (consp name) (member (first name) '(flet labels lambda)) t))
 
 (defun shares-code-p (frame)
-  "True when the caller of FRAME can be in the same code object: then the compiler knew which function it calls."
+  "True when the caller of FRAME is, or can be, in the same code object: then the compiler knew which function the
+caller calls."
   (let ((below (frame-below frame)))
     (flet ((component (frame)
              (ignore-errors (function-component (frame-function frame)))))
@@ -18,13 +19,13 @@
           (eq (component frame) (component below))))))
 
 (defun calls-itself-p (frame)
-  "True when FRAME, of a global function, was called by code of that function."
+  "True when FRAME is of a global function that was called by its own code."
   (let ((below (frame-below frame)))
     (and below (equal (root-name (frame-name below)) (root-name (frame-name frame))))))
 
 (defun never-returns-p (name &key derived)
-  "True when the function NAME is declaimed never to return, or with DERIVED when the compiler has found that. Callers
-that know it have no code behind the call."
+  "True when the function NAME is declaimed never to return. With DERIVED, true also when the compiler has derived that.
+Callers compiled with this knowledge have no code behind the call, so returning there is fatal."
   (let ((type (and (or (symbolp name) (and (consp name) (eq (first name) 'setf)))
                    (or derived (eq :declared (known :function :where-from name)))
                    (type-specifier (known :function :type name)))))
@@ -38,7 +39,7 @@ that know it have no code behind the call."
            "only its callers know how it gives back values")
           ((and shares (local-name-p name))
            "it is a local function, and the compiler can know that it never returns")
-          ;; As with :BLOCK-COMPILE. For a function that calls itself, the derived type counts.
+          ;; A file compiled with :BLOCK-COMPILE has such code. If a function calls itself, its derived type tells.
           ((and shares (or (not (calls-itself-p frame)) (ignore-errors (never-returns-p name :derived t))))
            "it is compiled together with its caller, which can know that it never returns")
           ((ignore-errors (never-returns-p name)) "it is declaimed never to return"))))
@@ -46,7 +47,8 @@ that know it have no code behind the call."
 ;;; Methods
 
 (defun method-name-parts (name)
-  "Return the generic function, the qualifiers and the specializers in NAME, the debug name of a method."
+  "Return the generic function, the list of qualifiers and the list of specializers of the method with the debug name
+NAME, as three values."
   (let ((function (plain-definition (second name))) (rest (cddr name)))
     (values function
             (butlast rest)
@@ -57,7 +59,8 @@ that know it have no code behind the call."
                     (first (last rest))))))
 
 (defun calling-form (method form)
-  "Return the CALL-METHOD form for METHOD in FORM, that of an effective method, or NIL."
+  "Return a CALL-METHOD form that calls METHOD as FORM, the form of an effective method, does; or NIL when FORM does not
+call METHOD."
   (cond ((atom form) nil)
         ((eq (first form) 'call-method)
          (let ((next (and (listp (third form)) (member method (third form)))))
@@ -71,8 +74,8 @@ that know it have no code behind the call."
   (subseq arguments 0 (length (sb-mop:generic-function-argument-precedence-order function))))
 
 (defun call-method-again (name arguments)
-  "Call the method with the debug name NAME with ARGUMENTS, and with the next methods that it has now. Methods around it
-are not called."
+  "Call the method with the debug name NAME with ARGUMENTS. CALL-NEXT-METHOD in it calls the methods that are next by
+the current definitions. The methods that would run before it are not called."
   (multiple-value-bind (function qualifiers specializers) (method-name-parts name)
     (let* ((method (find-method function qualifiers specializers))
            (form (calling-form method

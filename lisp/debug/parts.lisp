@@ -10,7 +10,7 @@ whose id would be gone at once."
 (defparameter *sorted-limit* 2000 "A hash table with at most this many keys is sorted.")
 
 (defun printed (object)
-  "Return OBJECT as one line of bounded text; if its printer fails, with its slots."
+  "Return OBJECT printed on one line, in at most 200 characters. If its print method fails, return its class and slots."
   (on-one-line
    (printing-plainly
      (handler-case (multiple-value-bind (text cut) (bounded-string 200 (lambda (stream) (prin1 object stream)))
@@ -51,7 +51,7 @@ whose id would be gone at once."
                                (row-major-aref array index)))))
 
 (defun table-parts (table)
-  "Return the values in TABLE as parts, named by their keys; sorted by them if there are few."
+  "Return the values in TABLE as parts, named by their keys. Sort them by the keys if there are at most *SORTED-LIMIT*."
   (let ((parts (loop for key being the hash-keys of table using (hash-value value)
                      repeat 100000
                      collect (make-part (printed key) value))))
@@ -63,7 +63,8 @@ whose id would be gone at once."
               :key #'part-name))))
 
 (defun slot-parts (object)
-  "Return the slots of OBJECT as parts. Unbound slots, and those that only code of the user could read, say so."
+  "Return the slots of OBJECT as parts. A slot that is unbound, or that only code of the user could read, has a WHY that
+says so."
   (let ((told (inner-slots object)))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for name = (sb-mop:slot-definition-name slot)
@@ -89,7 +90,7 @@ whose id would be gone at once."
                                  (if (value-cell-p value) (cell-value value) value))))))
 
 (defun symbol-parts (symbol)
-  "Return what SYMBOL names as parts."
+  "Return the package of SYMBOL, its value, function, class and property list as parts."
   (append (plain-parts "package" (symbol-package symbol))
           (list (if (boundp symbol)
                     (make-part "value" (symbol-value symbol))

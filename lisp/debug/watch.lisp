@@ -3,8 +3,9 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defstruct (watch (:constructor make-watch (where type hold)))
-  "Which errors to record: those of TYPE; WHERE is \"all\", a part of the names of threads, or the name of a package.
-HOLD is for how many seconds to hold each, or NIL."
+  "Which errors to record: those of TYPE, a condition type. WHERE is \"all\", or a part of the names of the threads that
+signal them, or the name of a package of which a function is on the stack. HOLD is for how many seconds to hold each
+error, or NIL."
   where type hold)
 
 (defparameter *watched-limit* 50 "At most this many errors are kept.")
@@ -14,12 +15,13 @@ HOLD is for how many seconds to hold each, or NIL."
 (sb-ext:defglobal **watched** '() "The recorded errors as JSON objects, newest first.")
 (sb-ext:defglobal **watched-count** 0 "How many errors the watch has seen.")
 (sb-ext:defglobal **watch-second** '(0 . 0) "A pair: a second, and how many errors were seen in it.")
-(sb-ext:defglobal **watch-lock** (sb-thread:make-mutex :name "live-lisp watch") "Guards **WATCHED** and its counts.")
+(sb-ext:defglobal **watch-lock** (sb-thread:make-mutex :name "live-lisp watch")
+  "Held while **WATCHED**, **WATCHED-COUNT** and **WATCH-SECOND** change.")
 
 (defvar *noting* nil "True while this thread records an error.")
 
 (defun room-this-second-p ()
-  "Count an error. Return true when it can still be recorded in this second."
+  "Count an error. Return true when no more than *WATCHED-AT-ONCE* came in this second, so that it can be recorded."
   (sb-thread:with-mutex (**watch-lock**)
     (incf **watched-count**)
     (let ((now (get-universal-time)))
@@ -27,7 +29,7 @@ HOLD is for how many seconds to hold each, or NIL."
       (<= (cdr **watch-second**) *watched-at-once*))))
 
 (defun watched-p (watch condition frames)
-  "True when WATCH covers CONDITION, which this thread signalled below FRAMES."
+  "True when WATCH covers CONDITION, which this thread signalled with FRAMES, from SHOWN-FRAMES, on its stack."
   (let ((where (watch-where watch)))
     (and (typep condition (watch-type watch))
          (or (string-equal where "all")
@@ -45,7 +47,7 @@ HOLD is for how many seconds to hold each, or NIL."
       (local-text condition)))
 
 (defun record-watched (condition frames more)
-  "Record CONDITION, signalled below FRAMES and MORE others."
+  "Record CONDITION. FRAMES and MORE are the values of SHOWN-FRAMES when it was signalled."
   (let* ((calls (frame-calls frames))
          (record (object "time" (get-universal-time)
                          "thread" (current-thread-name)
@@ -103,10 +105,11 @@ HOLD is for how many seconds to hold each, or NIL."
       (continue condition))))
 
 (defun break-at (type)
-  "Have SBCL break when a condition of TYPE is signalled, in threads of the program and in calls that begin from now on."
+  "Have SBCL break when a condition of TYPE is signalled, in threads of the program and in calls that begin from now
+on."
   (setf (sb-ext:symbol-global-value '*break-on-signals*) type)
   (set-session-variable '*break-on-signals* type)
-  ;; Mark the setting as shown: an answer would say that a form of the program made it.
+  ;; This marks the setting as shown. Else the next answer would report it as if a form of the program had made it.
   (style-members))
 
 (defun watch-errors (watch)

@@ -10,9 +10,9 @@
 (defconstant +reserves+ 8 "How often the limit is raised, until memory is given back.")
 
 (defstruct (limits (:constructor make-limits (before now &aux (first (aref now 0)))))
-  "BEFORE are the limits that the process had, NOW those that this image set: vectors of the soft and the hard limit, in
-octets. FIRST is the first soft limit that it set. NOW can still be raised RESERVES times, and does not hold while
-LIFTING calls of CALL-UNLIMITED run."
+  "Limits of the address space. BEFORE are those that the process had, NOW those that this image set: each a vector of
+the soft and the hard limit, in octets. FIRST is the first soft limit that this image set. RESERVES says how often NOW
+can still be raised. LIFTING is the number of calls of CALL-UNLIMITED that run: NOW is in force only while it is 0."
   before now first (reserves +reserves+) (lifting 0))
 
 (sb-ext:defglobal **limits** nil "The limits that this image set, or NIL when it set none.")
@@ -53,9 +53,9 @@ LIFTING calls of CALL-UNLIMITED run."
           (setf **limits** (make-limits before limited)))))))
 
 (defun keep-reserve (limits)
-  "Raise the limit in LIMITS a little when it is nearly reached: a garbage collection without any room ends the image.
-At most +RESERVES+ raises follow each other, which bounds what failing calls leave in memory. Once memory is given back,
-as by threads that end, the first limit holds again."
+  "Raise the soft limit in the NOW of LIMITS a little when it is nearly reached, because a garbage collection without
+any room would end the image. It is raised at most +RESERVES+ times, which bounds what failing calls can leave in
+memory. Once enough memory is given back, as by threads that end, make it the first limit again."
   (let ((used (address-space)) (now (limits-now limits)) (first (limits-first limits)))
     (cond ((null used))
           ((< used (- first +reserve+))
@@ -77,7 +77,7 @@ as by threads that end, the first limit holds again."
         (when limits (change limits -1))))))
 
 (setf **make-thread** (lambda (&rest options)
-                        ;; So that threads can be made even when the address space is used up.
+                        ;; The limit is lifted so that threads can be made even when the address space is used up.
                         (apply #'call-unlimited #'sb-thread:make-thread options)))
 
 (defun bound-memory ()
@@ -86,7 +86,8 @@ as by threads that end, the first limit holds again."
    (limit-address-space (parse-integer (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") "") :junk-allowed t))))
 
 (defun free-children ()
-  "Leave child processes unbounded: some, such as node and java, reserve more than they ever use."
+  "Have SBCL start child processes without the limit: some, such as node and java, reserve more address space than they
+ever use."
   (when +spawn+
     (encapsulate +spawn+ 'live-lisp #'call-unlimited)))
 

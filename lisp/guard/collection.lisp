@@ -4,7 +4,8 @@
 
 (in-package "LIVE-LISP.GUARD")
 
-;;; The collector never copies a large vector, which has pages of its own: it only marks these pages anew.
+;;; The collector never copies a large vector: the vector has pages of its own, and the collector only moves these pages
+;;; to another generation.
 
 (sb-ext:defglobal **large-pages-known** nil "True when this SBCL marks pages as LARGE-PAGE-P assumes.")
 
@@ -93,7 +94,8 @@ nursery size the program set: the other half is for the copies."
              (+ (heap-usage) (max (* 1024 1024) (floor (- **heap-size** usage) 2))))))
 
 (defun set-nursery ()
-  "Make each collection begin after a twentieth of the user's heap was allocated: SBCL's own rule for a heap so large."
+  "Make each collection begin after a twentieth of the heap that the user asked for was allocated. SBCL by itself takes
+a twentieth of the whole heap."
   (setf (sb-ext:bytes-consed-between-gcs) (floor **heap-size** 20)
         ;; Otherwise the new size would hold only from the next collection on.
         collection-trigger (+ (heap-usage) (floor **heap-size** 20))))

@@ -3,17 +3,21 @@
 
 (in-package "LIVE-LISP.JOBS")
 
-(defvar *hold* nil "For how many seconds an error of this call is held before it ends the call; NIL: not at all.")
+(defvar *hold* nil
+  "For how many seconds an error of this call is held before it ends the call, or NIL when errors are not held.")
 
 (sb-ext:defglobal **held-above** 0 "The number of the last error that an earlier image has held.")
 
 (sb-ext:defglobal **holder** (constantly nil)
-  "A function of a condition and a job that holds the condition in its thread. It returns, if at all, why it does not.")
+  "A function of a condition and a job. It holds the condition in the thread of the job. If it cannot, it returns a text
+that says why.")
 
 (sb-ext:defglobal **on-break** nil
   "A function that is called with each condition that reaches the debugger, before all else, or NIL.")
 
-(defvar *so-far* '() "Functions that return members of this call's answer so far, for an answer before the call ends.")
+(defvar *so-far* '()
+  "Functions of no arguments. Each returns members about what this call has done so far, for the answer that a held
+error gives before the call ends.")
 
 (defvar *debug-level* nil "The DEBUG quality with which this call compiles, or NIL for that of the session.")
 
@@ -26,9 +30,9 @@
   (and (listp value) (remove-if-not #'stringp value)))
 
 (defvar *taken* nil
-  "The chosen restarts that this call has invoked: a table from lists of the restart's name, the condition's type and
-the condition's report to conses. Each cons has the number of the restart in order, from 0, and REDEFINES-COMPILED-P of
-the condition.")
+  "The chosen restarts that this call has invoked, a hash table. A key is a list of the restart's name, the condition's
+type and the condition's report, all texts. A value is a pair of the position of the restart in the order of invocation,
+from 0, and of REDEFINES-COMPILED-P of the condition.")
 
 (defvar *went-on-by* '() "The names of the restarts by which this call went on from errors, the newest first.")
 
@@ -60,7 +64,8 @@ first."
         0)))
 
 (defun redefines-compiled-p (condition)
-  "True when CONDITION asks whether to redefine a structure or a constant. Code compiled before has the old one in it."
+  "True when CONDITION asks whether to redefine a structure or a constant. Code that was compiled before has the old
+definition compiled in."
   (or (typep condition 'sb-ext:defconstant-uneql)
       ;; SBCL has no condition type for the redefinition of a structure.
       (and (typep condition 'simple-error)
@@ -73,8 +78,8 @@ first."
   (loop for (nil . redefines) being the hash-values of *taken* count redefines))
 
 (defun note-taken (key redefines)
-  "Note in *TAKEN* that this call invokes the restart of KEY, a key of that table, if it is not noted yet. REDEFINES is
-REDEFINES-COMPILED-P of the condition."
+  "Note in *TAKEN* that this call invokes the restart of KEY, a key of *TAKEN*, unless that is noted already. REDEFINES
+is the value of REDEFINES-COMPILED-P for the condition."
   (unless (gethash key *taken*)
     (setf (gethash key *taken*) (cons (hash-table-count *taken*) redefines))))
 

@@ -14,8 +14,8 @@
     "Variables that an evaluation binds, and whose values last until the next one."))
 
 (defmacro with-session-variables (values &body body)
-  "Evaluate BODY with *SESSION-VARIABLES* bound to VALUES, a list. PROGV takes longer than all of a short evaluation: it
-checks for each variable whether it may be bound."
+  "Evaluate BODY with *SESSION-VARIABLES* bound to VALUES, a list. LET is used because PROGV takes longer than all of a
+short evaluation: it checks for each variable whether it may be bound."
   (let ((left (gensym "LEFT")))
     `(let* ((,left ,values))
        (let ,(loop for variable in *session-variables* collect `(,variable (pop ,left)))
@@ -52,7 +52,8 @@ checks for each variable whether it may be bound."
 (defvar *fresh-readtable* nil "True when this call got a fresh readtable instead of the session's.")
 
 (defun usable-readtable (readtable)
-  "Return READTABLE, or a fresh one if no form can be read with it. The fresh one also replaces it globally."
+  "Return READTABLE, or a fresh standard one if no form can be read with it. If READTABLE is the global value of
+*READTABLE*, the fresh one replaces it there, too."
   (cond ((and (readtablep readtable) (readable-p readtable)) readtable)
         (t (let ((fresh (copy-readtable nil)))
              (when (eq readtable (sb-ext:symbol-global-value '*readtable*))

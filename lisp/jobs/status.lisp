@@ -1,5 +1,5 @@
-;;;; Reports the state of the image and its jobs. The reader thread does that, so it must wait for nobody and run no
-;;;; code of the user. What is not available at once is left out.
+;;;; Reports the state of the image and its jobs. The reader thread runs this code, which therefore must wait for nobody
+;;;; and run no code of the user. What is not available at once is left out.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -45,11 +45,12 @@ next line replace this one."
 ;;; Frames of running jobs
 
 (defparameter *glance-stack* 200000
-  "Octets of stack that must be left for a look at the frames; half of them are guard pages at its end.")
+  "Octets of stack that must be left for a look at the frames. About half of them are the guard pages at the end of the
+stack.")
 
 (defun room-on-stack-p ()
-  "True when this thread has enough stack left for a look at its frames. An exhausted stack must not reach its end
-again before it is unwound."
+  "True when this thread has enough stack left for a look at its frames. The check is needed after the stack was
+exhausted: it must not reach its end again before it is unwound."
   (let ((left (stack-left)))
     (or (null left) (> left *glance-stack*))))
 
@@ -60,7 +61,8 @@ again before it is unwound."
         collect (on-one-line (printing-locals (print-safely 200 (car call))))))
 
 (defun glance (job done)
-  "Runs in the thread of JOB: record its frames and signal DONE, a semaphore. An interrupt can throw out of it."
+  "Runs in the thread of JOB: record its frames and signal DONE, a semaphore. An interrupt of JOB can leave this
+function by a throw; DONE is signalled also then."
   (let ((frames '()))
     (unwind-protect
          (unless (or (job-looking job) (not (room-on-stack-p)))
@@ -69,8 +71,8 @@ again before it is unwound."
       (sb-thread:signal-semaphore done))))
 
 (defun glance-at (jobs)
-  "Have each of JOBS record its frames, and wait a moment for that. A job that has not reacted is not interrupted again
-before it has."
+  "Have each of JOBS record its frames in its slot GLANCE, and wait *GLANCE-SECONDS* for that. A job that has not done
+so yet when it was asked before is not asked again."
   (let ((done (sb-thread:make-semaphore :name "live-lisp glance")) (asked 0))
     (dolist (job jobs)
       (when (and (job-interruptible job) (not (eq (job-glance job) :asked)))

@@ -4,10 +4,11 @@
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **make-thread** 'sb-thread:make-thread
-  "The function that makes the thread of a job. It is called as SB-THREAD:MAKE-THREAD is.")
+  "The function that makes the thread of a job. It takes the arguments of SB-THREAD:MAKE-THREAD.")
 
 (defun run-in-new-thread (job function)
-  "Make a thread that runs JOB with FUNCTION, or answer JOB that no thread can be made."
+  "Make a thread that calls RUN-JOB with JOB and FUNCTION. If the system can make no thread, answer JOB with that
+error."
   (handler-case
       (setf (job-thread job)
             (funcall **make-thread** #'run-job :name (thread-name-for (job-operation job))
@@ -25,8 +26,8 @@
 ;;; The spare thread
 
 (defstruct (spare (:constructor make-spare ()))
-  "A THREAD that waits for its GATE, and then runs JOB with FUNCTION. JOB is :BEGINS until the thread waits, NIL until a
-job is handed over, and :GONE when the thread must run none."
+  "A THREAD that waits for the mutex GATE, and then calls RUN-JOB with JOB and FUNCTION. JOB is :BEGINS until the thread
+waits, NIL until a job is handed over, and :GONE when the thread must run none."
   (gate (sb-thread:make-mutex :name "live-lisp spare")) thread (job :begins) (function nil))
 
 (sb-ext:defglobal **spare** nil "The spare that stands ready, or NIL. Only the reader thread sets it.")
@@ -43,7 +44,8 @@ does not notice.")
     (and spare (eq thread (spare-thread spare)))))
 
 (defun run-spare (spare)
-  "The function of the thread of SPARE. If the thread is ended before its job has begun, another thread runs the job."
+  "The function that the thread of SPARE calls. If the thread is ended before its job begins, another thread runs
+the job."
   (sb-sys:without-interrupts
     (unwind-protect
          (sb-sys:with-local-interrupts
@@ -120,12 +122,12 @@ does not notice.")
   "True when THREAD has left the process without being unwound. Lisp still takes it for alive."
   (and (plusp (thread-number thread))
        (not (there-p (thread-folder thread)))
-       ;; Only where this folder exists does the system list threads.
+       ;; Where this folder does not exist, the system lists no threads, and the missing other folder says nothing.
        (there-p "/proc/self/task")))
 
 (defun end-dead-jobs ()
-  "End the jobs whose threads have ended without END-JOB. Signal an error for a thread that was not even unwound: the
-collector can never stop all threads then, so the image has failed."
+  "End the jobs whose threads have ended without calling END-JOB. Signal an error for a thread that has left the process
+without being unwound: the garbage collector waits for it for ever, so the image has failed."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs**
           for thread = (job-thread job)

@@ -6,14 +6,16 @@
 ;;; The parts of a form
 
 (defstruct (account (:constructor make-account ()))
-  "What the parts of a form did together, as in EFFECTS. NAMES lacks what parts such as a DEFUN define: their texts show
-it. WITHOUT has the paths, lists of indexes, of parts that a rebuilt image does not need. ON-BUILT is called without
-arguments before each part that follows a part which built."
+  "What the parts of a form did together. BUILDS, DAMAGES and RESTYLES are as in EFFECTS. NAMES are the names defined,
+as texts, without those that parts such as a DEFUN define: their texts show these. WITHOUT has the paths, lists of
+indexes, of parts that a rebuilt image does not need. ON-BUILT is called without arguments before each part that follows
+a part which built the image."
   (builds nil) (damages nil) (restyles nil) (names '()) (without '()) (on-built #'list))
 
 (defun parts-of (form)
-  "Return the parts of FORM, a PROGN, EVAL-WHEN or LOCALLY, that EVAL evaluates one after the other. For another form
-return NIL. Further values: the index of the first part in FORM, and the declarations of a LOCALLY, for each part."
+  "If FORM is a PROGN, a LOCALLY or an EVAL-WHEN with :EXECUTE, return the list of the forms in it, which EVAL evaluates
+one after the other. For another form return NIL. The second value is the index of the first part in FORM. The
+third value is the list of declarations of a LOCALLY, which hold for each part."
   (when (and (consp form) (ignore-errors (list-length form)))
     (case (car form)
       (progn (values (cdr form) 1))
@@ -33,8 +35,8 @@ return NIL. Further values: the index of the first part in FORM, and the declara
         ((consp form) (push (reverse path) (account-without account)))))
 
 (defun evaluate-part (form path account &optional (whole form))
-  "Evaluate WHOLE, which is FORM, or FORM within declarations. Return the list of its values, and add its effects to
-ACCOUNT. PATH is as for PUT-DOWN."
+  "Evaluate WHOLE, which is FORM or a LOCALLY around it. Return the list of its values, and add its effects to ACCOUNT
+as those of FORM. PATH is as for PUT-DOWN."
   (let ((effects (make-effects)))
     (unwind-protect (evaluate-noting whole effects)
       (put-down form path account effects))))
@@ -77,9 +79,10 @@ PATH is as for PUT-DOWN."
   (on-one-line (shortened 200 text)))
 
 (defun built-members (form text account package home mark policy restarts)
-  "Return the members that report how evaluating FORM changed the image, by ACCOUNT; NIL if there is nothing to report.
-TEXT is a function that returns the source text of FORM. Before FORM, PACKAGE was current, with the name HOME; MARK
-stands for the readtable then, POLICY is the compiler's. RESTARTS are the names of restarts by which FORM went on."
+  "Return the members that report how evaluating FORM changed the image, or NIL if there is nothing to report. ACCOUNT
+has what its parts did. TEXT is a function that returns the source text of FORM. PACKAGE was current before FORM, and
+HOME was its name then; MARK is the MARK of the readtable, and POLICY the compiler's policy before FORM. RESTARTS are
+the names of restarts by which FORM went on."
   (let ((builds (account-builds account)) (without (reverse (account-without account))))
     (append (when builds
               (list "text" (funcall text)
@@ -95,14 +98,15 @@ stands for the readtable then, POLICY is the compiler's. RESTARTS are the names 
             (set-members (if builds (mapcar (lambda (path) (part-at form path)) without) form)))))
 
 (defun unfinished-members (form text account)
-  "Return the members that report FORM, which was left before its end: its text, from the function TEXT, if it has built
-by ACCOUNT, and the variables that it can have set."
+  "Return the members that report FORM, which was left before its end: the variables that it can have set, and the
+beginning of its text if ACCOUNT says that it has built or damaged the image. TEXT is a function that returns the text."
   (append (when (or (account-builds account) (account-damages account))
             (list "unfinished" (beginning-of (funcall text))))
           (set-members form)))
 
 (defun tell (function)
-  "Send the server a message \"built\" with the members that FUNCTION returns, if any."
+  "Send the server a message \"built\" with the members that FUNCTION returns. Send nothing when it returns NIL or
+signals an error."
   (let ((members (let ((*print-pretty* nil)) (ignore-errors (funcall function)))))
     (when members
       (send (object "built" (make-json-object members) "job" (job-id *job*))))))
@@ -110,8 +114,8 @@ by ACCOUNT, and the variables that it can have set."
 (sb-ext:defglobal **opened** (list 0) "A list of one number: how many forms TELL-OPEN has reported.")
 
 (defun tell-open (text)
-  "Report to the server that a form has built and goes on, in case it never ends. TEXT is a function that returns its
-source text. Return the number that the report of its end must have as the member \"closes\"."
+  "Report to the server that a form has built the image and still runs, as it may never end. TEXT is a function that
+returns its source text. Return the number that the report of its end must have as the member \"closes\"."
   (let ((number (1+ (sb-ext:atomic-incf (car **opened**)))))
     (tell (lambda () (list "opens" number "unfinished" (beginning-of (funcall text)))))
     number))

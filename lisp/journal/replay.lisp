@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.JOURNAL")
 
 (defun failure-of (function)
-  "Call FUNCTION and return NIL, or the text of the condition that was not handled. Invoke restarts of *CHOSEN-RESTARTS*
-where they are offered."
+  "Call FUNCTION. Return NIL, or a text about the condition that nobody handled. Before giving up on a condition, invoke
+restarts of *CHOSEN-RESTARTS* that are offered for it."
   (let* ((tag (list nil))
          (condition
           (catch tag
@@ -51,7 +51,8 @@ Return NIL, or a text that says why it could not be evaluated."
                   (lambda ()
                     (call-rebinding
                      (lambda () (prin1-to-string (list (eval (read-from-string text)) "a" 12 1/3 1.5 #\b)))))))))
-    ;; The result does not count, as a readtable need not have #+. But with odd features reading this never ends.
+    ;; The result does not count, as a readtable need not have #+. But if *FEATURES* is circular, say, reading this
+    ;; never ends, and the server learns from that which form broke the image.
     (works "#+CL:NIL 1 CL:T")
     (or (works "(CL:QUOTE CL:T)") (works "(cl:quote cl:t)"))))
 

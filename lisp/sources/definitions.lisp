@@ -10,7 +10,7 @@
   (ignore-errors (information-source (code-information (function-code (simple-function function))))))
 
 (defun location-of (identity)
-  "Return the source location that IDENTITY is or has, or NIL."
+  "Return IDENTITY if it is a source location, else the source location of the method or DEFSETF that it is, or NIL."
   (typecase identity
     (source-location identity)
     ;; IDENTITY is SBCL's record of a DEFSETF.
@@ -18,7 +18,7 @@
     (method (location-of (class-location identity)))))
 
 (defun generic-function-file (function)
-  "Return the name of the file of a method of FUNCTION, or NIL."
+  "Return the name of the file of the first method of the generic FUNCTION that has one, or NIL."
   (some #'identity-file (sb-mop:generic-function-methods function)))
 
 (defun identity-file (identity)
@@ -40,7 +40,8 @@
 ;;; All definitions of a name
 
 (defun noted-kinds ()
-  "Return SBCL's kinds of recorded source locations, pairs of a keyword and a number."
+  "Return the kinds of definitions whose source location SBCL records in its global information, as pairs of a keyword
+and SBCL's number of the kind."
   (loop for kind across known-kinds
         when (and kind (eq (kind-category kind) :source-location))
           collect (cons (kind-name kind) (kind-number kind))))
@@ -48,8 +49,8 @@
 (defparameter *noted-kinds* (noted-kinds) "The value of NOTED-KINDS.")
 
 (defun class-identity (symbol)
-  "Return the identity of the class that SYMBOL names: its location, or the class itself; NIL without a class. Makes no
-class that SBCL only makes on demand."
+  "Return the identity of the class that SYMBOL names: its source location, or its layout or the class itself when there
+is none. Return NIL when SYMBOL names no class. Does not make a class that SBCL makes only on demand."
   (let* ((cell (class-cell symbol)) (classoid (and cell (cell-classoid cell))) (class (and cell (cell-class cell))))
     (and classoid
          (or (and class (ignore-errors (location-of (class-location class))))
@@ -57,7 +58,7 @@ class that SBCL only makes on demand."
              class))))
 
 (defun function-identity (function)
-  "Return the identity of FUNCTION: of a generic one its location, when it has one, else FUNCTION."
+  "Return the identity of FUNCTION: the source location of a generic function that has one, else FUNCTION itself."
   (or (and (typep function 'generic-function) (ignore-errors (location-of (class-location function))))
       function))
 

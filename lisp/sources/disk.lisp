@@ -1,11 +1,12 @@
-;;;; Compares the image with the files that were loaded, and their texts at the load with the disk.
+;;;; Compares the image with the files that were loaded, and the texts that were loaded with the files on the disk.
 
 (in-package "LIVE-LISP.SOURCES")
 
 ;;; What changed on the disk
 
 (defun numbered-forms (text)
-  "Return pairs of each top-level form of TEXT and its number, from 0; or :UNREADABLE."
+  "Return pairs of each top-level form of TEXT, as PLAIN-FORM returns it, and its number, from 0. Return :UNREADABLE
+when TEXT cannot be split into forms."
   (let ((forms (plain-forms text)))
     (if forms
         (loop for form across forms for number from 0 collect (cons form number))
@@ -19,7 +20,8 @@
           (t (shortened 40 (decoded form))))))
 
 (defun without-same (forms others)
-  "Return those of FORMS, pairs of a form and its number, that OTHERS lacks, duplicates counted."
+  "Return those of FORMS, pairs of a form and its number, whose form is not in OTHERS, such pairs too. When a form
+stands in FORMS more often than in OTHERS, the last ones of it are returned."
   (let ((counts (make-hash-table :test 'equal)))
     (loop for (form) in others do (incf (gethash form counts 0)))
     (remove-if (lambda (pair)
@@ -60,12 +62,12 @@ comments do. Return :UNREADABLE when a text cannot be read."
 ;;; All together
 
 (defun files-of-package (package)
-  "Return the files that define names of PACKAGE or change it."
+  "Return the SOURCE-FILEs that define PACKAGE, an export of it, or a name in it."
   (loop for file being the hash-values of **files**
         when (definitions-if (lambda (definition) (in-package-p definition package)) file) collect file))
 
 (defun in-package-p (definition package)
-  "True when DEFINITION is of a name in PACKAGE, or of PACKAGE."
+  "True when DEFINITION is of a name whose home is PACKAGE, or of PACKAGE itself or one of its exports."
   (let ((symbol (name-symbol (definition-name definition))))
     (if (member (definition-kind definition) '(:export :package))
         (eq (definition-identity definition) package)
@@ -83,8 +85,8 @@ comments do. Return :UNREADABLE when a text cannot be read."
         when file collect file))
 
 (defun comparison (files wanted packages)
-  "Return answer members about where the image and FILES differ, and what evaluations defined in PACKAGES. WANTED is a
-predicate of definitions."
+  "Return answer members about where the image and FILES differ, in the definitions of which the predicate WANTED is
+true, and about what only evaluated forms defined in PACKAGES."
   (let ((files (sort (copy-list files) #'string< :key #'source-file-path)))
     (append (list "files" (length files)
                   "unfinished" (loop for file in files

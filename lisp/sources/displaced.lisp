@@ -1,5 +1,6 @@
-;;;; Removes methods that block a generic function's new lambda list: SBCL refuses it while methods have the old one.
-;;;; A file is taken to be consistent in itself, so a load by a tool removes such methods first.
+;;;; Removes methods that block a generic function's new lambda list: SBCL refuses a lambda list that does not agree
+;;;; with those of the methods. When a tool loads a file, the file is taken to be consistent in itself, and such older
+;;;; methods are removed first.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -10,8 +11,8 @@
 (defvar *continues* nil "True in a load that continues the last one, whose **DISPLACED** still count.")
 
 (defun lambda-list-shape (lambda-list)
-  "Return what all methods of a generic function share with LAMBDA-LIST: the numbers of required and optional
-parameters, and whether more arguments are accepted."
+  "Return what must be equal in LAMBDA-LIST and in the lambda lists of the generic function and all its methods: a list
+of the number of required parameters, that of optional ones, and whether more arguments are accepted."
   (flet ((leading (list)
            (or (position-if (lambda (each) (member each lambda-list-keywords)) list) (length list))))
     (list (leading lambda-list)
@@ -19,7 +20,7 @@ parameters, and whether more arguments are accepted."
           (and (intersection '(&rest &key) lambda-list) t))))
 
 (defun before-load-p (name identity)
-  "True when IDENTITY, of a definition of NAME, is older than the load of this thread."
+  "True when the definition of NAME with IDENTITY was there before the load that this thread records."
   (multiple-value-bind (before touched) (gethash (name-symbol name) (touched-before *touched*))
     (or (not touched) (and (member identity before :test #'eq) t))))
 
@@ -38,7 +39,7 @@ a form at LOCATION. BY is the operator of the form, DEFGENERIC or DEFMETHOD."
                      (lambda-list-shape (sb-mop:generic-function-lambda-list function))))
          (ecase by
            (defgeneric t)
-           ;; Not when the DEFGENERIC is in another file: the new method must agree with that.
+           ;; Not when a DEFGENERIC of another file made the function: the new method must agree with that.
            (defmethod (or (eq identity function)
                           (and (before-load-p name identity) (of-file-p name location)))))
          (notany (lambda (method) (find method (touched-log *touched*) :key (lambda (entry) (and (consp entry) (cdr entry)))))
@@ -64,7 +65,7 @@ The arguments are as for YIELDS-P. What this load made stays."
               (fmakunbound name)))))))
 
 (defun making-way (name lambda-list location by)
-  "Call MAKE-WAY with the same arguments when a tool loads. Its errors do not reach the program."
+  "Call MAKE-WAY with the same arguments while a tool loads. Errors in it are ignored: they must not reach the program."
   (when (and *making-way* *touched*) (ignore-errors (make-way name lambda-list location by))))
 
 ;;; The removed methods in answers

@@ -5,10 +5,10 @@
 (defstruct (definition (:constructor make-definition (kind name identity serial &optional location)))
   "A definition of NAME as a KIND by a file. IDENTITY differs from that of a later definition of NAME. For a method it
 is the method; for an export or a package it is the package, and LOCATION the source location. SERIAL is the number of
-the load. BASELINE is the FORM-BEFORE of the definition, saved once the file has another. For a variable that kept its
-value in a load, SAYS is the text of the value in the file, or T, and KEPT a weak pointer to the value kept. FORM is the
-number of its form, when forms before it came or went since the load. INLINED is true when it was declaimed inline at
-the load. LAYOUT is the STRUCTURE-LAYOUT of a structure."
+the load. BASELINE is the FORM-BEFORE of the definition, saved once the file has another form. For a variable that kept
+its value in a load, SAYS is the text of the value in the file, or T when that is unknown, and KEPT a weak pointer to
+the value kept. FORM is the number of its form in the file if forms before it came or went since the load, else NIL.
+INLINED is true when the function was declaimed inline at the load. LAYOUT is the STRUCTURE-LAYOUT of a structure."
   kind name identity serial (location nil) (baseline nil) (says nil) (kept nil) (form nil) (inlined nil) (layout nil))
 
 (defun definition-number (definition)
@@ -47,7 +47,7 @@ the load. LAYOUT is the STRUCTURE-LAYOUT of a structure."
     (and (typep function 'generic-function) function)))
 
 (defun kept-by-methods-p (definition)
-  "True when DEFINITION is a generic function with methods: their forms would make it without its own form."
+  "True when DEFINITION is of a generic function that has methods: the forms of these would make the function too."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
          (and function (sb-mop:generic-function-methods function) t))))

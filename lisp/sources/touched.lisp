@@ -4,13 +4,14 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (touched (:constructor make-touched ()))
-  "The changes so far. BEFORE maps a symbol to the identities of its earlier definitions. LOADED has the symbols and
-packages that a load changed, FUNCTIONS the function names that were set. LOG has the changed symbols, newest first, and
-for a method a pair of its generic function's name and the method. FAILED has entries as in LOG, and packages, of loads
-that did not end well. EXPORTS are lists of a package, the location of its definition, and symbols that this exports.
-VALUES maps a symbol to a variable's value before its first definition, or to this TOUCHED when it was unbound. SLOTS
-maps a class to the names of its direct slots before. MAKERS maps a symbol, package or method to the truenames of the
-files being loaded or compiled when it changed, AROUND to those of the files whose load or compilation loaded these."
+  "The changes of one evaluation or load so far. BEFORE maps a changed symbol to a list of the identities of its earlier
+definitions. LOADED has as keys the symbols and packages that a load changed, FUNCTIONS the function names whose
+function was set. LOG has the changed symbols, newest first, and for a method a pair of its generic function's name and
+the method. FAILED has entries as in LOG, and packages, of loads that did not end well. EXPORTS are lists of a package,
+the source location of its DEFPACKAGE, and symbols that the DEFPACKAGE exports. VALUES maps a variable to the value
+before its first definition, or to this TOUCHED when it was unbound. SLOTS maps a class to the names of its direct slots
+before the changes. MAKERS maps a symbol, package or method to the truenames of the files that were being loaded or
+compiled when it changed. AROUND maps it to the truenames of the files whose load or compilation loaded these files."
   (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq)) (functions (make-hash-table :test 'equal))
   (log '()) (failed '()) (exports '())
   (values (make-hash-table :test 'eq)) (slots (make-hash-table :test 'eq)) (makers (make-hash-table :test 'eq))
@@ -30,8 +31,8 @@ files being loaded or compiled when it changed, AROUND to those of the files who
 (defvar *around* '() "The truenames of the files whose load or compilation began the innermost load of this thread.")
 
 (defun note-makers (thing touched)
-  "Note in TOUCHED the files being loaded and compiled, and those around them, while THING, a symbol, package or method,
-changes."
+  "Note in TOUCHED which files are being loaded and compiled, and which files loaded these, while THING changes: a
+symbol, package or method."
   (dolist (file (set-difference (list *load-truename* *compile-file-truename*) (cons nil *around*) :test #'eq))
     (pushnew file (gethash thing (touched-makers touched)) :test #'eq))
   (dolist (file *around*)
@@ -42,7 +43,8 @@ changes."
   (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class)))
 
 (defun note-slots (symbol touched)
-  "Note in TOUCHED the direct slots of the class SYMBOL, when its instances can get other slots."
+  "Note in TOUCHED the direct slots of the class that SYMBOL names, if it is a STANDARD-CLASS, whose instances can get
+other slots."
   (let* ((cell (class-cell symbol)) (class (and cell (cell-class cell))))
     (when (typep class 'standard-class)
       (setf (gethash class (touched-slots touched)) (own-slots class)))))
@@ -76,13 +78,13 @@ changes."
     (note-name name touched)))
 
 (defun touch-function (name)
-  "Note that NAME is about to get a function, perhaps the one that it has."
+  "Note that the function of NAME is about to be set, perhaps to the one that NAME has."
   (with-touched (touched)
     (setf (gethash name (touched-functions touched)) t)
     (note-name name touched)))
 
 (defun touch-method (method)
-  "Note that METHOD was added to a generic function, when that is the program's."
+  "Note that METHOD was added to a generic function, if the name of that is a PROGRAM-NAME."
   (with-touched (touched)
     (let ((name (sb-mop:generic-function-name (sb-mop:method-generic-function method))))
       (when (typep name 'program-name)
@@ -91,7 +93,7 @@ changes."
         (push (cons name method) (touched-log touched))))))
 
 (defun touch-exports (symbols package)
-  "Note that PACKAGE exports SYMBOLS, a symbol or a list, if a DEFPACKAGE is being evaluated that says so."
+  "Note that PACKAGE exports SYMBOLS, a symbol or a list, if a DEFPACKAGE is being evaluated."
   (with-touched (touched)
     (when *defining-package*
       (note-makers (find-package package) touched)
@@ -100,7 +102,8 @@ changes."
             (touched-exports touched)))))
 
 (defun touch-variable (symbol)
-  "Note the value of the variable SYMBOL before its definition, which does not set a variable that is bound."
+  "Note the value of the variable SYMBOL before a definition such as DEFVAR, which does not set a variable that is
+bound."
   (with-touched (touched)
     (let ((values (touched-values touched)))
       (unless (nth-value 1 (gethash symbol values))

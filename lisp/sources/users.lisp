@@ -8,7 +8,8 @@
 (defparameter *outdated-limit* 1000 "At most this many elements of **OUTDATED** are kept.")
 
 (defun kind-reached (name function)
-  "Return the kind by which NAME reaches the simple FUNCTION, as MAP-REACHED passes it, or NIL when it does not."
+  "Return the kind that MAP-REACHED passes for the simple FUNCTION among the functions that NAME has: its own, those of
+its methods, its expanders and others. Return NIL when FUNCTION is not among them."
   (ignore-errors
    (map-reached (lambda (kind reached)
                   (when (eq reached function) (return-from kind-reached kind)))
@@ -36,8 +37,8 @@
         (format nil "~A~@[ (~A)~]" (function-name-text name) kind))))
 
 (defun has-inside-p (function kind name)
-  "True when FUNCTION, which uses NAME by the cross reference KIND, has NAME's code or value compiled in. True too when
-it calls a macro as a function."
+  "True when FUNCTION, whose cross references have a use of NAME of the KIND, has NAME's code or value compiled in. True
+too when FUNCTION calls NAME as a function though it is a macro."
   (case kind
     (:macroexpands t)
     (:references (constantp name))
@@ -54,8 +55,8 @@ it calls a macro as a function."
                             thereis (if (symbolp name) (eq name element) (equal name element))))))
 
 (defun uses-of (names fresh)
-  "Return lists of one of NAMES, a user compiled with it, and the user's function. Leave out code from FRESH, debug
-sources: it was compiled just now."
+  "Return the uses of NAMES that are compiled in: lists of one of NAMES, the name of its user, and the user's function.
+Leave out code whose debug source is among FRESH: it was compiled just now, with the new definitions."
   (let ((uses '()))
     (map-functions
      (lambda (caller function)
@@ -75,8 +76,8 @@ sources: it was compiled just now."
     uses))
 
 (defun layout-users (symbol layout fresh)
-  "Return uses of SYMBOL, a structure, in the form of USES-OF: by named functions whose code has LAYOUT among its
-constants. FRESH is as for USES-OF."
+  "Return the uses of SYMBOL, a structure, by named functions whose code has LAYOUT among its constants. The value and
+FRESH are as for USES-OF."
   (let ((uses '()))
     (map-code
      (lambda (code)
