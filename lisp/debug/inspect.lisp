@@ -3,13 +3,14 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defun id-in (text)
-  "Return the number in TEXT when it is an id, such as @12, else NIL."
+  "Return the number in TEXT when TEXT is an id, such as @12, else NIL."
   (and (> (length text) 1)
        (char= (char text 0) #\@)
        (ignore-errors (parse-integer text :start 1))))
 
 (defun object-named (text package)
-  "Return the object that TEXT names in PACKAGE: the value of a variable, a function, a class, or the symbol itself."
+  "Return the object that TEXT, the name of a symbol or function, names in PACKAGE: the first there is of a variable's
+value, a function or macro, a class, and the symbol itself. TEXT can begin with ' for the symbol, or #' for a function."
   (multiple-value-bind (name symbol setf) (named-target text package)
     (cond ((char= (char text 0) #\') symbol)
           ((or setf (eql 0 (search "#'" text)))
@@ -28,7 +29,8 @@
          (or (find-package name) (find-package (string-upcase name))))))
 
 (defun meant-object (text package)
-  "Return the object that TEXT means in PACKAGE. Calls FAIL-LOOKUP with what is wrong."
+  "Return the object that TEXT means in PACKAGE: TEXT is an id, the name of a package, or as for OBJECT-NAMED. If there
+is no such object, call FAIL-LOOKUP with what is wrong."
   (let* ((text (string-trim " " text)) (id (id-in text)))
     (cond ((string= text "") (fail-lookup "noValue" t))
           (id (multiple-value-bind (object there) (object-of-id id)
@@ -39,7 +41,8 @@
           (t (object-named text package)))))
 
 (defun part-named (name parts)
-  "Return the one of PARTS that NAME means, in any case, or NIL. Quotes and the package of a key can be omitted."
+  "Return the one of PARTS that NAME means, in upper or lower case, or NIL. NAME can lack the quotes or the package
+prefix that the name of the part has."
   (flet ((bare (name)
            (let ((name (string-trim "\"" name)))
              (subseq name (1+ (or (position #\: name :from-end t) -1))))))
@@ -49,7 +52,8 @@
         (find name parts :key (lambda (part) (bare (part-name part))) :test #'string-equal))))
 
 (defun object-at (object path)
-  "Return the object at PATH, names of parts, in OBJECT. Calls FAIL-LOOKUP when there is no such part."
+  "Return the object to which PATH, a list of names of parts, leads from OBJECT. Each name is of a part of the object
+before. Call FAIL-LOOKUP when there is no such part."
   (loop for name in path
         for parts = (object-parts object)
         for part = (part-named name parts)
@@ -69,7 +73,8 @@
             "id" (and (null (part-why part)) (not (part-made part)) (object-id value)))))
 
 (defun inspection (object offset limit)
-  "Return what OBJECT is, and LIMIT of its parts from OFFSET on, as a JSON object."
+  "Return as a JSON object OBJECT as text, its type, its id, the number of its parts, and LIMIT of the parts from OFFSET
+on."
   (let ((parts (object-parts object)))
     (object "value" (if (stringp object)
                         (printing-plainly (print-safely 10000 object))

@@ -7,7 +7,7 @@
   (print-safely 60 (or (sb-thread:mutex-name lock) "without a name") "~A"))
 
 (defun stack-words (function)
-  "Call FUNCTION with each word on this thread's stack, from its current frame to the far end."
+  "Call FUNCTION with each word on this thread's stack, from the current frame to the oldest, at most 4000000 octets."
   (when (and this-slot stack-end-slot)
     (let ((thread (thread-slot this-slot)) (here (stack-pointer)))
       (when (plusp (sb-sys:sap-int thread))

@@ -5,7 +5,7 @@
 (defparameter *look-seconds* 1 "For how many seconds an answer waits for a thread to report its frames.")
 
 (defun look-here (done)
-  "Runs in an interrupted thread: call DONE with its frames as data. No code of the user runs."
+  "Runs in an interrupted thread: call the function DONE with its frames as JSON objects. No code of the user runs."
   (let ((frames '()) (*may-read-spans* nil))
     (unwind-protect
          (setf frames (ignore-errors
@@ -13,7 +13,7 @@
       (funcall done frames))))
 
 (defun frames-of (thread)
-  "Return the frames of THREAD as data, and whether it reported them in time."
+  "Return the frames of THREAD as JSON objects, and whether THREAD reported them within *LOOK-SECONDS*."
   (let ((told (sb-thread:make-semaphore :name "live-lisp look")) (frames '()))
     (flet ((done (found)
              (setf frames found)

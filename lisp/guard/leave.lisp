@@ -9,7 +9,7 @@
         when written do (send (object "id" id "written" written))))
 
 (defun tell-who-exits ()
-  "Tell the server when a job asks for the exit, and not some thread that the program left running."
+  "Tell the server which job asks for the exit. Tell it nothing when a thread without a job does."
   (when *job* (send (object "exits" (job-id *job*)))))
 
 (defun tell-before-exit ()
@@ -31,7 +31,7 @@
                    (funcall function)))))
 
 (defun environment-of (process)
-  "Return the environment of PROCESS, a number in decimal, as octets, or NIL."
+  "Return the first 100000 octets of the environment of PROCESS, a process id as decimal text; NIL when it is unknown."
   (ignore-errors
    (with-open-file (in (format nil "/proc/~A/environ" process) :element-type '(unsigned-byte 8))
      (let* ((octets (make-array 100000 :element-type '(unsigned-byte 8)))
@@ -53,7 +53,8 @@
 (defconstant +kill+ 9 "The signal SIGKILL.")
 
 (defun end-descendants ()
-  "End the processes that this image started. When the image ends before the server, the server does that instead."
+  "End the processes that this image started, and theirs: their environments have this image's LIVE_LISP_IMAGE. At most
+three rounds, as some can be started meanwhile. When the image ends before the server, the server does this instead."
   (let ((mark (sb-ext:posix-getenv "LIVE_LISP_IMAGE")))
     (when mark
       (loop repeat 3

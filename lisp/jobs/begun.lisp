@@ -1,5 +1,5 @@
-;;;; Records which requests have begun to run, in shared memory. When this process has ended, the server reads that
-;;;; memory, and sends once more the requests that had not begun. To record a request is one write of a word.
+;;;; Records which requests have begun to run, in memory shared with the server. When this process has ended, the server
+;;;; reads that memory, and sends once more the requests that had not begun. Recording a request writes one word.
 
 (in-package "LIVE-LISP.JOBS")
 

@@ -3,7 +3,7 @@
 
 (in-package "LIVE-LISP.JOBS")
 
-(defvar *end-call* nil "The agent's own restart, below every restart of user code.")
+(defvar *end-call* nil "The agent's own restart, which ends the call. All restarts of user code are newer.")
 
 (defparameter *restart-limit* 20 "An answer shows at most this many restarts.")
 
@@ -33,8 +33,8 @@ restarts after these, or NIL."
         finally (return (values told (and more (length more))))))
 
 (defun restarts-data (condition)
-  "Return the first restarts for CONDITION as JSON objects, and the number of restarts after these, or NIL. Return no
-restarts when the test function of a restart signals an error."
+  "Return a list of the first restarts for CONDITION as JSON objects, and the number of restarts after these, or NIL.
+Return an empty list when the test function of a restart signals an error."
   (handler-case
       (multiple-value-bind (told more) (told-restarts (active-restarts condition))
         (values (loop for (nil name report) in told collect (object "name" name "report" report)) more))
@@ -42,7 +42,7 @@ restarts when the test function of a restart signals an error."
 
 (defun unbound-name (condition)
   "Return as text the name, with its package, of the variable that CONDITION says is unbound; NIL for other conditions.
-The report omits the package of a symbol of the session's package."
+The report of CONDITION does not serve: it omits the package of a symbol that is accessible in the current package."
   ;; The program can make such a condition without a name.
   (let ((name (and (typep condition 'unbound-variable) (ignore-errors (cell-error-name condition)))))
     (and name (symbolp name) (symbol-text name))))
@@ -65,15 +65,15 @@ The report omits the package of a symbol of the session's package."
 ;;; Keeping conditions
 
 (defvar *error-keeper* nil
-  "A function that keeps the errors of this call, or NIL. Its arguments are a condition, and whether its frames are on
-the stack. It returns a function to call with the CONDITION-DATA of the condition.")
+  "A function that keeps the errors of this call, such as KEEP-ERROR, or NIL. Its arguments are a condition, and whether
+the frames of the condition are still on the stack. It returns a function to call with the CONDITION-DATA.")
 
 (sb-ext:defglobal **thread-error-keeper** nil
   "A function as in *ERROR-KEEPER*, for errors that end threads without a job.")
 
 (defun described (condition keeper on-stack calls &optional more)
-  "Return CONDITION-DATA of CONDITION, CALLS and MORE. KEEPER, a value of *ERROR-KEEPER* called with CONDITION and
-ON-STACK, keeps them."
+  "Return the CONDITION-DATA of CONDITION, CALLS and MORE. Keep CONDITION by KEEPER, NIL or a function as in
+*ERROR-KEEPER*, which is called with CONDITION and ON-STACK."
   (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
          (data (condition-data condition calls more)))
     (when keep (funcall keep data))

@@ -8,7 +8,7 @@
   (:documentation "A package or symbol does not exist: MEMBERS is the answer that says so."))
 
 (defun fail-lookup (&rest members)
-  "Leave the operation with MEMBERS, a property list, as its value."
+  "Leave the operation, and make a JSON object of the property list MEMBERS its value."
   (error 'lookup-failure :members members))
 
 (defstruct (operation (:constructor make-operation (name function parameters inline starter)))

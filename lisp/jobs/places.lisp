@@ -3,7 +3,8 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defun translated (namestring)
-  "Return NAMESTRING, of a source file, as a native name. The logical name of a file of SBCL that is not here stays."
+  "Return the native name of the source file NAMESTRING. For a file of SBCL that does not exist here, return NAMESTRING,
+which is a logical name such as SYS:SRC;CODE;EVAL.LISP."
   (let ((path (ignore-errors (probe-file (translate-logical-pathname (parse-namestring namestring))))))
     (cond (path (sb-ext:native-namestring path))
           ((search "SYS:" namestring) namestring)
@@ -14,7 +15,8 @@
   (and file created (not (eql created (date-of file)))))
 
 (defun frame-file (frame)
-  "Return the namestring of the source file of FRAME's code; NIL when it was evaluated, or is unknown."
+  "Return the namestring of the source file of FRAME's code. Return NIL when the code was evaluated, or the file is
+unknown."
   (let ((source (ignore-errors (place-source (frame-place frame)))))
     (and source (source-name source))))
 
@@ -44,13 +46,14 @@
 
 (defun form-of-file (place source)
   "Return the number of the top-level form in which the code at PLACE stands in the file of SOURCE, or NIL."
-  ;; For a source without a file SBCL would signal an error, which a watch of errors sees.
+  ;; For a source without a file SBCL would signal an error, which would be recorded if errors are watched.
   (unless (and (typep source 'core-source) (source-form source))
     (ignore-errors (place-top-level-form place))))
 
 (defun call-place (frame)
-  "Return the place of the call in FRAME as a property list of members, or NIL."
-  ;; SBCL signals a condition for what it does not know.
+  "Return the place of the call that FRAME is executing as a property list of answer members, or NIL when its file is
+unknown."
+  ;; SBCL signals an error when it does not know a part of the place.
   (ignore-errors
    (let* ((place (frame-place frame)) (source (place-source place)) (file (source-name source)))
      (when file

@@ -1,5 +1,5 @@
-;;;; Describes a readtable: whether forms can be read with it, and how it differs from the standard one. Another image
-;;;; can compare that with its own.
+;;;; Describes a readtable: whether forms can be read with it, and how it differs from the standard one. The description
+;;;; is a text, so that a rebuilt image can compare it with that of its own readtable.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -29,8 +29,9 @@ functions for # in another way."
         (and (consp table) (simple-vector-p (car table)) (car table))))))
 
 (defun readtable-parts (readtable)
-  "Return a list of what this SBCL shows of READTABLE: the macros of the characters below 128, the dispatch macros of #,
-the syntax of these characters, the number of other special characters, and the case."
+  "Return a list of what this SBCL shows of READTABLE: a vector of the reader macros of the characters below 128, one of
+the dispatch macros of # or NIL, one of the syntax of the characters below 128, the number of other special characters,
+and the readtable case."
   (let ((macros (macro-characters readtable)) (extended (other-characters readtable)))
     (list macros (dispatch-vector macros) (character-syntax readtable)
           (if (hash-table-p extended) (hash-table-count extended) 0)
@@ -63,7 +64,7 @@ the syntax of these characters, the number of other special characters, and the 
 (sb-ext:defglobal **mark** nil "The MARK that was made last, or NIL.")
 
 (defun readtable-mark (readtable)
-  "Return a mark of READTABLE as it is: **MARK** if that is still true, else a new one."
+  "Return a MARK of READTABLE as it is: **MARK** if READTABLE has not changed since that was made, else a new one."
   (let ((mark **mark**) (parts (readtable-parts readtable)))
     (if (and mark (eq readtable (mark-readtable mark)) (equalp parts (mark-parts mark)))
         mark
@@ -72,7 +73,7 @@ the syntax of these characters, the number of other special characters, and the 
                                   (readtable-text readtable))))))
 
 (defun mark-before (readtable)
-  "Return **MARK** if it is of READTABLE, else a new mark. It is not compared: it shows READTABLE before a form that
-could change it."
+  "Return **MARK** if it is of READTABLE, else a new mark. Do not check that READTABLE is still as **MARK** shows it:
+the caller wants the state before a form that could have changed READTABLE."
   (let ((mark **mark**))
     (if (and mark (eq readtable (mark-readtable mark))) mark (readtable-mark readtable))))

@@ -33,7 +33,7 @@ have modified."
           for place on **session**
           do (when (member symbol *style-variables* :test #'eq)
                (let ((fresh (fresh-value symbol (car firsts))))
-                 ;; Other threads use the modified object, too.
+                 ;; If the object is also the global value, other threads use it, too.
                  (when (eq (car place) (sb-ext:symbol-global-value symbol))
                    (ignore-errors (setf (sb-ext:symbol-global-value symbol) fresh)))
                  (setf (car firsts) fresh
@@ -42,11 +42,11 @@ have modified."
 
 ;;; What answers show
 
-(sb-ext:defglobal **told-styles** '() "The value of STYLES at the last answer.")
+(sb-ext:defglobal **told-styles** '() "The value of the function STYLES at the last answer.")
 
 (defun styles ()
   "Return the session's settings for reading and printing that differ from a fresh SBCL, as lists of a variable and its
-value. The value of the readtable is a text. Every call needs this, so it is fast."
+value. In place of a readtable a text says how it differs. This must be fast: every call needs it."
   (loop for symbol in *session-variables*
         for first in **first-session**
         for value in **session**

@@ -1,9 +1,9 @@
-;;;; Finds the user's global variables that the text of an evaluated form shows it to set. A lost image is rebuilt
-;;;; without their values, so an answer names them then.
+;;;; Finds the user's global variables that an evaluated form sets, as far as the form itself shows that. A lost image
+;;;; is rebuilt without the values of these variables, so an answer names the variables then.
 
 (in-package "LIVE-LISP.JOURNAL")
 
-(defvar *steps* 0 "How many more parts of the evaluated form are examined.")
+(defvar *steps* 0 "How many more parts of the form may be examined. This bounds the time, also for circular forms.")
 
 (defparameter *setters*
   '(setq setf psetq psetf push pushnew pop incf decf remf rotatef shiftf set multiple-value-setq)
@@ -29,7 +29,7 @@
          (list tree))))
 
 (defun places-set (form)
-  "Return the places that FORM, a call of one of *SETTERS*, sets."
+  "Return a list of the places that FORM, a call of one of *SETTERS*, sets."
   (case (car form)
     ((setq psetq setf psetf) (loop for (place) on (elements (cdr form)) by #'cddr collect place))
     ((push pushnew) (list (third form)))
@@ -39,17 +39,17 @@
     (t (list (second form)))))
 
 (defun set-variables (form)
-  "Return the user's global variables that FORM can set, as its text shows."
+  "Return, with duplicates, the user's global variables that FORM sets by one of *SETTERS*, as far as FORM shows that."
   (when (and (consp form) (plusp (decf *steps*)) (not (eq (car form) 'quote)))
     (nconc (when (member (car form) *setters* :test #'eq)
              (variables-in (places-set form)))
            (loop for part in (elements form) nconc (set-variables part)))))
 
 (defparameter *valued* '(defvar defparameter defconstant sb-ext:defglobal)
-  "Operators of definitions whose value form, the third element, is evaluated at once.")
+  "Defining operators whose third element, the form for the value, is evaluated at once.")
 
 (defun variables-read (form)
-  "Return the user's global variables whose values the evaluation of FORM uses, as its text shows. Bodies of functions
+  "Return, with duplicates, the user's global variables in FORM whose values evaluating it uses. The bodies of functions
 and macros that it only defines do not count."
   (cond ((minusp (decf *steps*)) '())
         ((not (consp form)) (variables-in form))
@@ -62,7 +62,7 @@ and macros that it only defines do not count."
         (t (loop for part in (elements form) nconc (variables-read part)))))
 
 (defun read-texts (form)
-  "Return the names of VARIABLES-READ of FORM as texts."
+  "Return the names of the VARIABLES-READ of FORM as texts, without duplicates."
   (let ((*steps* 1000))
     (mapcar #'symbol-text (remove-duplicates (variables-read form)))))
 

@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.JOURNAL")
 
 (defun library-variables ()
-  "Return those variables by which ASDF and Quicklisp find libraries that exist and are bound."
+  "Return the variables by which ASDF and Quicklisp find libraries, as far as these symbols exist and are bound."
   (loop for (package name) in '(("ASDF" "*CENTRAL-REGISTRY*") ("ASDF" "*SOURCE-REGISTRY-PARAMETER*")
                                 ("ASDF" "*OUTPUT-TRANSLATIONS-PARAMETER*")
                                 ("QUICKLISP-CLIENT" "*LOCAL-PROJECT-DIRECTORIES*"))
@@ -27,7 +27,7 @@ form, so it must be fast."
                        (library-variables))))
 
 (defun shows-p (form symbols)
-  "True when one of SYMBOLS occurs in FORM, of which 1000 conses and atoms are examined."
+  "True when one of SYMBOLS occurs among the first 1000 conses and atoms of FORM."
   (let ((steps 1000))
     (labels ((shown-p (tree)
                (cond ((minusp (decf steps)) nil)
@@ -42,8 +42,9 @@ form, so it must be fast."
   (settings-now *style-variables*))
 
 (defun note-settings (form globals mark alone)
-  "Record whether evaluating FORM changed settings. Before FORM, the shared settings were GLOBALS, and the readtable had
-MARK. Another job can have changed these: a change of them counts if this job was ALONE, or FORM names a setting."
+  "Record in *EFFECTS* whether evaluating FORM changed settings. Before FORM, the shared settings were GLOBALS, and MARK was
+the MARK of the readtable. Another job can have changed these two. So a change of them counts only if this job was
+ALONE, or FORM contains the name of a setting."
   (let ((same (settings-same-p *seen*))
         (shared (not (and (settings-same-p globals) (eq mark (readtable-mark *readtable*))))))
     (unless same (setf *seen* (thread-settings)))

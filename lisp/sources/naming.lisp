@@ -23,8 +23,8 @@ NAME, a string without a package. Else return NIL."
         (and symbol (packagep package) (eq symbol (symbol-read part package))))))
 
 (defun number-naming (name home path text operator-p)
-  "Return the number of the form of TEXT, of the file PATH, that defines NAME, a string, of the package HOME, and whose
-operator, a symbol or NIL, the predicate OPERATOR-P accepts."
+  "Return the number of the first form that defines NAME, a string, of the package HOME in TEXT, the text of the file
+PATH; or NIL. The predicate OPERATOR-P must accept the operator of the form, a symbol or NIL."
   (loop with forms = (or (and (search name text :test #'char-equal) (forms-of text)) #())
         for form across forms
         for number from 0
@@ -37,8 +37,8 @@ operator, a symbol or NIL, the predicate OPERATOR-P accepts."
           return number))
 
 (defun form-naming (name home operator-p)
-  "Return the path of a file and the number of its form that defines NAME, a string, of the package HOME. OPERATOR-P is
-as for NUMBER-NAMING. Search the files whose loaded texts are known. Return NIL when no form is found."
+  "Search the files whose loaded texts are known for a form that defines NAME, a string, of the package HOME. Return the
+path of the file and the number of the form, or NIL when no form is found. OPERATOR-P is as for NUMBER-NAMING."
   (flet ((look (path text)
            (let ((number (and text (number-naming name home path text operator-p))))
              (when number (return-from form-naming (values path number))))))
@@ -63,5 +63,5 @@ as for NUMBER-NAMING. Search the files whose loaded texts are known. Return NIL 
              (and text (other-text-p path text))))))
 
 (defun call-finding-forms (function)
-  "Call FUNCTION, and split each text into forms only once meanwhile."
+  "Call FUNCTION and return its values. Each text that it has split into forms is split only once."
   (let ((*plain-forms* '())) (funcall function)))
