@@ -17,8 +17,9 @@
         (t (callable-nature name))))
 
 (defun short-expander-arglist (function)
-  "Return as text the lambda list of a place whose DEFSETF names FUNCTION: that of FUNCTION without the last parameter,
-the new value. It is known only when all parameters are required. Return NIL when SBCL keeps none of FUNCTION."
+  "Return as text the lambda list of a place whose short DEFSETF names FUNCTION. When all parameters of FUNCTION are
+required, it is the lambda list of FUNCTION without the last parameter, the new value. Else it is not known, and (&REST
+ARGUMENTS) is returned. Return NIL when SBCL keeps no lambda list of FUNCTION."
   (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
     (cond (unknown nil)
           ((intersection arglist lambda-list-keywords) "(&REST ARGUMENTS)")
@@ -38,8 +39,8 @@ the new value. It is known only when all parameters are required. Return NIL whe
       (list "arglist" (expander-arglist (setf-expander (second name))))))
 
 (defun arglist-data (name)
-  "Return the members of an answer about the lambda list of the function name NAME. Where SBCL keeps none, add the
-places of the function's source."
+  "Return the members of an answer about the lambda list of the function name NAME. If SBCL keeps none, add the places
+of the function's definitions."
   (let ((members (name-arglist-members name)))
     (if (or (second members) (not (fboundp name)))
         members
@@ -57,7 +58,7 @@ places of the function's source."
                       (and (member inline '(inline notinline)) (symbol-name inline))))))
 
 (defun setf-text (symbol)
-  "Return as text how (SETF SYMBOL) is called, or NIL when it is no function and has no expander."
+  "Return as text how (SETF SYMBOL) is called, or NIL when there is neither such a function nor an expander."
   (let ((name (list 'setf symbol)))
     (and (function-kind name)
          (call-text name))))
@@ -65,7 +66,7 @@ places of the function's source."
 ;;; Methods
 
 (defun method-arglist (method)
-  "Return the qualifiers and the specialized lambda list of METHOD, as in a DEFMETHOD form."
+  "Return the qualifiers and the specialized lambda list of METHOD as text, as a DEFMETHOD form has them."
   (let* ((arglist (sb-mop:method-lambda-list method))
          (specializers (sb-mop:method-specializers method))
          (others (arglist-text (nthcdr (length specializers) arglist))))

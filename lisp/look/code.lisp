@@ -7,21 +7,23 @@
   "Packages whose symbols are printed unchanged in a lambda list; other symbols lose their prefix there.")
 
 (defun plain-symbol-p (symbol)
-  "True when SYMBOL is printed unchanged in a lambda list. So is SBCL's QUASIQUOTE, which prints as a backquote."
+  "True when SYMBOL is printed unchanged in a lambda list. This includes SBCL's QUASIQUOTE, which prints as a
+backquote."
   (or (member (symbol-package symbol) *plain-packages*)
       (eq symbol +quasiquote+)))
 
 (defun map-comma (function tree)
-  "Return TREE, a comma within a backquote, with FUNCTION applied to the expression after the comma. Return NIL when
-TREE is no comma."
+  "If TREE is a comma in a backquoted form, return a comma with FUNCTION applied to the expression after it. Else return
+NIL."
   (and (comma-p tree)
        (make-comma (funcall function (comma-expression tree)) (comma-kind tree))))
 
 (defvar *conses-left* 0 "How many more conses COPIED-CODE may copy.")
 
 (defun copied-code (function code &optional (depth 10))
-  "Return a copy of CODE with FUNCTION applied to its atoms. It copies only what can be shown, in printing order, while
-*CONSES-LEFT* lasts: code can hold a huge or circular literal, and the pretty printer would walk all of it."
+  "Return a copy of CODE, at most DEPTH levels deep, with FUNCTION applied to its atoms. It has only what can be shown:
+code can contain a huge or circular literal, and the pretty printer would walk all of it. Conses are copied in printing
+order until *CONSES-LEFT* are used up."
   (flet ((copy (part) (copied-code function part (1- depth))))
     (cond ((zerop depth) nil)
           ((consp code)
@@ -42,7 +44,7 @@ TREE is no comma."
           (t (funcall function code)))))
 
 (defun class-stub (object)
-  "Return an object that prints as #< and the class of OBJECT; when OBJECT is itself a class, with its name."
+  "Return an object that prints as #<CLASS>, with the class of OBJECT; if OBJECT is itself a class, also with its name."
   (let ((text (format nil "~A~@[ ~A~]" (class-text (class-of object)) (and (typep object 'class) (class-text object)))))
     (make-unprintable text)))
 
@@ -70,15 +72,15 @@ list is printed as ()."
           text))))
 
 (defun bare-symbol (atom)
-  "Return ATOM, from code within a lambda list. Instead of a symbol that is not PLAIN-SYMBOL-P return an uninterned one,
-which prints without prefix."
+  "Return ATOM, from code in a lambda list, so that it prints without a package prefix: in place of a symbol that is not
+PLAIN-SYMBOL-P return an uninterned one."
   (if (or (null atom) (not (symbolp atom)) (plain-symbol-p atom))
       atom
       (make-symbol (symbol-name atom))))
 
 (defun bare-parameter (part)
-  "Return PART, a name or a lambda list, with symbols that print without prefix. QUOTE and FUNCTION at the beginning of
-a list are names here, too."
+  "PART is a part of a lambda list where names stand: a name or a list of parameters. Return it with symbols that print
+without prefix. QUOTE and FUNCTION at the beginning of a list are names here, too."
   (cond ((consp part) (bare-lambda-list part))
         ((and part (symbolp part) (not (keywordp part))) (make-symbol (symbol-name part)))
         (t part)))
@@ -126,15 +128,15 @@ forms are treated as code."
          ,@body))))
 
 (defun code-text (limit copy code)
-  "Return CODE, copied by the function COPY and printed on one line in at most LIMIT characters. COPY may copy twice as
-many conses: each prints as at least one character, except a quote. A form such as LOOP, whose printing forces line
-breaks, is joined into one line."
+  "Return CODE, copied by the function COPY, as one line of at most LIMIT characters. COPY may copy 2 * LIMIT conses,
+since each prints as at least one character, except a quote. The printer breaks lines in forms such as LOOP whatever its
+settings; then the lines are joined."
   (let* ((*conses-left* (* 2 limit))
          (text (print-safely limit (funcall copy code))))
     (if (find #\Newline text) (on-one-line text) text)))
 
 (defun arglist-text (arglist)
-  "Return ARGLIST on one line; () for none."
+  "Return the lambda list ARGLIST as one line of text; \"()\" for an empty one."
   (printing-code
     (let ((*print-length* 60) (*print-level* 8) (*print-gensym* nil))
       (if arglist (code-text 1000 #'bare-lambda-list arglist) "()"))))

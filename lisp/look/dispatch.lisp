@@ -3,7 +3,8 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; An argument is a list: :VALUE and an object, :CLASS and a class, or :UNDEFINED and a class that is not defined yet
+;;; An argument is one of the lists (:VALUE object), (:CLASS class) for any instance of a class, and (:UNDEFINED class)
+;;; for a class that is not defined yet
 
 (defun literal (kind text)
   "Return the object that TEXT denotes. The server has checked that TEXT is a literal of KIND."
@@ -43,7 +44,7 @@ PACKAGE."
   (if (eq (first argument) :value) (class-of (second argument)) (second argument)))
 
 (defun value-text (object)
-  "Return OBJECT, an argument, as text, without running code of the program."
+  "Return OBJECT, the value of an argument, as text, without running code of the program."
   (typecase object
     ((or symbol number character string) (plain-text 100 object))
     (t (format nil "#<~A>" (class-text (class-of object))))))
@@ -62,12 +63,12 @@ PACKAGE."
            (ignore-errors (standard-precedence-list class (sb-mop:class-direct-superclasses class))))))
 
 (defun abstract-p (class)
-  "True when every instance of CLASS belongs to a class below it, as with INTEGER."
+  "True when CLASS, such as INTEGER, has no instances other than those of its subclasses."
   (and (typep class 'built-in-class) (sb-mop:class-direct-subclasses class) t))
 
 (defun fits (specializer argument precedence)
-  "Return T when SPECIALIZER matches ARGUMENT, whose class has the precedence list PRECEDENCE; :PERHAPS when more than
-the argument's class decides that; else NIL."
+  "Return T when SPECIALIZER matches ARGUMENT, NIL when it does not, and :PERHAPS when that depends on the object, of
+which only the class is known. PRECEDENCE is the class precedence list of the class of ARGUMENT."
   (let ((of-class (eq (first argument) :class)))
     (cond ((typep specializer 'class)
            (cond ((member specializer precedence) t)
@@ -81,8 +82,8 @@ the argument's class decides that; else NIL."
           (t (eql (sb-mop:eql-specializer-object specializer) (second argument))))))
 
 (defun more-specific-p (one other order precedences)
-  "True when the method ONE is more specific than OTHER. ORDER has the argument positions by precedence, PRECEDENCES the
-class precedence list of each argument."
+  "True when the method ONE is more specific than OTHER. ORDER is a list of the positions of the arguments in the order
+in which they are compared. PRECEDENCES has the class precedence list of the class of each argument."
   (loop for position in order
         for a = (elt (sb-mop:method-specializers one) position)
         for b = (elt (sb-mop:method-specializers other) position)
@@ -95,7 +96,8 @@ class precedence list of each argument."
 
 (defun applicable-methods (function arguments)
   "Return the methods of the generic FUNCTION that are applicable to ARGUMENTS, most specific first. The second value
-has the methods that may be applicable, each in a list with the positions of the arguments that decide."
+has a list for each method that may be applicable: the method, and the positions of the arguments on which that
+depends."
   (let ((precedences (loop for argument in arguments collect (precedence (argument-class argument))))
         (order (precedence-positions function))
         (sure '()) (perhaps '()))

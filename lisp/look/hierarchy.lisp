@@ -25,7 +25,8 @@ docs/develop/contracts.md). Classes without a name come last."
 
 (defun tree-rows (class depth)
   "Return the classes below CLASS, DEPTH levels down (NIL: all), in depth-first order. Each is a list of the class, its
-level from 0, and a mark: :AGAIN when its subclasses stand further up, :CUT when they are too deep, else NIL."
+level from 0, and a mark: :AGAIN when an earlier row has the same class with its subclasses, :CUT when the subclasses
+are too deep to show, else NIL."
   (let ((shown (make-hash-table :test 'eq)) (rows '()))
     (labels ((visit (class level)
                (dolist (subclass (subclasses class))

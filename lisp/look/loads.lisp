@@ -5,9 +5,9 @@
 
 (sb-ext:defglobal **listening** nil "True when SBCL's hook for new code is installed.")
 (sb-ext:defglobal **news** t
-  "What the index does not know yet: a list of weak pointers to new code, and names that were defined or undefined. T
-means that the index must be built again.")
-(sb-ext:defglobal **news-count** 0 "About how many news there were since they were last added to the index.")
+  "What the index lacks: a list of weak pointers to new code, and of names that were defined or undefined. T means that
+the index must be built again.")
+(sb-ext:defglobal **news-count** 0 "About how many elements were added to **NEWS** since it was emptied.")
 (defconstant +most-news+ 30000 "With more news than these, building a new index takes less time than adding them.")
 (sb-ext:defglobal **interpreted** nil "True once an interpreter evaluated a form, which leaves no code.")
 
@@ -20,12 +20,14 @@ means that the index must be built again.")
               until (or (eq known t)
                         (eq known (sb-ext:compare-and-swap (symbol-value '**news**) known (cons kept known))))))))
 
-(defvar *passing* nil "True while this thread loads code that is removed again: its file and form are not recorded.")
+(defvar *passing* nil
+  "True while this thread loads code that will soon be removed again: its file and form are not recorded.")
 
 (sb-ext:defglobal **last-load** nil "The FILE-LOAD from which new code came last, or NIL.")
 
 (defun note-claim (code)
-  "Record in **CLAIMED** what made CODE, a new code object of no file: a form being evaluated or a file being loaded."
+  "CODE is a new code object of no file. Record in **CLAIMED** what made it: the form being evaluated or the file being
+loaded."
   (let ((form evaluated-form))
     (cond ((and (consp form) (not *load-truename*))
            (when (definer-head-p form) (setf (gethash code **claimed**) (note-definer form))))
@@ -34,8 +36,8 @@ means that the index must be built again.")
                  (file-load-made **last-load**) (union (called-names code) (file-load-made **last-load**) :test #'equal))))))
 
 (defun contrib-p (source)
-  "True when a library that comes with SBCL is being loaded, and the file of SOURCE, the source of its code, is not on
-this disk."
+  "SOURCE is the source of new code. True when a library that comes with SBCL is being loaded, and the file of SOURCE is
+not on this disk."
   (and *load-truename*
        (equal "contrib" (first (last (pathname-directory *load-truename*))))
        (not (ignore-errors (probe-file (source-name source))))))
@@ -52,7 +54,8 @@ this disk."
   (funcall function code reason))
 
 (defun part-evaluated (function form environment)
-  "Hook: record the whole form or file being evaluated; then call FUNCTION, which evaluates FORM in ENVIRONMENT."
+  "Hook: call FUNCTION, which evaluates FORM in ENVIRONMENT. Before that, record the whole top-level form of which FORM
+is a part if it can be a definition, or the source file that is being loaded."
   (let ((whole evaluated-form))
     (when (consp whole)
       (ignore-errors
@@ -62,7 +65,7 @@ this disk."
   (funcall function form environment))
 
 (defun interpreted (function &rest arguments)
-  "Hook: call FUNCTION, an interpreter, with ARGUMENTS, and set **INTERPRETED**."
+  "Hook: set **INTERPRETED**, and call FUNCTION, which interprets a form, with ARGUMENTS."
   (setf **interpreted** t)
   (apply function arguments))
 
@@ -72,8 +75,8 @@ this disk."
     (note-news (first arguments))))
 
 (defun finalizers-run (function &rest arguments)
-  "Hook: call FUNCTION, which SBCL's finalizer thread calls after a collection, with ARGUMENTS; then scrub the stack.
-FUNCTION leaves addresses of dead code there. New code can get such an address, which would keep it alive."
+  "Hook: call FUNCTION, which SBCL's finalizer thread calls after a garbage collection, with ARGUMENTS; then scrub the
+stack. FUNCTION leaves addresses of dead code on the stack. New code at such an address would never be collected."
   (multiple-value-prog1 (apply function arguments)
     (scrub-stack)))
 

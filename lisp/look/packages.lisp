@@ -34,7 +34,8 @@
   "The indices of the vectors from SYMBOLS-BY-STATUS that each word for access selects.")
 
 (defun listed-symbols (by-status access type)
-  "Return a list for each status that ACCESS selects: its word, and the sorted symbols of BY-STATUS that have TYPE."
+  "BY-STATUS is from SYMBOLS-BY-STATUS. Return a list of a word and a vector for each status that ACCESS selects: the
+word for the status, and its symbols that have TYPE (NIL: all), sorted."
   (loop for index in (rest (assoc access *accesses* :test #'string=))
         for symbols = (elt by-status index)
         collect (list (elt '("external" "internal" "inherited") index)
@@ -70,8 +71,8 @@ names."
     (nreverse rows)))
 
 (define-operation "package-symbols" (package access type offset limit)
-  "Return what PACKAGE is, how many symbols of each status it has, how many of them ACCESS and TYPE select, and at most
-LIMIT rows of these from OFFSET on."
+  "Return what PACKAGE is, how many symbols of each status it has, and how many of these ACCESS, a word of *ACCESSES*,
+and TYPE, a label, select. Also return LIMIT rows of the selected symbols from OFFSET on."
   (let* ((package (named-package package))
          (by-status (symbols-by-status package))
          (listed (listed-symbols by-status access type)))

@@ -1,22 +1,23 @@
-;;;; Records what code does not show: forms compiled to run once, and slots of structures that are set without a call.
+;;;; Records what SBCL does not record of code: that it is a form compiled to run once, and that it sets slots of
+;;;; structures without a call.
 
 (in-package "LIVE-LISP.LOOK")
 
 ;;; Forms that are compiled to run once
 
-(defvar *run* nil "A list of the form that this thread compiles to run once, and true until it has run; or NIL.")
+(defvar *run* nil "A list of the form that this thread compiles to run once, and T, NIL when it has run. Or NIL.")
 
 (sb-ext:defglobal **runs** (make-hash-table :test 'eq :synchronized t :weakness :key)
-  "The *RUN* during which a code object was made, by code object.")
+  "A table from code objects to the value of *RUN* when they were made, if they are the code of its form.")
 
 (defun run-once (function form &rest more)
-  "Call FUNCTION, which compiles FORM and runs it once, with FORM and MORE, and note when it has run."
+  "Call FUNCTION, which compiles FORM and runs it once, with FORM and MORE. Bind *RUN* meanwhile."
   (let ((*run* (list form t)))
     (unwind-protect (apply function form more)
       (setf (second *run*) nil))))
 
 (defun whole-run-p (function)
-  "True when the simple FUNCTION is the form of *RUN* as compiled, not a function within it."
+  "True when the simple FUNCTION is what the form of *RUN* was compiled to, and not a function within that form."
   (let ((expression (function-lambda-expression function)))
     (if (consp expression)
         (and (null (second expression)) (eq (third expression) (first *run*)))
@@ -32,20 +33,22 @@
   (second (gethash code **runs**)))
 
 (defun run-p (code)
-  "True when CODE is a form that has run, with no other function without a name: nobody can use it any more."
+  "True when CODE is a form that has run and has no function without a name inside: nobody can use such code any more."
   (let ((run (gethash code **runs**)))
     (and run (not (second run)) (null (rest (nameless-functions code))))))
 
 ;;; Slots of structures that are set in place
 
 (defvar *set-in-place* '()
-  "Lists of a form's source path and the readers of slots that its expansion sets without calling setters. The compiler,
-which only one thread uses at a time, has not recorded these expansions yet, or never will.")
+  "A list of lists, each of the source path of a form and the readers of slots. The expansion of the form sets these
+slots without calling their setters. EXPANSION-RECORDED takes an entry when the compiler records the expansion, which
+may never happen. Only one thread uses the compiler at a time, so no lock is needed.")
 
 (defparameter *most-set-in-place* 100 "At most this many entries of *SET-IN-PLACE* are kept.")
 
 (defun slot-expanded (function place environment)
-  "Hook: call FUNCTION, which tells SETF and its like whether PLACE is a structure slot, and note such a slot's reader."
+  "Hook: call FUNCTION, which tells SETF and the like whether PLACE is a structure slot. If so, note the reader in
+*SET-IN-PLACE*."
   (let ((slot (funcall function place environment)) (path source-path))
     (when (and slot path)
       (let ((known (or (assoc path *set-in-place* :test #'eq)
@@ -57,7 +60,8 @@ which only one thread uses at a time, has not recorded these expansions yet, or 
 
 (defun expansion-recorded (function macro block path)
   "Hook: call FUNCTION, which records that MACRO was expanded in BLOCK at PATH. Then record calls of the setters that
-the expansion replaces, which SBCL does not. Unless MACRO is SETF, record the readers too: PUSH, for example, reads."
+the expansion replaces, which SBCL does not. Unless MACRO is SETF, also record calls of the readers: PUSH, for example,
+reads the slot, too."
   (funcall function macro block path)
   (let ((known (assoc path *set-in-place* :test #'eq)))
     (when known

@@ -7,7 +7,8 @@
   (let ((function (contrib-function "SB-INTROSPECT" name)))
     (and function (ignore-errors (apply function arguments)))))
 
-(defvar *told-files* nil "A cache for one answer: the native name and the date of a source file, by its name; or NIL.")
+(defvar *told-files* nil
+  "A cache for one answer: a table from the name of a source file to a list of its native name and its date; or NIL.")
 
 (defun told-file (name)
   "Return the native name of the source file NAME, and the file's date; both are looked up once for each answer."
@@ -18,8 +19,9 @@
          known))))
 
 (defun function-place (function)
-  "Return where FUNCTION is defined, a list: the file, the offset in octets of its top-level form, that form's number,
-the file's date when it was compiled, its date now, the offsets of all top-level forms. NIL without a file."
+  "Return where FUNCTION is defined, or NIL when it is from no file. It is a list: the file, the offset in octets and
+the number of the top-level form, the date that the file had when it was compiled, its date now, and the offsets of all
+its top-level forms."
   (let* ((code (code-of function))
          (source (and code (information-source (code-information code))))
          (name (and source (source-name source))))
@@ -56,8 +58,8 @@ the file's date when it was compiled, its date now, the offsets of all top-level
                         (list (format nil "(~{~A~^ ~})" (mapcar #'qualified-text (first (last root)))))))))))
 
 (defun site-data (user function numbers)
-  "Return JSON objects for the places in FUNCTION, of USER, where a name is used. NUMBERS are the form numbers of these
-places; 0 means that only the definition is known."
+  "Return JSON objects for the places in FUNCTION, part of USER, where a name is used. NUMBERS are the numbers that SBCL
+recorded for the forms at these places; 0 means that only the definition of FUNCTION is known."
   (destructuring-bind (&optional file offset form created date offsets) (function-place function)
     (let ((changed (and created (not (eql created date)))) (method (method-text user)))
       (loop for number in numbers
@@ -70,7 +72,8 @@ places; 0 means that only the definition is known."
                             (and file (span-members file created form number offsets))))))))
 
 (defun sites-of (users name kinds)
-  "Return JSON objects for the places where USERS use NAME in one of KINDS, SBCL's kinds of cross references."
+  "Return JSON objects for the places where USERS use NAME in one of KINDS, SBCL's kinds of cross references. For a user
+without a recorded use this is the place of its definition."
   (loop for user in users
         append (or (loop for function in (functions-of user)
                          for found = (loop for (used number kind) in (uses-in function)

@@ -16,7 +16,8 @@
           (and path (pathname-name path) (list (translated (namestring path))))))))
 
 (defun primary-name (name)
-  "Return the part of the system name NAME before a slash: \"a\" of \"a/tests\". All systems of one .asd file share it."
+  "Return the part of the system name NAME before a slash: \"a\" of \"a/tests\". All systems of an .asd file have it in
+common."
   (subseq name 0 (position #\/ name)))
 
 (defun registered-system (name)
@@ -33,7 +34,8 @@
       dependency))
 
 (defun system-parts (name)
-  "Return the system NAME and the systems of its .asd file on which it depends, as a package-inferred system does."
+  "Return a list of the system NAME and the systems of its .asd file on which it depends, directly or not, as a
+package-inferred system does. The list is empty when ASDF has not registered NAME."
   (let ((parts '()))
     (labels ((visit (each)
                (let ((system (registered-system each)))
@@ -52,9 +54,9 @@
     (dolist (part parts files)
       (dolist (file (component-files part)) (setf (gethash file files) t)))))
 
-(defvar *within* nil "A table of native file names: only users of names in these files count. NIL when all count.")
+(defvar *within* nil "A table with native file names as keys: only users in these files count. NIL: all count.")
 
 (defun counts-p (file)
-  "True when users in FILE, the name of a source file or NIL, count by *WITHIN*."
+  "True when users in FILE count by *WITHIN*. FILE is the name of a source file, or NIL for users of no file."
   (or (null *within*)
       (and (stringp file) (gethash (told-file file) *within*) t)))

@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun generated-p (symbol name)
-  "True when DEFSTRUCT made the function NAME, of SYMBOL. A program seldom uses all of these."
+  "True when DEFSTRUCT made the function NAME: SYMBOL or (SETF SYMBOL). A program seldom uses all of these."
   (or (consp (known :function :source-transform name))
       (and (symbolp name) (constructed-structure symbol) t)
       (and (symbolp name) (eql 0 (search "COPY-" (symbol-name symbol))) (consp (known :function :info name)))))
@@ -18,12 +18,12 @@
     (sort names #'name-before-p)))
 
 (defun other-names (name users)
-  "Return the names of USERS other than NAME. Leave out top-level forms, which have no name: the one that defines NAME
-is among them."
+  "Return the names of USERS other than NAME. Leave out top-level forms, which have no name: one of them is the form
+that defines NAME."
   (remove name (remove nil (mapcar #'name-of users)) :test #'equal))
 
 (defun declared-variable-p (symbol code)
-  "True when data of CODE, such as a macro's template, declares SYMBOL as a variable."
+  "True when a declaration in the data of CODE, such as the template of a macro, is about SYMBOL as a variable."
   (labels ((bare-p (specifier)
              (and (consp specifier)
                   (not (member (first specifier) '(inline notinline ftype optimize)))
@@ -40,8 +40,8 @@ is among them."
     nil))
 
 (defun mentioner (index name)
-  "Return the name of a user in INDEX that has the symbol NAME among its data, or NIL. Users that declare NAME as a
-variable do not count."
+  "Return the name of a user in INDEX that has the symbol NAME among its data, or NIL. Leave out users in which NAME is
+only DECLARED-VARIABLE-P."
   (first (other-names name
                       (remove-if (lambda (user)
                                    (let ((code (and (user-p user) (user-code user))))
@@ -65,8 +65,8 @@ variable do not count."
               "documentation" (first-line (ignore-errors (documentation name 'function)))))))
 
 (define-operation "unused-functions" (package within)
-  "Find the functions of PACKAGE that have no users, or no users but themselves, exported ones first. WITHIN names a
-system: only users in its files count. The answer also has the files in which there can be more users."
+  "Find the functions of PACKAGE that nothing uses but themselves; exported ones come first. WITHIN names a system: only
+users in its files count. The answer also has the files in which there can be more users."
   (let* ((home (named-package package)) (names (package-function-names home))
          (*within* (and within (system-files within))))
     (with-index (index)

@@ -1,4 +1,5 @@
-;;;; The possible users of names: the functions that a name reaches, as function, method, macro or expander.
+;;;; The possible users of names: the functions that can be found by a name, as its function, method, macro or expander.
+;;;; The name is said to reach them.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -14,7 +15,7 @@
            (symbolp (second name)))))
 
 (defun name-text (name)
-  "Return a function name as text: PACKAGE::NAME or PACKAGE::(SETF NAME)."
+  "Return NAME, a symbol or a list such as (SETF symbol), as text: PACKAGE::NAME or PACKAGE::(SETF NAME)."
   (if (symbolp name)
       (symbol-text name)
       (format nil "~A::(~A ~A)" (package-text (second name)) (symbol-name (first name)) (symbol-name (second name)))))
@@ -24,7 +25,7 @@
   (if (consp name) (second name) name))
 
 (defun name-before-p (one other)
-  "True when function name ONE precedes OTHER in answers (S3.9); FOO precedes (SETF FOO)."
+  "True when function name ONE precedes OTHER in answers (contract S3.9); FOO precedes (SETF FOO)."
   (let ((key-1 (name-symbol one)) (key-2 (name-symbol other)))
     (cond ((eq key-1 key-2) (and (symbolp one) (not (symbolp other))))
           (t (symbol-before-p key-1 key-2)))))
@@ -32,7 +33,8 @@
 ;;; SBCL's debug names of functions
 
 (defun root-of (name)
-  "Return the outermost function that contains the one with the debug name NAME: its name, or :TOP-LEVEL."
+  "NAME is the debug name of a function, which can be nested in others. Return the name of the outermost function around
+it, or the name of the function itself when it is in none. Return :TOP-LEVEL when that function has no name."
   (let ((within (and (consp name) (ignore-errors (member :in name)))))
     (cond ((and within (consp (rest within)) (null (cddr within))) (root-of (second within)))
           ((stringp name) :top-level)
@@ -43,13 +45,14 @@
           (t name))))
 
 (defun name-in-root (root)
-  "Return the function name in ROOT, from ROOT-OF: F of F itself, or of a list such as (FAST-METHOD F (T)). Else NIL."
+  "ROOT is from ROOT-OF. If it is a function name, return it; if it is a list such as (FAST-METHOD F (T)), return the
+function name in it. Else return NIL."
   (cond ((eq root :top-level) nil)
         ((plain-name-p root) root)
         ((and (consp root) (symbolp (first root)) (consp (rest root)) (plain-name-p (second root))) (second root))))
 
 (defun form-name-p (name)
-  "True when NAME is the debug name of a whole top-level form."
+  "True when NAME is a debug name that SBCL gives to the code of a whole top-level form."
   (or (stringp name)
       (and (consp name)
            (symbolp (first name))
@@ -57,11 +60,12 @@
                (and (eq (first name) 'lambda) (null (second name)))))))
 
 (defun enclosing-name (caller)
-  "Return the global name of the function that CALLER, a debug name, is or is nested in; NIL when it has none."
+  "CALLER is the debug name of a function, which can be nested in others. Return the global name of the outermost
+function, or NIL when it has none."
   (name-in-root (root-of caller)))
 
 (defun system-name-p (caller)
-  "True when CALLER, a debug name, belongs to a symbol of SBCL's own."
+  "True when CALLER, a debug name, is of a function named by a symbol of SBCL, or of one nested in it."
   (let* ((name (enclosing-name caller)) (package (and name (symbol-package (name-symbol name)))))
     (and package
          (or (eq package (find-package "COMMON-LISP")) (eql 0 (search "SB-" (package-name package)))))))
@@ -72,7 +76,7 @@
   '((:function . nil) (:method . nil) (:macro . nil)
     (:compiler-macro . "compiler macro") (:type . "type expander") (:setf . "setf expander")
     (:report . "condition report"))
-  "The kinds of function that a name can reach, each with its word in answers; NIL for those called functions.")
+  "The kinds of function that a name can reach, each with the word for it in answers; NIL when the word is not shown.")
 
 (defun expander (category name)
   "Return the function that expands uses of NAME as a type or a place (CATEGORY is :TYPE or :SETF), or NIL."
@@ -111,9 +115,10 @@ out a closure made by a function of another name."
 ;;; Users
 
 (defstruct (user (:constructor make-user (name kind function)))
-  "A possible user of names: the function NAME, which reaches the simple FUNCTION as KIND. A user without NAME has
-another KIND: :LOOSE when FUNCTION is a weak pointer to a code object that perhaps only data keeps alive, :OWN for
-templates of SBCL's compiler and the like. TEXT caches the package and the text of NAME."
+  "Code that possibly uses names: the simple FUNCTION, which the name NAME reaches as KIND, a key of *USER-KINDS*. A
+user without NAME has one of two other kinds. For :LOOSE, FUNCTION is a weak pointer to a code object that perhaps only
+data keeps alive. :OWN is for functions of SBCL such as templates of its compiler. TEXT caches a pair: the package of
+NAME, and NAME as text."
   name kind function (text nil))
 
 (defun reached-p (user)
@@ -128,21 +133,21 @@ templates of SBCL's compiler and the like. TEXT caches the package and the text 
             ((symbol-package (name-symbol name)) t)))))
 
 (defun kind-word (kind)
-  "Return the word of answers for KIND, a key of *USER-KINDS*, or NIL for a function."
+  "Return the word in answers for KIND, a key of *USER-KINDS*, or NIL when none is shown."
   (cdr (assoc kind *user-kinds*)))
 
 (defun kind-text (user)
-  "Return the word of answers for what USER is, or NIL for a function."
+  "Return the word in answers for the kind of USER, or NIL when none is shown."
   (kind-word (user-kind user)))
 
 (defun user-code (user)
-  "Return the code object of USER, or NIL when it was collected."
+  "Return the code object of USER, or NIL when it was garbage collected."
   (let ((function (user-function user)))
     (cond ((typep function 'sb-ext:weak-pointer) (sb-ext:weak-pointer-value function))
           (function (function-code function)))))
 
 (defun name-of (user)
-  "Return the function name by which USER is shown, or NIL."
+  "Return the function name by which answers show USER, or NIL. Top-level forms have none."
   (and (user-p user) (user-name user)))
 
 (defun user-before-p (one other)

@@ -6,17 +6,20 @@
 ;;; What the index holds. A use is an integer: the user's number and, in the lowest 3 bits, the position of its kind.
 
 (defparameter *use-kinds* #(:calls :macroexpands :references :sets :binds :constant :mention)
-  "What a user does with a name. The first five are SBCL's kinds of cross references. :CONSTANT is a function among the
-constants of its code, :MENTION a symbol in its data.")
+  "What a user does with a name. The first five are SBCL's kinds of cross references. :CONSTANT means that the function
+of that name is among the constants of the user's code, :MENTION that the name is a symbol in its data.")
 
-(deftype uses () "Uses of one name, by user. Element 0 is their count." '(simple-array (unsigned-byte 32) (*)))
+(deftype uses ()
+  "The uses of one name, ordered by user, from element 1 on. Element 0 is their number."
+  '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (use-index (:constructor make-use-index ()))
-  "The first SORTED of USERS are in the order of answers, by the package names in PACKAGES, pairs of package and name.
-USES has the uses of each name: one integer or a USES. FILES has the names of the code's files. NOTED has a 1 at the
-serial number of each known code object. OTHERS maps a name to the function that it reaches, where the function's own
-name differs. SERIAL is the serial number that the next new code had when the index was made. UNREACHED has weak
-pointers to newer code that no name reached when it was examined: its definition may not have been complete."
+  "USERS has all users. The first SORTED of them were sorted for answers, by the names of packages in PACKAGES, pairs
+(package . name). USES maps a name to its uses: an integer for one use, or a vector of type USES. FILES has the names of
+the files of the code as keys. NOTED is a bit vector with a 1 at the serial number of each code object that the index
+has. OTHERS maps a name to the function that it reaches, where the function's own name is another. SERIAL is the serial
+number that the next new code object had when the index was made. UNREACHED has weak pointers to newer code that no name
+reached when it was examined: its definition may not have been complete."
   (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted 0) (packages '()) (uses (make-hash-table :test 'equal))
   (files (make-hash-table :test 'equal)) (noted (make-array 0 :element-type 'bit)) (others (make-hash-table :test 'equal))
   (serial 0) (unreached '()))
@@ -36,7 +39,8 @@ pointers to newer code that no name reached when it was examined: its definition
   (logand use 7))
 
 (defun covered-p (use known)
-  "True when USE adds nothing to KNOWN, a use of the same name."
+  "True when USE adds nothing to KNOWN, a use of the same name by the same user: both are of the same kind, USE is only
+a :MENTION, or USE is a :CONSTANT and KNOWN one of the :CALLS."
   (declare (type (unsigned-byte 32) use known) (optimize speed))
   (and (= (use-user use) (use-user known))
        (or (= use known)
@@ -44,7 +48,8 @@ pointers to newer code that no name reached when it was examined: its definition
            (and (= (use-kind use) 5) (= (use-kind known) 0)))))
 
 (defun note-use (index name user kind)
-  "Record in INDEX that USER, a number not below those recorded before, uses NAME; KIND is a position in *USE-KINDS*."
+  "Record in INDEX that a user uses NAME. USER is its number, at least that of the users recorded before. KIND is a
+position in *USE-KINDS*."
   (declare (type (unsigned-byte 29) user) (type (unsigned-byte 3) kind) (optimize speed))
   (let* ((use (logior (ash user 3) kind)) (table (use-index-uses index)) (uses (gethash name table)))
     (typecase uses
@@ -68,8 +73,9 @@ pointers to newer code that no name reached when it was examined: its definition
 ;;; What a user uses
 
 (defun removed-call-p (name called mentioned)
-  "True when the compiler removed the call of the function NAME, of a program, from code: neither the CALLED nor the
-MENTIONED names of the code have it, and nothing says that it can be inlined or transformed."
+  "True when SBCL recorded a call of the function NAME, of a program, in code from which the compiler then removed the
+call. CALLED and MENTIONED are the names that the code still has: NAME is not among them. If NAME can be inlined or
+transformed, return NIL, since that also explains why the name is gone."
   (and (symbolp name)
        (symbol-package name)
        (mentioned-p name)
@@ -85,7 +91,8 @@ MENTIONED names of the code have it, and nothing says that it can be inlined or 
        (not (member name mentioned :test #'eq))))
 
 (defun functions-of (user)
-  "Return the functions in the code of USER that belong to it: its own and those nested in it, or those without a name."
+  "Return those functions in the code of USER that belong to it. For a user with a name: its function and those nested
+in it. For one without: the functions without a name."
   (let* ((own (user-function user)) (code (user-code user)))
     (cond ((null code) '())
           ((null (user-name user)) (nameless-functions code))
@@ -99,7 +106,8 @@ MENTIONED names of the code have it, and nothing says that it can be inlined or 
                        collect function))))))
 
 (defun note-xrefs (index number user called mentioned)
-  "Record in INDEX the cross references of USER, whose number is NUMBER. CALLED and MENTIONED are names of its code."
+  "Record in INDEX the cross references of USER, whose number is NUMBER. CALLED and MENTIONED are as for
+REMOVED-CALL-P."
   (dolist (function (functions-of user))
     (let ((xrefs (packed-xrefs function)))
       (when xrefs
@@ -112,9 +120,9 @@ MENTIONED names of the code have it, and nothing says that it can be inlined or 
                    xrefs)))))
 
 (defun note-user (index number user)
-  "Record in INDEX what USER, whose number is NUMBER, uses. Constants that several functions of one code object share
-count for each function with a name. If a top-level form is among these functions, the constants may be its own: then
-they count as mentions for the others, unless the form only adds a method."
+  "Record in INDEX what USER, whose number is NUMBER, uses. All functions of a code object share its constants, so these
+count for each function with a name. But if a top-level form is among the functions, the constants may be its own: then
+for the others they count only as mentions, unless all that the form does is to add a method."
   (let* ((code (user-code user)) (roots (and code (roots-in code))) (mixed (and (rest roots) (member :top-level roots)))
          (known (and (rest roots) (names-in-xrefs code))) (called (and code (called-names code))) (mentioned '())
          (certain (or (not mixed)

@@ -3,16 +3,17 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-(defvar *scratch* nil "The package for symbols that only the text being read again has, or NIL.")
+(defvar *scratch* nil "The package for new symbols while the text of a file is read again, else NIL.")
 
 (defmacro without-traces (&body body)
-  "Evaluate BODY, which reads and expands code of the user, without output, hooks, breaks or package locks."
+  "Evaluate BODY, which reads and expands code of the user a second time. It prints nothing, calls no
+*MACROEXPAND-HOOK*, does not break on signals, and package locks do not matter."
   `(let* ((silence (make-broadcast-stream)) (*standard-output* silence) (*error-output* silence) (*trace-output* silence)
           (*break-on-signals* nil) (*macroexpand-hook* #'funcall))
      (sb-ext:without-package-locks ,@body)))
 
 (defparameter *definers-of-functions* '(defun defmacro defgeneric defmethod defstruct)
-  "Macros whose functions the index knows by name. They are not expanded: that takes most of the time.")
+  "Macros that define functions, which the index finds by name. To expand these macros would take most of the time.")
 
 (defun loads-p (situations)
   "True when EVAL-WHEN with SITUATIONS evaluates its body while a file is loaded."
@@ -60,9 +61,9 @@ body, so a walk need not enter it."
     (and information (nth-value 1 (funcall information name environment)))))
 
 (defun note-names (form note)
-  "Call NOTE with a kind and a name for each use in FORM: :CALL and a function that it calls or refers to, or :INNER
-within a function without a name; :VARIABLE and a variable; :DATA and a symbol of the program in its data. Code that
-never runs, as in (when nil ...), is data. Stops where a macro fails."
+  "Call NOTE with a kind and a name for each use in FORM. The kinds are: :CALL for a function that FORM calls or refers
+to; :INNER for one called within a function without a name; :VARIABLE; and :DATA for a symbol of the program in its
+data. Code that never runs, as in (when nil ...), counts as data. If a macro fails, the rest of FORM is not walked."
   (let ((inner '()))
     (labels ((data (object kind)
                (map-symbols (lambda (symbol handled) (declare (ignore handled)) (funcall note kind symbol)) object))
@@ -110,7 +111,8 @@ never runs, as in (when nil ...), is data. Stops where a macro fails."
         (error () nil)))))
 
 (defun parts-of-form (form)
-  "Return the forms that SBCL compiles one by one for FORM, at top level. The others count when one cannot be walked."
+  "Return the forms that SBCL compiles one by one for FORM, a top-level form. They are walked one by one, so that one
+that cannot be walked does not hide the others."
   (let ((head (and (consp form) (first form))))
     (case head
       (progn (mapcan #'parts-of-form (rest form)))
