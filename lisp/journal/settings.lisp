@@ -42,8 +42,8 @@ form, so it must be fast."
   (settings-now *style-variables*))
 
 (defun note-settings (form globals mark alone)
-  "Record in *EFFECTS* whether evaluating FORM changed settings. Before FORM, the shared settings were GLOBALS, and MARK was
-the MARK of the readtable. Another job can have changed these two. So a change of them counts only if this job was
+  "Record in *EFFECTS* whether evaluating FORM changed settings. Before FORM, the shared settings were GLOBALS, and MARK
+was the MARK of the readtable. Another job can have changed these two. So a change of them counts only if this job was
 ALONE, or FORM contains the name of a setting."
   (let ((same (settings-same-p *seen*))
         (shared (not (and (settings-same-p globals) (eq mark (readtable-mark *readtable*))))))
