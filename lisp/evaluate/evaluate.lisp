@@ -47,7 +47,8 @@ call makes a new tag, so that user code cannot throw to it.")
 
 (defun read-form (stream text start)
   "Return the next form of STREAM, which begins at START in TEXT, or STREAM itself at its end. If the form cannot be
-read, unintern its new symbols and throw a JSON object that says why to *UNREADABLE* (contract S2.16)."
+read, unintern its new symbols and throw a JSON object that says why to *UNREADABLE* (contract S2.16 in
+docs/develop/contracts.md)."
   (let ((*interned* '()))
     (handler-bind
         ((error

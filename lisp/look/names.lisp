@@ -1,4 +1,5 @@
 ;;;; Finds the packages and symbols that strings from a model name, and tells what a symbol names. Nothing here interns.
+;;;; The contracts, such as S3.2, are numbered in docs/develop/contracts.md.
 
 (in-package "LIVE-LISP.LOOK")
 

@@ -26,7 +26,8 @@
     (subseq (buffer-octets buffer) 0 (buffer-fill buffer))))
 
 (defun symbol-before-p (one other)
-  "True when ONE precedes OTHER in answers: by name, then by package, by code point (contract C10)."
+  "True when ONE precedes OTHER in answers: by name, then by package, by code point (contract C10 in
+docs/develop/contracts.md)."
   (let ((name-1 (symbol-name one)) (name-2 (symbol-name other)))
     (cond ((string< name-1 name-2) t)
           ((string= name-1 name-2)

@@ -25,7 +25,8 @@
   (if (consp name) (second name) name))
 
 (defun name-before-p (one other)
-  "True when function name ONE precedes OTHER in answers (contract S3.9); FOO precedes (SETF FOO)."
+  "True when function name ONE precedes OTHER in answers (contract S3.9 in docs/develop/contracts.md); FOO precedes
+(SETF FOO)."
   (let ((key-1 (name-symbol one)) (key-2 (name-symbol other)))
     (cond ((eq key-1 key-2) (and (symbolp one) (not (symbolp other))))
           (t (symbol-before-p key-1 key-2)))))

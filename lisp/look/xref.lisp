@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun kept-p (symbol)
-  "True when this SBCL records who uses SYMBOL (contract S3.12)."
+  "True when this SBCL records who uses SYMBOL (contract S3.12 in docs/develop/contracts.md)."
   ;; SBCL's predicate treats NIL as an empty list of names.
   (or (null symbol)
       (not (without-xrefs-p symbol))))

@@ -5,7 +5,7 @@
 (defparameter *argument-limit* 8 "At most this many arguments or values of a call are shown.")
 (defparameter *argument-characters* 80 "At most this many characters of an argument or value are shown.")
 (defparameter *least-characters* 12 "An argument or value can always take this many characters.")
-(defparameter *shown-characters* 2000 "Characters to divide among all arguments and values, if there are many.")
+(defparameter *shown-characters* 2000 "If there are many arguments and values, they share this many characters.")
 (defparameter *method-limit* 5 "At most this many methods of a call are shown.")
 
 (defun object-text (object)
@@ -20,7 +20,7 @@
           (and (nthcdr *argument-limit* objects) '("..."))))
 
 (defun call-text (call)
-  "Return CALL as text, a list of its function and its arguments."
+  "Return CALL as text, in the form (function argument ...)."
   (format nil "(~A~{ ~A~})" (name-text (probe-name (call-probe call))) (objects-texts (call-arguments call))))
 
 ;;; Who called
@@ -31,8 +31,8 @@
     (ignore-errors (and code (debug-name (debug-at code (call-offset call)))))))
 
 (defun caller-text (call above)
-  "Return the caller of CALL as text. Return NIL when that is the observed form, or the function of ABOVE, the recorded
-call shown around CALL."
+  "Return the caller of CALL as text. ABOVE is the recorded call that is shown around CALL, or NIL. Return NIL when the
+caller is unknown or need not be told: it is the observed form, or the function of ABOVE."
   (let ((name (caller-name call)))
     (unless (or (null name)
                 (form-name-p name)
@@ -78,7 +78,7 @@ call shown around CALL."
         when (gethash around shown) return around))
 
 (defun condition-text (condition)
-  "Return the report of CONDITION, or its slots when something in them is gone from the stack."
+  "Return the report of CONDITION, or its slots when one of them has an object that was on the stack and is gone."
   (shortened 100
              (if (loop for (nil . value) in (inner-slots condition) always (eq value (without-gone value)))
                  (on-one-line (report-text 200 condition))
@@ -100,7 +100,8 @@ call shown around CALL."
         (list "milliseconds" (milliseconds (- (call-ended call) (call-begun call)))))))
 
 (defun call-row (call shown job)
-  "Return CALL as a JSON object. SHOWN is a table from shown calls to their depths; JOB is the job that observes."
+  "Return CALL as a JSON object. SHOWN is a table from the calls that are shown to their depths, in which the depth of
+CALL is set. JOB is the job that observes."
   (let ((above (above call shown)) (thread (call-thread call)))
     (setf (gethash call shown) (if above (1+ (gethash above shown)) 0))
     (make-json-object
@@ -112,7 +113,7 @@ call shown around CALL."
             (ended-members call)))))
 
 (defun argument-room (calls)
-  "Return how many characters each argument and value of CALLS can take."
+  "Return how many characters of each argument and value of CALLS can be shown."
   (let ((objects (loop for call in calls
                        sum (+ (min *argument-limit* (length (call-arguments call)))
                               (min *argument-limit* (length (call-values call)))))))
@@ -129,7 +130,8 @@ call shown around CALL."
   (stable-sort (copy-list (observation-probes observation)) #'> :key #'probe-calls))
 
 (defun function-rows (observation)
-  "Return JSON objects for 20 functions of OBSERVATION, those with the most calls first, and their numbers of calls."
+  "Return JSON objects for the 20 functions of OBSERVATION with the most calls: their names, numbers of calls, and why
+some calls are not recorded."
   (loop for probe in (most-called observation)
         for name = (probe-name probe)
         repeat 20
@@ -144,8 +146,8 @@ call shown around CALL."
 (defparameter *slower-limit* 50 "The largest factor that SLOWER returns.")
 
 (defun slower (observation)
-  "Return the factor by which OBSERVATION slowed the program, as CALL-COST suggests, at most *SLOWER-LIMIT*. Return NIL
-when recording took at most a tenth of the time."
+  "Return the factor by which recording slowed the program during OBSERVATION, estimated from CALL-COST; at most
+*SLOWER-LIMIT*. Return NIL when recording took at most a tenth of the time."
   (let* ((lasted (- (observation-ended observation) (observation-begun observation)))
          (cost (* (observation-next observation) (call-cost))))
     (and (> cost (floor lasted 10))

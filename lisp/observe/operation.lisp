@@ -8,14 +8,14 @@
 (defparameter *value-parts* 1000000 "At most this many parts of the values of two forms are compared.")
 
 (defun prepared-form (code)
-  "Evaluate the forms of the text CODE but the last, and return a compiled function for the last. Calls FAIL-LOOKUP when
-a form cannot be read."
+  "Evaluate the forms of the text CODE but the last, and compile the last. Return it as a function without arguments.
+Calls FAIL-LOOKUP when a form cannot be read."
   (multiple-value-bind (form unreadable) (last-form code)
     (when unreadable (fail-lookup "unreadable" unreadable "in" code))
     (compile nil `(lambda () ,form))))
 
 (defun told-values (values &optional (limit *measured-characters*))
-  "Return VALUES, of an observed form, printed in about LIMIT characters."
+  "Return the list VALUES, of an observed form, as VALUES-DATA does, printed in about LIMIT characters."
   (let ((*value-budget* limit))
     (printing-values (call-user-code (lambda () (values-data values))))))
 
@@ -29,9 +29,9 @@ a form cannot be read."
     (and code (list "values" (list (told-values values *value-characters*))))))
 
 (defun calls-members (observation types limit compare)
-  "Return the members about the last LIMIT calls that OBSERVATION kept, or, with TYPES, about the types of those LIMIT
-functions with the most calls. With COMPARE add the first call that differs from the last observation of the same
-functions."
+  "Return the members about the calls that OBSERVATION kept: the last LIMIT of them, or with TYPES, the types of the
+arguments and values of the LIMIT functions with the most calls. With COMPARE, add the first call that differs from the
+last observation of the same functions."
   (let* ((calls (kept-calls observation)) (*gone-stacks* (call-stacks calls)))
     (list "kept" (length calls)
           "rows" (and (not types) (call-rows (last calls limit) (observation-job observation)))
@@ -59,8 +59,8 @@ the last LIMIT calls, or with TYPES the types of LIMIT functions, and what CALLS
 ;;; Profiles
 
 (defun observe-profile (mode code seconds top)
-  "Take samples in MODE while the text CODE is repeated, or for SECONDS, and return the members about the TOP functions.
-CODE runs once before that for its values."
+  "Take samples in MODE while the text CODE is repeated, or for SECONDS, and return the members about TOP functions.
+CODE also runs once before the sampling, for its values."
   (let* ((function (and code (prepared-form code)))
          (began (get-internal-real-time))
          (values (and function (multiple-value-list (call-user-code function))))

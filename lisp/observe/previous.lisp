@@ -1,4 +1,5 @@
-;;;; Keeps the calls of the last observation of the same functions, to find the first call that differs.
+;;;; Keeps calls of the last observation of each group of functions. The next observation of the same group is compared
+;;;; with them, to find the first call that differs.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -6,18 +7,19 @@
 (defparameter *previous-limit* 20 "At most this many groups of functions are kept.")
 
 (sb-ext:defglobal **previous** '()
-  "The last observations of groups of functions, newest first. Each is a list of the functions' names as text, the
-number of calls, and the first calls, pairs of a text and a mark.")
+  "The last observations of groups of functions, newest first. Each is a list: a list of the functions' names as text,
+the number of calls, and then the first calls, each a pair from COMPARED-TEXT.")
 (sb-ext:defglobal **previous-lock** (sb-thread:make-mutex :name "live-lisp observed") "Held while **PREVIOUS** changes.")
 
-;;; Marks: hashes of what the texts of calls do not show
+;;; Marks: hashes of the arguments and values of a call. They differ also where the texts of calls do not, since texts
+;;; show only the beginning of large objects.
 
 (defparameter *mark-parts* 2000 "At most this many parts of a call count for its mark.")
 (defparameter *mark-depth* 100 "Objects nested up to this depth count.")
 
 (defun mark-of (objects &optional (parts *mark-parts*))
-  "Return a hash of the first PARTS parts in the list OBJECTS. Of an instance of SBCL's classes only the class counts.
-No code of the user runs."
+  "Return a hash of the list OBJECTS and of their parts, PARTS of them at most. Runs no code of the user. Of an instance
+of SBCL's own classes only the class counts."
   (let ((mark 0) (around '()))
     (declare (type (unsigned-byte 50) mark))
     (labels ((add (integer) (setf mark (ldb (byte 50 0) (+ (* 31 mark) (ldb (byte 50 0) integer)))))
@@ -84,13 +86,14 @@ No code of the user runs."
     (t "whose end was not seen")))
 
 (defun compared-text (call)
-  "Return a pair that is equal for calls that are alike: CALL and how it ended as text, and the MARK-OF its arguments
-and values."
+  "Return a pair (text . mark) that is equal for calls that are alike. The text has CALL and how it ended, the mark is
+MARK-OF its arguments and values."
   (cons (without-addresses (format nil "~A ~A" (call-text call) (ended-text call)))
         (mark-of (append (call-arguments call) (call-values call)))))
 
 (defun compared-texts (observation)
-  "Return COMPARED-TEXT of the first calls of OBSERVATION in the thread of the job that observed."
+  "Return a list of the COMPARED-TEXT of the first calls of OBSERVATION. Only calls in the thread of the job that
+observed count."
   (let ((thread (job-thread (observation-job observation))))
     (loop for call in (kept-calls observation)
           while (< (call-number call) *first-calls*)
@@ -98,8 +101,8 @@ and values."
           finally (return (page texts 0 *compared-calls*)))))
 
 (defun difference (before calls-before now calls)
-  "Return the first difference between BEFORE and NOW, lists from COMPARED-TEXTS, as a JSON object. CALLS-BEFORE and
-CALLS are the numbers of all calls."
+  "Return a JSON object about the first difference between BEFORE and NOW, lists from COMPARED-TEXTS. CALLS-BEFORE and
+CALLS are the numbers of all calls in the two observations."
   (loop for index from 0
         for (one . more-before) on before
         for (other . more-now) on now
@@ -113,7 +116,8 @@ CALLS are the numbers of all calls."
                                   "differs" (not (equal one other)))))))
 
 (defun compared-data (observation compare)
-  "Keep what OBSERVATION saw. With COMPARE, return as a JSON object how that differs from what was kept before."
+  "Keep the calls of OBSERVATION for the next comparison. With COMPARE, return a JSON object that says how they differ
+from those of the last observation of the same functions."
   (let ((names (sort (mapcar (lambda (probe) (name-text (probe-name probe))) (observation-probes observation)) #'string<))
         (calls (observation-next observation))
         (now (compared-texts observation)))

@@ -10,8 +10,8 @@
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))))
 
 (defun built-in-p (name)
-  "True when NAME is a function of SBCL that is not generic. SBCL's code calls it directly, not by its name. To change
-these calls takes minutes for some functions, and nothing may interrupt that."
+  "True when NAME is a function of SBCL that is not generic. Such a function cannot be observed well: SBCL's code calls
+it directly, not by its name. To change these calls takes minutes for some functions, and nothing may interrupt that."
   (let ((function (plain-definition name)))
     (and (not (typep function 'generic-function))
          (eql 0 (search "SYS:" (or (code-file (code-of function)) ""))))))
@@ -39,7 +39,8 @@ these calls takes minutes for some functions, and nothing may interrupt that."
         (fail-lookup "packageFunctions" (length names) "in" (package-name package) "limit" *function-limit*))))
 
 (defun observed-names (texts package)
-  "Return the function names that TEXTS mean in PACKAGE, each once. A text such as APP: means all of the package."
+  "Return the function names that TEXTS mean in PACKAGE, each once. A text that ends with a colon, such as APP:, means
+all functions of that package."
   (let ((names '()))
     (dolist (text texts (reverse names))
       (let ((end (1- (length text))))
@@ -51,7 +52,8 @@ these calls takes minutes for some functions, and nothing may interrupt that."
 ;;; Which calls are recorded
 
 (defun bare-parameters (parameters)
-  "Return the lambda list PARAMETERS without default forms, which could do anything, and with all keywords allowed."
+  "Return the lambda list PARAMETERS with NIL for all default forms, which could have side effects, and with
+&ALLOW-OTHER-KEYS after &KEY."
   (append (loop with place = nil
                 for parameter in parameters
                 until (member parameter (set-difference lambda-list-keywords '(&optional &rest &key &allow-other-keys)))
@@ -62,7 +64,7 @@ these calls takes minutes for some functions, and nothing may interrupt that."
           (and (member '&key parameters) (not (member '&allow-other-keys parameters)) '(&allow-other-keys))))
 
 (defun parameter-variables (parameters)
-  "Return the variables of the lambda list PARAMETERS."
+  "Return the variables that the lambda list PARAMETERS binds."
   (loop for parameter in parameters
         for name = (if (consp parameter) (first parameter) parameter)
         for variable = (if (consp name) (second name) name)
@@ -77,15 +79,17 @@ these calls takes minutes for some functions, and nothing may interrupt that."
     (if (listp parameters) parameters '(&rest arguments))))
 
 (defun named-in (package parameters)
-  "Return the lambda list PARAMETERS with its variables renamed to symbols of PACKAGE, for forms that are read there."
+  "Return the lambda list PARAMETERS with its variables replaced by the symbols of PACKAGE with the same names, so that
+forms read in PACKAGE can use them."
   (sublis (loop for variable in (parameter-variables parameters)
                 for symbol = (find-symbol (symbol-name variable) package)
                 when (and symbol (not (constantp symbol))) collect (cons variable symbol))
           parameters))
 
 (defun chooser (name text package)
-  "Return a function of the arguments of the function NAME. It evaluates the forms of TEXT, which can use the
-parameters. TEXT is read in PACKAGE (NIL: that of NAME). Calls FAIL-LOOKUP when the forms cannot be compiled."
+  "Return a compiled function that takes the arguments of the function NAME, and evaluates the forms of TEXT with its
+parameters bound. TEXT is read in PACKAGE (NIL: that of NAME). Calls FAIL-LOOKUP when the forms cannot be read or
+compiled."
   (let* ((symbol (if (consp name) (second name) name))
          (home (or package (usable-package (symbol-package symbol))))
          (parameters (bare-parameters (function-parameters name)))
@@ -112,7 +116,7 @@ parameters. TEXT is read in PACKAGE (NIL: that of NAME). Calls FAIL-LOOKUP when 
   (wrap (probe-name probe) (probe-key probe) (recorder probe)))
 
 (defun take-probe (probe)
-  "Remove PROBE. Its function can be gone."
+  "Remove PROBE. Its function need not exist any more."
   (unwrap (probe-name probe) (probe-key probe)))
 
 (defun make-probes (observation names where package)
@@ -131,7 +135,7 @@ form in the text WHERE, unless NIL, is true. PACKAGE is as for CHOOSER."
 
 (defun call-observed (observation function)
   "Call FUNCTION, while OBSERVATION records calls, and return its values."
-  ;; Interrupts are enabled only while FUNCTION runs, so that no number of them keeps the probes from being removed.
+  ;; Interrupts are enabled only while FUNCTION runs, so that none of them can keep the probes from being removed.
   (sb-sys:without-interrupts
     (unwind-protect
          (progn
@@ -144,13 +148,15 @@ form in the text WHERE, unless NIL, is true. PACKAGE is as for CHOOSER."
 ;;; What a probe does not see
 
 (defun code-names (code)
-  "Return the names of those functions in CODE, a code object, whose names are symbols or (SETF symbol)."
+  "Return the names, symbols or (SETF symbol), of the functions in CODE, a code object. Leave out functions with other
+names."
   (loop for index below (code-functions code)
         for name = (plain-function-name (code-function code index))
         when (and name (or (symbolp name) (typep name '(cons (eql setf))))) collect name))
 
 (defun unseen-calls (name)
-  "Return a word for why some calls of the function NAME are not seen, or NIL."
+  "Return a word that tells why some calls of the function NAME may not go through its probe: \"inline\",
+\"compiler-macro\", or \"block\" for a function compiled together with others. Return NIL when there is no such reason."
   (let ((function (plain-definition name)))
     (cond ((or (eq 'inline (known :function :inlinep name))
                (known :function :source-transform name)

@@ -20,11 +20,12 @@
 
 (defparameter *first-calls* 1000 "How many of the first calls are kept.")
 (defparameter *last-calls* 1000 "How many of the last calls are kept.")
-(defparameter *calls-when-full* 20 "How many calls are kept once recorded calls fill the heap.")
+(defparameter *calls-when-full* 20 "How many calls are kept once the heap has grown too much.")
 
 (defstruct (observation (:constructor make-observation (&optional job)))
-  "What is recorded for JOB while ACTIVE. NEXT numbers the calls. The first calls are in FIRST, the last in LAST, a ring
-buffer. Once the heap has more than ROOM octets, only few calls are kept, and SHRUNK is true."
+  "What is recorded for JOB. Calls are recorded while ACTIVE is true. NEXT is the number of the next call. The first
+calls are in FIRST, the last ones in LAST, a ring buffer. Once the heap has more than ROOM octets, only few calls are
+kept, and SHRUNK is true. BEGUN and ENDED are times from NOW."
   job (active t) (probes '()) (begun (now)) (ended nil)
   (next 0 :type sb-ext:word)
   (first (make-array *first-calls* :initial-element nil) :type simple-vector)
@@ -33,34 +34,36 @@ buffer. Once the heap has more than ROOM octets, only few calls are kept, and SH
   (shrunk nil))
 
 (defstruct (probe (:constructor make-probe (name observation where)))
-  "Records the calls of the function NAME for OBSERVATION for which WHERE, a function of the arguments or NIL, returns
-true. A call is examined only if its number, in CALLS, has no bit of MASK, which grows when calls come too fast. SINCE
-is when their rate was last checked. FAILED counts errors of WHERE; FAILURE is the class of the last."
+  "Records calls of the function NAME for OBSERVATION. WHERE is NIL, or a function of the arguments that is true for the
+calls to record. KEY identifies the wrapper of the function. CALLS counts all calls. A call is recorded only when its
+number has no bit in common with MASK, which grows when calls come too fast. SINCE is when their rate was last checked.
+FAILED counts errors in WHERE; FAILURE is the class of the last one."
   name observation where (key (make-symbol "OBSERVED"))
   (calls 0 :type sb-ext:word) (mask 0 :type (unsigned-byte 16)) (since 0 :type fixnum)
   (failed 0 :type sb-ext:word) (failure nil))
 
 (defstruct (call (:constructor make-call (probe arguments parent depth code offset thread stack begun how)))
-  "A call of the function of PROBE with ARGUMENTS, within DEPTH recorded calls, the innermost PARENT. It returns to
-OFFSET in CODE. The stack of its THREAD begins at the address STACK. HOW is :RUNNING, :RETURNED, :LEFT by a throw, or
-:PASSED when its end is not seen. CONDITION was signalled last in it."
+  "A call of the function of PROBE with ARGUMENTS. PARENT is the innermost recorded call around it, or NIL, and DEPTH
+the number of recorded calls around it. It returns to the position OFFSET in CODE. STACK is the address at which the
+stack of its THREAD begins. HOW is :RUNNING, :RETURNED, :LEFT by a throw, or :PASSED when its end is not recorded.
+CONDITION is the one signalled last during the call."
   probe (number 0 :type fixnum) arguments parent (depth 0 :type fixnum) code (offset 0 :type fixnum) thread stack
   (begun 0 :type fixnum) (ended 0 :type fixnum) (values '()) how (condition nil))
 
 (defstruct (gone-object (:constructor make-gone-object (class)))
-  "Stands for an object of CLASS that was on the stack and is gone."
+  "Stands for an object of CLASS that was allocated on the stack, so that it does not exist when the call has ended."
   class)
 
 (defvar *unrecorded* nil "True while this thread runs code of a probe, whose calls are not recorded.")
 (defvar *innermost* nil "The innermost recorded call in this thread, or NIL.")
 
-(defparameter *depth-limit* 500 "A call nested in more recorded calls than these is recorded without its end.")
+(defparameter *depth-limit* 500 "A call within this many recorded calls or more is recorded without its end.")
 (defparameter *stack-limit* 262144 "With fewer octets of stack left, a call is recorded without its end.")
-(defconstant +quick-calls+ 65536 "After so many calls of a function, their rate is checked.")
-(defparameter *calls-a-second* 500000 "Up to so many calls of a function a second are all recorded.")
+(defconstant +quick-calls+ 65536 "The rate of calls is checked each time a function has been called this often.")
+(defparameter *calls-a-second* 500000 "Up to this rate, all calls of a function are recorded.")
 
 (defun kept-objects (objects)
-  "Return the list OBJECTS with a GONE-OBJECT in place of each object on the stack."
+  "Return the list OBJECTS with a GONE-OBJECT in place of each object that is allocated on the stack."
   (if (loop for object in objects thereis (on-stack-p object))
       (loop for object in objects
             collect (if (on-stack-p object) (make-gone-object (class-of object)) object))
@@ -94,8 +97,8 @@ OFFSET in CODE. The stack of its THREAD begins at the address STACK. HOW is :RUN
             nil)))))
 
 (defun begin-call (probe arguments address)
-  "Begin to record a call of the function of PROBE with ARGUMENTS, which returns to ADDRESS. Return the CALL, or NIL
-when it is not recorded."
+  "Begin to record a call of the function of PROBE with ARGUMENTS. ADDRESS is the address to which it returns, or NIL.
+Return the CALL, or NIL when it is not to be recorded."
   (let ((*unrecorded* t))
     (when (chosen-p probe arguments)
       (let* ((parent *innermost*) (depth (if parent (1+ (call-depth parent)) 0))
@@ -105,7 +108,7 @@ when it is not recorded."
              (call (make-call probe (kept-objects arguments) parent depth code
                               (if code (- address (sb-sys:sap-int (code-start code))) 0)
                               sb-thread:*current-thread* stack (now)
-                              ;; To see the end of a call takes stack, which a loop of tail calls would exhaust.
+                              ;; Waiting for the end of a call takes stack, and a loop of tail calls would exhaust it.
                               (if (and (< depth *depth-limit*) (>= left *stack-limit*))
                                   :running
                                   :passed))))
@@ -137,7 +140,7 @@ when it is not recorded."
       (unless returned (end-call call :left '())))))
 
 (defun record-call (probe function &rest arguments)
-  "Call FUNCTION, that of PROBE, with ARGUMENTS, record the call, and return the values."
+  "Call FUNCTION, the original function of PROBE, with ARGUMENTS, and return its values. Record the call."
   (let* ((address (let ((address (caller-address))) (and address (sb-sys:sap-int address))))
          (call (begin-call probe arguments address)))
     (if (and call (eq :running (call-how call)))
@@ -148,7 +151,8 @@ when it is not recorded."
 (note-frame 'call-recorded :between)
 
 (defun spare-calls (probe number)
-  "Have PROBE record fewer calls if the last +QUICK-CALLS+ before call NUMBER came too fast, and PROBE has no WHERE."
+  "Have PROBE record fewer calls if its last +QUICK-CALLS+ calls, before the call with NUMBER, came too fast. This does
+not apply when PROBE has a WHERE."
   (let ((now (now)))
     (when (and (plusp number)
                (null (probe-where probe))
@@ -158,8 +162,9 @@ when it is not recorded."
 
 (declaim (inline due-p))
 (defun due-p (probe)
-  "Count a call of the function of PROBE. Return true when it is to be examined. A call while interrupts are disabled,
-as within SBCL's own locks, does not count: recording takes some of these locks."
+  "Count a call of the function of PROBE. Return true when the call is to be recorded, if WHERE allows it. Calls while
+interrupts are disabled, as within SBCL's own locks, neither count nor are recorded: recording takes some of these
+locks."
   (and (observation-active (probe-observation probe))
        (not *unrecorded*)
        (not *reading*)
@@ -170,13 +175,14 @@ as within SBCL's own locks, does not count: recording takes some of these locks.
          (zerop (logand number (probe-mask probe))))))
 
 (defun recorder (probe)
-  "Return the function that encapsulates the function of PROBE: it calls that function, and records the call."
+  "Return the function that wraps the function of PROBE. It takes that function and the arguments, and records the call
+if it is DUE-P."
   (lambda (function &rest arguments)
     (if (due-p probe)
         (apply #'record-call probe function arguments)
         (apply function arguments))))
 
-;;; What was kept
+;;; The calls that were kept
 
 (defun kept-calls (observation)
   "Return the calls that OBSERVATION kept, in the order in which they began."

@@ -4,8 +4,8 @@
 
 (defparameter *sample-seconds* 0.01 "Seconds between two samples.")
 (defparameter *sample-limit* 5000 "At most this many samples are taken.")
-(defparameter *allocation-samples* 20000 "At most this many samples of allocation are taken: one for each page, so there
-are more.")
+(defparameter *allocation-samples* 20000
+  "At most this many samples of allocation are taken. SBCL takes one for each page of memory, so there are more.")
 
 (defun sample-limit (mode)
   "Return how many samples of MODE are taken at most."
@@ -58,8 +58,9 @@ are more.")
                   (and (consp name) (eq 'lambda (first name)) (null (rest packages))))))))
 
 (defun program-part (names mode)
-  "Return the part of NAMES, the functions of a stack from its base on, that belongs to the program, and its start; or
-NIL. The part ends where functions of the agent follow, as after a collection, or in MODE :ALLOC where SBCL allocates."
+  "NAMES are the functions of a stack, the base first. Return the part that belongs to the program and its start index,
+or NIL when there is none. The part ends where functions of the agent follow, as after a collection, and in MODE :ALLOC
+where SBCL allocates."
   (let* ((called (position :user-code names :key #'frame-role :from-end t))
          (start (if called
                     (position-if-not #'ours-p names :start (1+ called))
@@ -72,14 +73,16 @@ NIL. The part ends where functions of the agent follow, as after a collection, o
         (values (subseq names start end) start)))))
 
 (defun dispatch-name-p (name)
-  "True when NAME is that of code by which SBCL finds the methods of a generic function: a LAMBDA over names of SB-PCL."
+  "True when NAME is the debug name of code by which SBCL finds the methods of a generic function: a LAMBDA whose lambda
+list has symbols of SB-PCL."
   (and (consp name)
        (eq 'lambda (first name))
        (consp (rest name))
        (some (lambda (package) (string= "SB-PCL" (package-name package))) (name-packages (second name)))))
 
 (defun info-name (info)
-  "Return a name for INFO, SBCL's debug information about a frame of a sample: the name of its function, or a text."
+  "INFO is SBCL's debug information about a frame of a sample. Return the debug name of the frame's function, or a text
+that stands for it."
   (cond ((stringp info) info)
         ((null info) "foreign code")
         ((symbolp info) (string-downcase info))
@@ -91,8 +94,8 @@ NIL. The part ends where functions of the agent follow, as after a collection, o
                    (t name))))))
 
 (defun map-stacks (visit mode)
-  "Call VISIT with two lists for each sample of MODE: the names of the program's functions on the stack, the outermost
-first, and SBCL's debug information about them. Return the number of all samples."
+  "Call VISIT for each sample of MODE in which the program runs, with two lists: the names of the program's functions on
+the stack, the outermost first, and SBCL's debug information about them. Return the number of all samples."
   (funcall (profiler "REPORT") :type nil :stream (make-broadcast-stream))
   (let ((frames (contrib-function "SB-SPROF" "MAP-TRACE-PC-LOCS")) (all 0))
     (funcall (profiler "MAP-TRACES")
@@ -113,12 +116,14 @@ first, and SBCL's debug information about them. Return the number of all samples
 ;;; Counting
 
 (defstruct (spot (:constructor make-spot (name info)))
-  "A profiled function with NAME and INFO, from MAP-STACKS. It ran itself in SELF samples, and was on the stack in
-TOTAL. CALLERS are pairs of a caller's name and a count."
+  "A function with samples. NAME and INFO are from MAP-STACKS. SELF is the number of samples in which it was the
+innermost function, TOTAL the number of those in which it was on the stack. CALLERS are pairs (name . number of
+samples)."
   name info (self 0) (total 0) (callers '()))
 
 (defun count-stack (names infos spots)
-  "Count a sample with NAMES and INFOS, from MAP-STACKS, in SPOTS, a table by name. Recursion counts once in TOTAL."
+  "Count a sample with NAMES and INFOS, from MAP-STACKS, in SPOTS, a table by name. A function that is on the stack
+several times counts once in TOTAL."
   (loop with told = '()
         for (name . inner) on names
         for info in infos
@@ -134,7 +139,8 @@ TOTAL. CALLERS are pairs of a caller's name and a count."
            (unless inner (incf (spot-self spot)))))
 
 (defun counted-samples (mode)
-  "Return the spots of all samples of MODE, the number of samples of the program, and of all."
+  "Return three values: a list of the spots of all samples of MODE, the number of samples in which the program ran, and
+the number of all samples."
   (let* ((spots (make-hash-table :test 'equal)) (samples 0)
          (all (map-stacks (lambda (names infos)
                             (incf samples)
@@ -150,7 +156,7 @@ TOTAL. CALLERS are pairs of a caller's name and a count."
     (if (eql 0 (search prefix name)) (subseq name (length prefix)) name)))
 
 (defun spot-text (name)
-  "Return NAME, that of a SPOT, as answers show it."
+  "Return NAME, that of a SPOT, as text for an answer."
   (cond ((stringp name) (foreign-name name))
         ((form-name-p name) "the form")
         ((method-name-p name) (shortened 80 (function-text (list* :method (rest name)))))
@@ -165,7 +171,7 @@ TOTAL. CALLERS are pairs of a caller's name and a count."
        (place-data (introspect "FIND-DEFINITION-SOURCE" function))))))
 
 (defun spot-row (spot samples)
-  "Return SPOT as a JSON object, with its counts as percentages of SAMPLES, a number."
+  "Return SPOT as a JSON object. Its counts are percentages of SAMPLES, the number of samples of the program."
   (let ((caller (first (stable-sort (copy-list (spot-callers spot)) #'> :key #'cdr))))
     (flet ((part (count) (/ (round (* 1000 count) samples) 10d0)))
       (object "name" (spot-text (spot-name spot))
@@ -176,8 +182,8 @@ TOTAL. CALLERS are pairs of a caller's name and a count."
               "callerPart" (and caller (< (cdr caller) (spot-total spot)) (round (* 100 (cdr caller)) (spot-total spot)))))))
 
 (defun told-spots (spots top samples)
-  "Return TOP of SPOTS: first those with the highest SELF, and in a fourth of the rows those with the highest TOTAL.
-Leave out those in fewer than one of 2000 SAMPLES, a number."
+  "Return TOP of SPOTS: three fourths are those with the highest SELF, the others those with the highest TOTAL. Leave
+out spots in fewer than one of 2000 samples; SAMPLES is their number."
   (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
          (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
          (running (page by-self 0 (- top (floor top 4))))
@@ -186,8 +192,8 @@ Leave out those in fewer than one of 2000 SAMPLES, a number."
     (append running (page others 0 (- top (length running))))))
 
 (defun large-objects-p (octets samples)
-  "True when SAMPLES, a number, miss most of the OCTETS that were allocated. SBCL takes a sample where a page of small
-objects begins, and one for each object that has pages of its own."
+  "True when the samples miss most of the OCTETS that were allocated; SAMPLES is their number. SBCL takes one sample
+where a page of small objects begins, but also only one for an object that has several pages of its own."
   (> octets (* 2 samples page-octets)))
 
 (defun profile-members (mode top octets)

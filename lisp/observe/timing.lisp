@@ -2,14 +2,14 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *round-milliseconds* 5 "A form is repeated for at least this many milliseconds.")
-(defparameter *rounds* 200 "Two forms are measured at most this often.")
-(defparameter *rounds-at-least* 5 "Two forms are measured at least this often.")
-(defparameter *slow-rounds* 2 "Two forms are measured at least this often when one call takes longer than all should.")
+(defparameter *round-milliseconds* 5 "A form is repeated for at least this many milliseconds in a round.")
+(defparameter *rounds* 200 "At most this many rounds of two forms are measured.")
+(defparameter *rounds-at-least* 5 "At least this many rounds of two forms are measured.")
+(defparameter *slow-rounds* 2 "At least this many, when a single call takes longer than all rounds together should.")
 
 (deftype internal-time ()
-  "Values of GET-INTERNAL-REAL-TIME and GET-INTERNAL-RUN-TIME. With this declared, sampled code calls no generic
-arithmetic, which would be in the profile."
+  "The type of values of GET-INTERNAL-REAL-TIME and GET-INTERNAL-RUN-TIME. Declaring it keeps generic arithmetic out of
+the code that is sampled: it would show in the profile."
   '(unsigned-byte 62))
 
 (declaim (inline seconds-between))
@@ -32,10 +32,10 @@ arithmetic, which would be in the profile."
 (defparameter *waited-limit* 15d0 "At most this many seconds of waiting for a CPU prolong a measurement.")
 
 (defun over-p (passed limit waited)
-  "True when PASSED seconds, without those of waiting for a CPU, are more than LIMIT. WAITED is what WAITED-SECONDS
-returned when they began."
+  "True when more than LIMIT seconds are over. PASSED is the seconds that have passed. The part of them that was spent
+waiting for a CPU does not count, up to *WAITED-LIMIT*. WAITED is what WAITED-SECONDS returned at the beginning."
   (declare (type double-float passed limit waited))
-  ;; WAITED-SECONDS costs more than many a form, so it is called last.
+  ;; WAITED-SECONDS takes longer than many measured forms, so it is called only when needed.
   (and (> passed limit)
        (> (- passed (min (- (the double-float (waited-seconds)) waited) (the double-float *waited-limit*))) limit)))
 
@@ -56,7 +56,8 @@ returned when they began."
       (make-taken (/ seconds count) (/ cpu count) (/ octets count)))))
 
 (defun times-needed (function)
-  "Return how often FUNCTION must be called so that its time can be measured, and the cost of such a call, a TAKEN."
+  "Return how often FUNCTION must be called in a round so that its time can be measured. The second value is the cost of
+a call in such a round, a TAKEN."
   (loop for times = 1 then (* times 2)
         for waited = (waited-seconds)
         for taken = (measured function times)
@@ -68,7 +69,8 @@ returned when they began."
   (nth (min (1- (length numbers)) (floor (* part (length numbers)))) (sort (copy-list numbers) #'<)))
 
 (defun taken-data (rounds times reader)
-  "Return as a JSON object, for ROUNDS, TAKENs of TIMES calls, the quartiles of READER's values and the median octets."
+  "ROUNDS are TAKENs, one for each round of TIMES calls. Return a JSON object with the median and the quartiles of what
+READER returns for them, in milliseconds, and the median of the octets."
   (let ((numbers (mapcar reader rounds)))
     (object "median" (* 1000 (quantile numbers 1/2))
             "low" (* 1000 (quantile numbers 1/4))
@@ -77,12 +79,14 @@ returned when they began."
             "times" times)))
 
 (defun mostly-runs-p (rounds denied)
-  "True when ROUNDS, TAKENs, used a CPU for over a twentieth of their time. DENIED is the fraction without a free CPU."
+  "True when ROUNDS, TAKENs, used a CPU for more than a twentieth of the time in which they had one. DENIED is the
+fraction of the time spent waiting for a CPU."
   (let ((cpu (reduce #'+ rounds :key #'taken-cpu)) (seconds (reduce #'+ rounds :key #'taken-seconds)))
     (> cpu (* 0.05 seconds (- 1 denied)))))
 
 (defun compare-forms (one other seconds)
-  "Call the functions ONE and OTHER in turn for about SECONDS, and return their costs as a JSON object."
+  "Call the functions ONE and OTHER in turn for about SECONDS, and return their costs as a JSON object. Its times are
+CPU times if both forms mostly use the CPU, else elapsed times."
   (let* ((begun (get-internal-real-time)) (waited (waited-seconds))
          (first-one (multiple-value-list (times-needed one))) (first-other (multiple-value-list (times-needed other)))
          (times-one (first first-one)) (times-other (first first-other))
@@ -93,7 +97,7 @@ returned when they began."
           until (and (>= round least) (over-p (seconds-since begun) (float seconds 1d0) waited))
           do (flet ((one () (push (measured one times-one) ones))
                     (other () (push (measured other times-other) others)))
-               ;; The first of a round inherits what the other left, such as garbage.
+               ;; Alternate the order: a form can pay for what the form before it left, such as garbage.
                (cond ((evenp round) (one) (other))
                      (t (other) (one)))))
     (let* ((denied (/ (- (waited-seconds) waited) (seconds-since begun)))
@@ -117,10 +121,11 @@ returned when they began."
       (and (eq mode :alloc) (> (taken-octets taken) (the double-float *enough-octets*)))))
 
 (defun call-repeatedly (function mode seconds)
-  "Call FUNCTION until ENOUGH-P for MODE, or for SECONDS. Return the number of calls, and their average cost, a TAKEN."
+  "Call FUNCTION until its calls are ENOUGH-P for MODE, or for SECONDS. Return the number of calls, and the average cost
+of a call, a TAKEN."
   (let ((all (make-taken 0d0 0d0 0d0)) (runs 0) (batch 1) (limit (float seconds 1d0)) (waited (waited-seconds)))
     (declare (type (and fixnum (integer 0)) runs batch))
-    ;; Work between calls would count as theirs, so quick calls are batched.
+    ;; The work of this loop would be measured with the calls, so quick calls are measured in batches.
     (loop (let* ((taken (measured function batch))
                  (count (float batch 1d0))
                  (passed (* count (taken-seconds taken))))

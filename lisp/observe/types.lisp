@@ -2,7 +2,7 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *type-limit* 4 "An argument with more types than these is declared as T.")
+(defparameter *type-limit* 4 "An argument that had more than this many types is declared as T.")
 
 (defun seen-type (object)
   "Return the type of OBJECT as a declaration would name it."
@@ -27,15 +27,16 @@
     (t (let ((name (class-name (class-of object)))) (if (symbolp name) (or name t) t)))))
 
 (defun number-type (type)
-  "Return TYPE, of a number, without the value that TYPE-OF includes."
+  "Return TYPE, from TYPE-OF of a number, without the values that it includes."
   (if (and (consp type) (eq (first type) 'ratio)) 'ratio type))
 
 (defstruct (seen (:constructor make-seen ()))
-  "The types seen at a place: TYPES has pairs of a type and its count. The integers were from LEAST to MOST."
+  "The types seen at a place, such as a parameter: TYPES has pairs (type . count). LEAST and MOST are the smallest and
+the largest integer seen, or NIL."
   (types '()) (least nil) (most nil))
 
 (defun see (seen object)
-  "Record in SEEN that OBJECT was at its place."
+  "Record in SEEN that OBJECT was at the place of SEEN."
   (let* ((type (number-type (seen-type object))) (pair (assoc type (seen-types seen) :test #'equal)))
     (when (integerp object)
       (setf (seen-least seen) (min object (or (seen-least seen) object))
@@ -43,7 +44,7 @@
     (if pair (incf (cdr pair)) (push (cons type 1) (seen-types seen)))))
 
 (defun joined-type (seen)
-  "Return a type of all that is in SEEN, as a declaration would have it."
+  "Return one type for a declaration that includes all types in SEEN."
   (let ((types (mapcar #'car (seen-types seen))))
     (flet ((join (some whole)
              (when (every (lambda (type) (member type types :test #'equal)) some)
@@ -62,8 +63,8 @@
 ;;; Matching arguments to parameters
 
 (defun places-of (parameters arguments)
-  "Return where each of ARGUMENTS goes by the lambda list PARAMETERS: pairs of a parameter's name or keyword, and the
-argument. Arguments of unknown keywords are left out."
+  "Return where each of ARGUMENTS goes by the lambda list PARAMETERS, as a list of pairs (place . argument). A place is
+the variable of a parameter, a keyword, or &REST. Arguments of unknown keywords are left out."
   (let ((places '()) (section nil))
     (dolist (parameter parameters)
       (cond ((member parameter lambda-list-keywords)
@@ -92,7 +93,8 @@ argument. Arguments of unknown keywords are left out."
         collect (keyword-of parameter)))
 
 (defun proposed-parameters (parameters types)
-  "Return the types of the lambda list PARAMETERS for an FTYPE. TYPES maps a parameter or keyword to a type."
+  "Return the parameter types of an FTYPE for the lambda list PARAMETERS. TYPES is a function of a place, as in
+PLACES-OF, that returns its type."
   (let ((section nil) (proposed '()))
     (dolist (parameter parameters (reverse proposed))
       (cond ((member parameter '(&optional &rest &key &allow-other-keys)) (push (setf section parameter) proposed))
@@ -104,8 +106,8 @@ argument. Arguments of unknown keywords are left out."
             (t (push (funcall types (if (consp parameter) (first parameter) parameter)) proposed))))))
 
 (defun proposed-values (values counts)
-  "Return the type of VALUES, a list with a SEEN for each value, for an FTYPE. COUNTS are the numbers of values that
-calls returned; NIL if no call has returned."
+  "Return the values type of an FTYPE. VALUES has a SEEN for each position of a returned value. COUNTS are the numbers
+of values that calls returned, NIL when none returned."
   (if (null counts)
       '*
       (let ((types (mapcar #'joined-type values)) (always (reduce #'min counts)))
@@ -126,7 +128,8 @@ calls returned; NIL if no call has returned."
   (string-downcase (plain-text 200 type)))
 
 (defun types-of (probe calls)
-  "Return a JSON object with the types that CALLS, recorded by PROBE, show of its function."
+  "Return a JSON object with the types of arguments and values in CALLS, which PROBE recorded, and a proposed
+declaration."
   (let* ((name (probe-name probe)) (parameters (function-parameters name)) (places '()) (values '()) (counts '()))
     (flet ((at (place) (or (cdr (assoc place places)) (let ((seen (make-seen))) (push (cons place seen) places) seen))))
       (dolist (call calls)
