@@ -164,17 +164,17 @@ top-level form of a file."
                     symbols)))))
 
 (defun without-machinery (frames &key loader)
-  "Return FRAMES without those at its beginning that are not of user code: those of MACHINERY-P and FORM-P, and with
-LOADER those of LOADER-P."
+  "Return FRAMES without the first ones up to a frame of user code. Frames of which MACHINERY-P or FORM-P is true are
+not of user code; with LOADER those of which LOADER-P is true are not either."
   (member-if-not (lambda (frame)
                    (let ((name (frame-name frame)))
                      (or (machinery-p name) (form-p frame) (and loader (loader-p name)))))
                  frames))
 
 (defun below-entry (frames)
-  "Return the frames, of FRAMES, newest first, that are older than the oldest frame of ENTRY-P: that one and the newer
-ones belong to a signal, a trap or the collector. Leave out, too, the foreign frames through which Lisp was entered:
-they are among the next six."
+  "Return those of FRAMES, newest first, that are older than the oldest one of which ENTRY-P is true: that one and the
+newer ones belong to a signal, a trap or the collector. Leave out also the foreign frames through which Lisp was
+entered: they are among the next six."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry
@@ -281,7 +281,8 @@ none is folded."
   (if *sparing* (user-frames) (folded-frames (user-frames))))
 
 (defun first-frames (frames)
-  "Return the first *FRAME-LIMIT* of FRAMES, from TOLD-FRAMES. The second value is how many more there are, or NIL."
+  "Return the first *FRAME-LIMIT* of FRAMES, which TOLD-FRAMES returned. The second value is how many more frames there
+are, the folded ones counted, or NIL."
   (let ((more (nthcdr *frame-limit* frames)))
     (values (loop for frame in frames repeat *frame-limit* collect frame)
             (and more (loop for each in more sum (if (folded-p each) (folded-count each) 1))))))
@@ -312,8 +313,8 @@ how many more frames there are, or NIL."
 it."
   (make-json-object (list* "call" text place)))
 
-(defparameter *call-level* 4 "The *PRINT-LEVEL* of calls: one more than that of values, for names such as those of
-methods.")
+(defparameter *call-level* 4
+  "The *PRINT-LEVEL* for calls: one more than that for values, because names such as those of methods are lists.")
 
 (defun frames-data (&optional (calls (calls-on-stack)))
   "Return CALLS, which CALLS-ON-STACK returned, as JSON objects."

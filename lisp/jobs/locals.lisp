@@ -51,7 +51,8 @@ are left out: SBCL gets their values by evaluating initforms, which are code of 
           ((typep object 'structure-object) (structure-slots object)))))
 
 (defun system-class-p (object)
-  "True when the class of OBJECT is SBCL's, so that no code of the user prints or reports it."
+  "True when the class of OBJECT is SBCL's, so that printing OBJECT, or its report as a condition, needs no code of the
+user."
   (let* ((name (class-name (class-of object))) (package (and (symbolp name) (symbol-package name))))
     (and package (sb-ext:package-locked-p package) t)))
 
@@ -178,11 +179,11 @@ member \"value\"."
     (error () '())))
 
 (defun frame-text (call)
-  "Return CALL, from FRAME-CALL, printed on one line without code of the user."
+  "Return CALL, a list as FRAME-CALL returns it, printed on one line without code of the user."
   (on-one-line (printing-locals (let ((*print-level* *call-level*)) (print-safely 240 call)))))
 
 (defun call-data (call)
-  "Return CALL, from FRAME-CALLS, as a JSON object. No code of the user runs."
+  "Return CALL, an element of what FRAME-CALLS returns, as a JSON object. No code of the user runs."
   (if (folded-p call)
       (object "folded" (folded-count call))
       (frame-object (frame-text (car call)) (cdr call))))
@@ -195,8 +196,8 @@ member \"value\"."
       (floor (* 1000 (get-internal-real-time)) internal-time-units-per-second)))
 
 (defun frames-with-locals (frames)
-  "Return FRAMES, from SHOWN-FRAMES, as JSON objects with the call, the place and the locals. Frames after
-*LOCALS-MILLISECONDS* have only the function's name, and the member \"late\"."
+  "Return FRAMES, which SHOWN-FRAMES returned, as JSON objects with the call, the place and the locals. Once this has
+taken *LOCALS-MILLISECONDS*, the other frames get only the function's name and the member \"late\"."
   (let ((end (+ (run-milliseconds) *locals-milliseconds*)))
     (loop for frame in frames
           for timely = (< (run-milliseconds) end)

@@ -80,7 +80,7 @@ records lists in RECORDER, and calls INNER, another such function or NIL."
           thereis (eq cell list)))
 
 (defun tail-read-p (list read)
-  "True when LIST is a tail of another list in READ, of a RECORDER, as (c) is in (a b . (c))."
+  "True when LIST is a tail of a list in READ, the slot of a RECORDER, as (c) is in (a b . (c))."
   (loop for index from 2 below (length read) by 3 thereis (tail-of-p list (aref read index))))
 
 (defun fill-gaps (spans depths)

@@ -61,14 +61,13 @@ value. In place of a readtable a text says how it differs. This must be fast: ev
         when differs collect differs))
 
 (defun style-data (style)
-  "Return STYLE, of STYLES, as a JSON object with the name and the value of the variable."
+  "Return STYLE, an element of what STYLES returns, as a JSON object with the name and the value of the variable."
   (destructuring-bind (symbol value) style
     (object "name" (symbol-name symbol)
             "value" (if (eq symbol '*readtable*) value (printing-plainly (print-safely 100 value))))))
 
 (defun style-members ()
-  "Return the member \"styles\" of an answer: those STYLES that were not there at the last answer. Return NIL when there
-are none."
+  "Return the answer member \"styles\": those STYLES that the last answer did not have. Return NIL when there are none."
   (let* ((*print-pprint-dispatch* **pretty-printers**) (styles (styles)) (told **told-styles**))
     (unless (equal styles told)
       (setf **told-styles** styles)

@@ -17,7 +17,7 @@
     (set-difference (policy-list policy) (policy-list **first-policy**) :test #'equal)))
 
 (defun proclaim-policy (data)
-  "Proclaim the policy at the start, changed by DATA, from POLICY-DATA."
+  "Proclaim the policy that the compiler had at the start, changed by DATA, which POLICY-DATA returned."
   (unless (and (null data) (eq compiler-policy **first-policy**))
     (proclaim (cons 'optimize
                     (loop for (package name value) in (append data (policy-list **first-policy**))

@@ -2,7 +2,8 @@
 
 (in-package "LIVE-LISP.SOURCES")
 
-(defvar *plain-forms* '() "A cache for one load: the forms of texts, from PLAIN-FORMS, by text.")
+(defvar *plain-forms* '()
+  "A cache that is bound for each load: an association list from a text to the value of PLAIN-FORMS for it.")
 
 (defun forms-of (text)
   "Return the PLAIN-FORMS of TEXT. While a load binds *PLAIN-FORMS*, each text is split only once."
@@ -142,7 +143,7 @@ name, the method that replaced it, and the replaced method. LOG is the slot of a
 ;;; Users that were compiled with a definition that has changed
 
 (defun token-in-p (name form)
-  "True when the text FORM, from PLAIN-FORM, contains the string NAME as a whole token, outside strings."
+  "True when the text FORM, which PLAIN-FORM returned, contains the string NAME as a whole token, outside strings."
   (let ((end (length form)) (index 0))
     (flet ((part-p (place) (and (< -1 place end) (not (find (char form place) " ()'`,\"#;:|")))))
       (loop while (< index end)
@@ -183,7 +184,7 @@ contains TOKEN. SBCL has no cross references to symbol macros and types. FRESH i
     uses))
 
 (defun note-uses (uses)
-  "Add USES, from USES-OF, to **OUTDATED**."
+  "Add USES, a list as USES-OF returns it, to **OUTDATED**."
   (setf **outdated** (let ((all (union (remove-duplicates uses :test #'equal) **outdated** :test #'equal)))
                        (subseq all 0 (min (length all) *outdated-limit*)))))
 

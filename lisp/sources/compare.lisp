@@ -122,7 +122,7 @@ KEPT is an entry of **EVALUATED**."
                       (and kept (evaluation-members kept))))))))
 
 (defun differing (file wanted)
-  "Return JSON objects for definitions that the last load of FILE made and the image has not any more, if the predicate
+  "Return JSON objects for definitions that the last load of FILE made and the image lacks, if the predicate
 WANTED is true of them."
   (let ((definitions (definitions-if (lambda (definition)
                                        (and (>= (definition-serial definition) (source-file-serial file))

@@ -85,7 +85,7 @@ was not recorded."
 
 (defun old-definitions (file)
   "Return the definitions of FILE that the image still has but the last load of FILE did not make again, sorted by kind
-and name. Remove from FILE those that the image has not any more either."
+and name. Remove from FILE the definitions that its last load did not make again and that the image lacks, too."
   (let ((old '()) (gone '()))
     (map-file-definitions (lambda (definition)
                             (cond ((old-p definition file) (push definition old))
