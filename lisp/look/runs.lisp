@@ -5,13 +5,15 @@
 
 ;;; Forms that are compiled to run once
 
-(defvar *run* nil "A list of the form that this thread compiles to run once, and T, NIL when it has run. Or NIL.")
+(defvar *run* nil
+  "NIL, or a list of the form that this thread compiles to run once, and a flag: T until the form has run, then NIL.")
 
 (sb-ext:defglobal **runs** (make-hash-table :test 'eq :synchronized t :weakness :key)
   "A table from code objects to the value of *RUN* when they were made, if they are the code of its form.")
 
 (defun run-once (function form &rest more)
-  "Call FUNCTION, which compiles FORM and runs it once, with FORM and MORE. Bind *RUN* meanwhile."
+  "Call FUNCTION, which compiles FORM and runs it once, with FORM and MORE. Bind *RUN* meanwhile, and clear its flag
+after that."
   (let ((*run* (list form t)))
     (unwind-protect (apply function form more)
       (setf (second *run*) nil))))

@@ -5,7 +5,7 @@
 (defparameter *round-milliseconds* 5 "A form is repeated for at least this many milliseconds in a round.")
 (defparameter *rounds* 200 "At most this many rounds of two forms are measured.")
 (defparameter *rounds-at-least* 5 "At least this many rounds of two forms are measured.")
-(defparameter *slow-rounds* 2 "At least this many, when a single call takes longer than all rounds together should.")
+(defparameter *slow-rounds* 2 "At least this many rounds are measured when one call takes longer than all should.")
 
 (deftype internal-time ()
   "The type of values of GET-INTERNAL-REAL-TIME and GET-INTERNAL-RUN-TIME. Declaring it keeps generic arithmetic out of
