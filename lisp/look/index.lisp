@@ -16,7 +16,8 @@
     (not (or (eq own name) (equal name (name-in-root (root-of own)))))))
 
 (defun loose-p (code)
-  "True when CODE is from no file and has a function without a name. No name may reach such code, only data."
+  "True when CODE is from no file and has a function without a name. Perhaps no name reaches such code, and only data
+refers to it."
   (and (plusp (code-functions code))
        (null (code-file code))
        (member :top-level (roots-in code))))
