@@ -4,8 +4,8 @@
 
 (defparameter *value-limit* 10000 "At most this many characters of one value are printed.")
 (defparameter *values-limit* 39000
-  "At most this many characters of the values of one call are printed. The server cuts an answer that has more than 40000
-characters, and a tool lists at most 38000: a list from a tool that code returns as its value is shown whole.")
+  "At most this many characters of the values of one call are printed. The server cuts an answer that has more than
+40000, and a tool lists at most 38000: a list from a tool that code returns as its value is shown whole.")
 
 ;;; Reading
 
