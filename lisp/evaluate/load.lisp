@@ -206,9 +206,9 @@ it was loaded. CONTINUES is true when this load continues the previous one."
 ;;; Systems
 
 (defun needed-system (condition)
-  "If CONDITION is ASDF's error that a system depends on another that cannot be found, return a list of two names: that
-of the missing system, and that of the system that depends on it, or when this is not known, of the .asd file being
-loaded. Else return NIL."
+  "Return NIL unless CONDITION is ASDF's error of a missing dependency. Then return a list of two names: the missing
+system, and the system that depends on it. When ASDF does not name the dependent system, the second name is that of the
+.asd file being loaded."
   (let ((missing (contrib-symbol "ASDF" "MISSING-DEPENDENCY")))
     (when (and missing (typep condition missing))
       (let* ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY" condition))

@@ -155,8 +155,8 @@ failure of BODY, when INDEX could lack something: then the next question builds 
         when there collect there))
 
 (defun add-news (index)
-  "Add to INDEX the users in **NEWS**, and those in code that no name reached before (USE-INDEX-UNREACHED), if one does
-by now."
+  "Add to INDEX the users in **NEWS**. Also look again at the code in USE-INDEX-UNREACHED, which no name led to before:
+add the users in code that a name leads to by now."
   (let* ((news (still-there (taken-news))) (all (append (still-there (use-index-unreached index)) news)))
     (add-users index (nconc (mapcan #'loose-users news) (users-among index all)))
     (setf (use-index-unreached index)

@@ -114,8 +114,8 @@ S3.5). When no package was given, that answer says if the session's package has 
             (values symbol status setf package)))))))
 
 (defun named-target (text package-name &optional default)
-  "Return four values: the function name that TEXT names, a symbol or (SETF symbol); its symbol; whether TEXT was (SETF
-NAME); and the package searched. The arguments and failures are those of NAMED-SYMBOL."
+  "Return four values: the function name in TEXT (a symbol or (SETF symbol)), the symbol alone, true if TEXT has the
+form (SETF NAME), and the package searched. Arguments and failures are as in NAMED-SYMBOL."
   (multiple-value-bind (symbol status setf in) (named-symbol text package-name default)
     (declare (ignore status))
     (values (if setf (list 'setf symbol) symbol) symbol setf in)))

@@ -29,8 +29,8 @@ and the PACKAGE in which it was evaluated. USES is what it uses, from USES-OF-PA
   "A table from keys, from DEFINER-KEY, to the top-level forms of no file that can be definitions.")
 
 (defun place-there-p (place)
-  "True when PLACE, a TOP-FORM, is current: neither was its file loaded again, nor the name that it defines defined
-again."
+  "True when PLACE, a TOP-FORM, is current: its file was not loaded again, and the name that the form defines was not
+defined again."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (eq source (gethash (file-load-name source) **sources**))

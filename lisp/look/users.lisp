@@ -46,8 +46,8 @@ it, or the name of the function itself when it is in none. Return :TOP-LEVEL whe
           (t name))))
 
 (defun name-in-root (root)
-  "ROOT is from ROOT-OF. If it is a function name, return it; if it is a list such as (FAST-METHOD F (T)), return the
-function name in it. Else return NIL."
+  "Return the function name in ROOT, a value of ROOT-OF, or NIL when ROOT has none. ROOT can be a function name itself,
+or a list such as (FAST-METHOD F (T))."
   (cond ((eq root :top-level) nil)
         ((plain-name-p root) root)
         ((and (consp root) (symbolp (first root)) (consp (rest root)) (plain-name-p (second root))) (second root))))

@@ -79,8 +79,8 @@ all functions of that package."
     (if (listp parameters) parameters '(&rest arguments))))
 
 (defun named-in (package parameters)
-  "Return the lambda list PARAMETERS with its variables replaced by the symbols of PACKAGE with the same names, so that
-forms read in PACKAGE can use them."
+  "Return a copy of the lambda list PARAMETERS for forms that are read in PACKAGE: each variable is replaced by the
+symbol of PACKAGE with the same name, if there is one."
   (sublis (loop for variable in (parameter-variables parameters)
                 for symbol = (find-symbol (symbol-name variable) package)
                 when (and symbol (not (constantp symbol))) collect (cons variable symbol))

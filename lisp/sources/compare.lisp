@@ -53,7 +53,8 @@ again, if the predicate WANTED is true of them."
               "file" path "form" (identity-form method) "other" (identity-form other)))))
 
 (defun reslotted-data (entry)
-  "Return ENTRY, an element of the slot RESLOTTED of a NOTED, as a JSON object."
+  "Return ENTRY, an element of NOTED-RESLOTTED, as a JSON object. It is a list of a class, the names of its new slots,
+and the names of its removed slots."
   (destructuring-bind (class new gone) entry
     (object "name" (symbol-text (class-name class))
             "new" (mapcar #'symbol-text new)

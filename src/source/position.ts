@@ -14,8 +14,8 @@ import { type Kept, KeptForms, type TopLevelForm } from './kept-forms.ts';
 import { lastUpTo, type SourceText } from './text.ts';
 import { isUse, type Used, useIn, usesIn } from './uses.ts';
 
-/** The place of one use of a name. STARTS are the offsets in the text at which it can be; empty when the text does not
- *  contain the use because a macro expansion made it. */
+/** The place of one use of a name. STARTS are the possible offsets of the use in the text. They are empty when a macro
+ *  expansion made the use, so that the text does not contain it. */
 export interface Spot {
   starts: readonly number[];
   /** True when each of STARTS is a place of a use; false when only some of them are, and it is not known which. */

@@ -169,8 +169,8 @@ export function changedForms(
   splices: readonly Splice[],
 ): { changed: Changed[]; numbers: (number | null)[] } | { lost: number } {
   const kept = new Map<number, { number: number; end: number }>();
-  // NEXT: index of the first splice that ends after the form's start. SHIFT: by how many characters the splices before
-  // it move the form.
+  // NEXT is the index of the first splice that ends after the start of the form. SHIFT is the number of characters by
+  // which the earlier splices move the form.
   let [next, shift] = [0, 0];
   for (const [number, start] of before.starts().entries()) {
     const end = before.end(start);

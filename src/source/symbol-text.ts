@@ -2,8 +2,8 @@
 
 import { lowerCase, MARK, nextToken, upperCase } from './lexer.ts';
 
-/** The text of a symbol, parsed. PREFIX is the name of its package: '' for a keyword, '#' for an uninterned symbol,
- *  undefined without prefix. BASE is the index in the text at which the name begins. */
+/** The text of a symbol, parsed. PREFIX is the package prefix: '' for a keyword, '#' for an uninterned symbol, and
+ *  undefined when the text has none. BASE is the index in the text of the first character of the symbol's name. */
 export interface Written {
   prefix?: string;
   base: number;
