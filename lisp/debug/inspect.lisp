@@ -77,7 +77,7 @@ before. Call FAIL-LOOKUP when there is no such part."
 on."
   (let ((parts (object-parts object)))
     (object "value" (if (stringp object)
-                        (printing-plainly (print-safely 10000 object))
+                        (local-text object :limit 10000)
                         (printed object))
             "type" (let ((type (type-of object)))
                      (if (symbolp type) (symbol-text type) (printed type)))

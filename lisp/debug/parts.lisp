@@ -1,4 +1,4 @@
-;;;; Lists the parts of an object. Of the user's code, only print methods run.
+;;;; Lists the parts of an object, without running code of the user.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -10,14 +10,8 @@ whose id would be gone at once."
 (defparameter *sorted-limit* 2000 "A hash table with at most this many keys is sorted.")
 
 (defun printed (object)
-  "Return OBJECT printed on one line, in at most 200 characters. If its print method fails, return its class and slots."
-  (on-one-line
-   (printing-plainly
-     (handler-case (multiple-value-bind (text cut) (bounded-string 200 (lambda (stream) (prin1 object stream)))
-                     (if cut (concatenate 'string text "...") text))
-       (serious-condition ()
-         (protect-stack-again)
-         (format nil "~A (printing it fails)" (shortened 200 (local-text object))))))))
+  "Return OBJECT printed on one line, in at most 200 characters, without code of the user."
+  (on-one-line (local-text object :limit 200 :length 5)))
 
 (defun plain-parts (&rest names-and-values)
   "Return parts of NAMES-AND-VALUES, names and values in turn."

@@ -63,6 +63,7 @@ docs/develop/contracts.md)."
                              "near" (near-condition condition)
                              "missing" (and (missing-name-p condition) (not (lacks-manager-p condition)))
                              "withoutManager" (lacks-manager-p condition)
+                             "initFile" (init-file-lacking condition)
                              "number" *form-number* "line" line "column" column
                              "atLine" at-line "atColumn" at-column))))))))
       (call-user-code

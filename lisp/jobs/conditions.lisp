@@ -57,6 +57,7 @@ The report of CONDITION does not serve: it omits the package of a symbol that is
               "near" (near-condition condition)
               "missing" (missing-name-p condition)
               "withoutManager" (lacks-manager-p (unread-cause condition))
+              "initFile" (init-file-lacking (unread-cause condition))
               "restarts" restarts
               "moreRestarts" more-restarts
               "frames" (handler-case (frames-data calls) (error () '()))

@@ -4,7 +4,7 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defparameter *local-limit* 20 "At most this many locals of one frame are kept.")
-(defparameter *local-length* 1000 "At most this many characters of one local are printed.")
+(defvar *local-length* 1000 "At most this many characters of one value are printed.")
 (defparameter *locals-milliseconds* 50 "CPU time for printing locals, in milliseconds; later locals are left out.")
 
 (defun standard-slots (object)
@@ -94,21 +94,45 @@ vectors up to DEPTH deep and at their first nine elements only: no more would be
            (if (eq known elements) object (coerce known 'simple-vector))))
         (t object)))
 
-(defun print-inside (stream object)
-  "Print OBJECT on STREAM as its class and its slots."
-  (pprint-logical-block (stream nil :prefix "#<" :suffix ">")
-    (prin1 (type-of object) stream)
-    (typecase object
-      (hash-table (format stream " of ~D" (hash-table-count object)))
-      (generic-function (format stream " ~S" (plain-function-name object)))
-      (sb-thread:thread (format stream "~@[ ~S~]" (sb-thread:thread-name object)))
-      (class (when (eq (symbol-package (type-of (class-of object))) (find-package "COMMON-LISP"))
-               (format stream " ~S" (class-name object)))))
-    (loop for (name . value) in (inner-slots object)
-          for count from 0
+(sb-ext:defglobal **system-print-methods**
+    (let ((methods (make-hash-table :test 'eq)))
+      (dolist (method (sb-mop:generic-function-methods #'print-object) methods)
+        (setf (gethash method methods) t)))
+  "The PRINT-OBJECT methods of SBCL and the agent, as keys.")
+
+(defun system-printed-p (object)
+  "True when PRINT-OBJECT prints OBJECT with methods of SBCL only, and reads nothing that can be gone from a stack."
+  (and (null *gone-stacks*)
+       (or (system-class-p object) (typep object 'structure-object))
+       (loop for method in (sb-mop:generic-function-methods #'print-object)
+             never (and (not (gethash method **system-print-methods**))
+                        (let ((specializer (first (sb-mop:method-specializers method))))
+                          (or (not (typep specializer 'class)) (typep object specializer)))))))
+
+(defun print-slots (stream object)
+  "Print the slots of OBJECT on STREAM, each after a space. Of a class, print only the name."
+  (loop for (name . value) in (inner-slots object)
+        with count = 0
+        when (or (not (typep object 'class)) (string= name "NAME"))
           do (when (>= count *print-length*) (write-string " ..." stream) (return))
-             (format stream " ~A " name)
-             (prin1 (without-gone value) stream))))
+             (incf count)
+             (format stream "~:[ ~A~;~*~] " (typep object 'class) name)
+             (prin1 (without-gone value) stream)))
+
+(defun print-inside (stream object)
+  "Print OBJECT on STREAM: as SBCL does when that needs no code of the user, else as its class and its slots."
+  (flet ((print-unreadably (about)
+           (pprint-logical-block (stream nil :prefix "#<" :suffix ">")
+             (prin1 (type-of object) stream)
+             (when about (write-char #\Space stream) (prin1 about stream))
+             (print-slots stream object))))
+    (typecase object
+      (hash-table (format stream "#<~S of ~D>" (type-of object) (hash-table-count object)))
+      (generic-function (print-unreadably (plain-function-name object)))
+      (sb-thread:thread (print-unreadably (sb-thread:thread-name object)))
+      (class (print-unreadably (and (system-class-p object) (class-name object))))
+      (condition (print-unreadably nil))
+      (t (if (system-printed-p object) (print-object object stream) (print-unreadably nil))))))
 
 (defun print-long (stream object)
   "Print OBJECT, a number, string or bit vector, on STREAM; of a large one only a part. *PRINT-LENGTH* does not limit
@@ -117,7 +141,8 @@ how these are printed."
                 (rational (+ (integer-length (numerator object)) (integer-length (denominator object))))
                 (vector (length object))))
         (*print-pretty* nil))
-    (cond ((<= size *local-length*) (prin1 object stream))
+    ;; A decimal digit stands for more than three bits.
+    (cond ((<= (if (vectorp object) size (/ size 3)) *local-length*) (prin1 object stream))
           ((stringp object) (prin1 (subseq object 0 *local-length*) stream) (write-string "..." stream))
           (t (format stream "#<~A of ~D bits>" (if (vectorp object) 'bit-vector 'number) size)))))
 
@@ -140,15 +165,16 @@ how these are printed."
              (*print-right-margin* most-positive-fixnum))
          ,@body))))
 
-(defun local-text (value)
-  "Return VALUE printed within bounds, without code of the user."
+(defun local-text (value &key (limit *local-length*) (length 8) package)
+  "Return VALUE printed in at most LIMIT characters, without code of the user. Of a list or vector, LENGTH elements are
+shown. Symbols are printed as in PACKAGE, or with their packages when it is NIL."
   (let ((value (without-gone value)))
-    (if (typep value '(or symbol fixnum character))
-        (printing-plainly (print-safely *local-length* value))
-        (let ((text (printing-locals
-                      (let ((*print-length* 8))
-                        (print-safely *local-length* value)))))
-          (if (stringp value) text (on-one-line text))))))
+    (flet ((text ()
+             (let ((*print-length* length) (*package* (or package *package*)) (*local-length* limit))
+               (print-safely limit value))))
+      (cond ((typep value '(or symbol fixnum character)) (printing-plainly (text)))
+            ((stringp value) (printing-locals (text)))
+            (t (on-one-line (printing-locals (text))))))))
 
 (defun frame-variables (frame)
   "Return the variables of FRAME that a program named."

@@ -185,6 +185,17 @@ is about."
   "True when CONDITION says that a function, variable, class, package or symbol of a package does not exist."
   (typep condition '(or undefined-function unbound-variable class-missing package-error)))
 
+(sb-ext:defglobal **init-file-named** nil "True when an answer of this image has named **INIT-FILE**.")
+
+(defun init-file-lacking (condition)
+  "Return **INIT-FILE** when CONDITION says that a name does not exist, which that file may define: no similar name
+exists, and no answer of this image has named the file yet. Else return NIL."
+  (and **init-file**
+       (not **init-file-named**)
+       (missing-name-p condition)
+       (null (near-condition condition))
+       (setf **init-file-named** **init-file**)))
+
 (defun near-condition (condition)
   "Return at most three suggestions, as texts, for the missing name that CONDITION is about."
   (ignore-errors

@@ -237,9 +237,7 @@ methods, from OFFSET on."
          (object "text" (plain-text 1000 (macroexpand-1 symbol))))
         ((boundp symbol)
          (let ((value (symbol-value symbol)))
-           (object "text" (printing-plainly
-                            (let ((*print-length* 20) (*package* (session-package)))
-                              (print-safely 1000 value)))
+           (object "text" (local-text value :length 20 :package (session-package))
                    "type" (plain-text 200 (class-name (class-of value))))))))
 
 (defun variable-data (symbol)

@@ -17,8 +17,7 @@ value in the file. Return NIL when the variable was set since."
   (let ((symbol (definition-name definition)) (says (definition-says definition)))
     (when (still-unset-p definition)
       (object "name" (symbol-text symbol)
-              "value" (printing-plainly
-                        (let ((*print-length* 5) (*print-level* 3)) (print-safely 60 (symbol-value symbol))))
+              "value" (local-text (symbol-value symbol) :limit 60 :length 5)
               "says" (and (stringp says) (shortened *says-limit* says))))))
 
 (defun old-data (files &optional (wanted (constantly t)))

@@ -83,6 +83,11 @@ export function conditionLines({ text, type, variable }: Condition): string[] {
 /** The sentence that no library manager is set up, and which ones are supported. */
 export const NO_MANAGER = 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.';
 
+/** Returns the sentence that the user's init file, FILE, is not loaded and may define what is missing. */
+export function notLoadedText(file: string): string {
+  return `Images do not load ${file}, which may define it: start live-lisp with --init ${file} for that.`;
+}
+
 /** Returns CONDITION as text: message, type, restarts, then frames located by PLACES (S2.16). */
 export function conditionText(condition: Condition, places: Places, where?: string): string {
   const restarts = condition.restarts ?? [];
@@ -92,6 +97,7 @@ export function conditionText(condition: Condition, places: Places, where?: stri
       where && `In: ${where}`,
       didYouMean(condition.near),
       condition.withoutManager && NO_MANAGER,
+      condition.initFile && notLoadedText(condition.initFile),
     ]
       .filter(Boolean)
       .join('\n'),

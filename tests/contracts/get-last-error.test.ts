@@ -29,9 +29,9 @@ test('it has the condition, the form, the restarts, and the frames with their lo
       'Signalled TIME by an evaluation, in package COMMON-LISP-USER\n\nForm 2:\n  (outer 3)\n\n' +
       'Restarts (none was invoked; the call was ended):\n  CONTINUE: Go on.\n\n' +
       'Frames, with the locals that their code kept:\n' +
-      '  0: (COMMON-LISP-USER::INNER 6 #<COMMON-LISP-USER::POINT X 3 Y NIL>)\n' +
-      '       BOTH = (6 #<COMMON-LISP-USER::POINT X 3 Y NIL>)\n' +
-      '       P = #<COMMON-LISP-USER::POINT X 3 Y NIL>\n       X = 6\n' +
+      '  0: (COMMON-LISP-USER::INNER 6 #S(COMMON-LISP-USER::POINT :X 3 :Y NIL))\n' +
+      '       BOTH = (6 #S(COMMON-LISP-USER::POINT :X 3 :Y NIL))\n' +
+      '       P = #S(COMMON-LISP-USER::POINT :X 3 :Y NIL)\n       X = 6\n' +
       '  1: (COMMON-LISP-USER::OUTER 3)\n       N = 3',
   );
 });

@@ -268,6 +268,27 @@ describe('without a library manager', () => {
     );
   });
 
+  const MAY_DEFINE =
+    'Images do not load ~/.sbclrc, which may define it: start live-lisp with --init ~/.sbclrc for that.';
+
+  test.each([
+    ['function', '(no-such-function-anywhere)'],
+    ['variable', '*no-such-variable-anywhere*'],
+    ['package', '(no-such-package:f)'],
+  ])('~/.sbclrc is named once where a %s is missing', async (_, form) => {
+    write(home, '.sbclrc', `${BLOCK}(defun shout () 1)\n`);
+    const session = await start();
+    expect((await session.eval(form)).split('\n')).toContain(MAY_DEFINE);
+    expect(await session.eval(form)).not.toContain('.sbclrc');
+  });
+
+  test('~/.sbclrc is not named where a similar name was meant, nor with a library manager only', async () => {
+    write(home, '.sbclrc', `${BLOCK}(defun shout () 1)\n`);
+    expect(await (await start()).eval("(mapcra #'1+ (list 1))")).not.toContain('.sbclrc');
+    write(home, '.sbclrc', BLOCK);
+    expect(await (await start()).eval('(no-such-function-anywhere)')).not.toContain('.sbclrc');
+  });
+
   test('~/.sbclrc is not named when --init has images load it', async () => {
     const file = write(home, '.sbclrc', '(require :asdf)\n');
     await using(await startSession(optionsOf(here, '--init', file)), async (session) => {

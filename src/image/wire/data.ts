@@ -107,6 +107,8 @@ export interface Unreadable {
   missing?: true;
   /** True when the text names a package of a library manager, and none is set up. */
   withoutManager?: true;
+  /** The user's init file, when it was not loaded and may define the missing name. Named once in an image. */
+  initFile?: string;
   number: number;
   line: number;
   column: number;

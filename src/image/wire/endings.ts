@@ -27,6 +27,8 @@ export interface Condition {
   missing?: true;
   /** True when a file names a package of a library manager, and none is set up. */
   withoutManager?: true;
+  /** The user's init file, when it was not loaded and may define the missing name. Named once in an image. */
+  initFile?: string;
   restarts?: { name: string; report: string }[];
   /** How many more restarts and frames there are. For very deep stacks, at least this many frames. */
   moreRestarts?: number;

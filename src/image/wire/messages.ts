@@ -147,8 +147,19 @@ function readEnding({ condition, interrupted, aborted }: Message): ReportedEndin
 
 /** Returns CONDITION, a member of a message, as a condition. */
 export function readCondition(condition: unknown): Condition {
-  const { type, text, variable, near, missing, withoutManager, restarts, moreRestarts, frames, moreFrames } =
-    membersOf(condition);
+  const {
+    type,
+    text,
+    variable,
+    near,
+    missing,
+    withoutManager,
+    initFile,
+    restarts,
+    moreRestarts,
+    frames,
+    moreFrames,
+  } = membersOf(condition);
   const offered = Array.isArray(restarts) ? restarts.map(membersOf) : [];
   return {
     type: textOf(type),
@@ -157,6 +168,7 @@ export function readCondition(condition: unknown): Condition {
     ...(Array.isArray(near) && { near: textsOf(near) }),
     ...(missing === true && { missing }),
     ...(withoutManager === true && { withoutManager }),
+    ...(typeof initFile === 'string' && { initFile }),
     ...(offered.length > 0 && {
       restarts: offered.map(({ name, report }) => ({ name: textOf(name), report: textOf(report) })),
     }),

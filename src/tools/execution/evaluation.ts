@@ -18,7 +18,14 @@ import {
   ON_ERROR,
   RESTARTS,
 } from '../debug/hold.ts';
-import { conditionText, endingText, NO_MANAGER, outputSection, waitedNote } from '../endings.ts';
+import {
+  conditionText,
+  endingText,
+  NO_MANAGER,
+  notLoadedText,
+  outputSection,
+  waitedNote,
+} from '../endings.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
 import { indentationText } from '../parentheses.ts';
@@ -154,7 +161,7 @@ export function failureText(
   { code, places, done = 'evaluated' }: { code: string; places: Places; done?: 'evaluated' | 'compiled' },
 ): string | undefined {
   if (typeof unreadable?.text === 'string') {
-    const { text, number, line, column, atLine, atColumn, withoutManager } = unreadable;
+    const { text, number, line, column, atLine, atColumn, withoutManager, initFile } = unreadable;
     const hint = didYouMean(unreadable.near);
     const place = `It begins at line ${line}, column ${column}; reading stopped at line ${atLine}, column ${atColumn}.`;
     const indentation = line === atLine ? undefined : indentationText(code);
@@ -162,6 +169,7 @@ export function failureText(
       `Error: form ${number} cannot be read: ${text}`,
       hint,
       withoutManager && NO_MANAGER,
+      initFile && notLoadedText(initFile),
       `${place} ${indentation ? `${indentation} ` : ''}${doneBefore(number, done)}`,
     ]
       .filter(Boolean)
