@@ -58,12 +58,12 @@ when it is only a PROGN."
   "Return the report of CONDITION, which the reader signalled, without the description of the stream in it."
   (typecase condition
     (end-of-file "the text ends inside this form")
-    (simple-condition
+    ((and simple-condition reader-error)
      (handler-case (values (bounded-string 500 (lambda (stream)
                                                  (apply #'format stream (simple-condition-format-control condition)
                                                         (simple-condition-format-arguments condition)))))
        (error () (print-safely 500 condition "~A"))))
-    (t (print-safely 500 condition "~A"))))
+    (t (report-text 500 condition))))
 
 (defun whole-definition-p (form context)
   "True when FORM is all of the definition that CONTEXT names, so that showing both is redundant."

@@ -406,6 +406,19 @@ describe('a refusal says what was refused and how a person allows it', () => {
     ]);
   });
 
+  test('a write outside while a form is read', async () => {
+    const file = join(home.path, 'new.txt');
+    const { text, notices } = await session.call('compile_form', {
+      form: `#.(open ${lispString(file)} :direction :output)`,
+    });
+    expect(text).toContain(
+      `Error: form 1 cannot be read: Error opening #P${lispString(file)}: Read-only file system\n`,
+    );
+    expect(notices).toEqual([
+      expect.stringMatching(/^Note: the sandbox refused a write in .*--write .*--no-sandbox\.$/),
+    ]);
+  });
+
   test('a write in what programs obey', async () => {
     expect(await lines('(open ".git/hooks/pre-commit" :direction :output)')).toEqual([
       `Note: the sandbox refused a write in ${join(place.root, '.git', 'hooks')}, because programs outside the sandbox obey what is there. Change it outside of the image, or ask the user to start the server with --no-sandbox.`,
