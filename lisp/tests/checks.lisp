@@ -1,4 +1,5 @@
-;;;; Renders failed checks: omits values that the form itself shows, and shows where a value is not the expected one.
+;;;; Renders failed checks: omits values that the form itself shows, and shows where a value is not
+;;;; the expected one.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -14,7 +15,8 @@
       (value-text (first values))
       (format nil "(values~{ ~A~})" (mapcar #'value-text values))))
 
-;;; Two values: their difference is shown if they are long, or their texts do not show what they hold
+;;; Two values: their difference is shown if they are long, or their texts do not show what they
+;;; hold
 
 (defun telling-p (one other)
   "True when the texts ONE and OTHER differ, are short, and show all of two values."
@@ -24,11 +26,13 @@
        (not (search "#<" other))))
 
 (defun two-texts (one other &optional several)
-  "Return ONE and OTHER as texts. If these do not show the difference, return texts of the first parts that differ, and
-the path to them as a third value. With SEVERAL, ONE and OTHER are lists of the values of a form."
+  "Return ONE and OTHER as texts. If these do not show the difference, return texts of the first
+parts that differ, and the path to them as a third value. With SEVERAL, ONE and OTHER are lists of
+the values of a form."
   (if (and several (= 1 (length one) (length other)))
       (two-texts (first one) (first other))
-      (destructuring-bind (first second) (mapcar (if several #'values-text #'value-text) (list one other))
+      (destructuring-bind (first second)
+          (mapcar (if several #'values-text #'value-text) (list one other))
         (if (telling-p first second)
             (values first second nil)
             (multiple-value-bind (part other-part path)
@@ -39,7 +43,8 @@ the path to them as a third value. With SEVERAL, ONE and OTHER are lists of the 
                   (values first second nil)))))))
 
 (defstruct (said (:constructor make-said (text plain)))
-  "Stands for an object in a message or a form. TEXT is its printed form, PLAIN the one without escapes."
+  "Stands for an object in a message or a form. TEXT is its printed form, PLAIN the one without
+escapes."
   text plain)
 
 (defmethod print-object ((object said) stream)
@@ -62,15 +67,16 @@ the path to them as a third value. With SEVERAL, ONE and OTHER are lists of the 
         form)))
 
 (defun with-part-alone (form one other)
-  "Return FORM, of a check or a test that compared ONE with OTHER. In a long form dots replace the parts that did not
-make the first difference."
+  "Return FORM, of a check or a test that compared ONE with OTHER. In a long form dots replace the
+parts that did not make the first difference."
   (let ((index (and (consp form)
                     (ignore-errors (list-length form))
                     (> (length (printing-briefly *form-characters* form)) *form-characters*)
                     (first (first (difference one other))))))
     (cond ((not (integerp index)) form)
           ((makes-parts-p form) (part-alone form index))
-          (t (mapcar (lambda (part) (if (makes-parts-p part) (part-alone part index) part)) form)))))
+          (t
+           (mapcar (lambda (part) (if (makes-parts-p part) (part-alone part index) part)) form)))))
 
 (defun at-path (text path)
   "Return TEXT with PATH behind it, unless PATH is NIL or empty."
@@ -87,7 +93,8 @@ make the first difference."
     (t (atom form))))
 
 (defun evident-value (form)
-  "Return the value that FORM shows, or the name of the function that it names. EVIDENT-P is true of FORM."
+  "Return the value that FORM shows, or the name of the function that it names. EVIDENT-P is true of
+FORM."
   (if (consp form) (second form) form))
 
 (defun stated-p (value check)
@@ -105,11 +112,13 @@ make the first difference."
     (and texts (format nil "~{~A~^ and ~}" texts))))
 
 (defun option-p (form)
-  "True when FORM, an argument of a check, is a keyword or a function, not something that the check compares."
+  "True when FORM, an argument of a check, is a keyword or a function, not something that the check
+compares."
   (typep form '(or keyword (cons (eql function)))))
 
 (defun got-of-two (forms values)
-  "Return the VALUES of two FORMS as arguments for NOTE-FAILURE, or NIL when the whole values show the difference."
+  "Return the VALUES of two FORMS as arguments for NOTE-FAILURE, or NIL when the whole values show
+the difference."
   (destructuring-bind (one other) forms
     (multiple-value-bind (first second path) (two-texts (first values) (second values))
       (cond ((null path) nil)
@@ -118,8 +127,8 @@ make the first difference."
             (t (list :got (at-path (format nil "~A and ~A" first second) path)))))))
 
 (defun said-of-check (check form noted)
-  "Return arguments for NOTE-FAILURE about CHECK, a failed check whether FORM is true. NOTED has pairs of an argument of
-FORM and its value. Return NIL when the value of an argument is unknown."
+  "Return arguments for NOTE-FAILURE about CHECK, a failed check whether FORM is true. NOTED has
+pairs of an argument of FORM and its value. Return NIL when the value of an argument is unknown."
   (let ((parts (remove-if #'option-p (and (consp form) (rest form)))))
     (flet ((known (part) (assoc part noted :test #'equal)))
       (when (loop for part in parts always (or (evident-p part) (known part)))
@@ -135,33 +144,38 @@ FORM and its value. Return NIL when the value of an argument is unknown."
   (if (typep check '(cons (eql not) (cons cons null))) (second check) check))
 
 (defun compared (check expected got &optional several)
-  "Return arguments for NOTE-FAILURE about the form CHECK, whose value was GOT and should be EXPECTED. With SEVERAL, GOT
-and EXPECTED are lists of the values of a form."
+  "Return arguments for NOTE-FAILURE about the form CHECK, whose value was GOT and should be
+EXPECTED. With SEVERAL, GOT and EXPECTED are lists of the values of a form."
   (multiple-value-bind (text wanted path) (two-texts got expected several)
     (list* :check (if several check (with-part-alone check got expected))
            :got (at-path text path)
-           (unless (and (null path) (loop for each in (if several expected (list expected)) always (stated-p each check)))
+           (unless (and (null path)
+                        (loop for each in (if several expected (list expected))
+                              always (stated-p each check)))
              (list :expected wanted)))))
 
 ;;; Messages. Long objects in them are shown by their beginnings.
 
 (defun said-briefly (object)
-  "Return what stands for OBJECT in a message: OBJECT itself when it is short, and no code of the program prints it."
+  "Return what stands for OBJECT in a message: OBJECT itself when it is short, and no code of the
+program prints it."
   (let ((text (value-text object)))
     (if (and (<= (length text) *value-characters*) (not (search "#<" text)))
         object
         (make-said text (if (stringp object) (shortened *value-characters* object) text)))))
 
 (defun said-together (objects)
-  "Return a list of what stands for each of OBJECTS in a message. For two that differ in a part it has these parts, and
-the second value is the path to them."
-  (multiple-value-bind (one other path) (and (= 2 (length objects)) (two-texts (first objects) (second objects)))
+  "Return a list of what stands for each of OBJECTS in a message. For two that differ in a part it
+has these parts, and the second value is the path to them."
+  (multiple-value-bind (one other path)
+      (and (= 2 (length objects)) (two-texts (first objects) (second objects)))
     (if path
         (values (list (make-said one one) (make-said other other)) path)
         (mapcar #'said-briefly objects))))
 
 (defun message-text (control arguments)
-  "Return the text that the format CONTROL makes of ARGUMENTS in the current test, or NIL when that fails."
+  "Return the text that the format CONTROL makes of ARGUMENTS in the current test, or NIL when that
+fails."
   (flet ((text (arguments) (ignore-errors (apply #'format nil control arguments))))
     (with-brief-printing ((home-of (result-name *result*)))
       (multiple-value-bind (brief path) (said-together arguments)

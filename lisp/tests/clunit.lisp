@@ -1,16 +1,19 @@
-;;;; CLUnit and CLUnit2. Each check, and each error, is a condition that a handler of the run records.
+;;;; CLUnit and CLUnit2. Each check, and each error, is a condition that a handler of the run
+;;;; records.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun clunit-call (package name function)
-  "Call FUNCTION, which runs the test NAME, without a report, and record the result. PACKAGE is CLUnit's."
+  "Call FUNCTION, which runs the test NAME, without a report, and record the result. PACKAGE is
+CLUnit's."
   (call-as-test "clunit" name
                 (lambda ()
                   (with-home-values (package ("*REPORT-PROGRESS*" nil)) (funcall function)))))
 
 (defun clunit-run-case (package original arguments)
-  "Probe of CLUnit's EXECUTE-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, which begin with a test case. Record the
-result, unless CLUnit leaves the case for later, or skips it. PACKAGE is CLUnit's."
+  "Probe of CLUnit's EXECUTE-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, which begin with a
+test case. Record the result, unless CLUnit leaves the case for later, or skips it. PACKAGE is
+CLUnit's."
   (let ((case (first arguments)))
     (flet ((run () (apply original arguments)))
       (if (eq :run (home-call package "TEST-CASE-EXECUTION-ACTION" case))
@@ -18,20 +21,25 @@ result, unless CLUnit leaves the case for later, or skips it. PACKAGE is CLUnit'
           (run)))))
 
 (defun clunit-function (package original arguments)
-  "Probe of CLUnit's TEST-FUNCTION: call it, as ORIGINAL, with ARGUMENTS, which begin with a test case left for later.
-Return its value, the function of the case, wrapped to record the result. PACKAGE is CLUnit's."
-  (let ((function (apply original arguments)) (name (slot-value (first arguments) (home-symbol package "NAME"))))
+  "Probe of CLUnit's TEST-FUNCTION: call it, as ORIGINAL, with ARGUMENTS, which begin with a test
+case left for later. Return its value, the function of the case, wrapped to record the result.
+PACKAGE is CLUnit's."
+  (let ((function (apply original arguments))
+        (name (slot-value (first arguments) (home-symbol package "NAME"))))
     (lambda () (clunit-call package name function))))
 
 (defun clunit-skip (package original arguments)
-  "Probe of CLUnit's SKIP-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, and record that the test case is skipped."
-  (clunit-call package (home-call package "TEST-REPORT-NAME" (home-value package "*CLUNIT-TEST-REPORT*"))
+  "Probe of CLUnit's SKIP-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, and record that the test
+case is skipped."
+  (clunit-call package
+               (home-call package "TEST-REPORT-NAME" (home-value package "*CLUNIT-TEST-REPORT*"))
                (lambda ()
                  (incf (result-skipped *result*))
                  (apply original arguments))))
 
 (defun clunit-error (package original arguments)
-  "Probe of CLUnit's HANDLE-ERROR: record or hold the error, the first of ARGUMENTS, and call ORIGINAL with ARGUMENTS."
+  "Probe of CLUnit's HANDLE-ERROR: record or hold the error, the first of ARGUMENTS, and call
+ORIGINAL with ARGUMENTS."
   (when *result*
     (when *hold* (invoke-debugger (first arguments)))
     (note-checks 1)
@@ -39,8 +47,8 @@ Return its value, the function of the case, wrapped to record the result. PACKAG
   (apply original arguments))
 
 (defun clunit-said (check expected got)
-  "Return arguments for NOTE-FAILURE about the form CHECK, whose value was GOT. EXPECTED is the form of the expected
-value, which CLUnit does not keep."
+  "Return arguments for NOTE-FAILURE about the form CHECK, whose value was GOT. EXPECTED is the form
+of the expected value, which CLUnit does not keep."
   (if (evident-p expected)
       (compared check (evident-value expected) got)
       (list :check check :got (value-text got))))
@@ -52,28 +60,36 @@ value, which CLUnit does not keep."
     (cond ((of-class-p "ASSERTION-PASSED") (note-checks 1))
           ((of-class-p "ASSERTION-FAILED")
            (note-checks 1)
-           (apply #'note-failure package "failure" (clunit-said (value "EXPRESSION") (value "EXPECTED") (value "RETURNED"))))
+           (apply #'note-failure package "failure"
+                  (clunit-said (value "EXPRESSION") (value "EXPECTED") (value "RETURNED"))))
           ((of-class-p "ASSERTION-FAIL-FORCED")
            (note-checks 1)
-           (note-failure package "failure" :text (message-text (value "FORMAT-STRING") (value "ARGS")))))))
+           (note-failure package "failure"
+                         :text (message-text (value "FORMAT-STRING") (value "ARGS")))))))
 
 (defun clunit-check (package original arguments)
-  "Probe of CLUnit's HANDLE-ASSERTION: record the check, the first of ARGUMENTS, and call ORIGINAL with ARGUMENTS."
+  "Probe of CLUnit's HANDLE-ASSERTION: record the check, the first of ARGUMENTS, and call ORIGINAL
+with ARGUMENTS."
   (when *result* (clunit-note package (first arguments)))
   (apply original arguments))
 
 (defun clunit-run (package original arguments)
-  "Probe of CLUnit's RUN-TEST and RUN-SUITE: call ORIGINAL with ARGUMENTS. Its report goes to *STANDARD-OUTPUT*, and not
-where output went when CLUnit was loaded. PACKAGE is CLUnit's."
-  (with-home-values (package ("*TEST-OUTPUT-STREAM*" *standard-output*)) (apply original arguments)))
+  "Probe of CLUnit's RUN-TEST and RUN-SUITE: call ORIGINAL with ARGUMENTS. Its report goes to
+*STANDARD-OUTPUT*, and not where output went when CLUnit was loaded. PACKAGE is CLUnit's."
+  (with-home-values (package ("*TEST-OUTPUT-STREAM*" *standard-output*))
+    (apply original arguments)))
 
 (defun clunit-entries (package)
-  "Return an ENTRY for each test and suite that CLUnit has, the last first, as suites run them. PACKAGE is CLUnit's."
+  "Return an ENTRY for each test and suite that CLUnit has, the last first, as suites run them.
+PACKAGE is CLUnit's."
   (flet ((entries (suite names runner)
            (loop for name in (reverse (home-call package names))
                  collect (let ((name name))
-                           (make-entry name suite (lambda () (home-call package runner name :report-progress nil)))))))
-    (append (entries nil "GET-DEFINED-TESTS" "RUN-TEST") (entries t "GET-DEFINED-SUITES" "RUN-SUITE"))))
+                           (make-entry name suite
+                                       (lambda ()
+                                         (home-call package runner name :report-progress nil)))))))
+    (append (entries nil "GET-DEFINED-TESTS" "RUN-TEST")
+            (entries t "GET-DEFINED-SUITES" "RUN-SUITE"))))
 
 (define-framework "clunit" '("CLUNIT")
   :probes '(("RUN-TEST" clunit-run)

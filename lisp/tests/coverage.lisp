@@ -1,4 +1,5 @@
-;;;; Finds what tests run: chooses the files that are measured, and records which definitions each test reaches.
+;;;; Finds what tests run: chooses the files that are measured, and records which definitions each
+;;;; test reaches.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -7,17 +8,21 @@
 (defun folder-of (system)
   "Return the native truename of the folder in which SYSTEM is defined, or NIL."
   (let ((file (ignore-errors (truename (asdf-call "SYSTEM-SOURCE-FILE" system)))))
-    (and file (sb-ext:native-namestring (make-pathname :name nil :type nil :version nil :defaults file)))))
+    (and file
+         (sb-ext:native-namestring (make-pathname :name nil :type nil :version nil
+                                                  :defaults file)))))
 
 (defun paths-of (systems &optional others)
   "Return the paths of the files of SYSTEMS; with OTHERS also those of the systems that they need."
-  (remove-duplicates (loop for system in systems append (mapcar #'cdr (source-components system others)))
+  (remove-duplicates (loop for system in systems
+                           append (mapcar #'cdr (source-components system others)))
                      :test #'string= :from-end t))
 
 (defun measured-paths (names root)
-  "Return the paths of the files to measure when the systems NAMES are tested: files of these systems and of systems
-that they need, below ROOT or the folders of their .asd files; without NAMES all loaded files below ROOT. Files of test
-systems are left out, unless there are no others: then the tests are in the files of the program."
+  "Return the paths of the files to measure when the systems NAMES are tested: files of these
+systems and of systems that they need, below ROOT or the folders of their .asd files; without NAMES
+all loaded files below ROOT. Files of test systems are left out, unless there are no others: then
+the tests are in the files of the program."
   (let* ((systems (remove nil (mapcar #'system-of names)))
          (folders (list* root (remove nil (mapcar #'folder-of systems))))
          (paths (remove-if-not (lambda (path) (within-p path folders))
@@ -34,7 +39,8 @@ systems are left out, unless there are no others: then the tests are in the file
 
 (defun occurrences (part text)
   "Return how often PART is in TEXT, in any letter case."
-  (loop for place = (search part text :test #'char-equal) then (search part text :test #'char-equal :start2 (1+ place))
+  (loop for place = (search part text :test #'char-equal)
+                  then (search part text :test #'char-equal :start2 (1+ place))
         while place count t))
 
 (defun note-all-missed (text)
@@ -54,15 +60,16 @@ systems are left out, unless there are no others: then the tests are in the file
     (replace content name :start1 (+ place (if colon (1+ colon) 0)))))
 
 (defun can-define-p (operator)
-  "True when a form with OPERATOR can have a definition, or affects how other forms are read or compiled."
+  "True when a form with OPERATOR can have a definition, or affects how other forms are read or
+compiled."
   (and operator
        (macro-function operator)
        (or (member operator '(defun defmethod defgeneric in-package declaim))
            (not (of-system-p operator)))))
 
 (defun definitions-only (text)
-  "Return TEXT with a number in place of each top-level form that can have no definition, or NIL when it cannot be read.
-The second value has the packages that TEXT enters."
+  "Return TEXT with a number in place of each top-level form that can have no definition, or NIL
+when it cannot be read. The second value has the packages that TEXT enters."
   (let ((bounds (form-bounds text)) (package (find-package "COMMON-LISP-USER"))
         (content (make-string (length text) :initial-element #\Space)) (packages '()))
     (when bounds
@@ -74,8 +81,10 @@ The second value has the packages that TEXT enters."
                (cond ((can-define-p operator) (replace content form :start1 start))
                      ((assoc operator *stand-ins*) (put-stand-in form operator content start))
                      (t (setf (char content start) #\0)
-                        ;; Functions in a LET share its variables, which a second compilation would make anew.
-                        (when (and operator (special-operator-p operator)) (note-all-missed form)))))
+                        ;; Functions in a LET share its variables, which a second compilation would
+                        ;; make anew.
+                        (when (and operator (special-operator-p operator))
+                          (note-all-missed form)))))
       (values content packages))))
 
 (defun inline-names (packages)
@@ -85,13 +94,16 @@ The second value has the packages that TEXT enters."
       (do-symbols (symbol package)
         (when (eq package (symbol-package symbol))
           (dolist (name (list symbol (list 'setf symbol)))
-            (when (eq 'inline (known :function :inlinep name)) (pushnew name names :test #'equal))))))))
+            (when (eq 'inline (known :function :inlinep name))
+              (pushnew name names :test #'equal))))))))
 
 ;;; Compiling and loading these forms
 
 (defun compile-quietly (copy fasl file)
-  "Compile COPY, some forms of FILE, into FASL. Return the truename of FASL, or NIL when a form has an error."
-  (let ((wrong nil) (*error-output* (make-broadcast-stream)) (*standard-output* (make-broadcast-stream))
+  "Compile COPY, some forms of FILE, into FASL. Return the truename of FASL, or NIL when a form has
+an error."
+  (let ((wrong nil) (*error-output* (make-broadcast-stream))
+        (*standard-output* (make-broadcast-stream))
         (*package* (find-package "COMMON-LISP-USER"))
         (*macroexpand-hook* (measuring-hook *macroexpand-hook*)))
     (flet ((note (condition) (declare (ignore condition)) (setf wrong t)))
@@ -103,7 +115,8 @@ The second value has the packages that TEXT enters."
           (and (not wrong) made))))))
 
 (defun load-measured (fasl path)
-  "Load FASL, compiled from the file PATH to be measured, and record its parts and the code that marks them."
+  "Load FASL, compiled from the file PATH to be measured, and record its parts and the code that
+marks them."
   (let ((names (loop for name being the hash-keys of (first coverage-info) collect name))
         (codes (rest coverage-info))
         (*passing* t))
@@ -111,12 +124,13 @@ The second value has the packages that TEXT enters."
       (load-compiled fasl (sb-ext:parse-native-namestring path)))
     (loop for name being the hash-keys of (first coverage-info) using (hash-value parts)
           unless (member name names :test #'equal)
-            do (push (list path (file-parts parts) (ldiff (rest coverage-info) codes)) (covering-records **covering**))
+            do (push (list path (file-parts parts) (ldiff (rest coverage-info) codes))
+                     (covering-records **covering**))
                (remhash name (first coverage-info)))))
 
 (defun measure-file (path content folder number)
-  "Measure the definitions in CONTENT, those of the file PATH. FOLDER is the native name of a directory for fasls,
-NUMBER a number for this file alone."
+  "Measure the definitions in CONTENT, those of the file PATH. FOLDER is the native name of a
+directory for fasls, NUMBER a number for this file alone."
   (let* ((*measured-file* path)
          (source (sb-ext:parse-native-namestring path))
          (fasl (sb-ext:parse-native-namestring (format nil "~A/~D/measured.fasl" folder number)))
@@ -133,7 +147,8 @@ NUMBER a number for this file alone."
   "Measure the definitions of the files PATHS. FOLDER is the native name of a directory for fasls."
   (let ((contents '()) (*inline-names* '()))
     (dolist (path paths)
-      (multiple-value-bind (content packages) (let ((text (known-text path))) (and text (definitions-only text)))
+      (multiple-value-bind (content packages)
+          (let ((text (known-text path))) (and text (definitions-only text)))
         (if content (push (cons path content) contents) (note-missed))
         (setf *inline-names* (union (inline-names packages) *inline-names* :test #'equal))))
     (loop for (path . content) in (reverse contents)
@@ -141,8 +156,8 @@ NUMBER a number for this file alone."
           do (measure-file path content folder number))))
 
 (defun cover (paths folder left)
-  "Begin to measure the definitions of the files PATHS, except tests, whose names are LEFT. FOLDER is the native name of
-a directory for fasls."
+  "Begin to measure the definitions of the files PATHS, except tests, whose names are LEFT. FOLDER
+is the native name of a directory for fasls."
   (let ((*left-names* left) (*frameworks-homes* (all-homes)))
     (call-with-quiet-compiler
      (lambda ()
@@ -154,7 +169,8 @@ a directory for fasls."
 (defvar *covering* nil "The COVERING of the run that this thread is in, or NIL.")
 
 (defun reached-text (definitions)
-  "Return a hexadecimal bit mask of the DEFINITIONS that were reached; the first of them has the lowest bit."
+  "Return a hexadecimal bit mask of the DEFINITIONS that were reached; the first of them has the
+lowest bit."
   (let ((bits 0))
     (loop for definition across definitions
           for bit from 0
@@ -162,7 +178,8 @@ a directory for fasls."
     (format nil "~(~X~)" bits)))
 
 (defun call-noting-reached (function note)
-  "Call FUNCTION. If definitions are measured, then call NOTE with the REACHED-TEXT of those that it reached."
+  "Call FUNCTION. If definitions are measured, then call NOTE with the REACHED-TEXT of those that it
+reached."
   (if (null *covering*)
       (funcall function)
       (let* ((definitions (covering-definitions *covering*))
@@ -177,18 +194,21 @@ a directory for fasls."
 ;;; Results
 
 (defun marked-parts (codes)
-  "Return a table whose keys are the parts that the code in CODES, entries of COVERAGE-INFO, has marked."
+  "Return a table whose keys are the parts that the code in CODES, entries of COVERAGE-INFO, has
+marked."
   (let ((marked (make-hash-table :test 'equal)))
     (dolist (code (mapcan #'marking-code codes) marked)
       (dolist (parts (and (marks-reader) (funcall (marks-reader) code)))
         (dolist (part parts) (setf (gethash part marked) t))))))
 
 (defun constant-branch (part form)
-  "Return the path in the top-level FORM of PART, a branch that never ran, if it is an atom in an IF: SBCL does not mark
-atoms by themselves. Else return NIL."
+  "Return the path in the top-level FORM of PART, a branch that never ran, if it is an atom in an
+IF: SBCL does not mark atoms by themselves. Else return NIL."
   (destructuring-bind (kind &optional test &rest around) part
     (let* ((elements (rest (reverse around)))
-           (choice (reduce (lambda (form element) (and (listp form) (ignore-errors (nth element form)))) elements
+           (choice (reduce (lambda (form element)
+                             (and (listp form) (ignore-errors (nth element form))))
+                           elements
                            :initial-value form))
            (element (if (eq kind :then) 2 3)))
       (and (consp choice)
@@ -199,8 +219,8 @@ atoms by themselves. Else return NIL."
            (append elements (list element))))))
 
 (defun parts-never-run (record forms)
-  "Return a table from form numbers to the paths of the parts that never ran. RECORD is one of COVERING-RECORDS, FORMS
-is as COVERING-FORMS."
+  "Return a table from form numbers to the paths of the parts that never ran. RECORD is one of
+COVERING-RECORDS, FORMS is as COVERING-FORMS."
   (destructuring-bind (path parts codes) record
     (let ((marked (marked-parts codes)) (table (make-hash-table)))
       (loop for (part . state) in parts
@@ -215,13 +235,15 @@ is as COVERING-FORMS."
 (defun coverage-data (covering)
   "Return the results of COVERING as a JSON object."
   (let ((tables (loop for record in (covering-records covering)
-                      collect (cons (first record) (parts-never-run record (covering-forms covering))))))
+                      collect (cons (first record)
+                                    (parts-never-run record (covering-forms covering))))))
     (flet ((never (definition)
              (let ((table (cdr (assoc (measured-file definition) tables :test #'equal))))
                (and table
                   (measured-reached definition)
                   (remove-if-not (lambda (within)
-                                   (eql (length (measured-part definition)) (mismatch (measured-part definition) within)))
+                                   (eql (length (measured-part definition))
+                                        (mismatch (measured-part definition) within)))
                                  (gethash (measured-form definition) table))))))
       (object "missed" (covering-missed covering)
               "definitions" (loop for definition across (covering-definitions covering)
@@ -238,8 +260,8 @@ is as COVERING-FORMS."
     (fail-lookup "unmeasured" "missing")))
 
 (defun call-covering (function)
-  "Call FUNCTION with a new COVERING, and return its value. Whatever happens, undo what the COVERING has put. Calls
-FAIL-LOOKUP when another run is measured."
+  "Call FUNCTION with a new COVERING, and return its value. Whatever happens, undo what the COVERING
+has put. Calls FAIL-LOOKUP when another run is measured."
   (check-measurable)
   (let ((covering (make-covering)))
     (unwind-protect

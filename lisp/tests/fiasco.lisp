@@ -11,14 +11,15 @@
   (length (slot-value (home-value package "*CONTEXT*") (home-symbol package slot))))
 
 (defun fiasco-call-body (package original arguments)
-  "Call ORIGINAL with ARGUMENTS. If errors are held, Fiasco leaves them to the debugger. PACKAGE is Fiasco's."
+  "Call ORIGINAL with ARGUMENTS. If errors are held, Fiasco leaves them to the debugger. PACKAGE is
+Fiasco's."
   (if *hold*
       (with-home-values (package ("*DEBUG-ON-UNEXPECTED-ERROR*" t)) (apply original arguments))
       (apply original arguments)))
 
 (defun fiasco-run-body (package original arguments)
-  "Probe of Fiasco's RUN-TEST-BODY-IN-HANDLERS: call it, as ORIGINAL, with ARGUMENTS, which begin with a test, and
-record the result. PACKAGE is Fiasco's."
+  "Probe of Fiasco's RUN-TEST-BODY-IN-HANDLERS: call it, as ORIGINAL, with ARGUMENTS, which begin
+with a test, and record the result. PACKAGE is Fiasco's."
   (let ((test (first arguments)))
     (if (fiasco-suite-p package test)
         (apply original arguments)
@@ -30,23 +31,28 @@ record the result. PACKAGE is Fiasco's."
                             (incf (result-skipped *result*)))))))))
 
 (defun fiasco-said (form control arguments)
-  "Return arguments for NOTE-FAILURE about the failed assertion FORM, such as (IS (= A B)), whose message is the format
-CONTROL with ARGUMENTS. In a message of Fiasco itself ARGUMENTS are CALL, PART, VALUE, PART, VALUE for a call with two
-arguments, else CALL, OUTCOME, and a NUMBER, PART and VALUE for each argument."
+  "Return arguments for NOTE-FAILURE about the failed assertion FORM, such as (IS (= A B)), whose
+message is the format CONTROL with ARGUMENTS. In a message of Fiasco itself ARGUMENTS are CALL,
+PART, VALUE, PART, VALUE for a call with two arguments, else CALL, OUTCOME, and a NUMBER, PART and
+VALUE for each argument."
   (let ((check (and (typep form '(cons t cons)) (second form))))
     (or (and (typep arguments '(cons t cons))
              (said-of-check check (checked-form check)
                             (if (= 5 (length arguments))
-                                (loop for (part value) on (rest arguments) by #'cddr collect (cons part value))
-                                (loop for (nil part value) on (cddr arguments) by #'cdddr collect (cons part value)))))
+                                (loop for (part value) on (rest arguments) by #'cddr
+                                      collect (cons part value))
+                                (loop for (nil part value) on (cddr arguments) by #'cdddr
+                                      collect (cons part value)))))
         (and control (list :text (message-text control arguments))))))
 
 (defun fiasco-note (package type arguments)
-  "Record a failure: TYPE is the class of its condition, ARGUMENTS are the initargs. PACKAGE is the framework's."
+  "Record a failure: TYPE is the class of its condition, ARGUMENTS are the initargs. PACKAGE is the
+framework's."
   (destructuring-bind (&key (form nil form-given) error format-control format-arguments expected
                             expected-condition-type observed-condition &allow-other-keys)
       arguments
-    (let ((kind (cond ((or expected (home-value package "*FAILURES-AND-ERRORS-ARE-EXPECTED*")) "expected")
+    (let ((kind (cond ((or expected (home-value package "*FAILURES-AND-ERRORS-ARE-EXPECTED*"))
+                       "expected")
                       ((eq type (home-symbol package "UNEXPECTED-ERROR")) "error")
                       (t "failure"))))
       (apply #'note-failure package kind
@@ -54,21 +60,26 @@ arguments, else CALL, OUTCOME, and a NUMBER, PART and VALUE for each argument."
                      (and error (list :condition error))
                      (and observed-condition (list :condition observed-condition))
                      (and expected-condition-type
-                          (list :expected (format nil "a condition of type ~A" (value-text expected-condition-type))))
+                          (list :expected
+                                (format nil "a condition of type ~A"
+                                        (value-text expected-condition-type))))
                      (fiasco-said form format-control format-arguments))))))
 
 (defun fiasco-note-failure (framework package type arguments)
-  "Record a failure as FIASCO-NOTE does, in the current test; in a suite, record the suite as a test. PACKAGE is that of
-FRAMEWORK. A held error is not recorded yet."
+  "Record a failure as FIASCO-NOTE does, in the current test; in a suite, record the suite as a
+test. PACKAGE is that of FRAMEWORK. A held error is not recorded yet."
   (let ((context (home-value package "*CONTEXT*")))
     (flet ((note () (fiasco-note package type arguments)))
       (cond ((and *hold* (eq type (home-symbol package "UNEXPECTED-ERROR"))))
             (*result* (note))
             ((and *run* context)
-             (call-as-test framework (home-call package "NAME-OF" (home-call package "TEST-OF" context)) #'note))))))
+             (call-as-test framework
+                           (home-call package "NAME-OF" (home-call package "TEST-OF" context))
+                           #'note))))))
 
 (defun fiasco-record (package original arguments)
-  "Probe of Fiasco's RECORD-FAILURE: record the failure that ARGUMENTS describe, and call ORIGINAL with ARGUMENTS."
+  "Probe of Fiasco's RECORD-FAILURE: record the failure that ARGUMENTS describe, and call ORIGINAL
+with ARGUMENTS."
   (fiasco-note-failure "fiasco" package (first arguments) (rest arguments))
   (apply original arguments))
 

@@ -1,13 +1,16 @@
-;;;; Describes test frameworks, and installs probes on functions of theirs, by which the tests that run are recorded.
+;;;; Describes test frameworks, and installs probes on functions of theirs, by which the tests that
+;;;; run are recorded.
 
 (in-package "LIVE-LISP.TESTS")
 
-(defstruct (framework (:constructor make-framework (name packages probes entries holding finish protocol)))
-  "PACKAGES are the names that its package can have. PROBES are pairs of the name of one of its functions and a function
-that is called instead while tests run, with the package, the original function and the list of arguments. ENTRIES is a
-function that returns the tests and suites of a package as ENTRYs. HOLDING are pairs of a variable's name and the value
-with which errors reach the debugger. FINISH, or NIL, gets the output of a run, for what only that shows. PROTOCOL are
-names by which a copy of the framework in any package is known."
+(defstruct (framework (:constructor make-framework
+                                    (name packages probes entries holding finish protocol)))
+  "PACKAGES are the names that its package can have. PROBES are pairs of the name of one of its
+functions and a function that is called instead while tests run, with the package, the original
+function and the list of arguments. ENTRIES is a function that returns the tests and suites of a
+package as ENTRYs. HOLDING are pairs of a variable's name and the value with which errors reach the
+debugger. FINISH, or NIL, gets the output of a run, for what only that shows. PROTOCOL are names by
+which a copy of the framework in any package is known."
   name packages probes entries holding finish protocol)
 
 (defstruct (entry (:constructor make-entry (name suite runner)))
@@ -17,7 +20,8 @@ names by which a copy of the framework in any package is known."
 (sb-ext:defglobal **frameworks** '() "The frameworks, those that were defined last first.")
 
 (defun define-framework (name packages &key probes entries holding finish protocol)
-  "Define the framework NAME with the slots of a FRAMEWORK. PROTOCOL are names besides those of its probes."
+  "Define the framework NAME with the slots of a FRAMEWORK. PROTOCOL are names besides those of its
+probes."
   (push (make-framework name packages probes entries holding finish
                         (and protocol (append (mapcar #'first probes) protocol)))
         **frameworks**))
@@ -41,12 +45,16 @@ names by which a copy of the framework in any package is known."
     (and symbol (find-class symbol nil) (typep object symbol))))
 
 (defmacro with-home-values ((package &rest names-and-values) &body body)
-  "Evaluate BODY with variables of PACKAGE bound by NAMES-AND-VALUES, lists of a name and a form, as far as they exist."
-  `(call-with-values-bound ,package (list ,@(loop for (name value) in names-and-values collect `(cons ,name ,value)))
+  "Evaluate BODY with variables of PACKAGE bound by NAMES-AND-VALUES, lists of a name and a form, as
+far as they exist."
+  `(call-with-values-bound ,package
+                           (list ,@(loop for (name value) in names-and-values
+                                         collect `(cons ,name ,value)))
                            (lambda () ,@body)))
 
 (defun call-with-values-bound (package bindings function)
-  "Call FUNCTION with the variables of PACKAGE in BINDINGS, pairs of a name and a value, bound as far as they exist."
+  "Call FUNCTION with the variables of PACKAGE in BINDINGS, pairs of a name and a value, bound as
+far as they exist."
   (let ((known (loop for (name . value) in bindings
                      for symbol = (home-symbol package name)
                      when symbol collect (cons symbol value))))
@@ -55,21 +63,24 @@ names by which a copy of the framework in any package is known."
 ;;; Probes, which are installed while tests run
 
 (defstruct (run (:constructor make-run (skip seed)))
-  "A run of tests. SKIP are the names of tests to leave out. SEED, an integer or NIL, determines random numbers. RESULTS
-are newest first. NOTED counts the failures recorded in full, SEEN the tests that began, also those left out. UNSEEN are
-the names of tested systems of which no test began."
+  "A run of tests. SKIP are the names of tests to leave out. SEED, an integer or NIL, determines
+random numbers. RESULTS are newest first. NOTED counts the failures recorded in full, SEEN the tests
+that began, also those left out. UNSEEN are the names of tested systems of which no test began."
   skip seed (results '()) (noted 0) (seen 0) (unseen '()))
 
 (defvar *run* nil "The run of tests that this thread is in, or NIL.")
 
-(defvar *tested-systems* '() "The names of the systems that ASDF is testing in this thread, the innermost first.")
+(defvar *tested-systems* '()
+  "The names of the systems that ASDF is testing in this thread, the innermost first.")
 
 (sb-ext:defglobal **runs** 0 "How many runs there are now.")
 (sb-ext:defglobal **probed** '() "The functions with probes.")
-(sb-ext:defglobal **probes-lock** (sb-thread:make-mutex :name "live-lisp probes") "Guards **RUNS** and **PROBED**.")
+(sb-ext:defglobal **probes-lock** (sb-thread:make-mutex :name "live-lisp probes")
+  "Guards **RUNS** and **PROBED**.")
 
 (defun probe-for (package around)
-  "Return a probe of a function of PACKAGE. In a run it calls AROUND with PACKAGE, the function and the arguments."
+  "Return a probe of a function of PACKAGE. In a run it calls AROUND with PACKAGE, the function and
+the arguments."
   (lambda (original &rest arguments)
     (if *run*
         (funcall around package original arguments)
@@ -86,7 +97,8 @@ the names of tested systems of which no test began."
     (union (remove nil (mapcar #'find-package (framework-packages framework)))
            (and protocol
                 (loop for package in (list-all-packages)
-                      when (loop for name in protocol always (own-p name package)) collect package)))))
+                      when (loop for name in protocol always (own-p name package))
+                        collect package)))))
 
 (defun all-homes ()
   "Return the packages that have a framework."
@@ -117,7 +129,8 @@ the names of tested systems of which no test began."
                    (encapsulate function 'live-lisp-tests (probe-for package around))))))))
 
 (defun note-unseen (seen operation component)
-  "Record COMPONENT, a system that OPERATION has tested as its definition says, if no more than SEEN tests have begun."
+  "Record COMPONENT, a system that OPERATION has tested as its definition says, if no more than SEEN
+tests have begun."
   (when (and (= seen (run-seen *run*))
              (operation-p operation "TEST-OP")
              (typep component (contrib-symbol "ASDF" "SYSTEM"))
@@ -125,8 +138,8 @@ the names of tested systems of which no test began."
     (pushnew (component-name component) (run-unseen *run*) :test #'equal)))
 
 (defun perform-and-probe (original &rest arguments)
-  "Probe of ASDF's PERFORM: call ORIGINAL with ARGUMENTS, install probes on what it has loaded, and record systems whose
-tests were not seen."
+  "Probe of ASDF's PERFORM: call ORIGINAL with ARGUMENTS, install probes on what it has loaded, and
+record systems whose tests were not seen."
   (destructuring-bind (operation component) arguments
     (let ((seen (and *run* (run-seen *run*)))
           (*tested-systems* (if (and *run* (operation-p operation "TEST-OP"))
@@ -152,10 +165,11 @@ tests were not seen."
 
 (defun call-holding (function)
   "Call FUNCTION. If this call holds its errors, frameworks leave theirs to the debugger meanwhile."
-  (let ((bindings (and *hold*
-                       (loop for framework in **frameworks**
-                             append (loop for package in (framework-homes framework)
-                                          append (loop for (name value) in (framework-holding framework)
-                                                       for symbol = (home-symbol package name)
-                                                       when symbol collect (cons symbol value)))))))
+  (let ((bindings
+         (and *hold*
+              (loop for framework in **frameworks**
+                    append (loop for package in (framework-homes framework)
+                                 append (loop for (name value) in (framework-holding framework)
+                                              for symbol = (home-symbol package name)
+                                              when symbol collect (cons symbol value)))))))
     (progv (mapcar #'car bindings) (mapcar #'cdr bindings) (funcall function))))

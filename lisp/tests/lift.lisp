@@ -7,8 +7,8 @@
   (format nil "~A.~A" (symbol-text suite) case))
 
 (defun lift-run-case (package original arguments)
-  "Probe of LIFT's RUN-TEST-INTERNAL: call it, as ORIGINAL, with ARGUMENTS, which begin with a suite and the name of a
-case, and record the result of the case."
+  "Probe of LIFT's RUN-TEST-INTERNAL: call it, as ORIGINAL, with ARGUMENTS, which begin with a suite
+and the name of a case, and record the result of the case."
   (declare (ignore package))
   (destructuring-bind (suite case &rest more) arguments
     (declare (ignore more))
@@ -18,18 +18,25 @@ case, and record the result of the case."
                     (apply original arguments)))))
 
 (defun lift-do-case (package original arguments)
-  "Probe of LIFT's DO-TEST: call it, as ORIGINAL, with ARGUMENTS, which begin with a suite and the name of a case.
-Errors are held before LIFT handles them and signals them again. PACKAGE is LIFT's."
+  "Probe of LIFT's DO-TEST: call it, as ORIGINAL, with ARGUMENTS, which begin with a suite and the
+name of a case. Errors are held before LIFT handles them and signals them again. PACKAGE is LIFT's."
   (destructuring-bind (suite case &rest more) arguments
     (declare (ignore more))
-    (call-leaving-errors (and *hold* (not (home-call package "ERROR-OKAY-P" (class-name (class-of suite)) case)))
+    (call-leaving-errors (and *hold*
+                              (not (home-call package "ERROR-OKAY-P" (class-name (class-of suite))
+                                              case)))
                          (lambda () (apply original arguments)))))
 
 (defun lift-text (package condition)
-  "Return the report of CONDITION, of a failed check; of two long values only the parts that differ. PACKAGE is LIFT's."
+  "Return the report of CONDITION, of a failed check; of two long values only the parts that differ.
+PACKAGE is LIFT's."
   (let ((slots (and (home-type-p package "FAILED-COMPARISON-CONDITION" condition)
-                    (list (home-symbol package "FIRST-VALUE") (home-symbol package "SECOND-VALUE")))))
-    (flet ((put (values) (loop for slot in slots for value in values do (setf (slot-value condition slot) value))))
+                    (list (home-symbol package "FIRST-VALUE")
+                          (home-symbol package "SECOND-VALUE")))))
+    (flet ((put (values)
+             (loop for slot in slots
+                   for value in values
+                   do (setf (slot-value condition slot) value))))
       (let ((values (loop for slot in slots collect (slot-value condition slot))))
         (multiple-value-bind (said path) (said-together values)
           (put said)
@@ -37,7 +44,8 @@ Errors are held before LIFT handles them and signals them again. PACKAGE is LIFT
             (put values)))))))
 
 (defun lift-problem (package original arguments)
-  "Probe of LIFT's REPORT-TEST-PROBLEM: call it, as ORIGINAL, with ARGUMENTS, and record the problem that it returns."
+  "Probe of LIFT's REPORT-TEST-PROBLEM: call it, as ORIGINAL, with ARGUMENTS, and record the problem
+that it returns."
   (let ((problem (apply original arguments)) (condition (fifth arguments)))
     (when *result*
       (flet ((of-class-p (name) (home-type-p package name problem)))
@@ -47,7 +55,8 @@ Errors are held before LIFT handles them and signals them again. PACKAGE is LIFT
     problem))
 
 (defun lift-skipped (package original arguments)
-  "Probe of LIFT's SKIP-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, and record that the case is skipped."
+  "Probe of LIFT's SKIP-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, and record that the case is
+skipped."
   (declare (ignore package))
   (destructuring-bind (result suite case) arguments
     (declare (ignore result))
@@ -62,11 +71,15 @@ Errors are held before LIFT handles them and signals them again. PACKAGE is LIFT
   (loop for suite in (remove (home-symbol package "TEST-MIXIN") (home-call package "TESTSUITES"))
         for cases = (home-call package "TESTSUITE-TESTS" suite)
         collect (let ((suite suite))
-                  (make-entry suite t (lambda () (home-call package "RUN-TESTS" :suite suite :report-pathname nil))))
+                  (make-entry suite t
+                              (lambda ()
+                                (home-call package "RUN-TESTS" :suite suite :report-pathname nil))))
         append (loop for case in cases
                      collect (let ((suite suite) (case case))
                                (make-entry (lift-name suite case) nil
-                                           (lambda () (home-call package "RUN-TEST" :suite suite :name case)))))))
+                                           (lambda ()
+                                             (home-call package "RUN-TEST" :suite suite
+                                                        :name case)))))))
 
 (define-framework "lift" '("LIFT")
   :probes '(("RUN-TEST-INTERNAL" lift-run-case)

@@ -10,7 +10,8 @@
            (let ((failure (home-call package "FAILURE" condition)))
              (note-checks 1)
              (apply #'note-failure package "failure"
-                    (compared (home-call package "FORM" failure) (home-call package "EXPECTED" failure)
+                    (compared (home-call package "FORM" failure)
+                              (home-call package "EXPECTED" failure)
                               (home-call package "ACTUAL" failure) t))))
           ((not (typep condition 'error)))
           (*hold* (invoke-debugger condition))
@@ -18,26 +19,33 @@
              (note-failure package "error" :condition condition)))))
 
 (defun lisp-unit2-run-test (package original arguments)
-  "Probe of lisp-unit2's %RUN-TEST: call it, as ORIGINAL, with ARGUMENTS, which begin with a test. Record its checks,
-and errors of the contexts around it. PACKAGE is lisp-unit2's."
+  "Probe of lisp-unit2's %RUN-TEST: call it, as ORIGINAL, with ARGUMENTS, which begin with a test.
+Record its checks, and errors of the contexts around it. PACKAGE is lisp-unit2's."
   (destructuring-bind (test &key test-contexts) arguments
     (call-as-test "lisp-unit2" (home-call package "NAME" test)
                   (lambda ()
                     (let* ((own *result*)
-                           (note (lambda (condition) (when (eq own *result*) (lisp-unit2-note package condition))))
+                           (note (lambda (condition)
+                                   (when (eq own *result*) (lisp-unit2-note package condition))))
                            (result (funcall original test :test-contexts
                                             (list test-contexts
-                                                  (lambda (body) (handler-bind ((condition note)) (funcall body))))))
+                                                  (lambda (body)
+                                                    (handler-bind ((condition note))
+                                                      (funcall body))))))
                            (errors (home-call package "ERRORS" result)))
                       (when (and errors (zerop (result-errors own)) (not *hold*))
-                        (note-failure package "error" :condition (first (home-call package "HEAD" errors)) :place nil))
+                        (note-failure package "error"
+                                      :condition (first (home-call package "HEAD" errors))
+                                      :place nil))
                       result)))))
 
 (defun lisp-unit2-entries (package)
-  "Return an ENTRY for each test that lisp-unit2 has, and for each tag as a suite. PACKAGE is lisp-unit2's."
+  "Return an ENTRY for each test that lisp-unit2 has, and for each tag as a suite. PACKAGE is
+lisp-unit2's."
   (flet ((entry (name suite key)
            (make-entry name suite (lambda () (home-call package "RUN-TESTS" key name)))))
-    (append (loop for test in (home-call package "LIST-TESTS") collect (entry (home-call package "NAME" test) nil :tests))
+    (append (loop for test in (home-call package "LIST-TESTS")
+                  collect (entry (home-call package "NAME" test) nil :tests))
             (loop for tag in (home-call package "LIST-TAGS") collect (entry tag t :tags)))))
 
 (define-framework "lisp-unit2" '("LISP-UNIT2")

@@ -7,7 +7,8 @@
   (loop for framework in **frameworks**
         append (loop for package in (framework-homes framework)
                      append (handler-case (funcall (framework-entries framework) package)
-                              ;; This version of the framework keeps its tests elsewhere; those of others are found.
+                              ;; This version of the framework keeps its tests elsewhere; those of
+                              ;; others are found.
                               (error () '())))))
 
 (defun entry-text (entry)
@@ -20,34 +21,42 @@
     (if (symbolp name) (symbol-name name) (entry-text entry))))
 
 (defun meant-names (text)
-  "Return the names that TEXT can mean: TEXT itself, and, if it is a symbol with one colon, the whole name of that."
+  "Return the names that TEXT can mean: TEXT itself, and, if it is a symbol with one colon, the
+whole name of that."
   (let ((colon (position #\: text)))
     (list* text
            (and colon
                 (not (search "::" text))
-                (list (concatenate 'string (if (zerop colon) "KEYWORD" (subseq text 0 colon)) ":" (subseq text colon)))))))
+                (list (concatenate 'string (if (zerop colon) "KEYWORD" (subseq text 0 colon)) ":"
+                                   (subseq text colon)))))))
 
 (defun entries-named (text entries)
-  "Return those of ENTRIES whose whole name TEXT means, or else those whose name without a package it means."
+  "Return those of ENTRIES whose whole name TEXT means, or else those whose name without a package
+it means."
   (loop for name in (meant-names text)
           thereis (or (remove name entries :key #'entry-text :test-not #'string-equal)
                       (remove name entries :key #'bare-name :test-not #'string-equal))))
 
 (defun entries-of-name (name entries)
-  "Return those of ENTRIES that NAME names. Calls FAIL-LOOKUP when NAME names none, or different ones."
+  "Return those of ENTRIES that NAME names. Calls FAIL-LOOKUP when NAME names none, or different
+ones."
   (let* ((found (entries-named name entries))
          (texts (remove-duplicates (mapcar #'entry-text found) :test #'string=)))
-    (cond ((null found) (fail-lookup "missing" name "known" (page (mapcar #'entry-text entries) 0 5000)))
+    (cond ((null found)
+           (fail-lookup "missing" name "known" (page (mapcar #'entry-text entries) 0 5000)))
           ((rest texts) (fail-lookup "several" name "known" (page texts 0 100)))
           (t found))))
 
 (defun entries-again (names entries)
-  "Return those of ENTRIES whose whole names are among NAMES; and those of NAMES that no longer exist."
-  (let ((found (loop for name in names append (remove name entries :key #'entry-text :test-not #'string=))))
+  "Return those of ENTRIES whose whole names are among NAMES; and those of NAMES that no longer
+exist."
+  (let ((found (loop for name in names
+                     append (remove name entries :key #'entry-text :test-not #'string=))))
     (values found (set-difference names (mapcar #'entry-text found) :test #'string=))))
 
 (defun other-tests (names entries)
-  "Return at most 5000 names of tests, not suites, that are among ENTRIES and not among NAMES, each once."
+  "Return at most 5000 names of tests, not suites, that are among ENTRIES and not among NAMES, each
+once."
   (let ((known (make-hash-table :test 'equal)))
     (dolist (name names) (setf (gethash name known) t))
     (page (loop for entry in entries
@@ -57,7 +66,8 @@
 
 (defun entries-of-package (package entries)
   "Return the tests among ENTRIES whose names are in PACKAGE."
-  (remove-if-not (lambda (entry) (and (not (entry-suite entry)) (eq package (package-of (entry-name entry)))))
+  (remove-if-not (lambda (entry)
+                   (and (not (entry-suite entry)) (eq package (package-of (entry-name entry)))))
                  entries))
 
 (defun packages-data (entries)
@@ -65,7 +75,8 @@
   (let ((counts (make-hash-table :test 'equal)))
     (dolist (entry entries)
       (let ((package (package-of (entry-name entry))))
-        (when (and package (not (entry-suite entry))) (incf (gethash (package-name package) counts 0)))))
+        (when (and package (not (entry-suite entry)))
+          (incf (gethash (package-name package) counts 0)))))
     (page (loop for name being the hash-keys of counts using (hash-value count)
                 collect (object "package" name "tests" count))
           0 20)))
@@ -76,12 +87,14 @@
     (call-user-code (entry-runner entry))))
 
 (defun test-system (name)
-  "Have ASDF test the system NAME. Return NIL, or the list from NEEDED-SYSTEM when another system is missing."
+  "Have ASDF test the system NAME. Return NIL, or the list from NEEDED-SYSTEM when another system is
+missing."
   (call-noting
    (lambda (&aux (*tested-systems* (list name)))
      (call-user-code
       (lambda ()
-        (call-telling-needed (lambda () (asdf-call "OPERATE" (contrib-symbol "ASDF" "TEST-OP") name))))))))
+        (call-telling-needed (lambda ()
+                               (asdf-call "OPERATE" (contrib-symbol "ASDF" "TEST-OP") name))))))))
 
 (defun finish-run ()
   "Have the loaded frameworks record what only the output of the run shows."
@@ -100,14 +113,16 @@
          (lambda ()
            (let ((needs (loop for name in systems
                               for needed = (test-system name)
-                              when needed collect (missing-data (first needed) name (second needed)))))
+                              when needed
+                                collect (missing-data (first needed) name (second needed)))))
              (run-entries entries)
              (finish-run)
              (list "needs" needs)))))))))
 
 (defun call-measuring (folder root systems function)
-  "Call FUNCTION, which runs tests, with a function that begins to measure. Return its members and those about coverage
-of files below ROOT and of SYSTEMS. Without FOLDER, a directory for fasls, its argument is NIL and nothing is measured."
+  "Call FUNCTION, which runs tests, with a function that begins to measure. Return its members and
+those about coverage of files below ROOT and of SYSTEMS. Without FOLDER, a directory for fasls, its
+argument is NIL and nothing is measured."
   (if (null folder)
       (funcall function nil)
       (call-covering
@@ -115,15 +130,17 @@ of files below ROOT and of SYSTEMS. Without FOLDER, a directory for fasls, its a
          (let* ((*covering* covering)
                 (members (funcall function
                                   (lambda ()
-                                    (cover (measured-paths systems root) folder (mapcar #'entry-name (all-entries)))))))
+                                    (cover (measured-paths systems root) folder
+                                           (mapcar #'entry-name (all-entries)))))))
            (take-all covering)
            (list* "coverage" (coverage-data covering) members))))))
 
 (define-operation ("test-run" :members t) (systems name again others package skip seed folder root)
-  "Test SYSTEMS, names, by ASDF, or run the test or suite NAME, those with the names AGAIN, or the tests of PACKAGE.
-With OTHERS return the names of tests not in AGAIN. SKIP are names of tests to leave out. SEED, if given, determines
-random numbers. Return the result of each test, the files below ROOT that have changed since they were loaded, and their
-variables that were left unset. With FOLDER return the coverage, as CALL-MEASURING does with ROOT."
+  "Test SYSTEMS, names, by ASDF, or run the test or suite NAME, those with the names AGAIN, or the
+tests of PACKAGE. With OTHERS return the names of tests not in AGAIN. SKIP are names of tests to
+leave out. SEED, if given, determines random numbers. Return the result of each test, the files
+below ROOT that have changed since they were loaded, and their variables that were left unset. With
+FOLDER return the coverage, as CALL-MEASURING does with ROOT."
   (let* ((*run* (make-run skip seed))
          (entries (and (or name again others package) (all-entries)))
          (all entries)
@@ -137,7 +154,9 @@ variables that were left unset. With FOLDER return the coverage, as CALL-MEASURI
                    (lambda (measure)
                      (call-as-job-part nil (lambda ()
                                              (when measure (funcall measure))
-                                             (call-with-seed "" (lambda () (run-chosen systems chosen)))))))))
+                                             (call-with-seed ""
+                                                             (lambda ()
+                                                               (run-chosen systems chosen)))))))))
     (list* "tests" (results-data *run*)
            "gone" gone
            "unseen" (reverse (run-unseen *run*))

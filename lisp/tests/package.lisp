@@ -1,7 +1,8 @@
 ;;;; Runs the tests of each framework, and records their results.
 
 (defpackage "LIVE-LISP.TESTS"
-  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.SOURCES" "LIVE-LISP.EVALUATE"))
+  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.SOURCES"
+        "LIVE-LISP.EVALUATE"))
 
 (in-package "LIVE-LISP.TESTS")
 

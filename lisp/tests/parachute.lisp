@@ -1,11 +1,15 @@
-;;;; Parachute. It evaluates a result object for each test, which can contain others, and for each check.
+;;;; Parachute. It evaluates a result object for each test, which can contain others, and for each
+;;;; check.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun parachute-name (package test)
-  "Return the name of TEST: its symbol, or its string after its package, as HOME::NAME. PACKAGE is Parachute's."
+  "Return the name of TEST: its symbol, or its string after its package, as HOME::NAME. PACKAGE is
+Parachute's."
   (let ((name (home-call package "NAME" test)))
-    (if (symbolp name) name (format nil "~A::~A" (package-name (home-call package "HOME" test)) name))))
+    (if (symbolp name)
+        name
+        (format nil "~A::~A" (package-name (home-call package "HOME" test)) name))))
 
 (defun parachute-suite-p (package test)
   "True when TEST has nothing but tests below it. PACKAGE is Parachute's."
@@ -19,7 +23,8 @@
         (note-failure package "error" :condition condition))))
 
 (defun parachute-call-body (package function)
-  "Call FUNCTION, which runs code of a test, and record errors that it does not handle. PACKAGE is Parachute's."
+  "Call FUNCTION, which runs code of a test, and record errors that it does not handle. PACKAGE is
+Parachute's."
   (handler-bind ((error (parachute-note-error package)))
     (funcall function)))
 
@@ -30,14 +35,16 @@
 (defun parachute-said (package result)
   "Return arguments for NOTE-FAILURE about RESULT, of a failed check. PACKAGE is Parachute's."
   (flet ((value (name) (home-call package name result)))
-    (if (and (home-type-p package "COMPARISON-RESULT" result) (slot-boundp result (home-symbol package "VALUE")))
+    (if (and (home-type-p package "COMPARISON-RESULT" result)
+             (slot-boundp result (home-symbol package "VALUE")))
         (list* :text (value "DESCRIPTION")
                (compared (value "EXPRESSION") (value "EXPECTED") (value "VALUE")
                          (home-type-p package "MULTIPLE-VALUE-RESULT" result)))
         (list :text (ignore-errors (home-call package "FORMAT-RESULT" result :extensive))))))
 
 (defun parachute-note-check (package result errors)
-  "Record the outcome of RESULT, of a check. ERRORS counts the errors of the test before it. PACKAGE is Parachute's."
+  "Record the outcome of RESULT, of a check. ERRORS counts the errors of the test before it. PACKAGE
+is Parachute's."
   (note-checks 1)
   (case (home-call package "STATUS" result)
     (:skipped (incf (result-skipped *result*)))
@@ -46,7 +53,8 @@
 
 (defun parachute-check (package result function)
   "Call FUNCTION, which makes the check of RESULT, and record the outcome. PACKAGE is Parachute's."
-  (let ((body (and (slot-boundp result (home-symbol package "BODY")) (home-call package "BODY" result)))
+  (let ((body (and (slot-boundp result (home-symbol package "BODY"))
+                   (home-call package "BODY" result)))
         (errors (result-errors *result*)))
     (when (functionp body)
       (setf (slot-value result (home-symbol package "BODY"))
@@ -55,12 +63,15 @@
       (parachute-note-check package result errors))))
 
 (defun parachute-evaluate (package original arguments)
-  "Probe of Parachute's EVAL-IN-CONTEXT: call it, as ORIGINAL, with ARGUMENTS, of which the second is a result or a
-test, and record the outcome. PACKAGE is Parachute's."
+  "Probe of Parachute's EVAL-IN-CONTEXT: call it, as ORIGINAL, with ARGUMENTS, of which the second
+is a result or a test, and record the outcome. PACKAGE is Parachute's."
   (let ((thing (second arguments)))
     (flet ((evaluate () (apply original arguments))
-           (new-p (class) (and (home-type-p package class thing) (eq :unknown (home-call package "STATUS" thing)))))
-      (cond ((and (new-p "TEST-RESULT") (not (parachute-suite-p package (home-call package "EXPRESSION" thing))))
+           (new-p (class)
+             (and (home-type-p package class thing)
+                  (eq :unknown (home-call package "STATUS" thing)))))
+      (cond ((and (new-p "TEST-RESULT")
+                  (not (parachute-suite-p package (home-call package "EXPRESSION" thing))))
              (parachute-run-test package (home-call package "EXPRESSION" thing) #'evaluate))
             ((and *result* (home-type-p package "TEST" thing))
              (parachute-call-body package #'evaluate))
@@ -73,9 +84,11 @@ test, and record the outcome. PACKAGE is Parachute's."
   (loop for home in (home-call package "TEST-PACKAGES")
         append (loop for test in (home-call package "PACKAGE-TESTS" home)
                      collect (let ((test test))
-                               (make-entry (parachute-name package test) (and (home-call package "CHILDREN" test) t)
+                               (make-entry (parachute-name package test)
+                                           (and (home-call package "CHILDREN" test) t)
                                            (lambda ()
-                                             (home-call package "TEST" test :report (home-symbol package "QUIET"))))))))
+                                             (home-call package "TEST" test
+                                                        :report (home-symbol package "QUIET"))))))))
 
 (define-framework "parachute" '("ORG.SHIRAKUMO.PARACHUTE")
   :probes '(("EVAL-IN-CONTEXT" parachute-evaluate))

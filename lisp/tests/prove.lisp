@@ -3,10 +3,11 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun prove-run-group (package original arguments)
-  "Probe of Prove's %SUBTEST: call it, as ORIGINAL, with ARGUMENTS, which begin with the description of a group of
-checks. Record the group as a test, unless it is in a test. PACKAGE is Prove's."
+  "Probe of Prove's %SUBTEST: call it, as ORIGINAL, with ARGUMENTS, which begin with the description
+of a group of checks. Record the group as a test, unless it is in a test. PACKAGE is Prove's."
   (let* ((description (first arguments))
-         (known (assoc description (gethash *package* (home-value package "*PACKAGE-TESTS*")) :test #'equal :key #'string)))
+         (known (assoc description (gethash *package* (home-value package "*PACKAGE-TESTS*"))
+                       :test #'equal :key #'string)))
     (if *result*
         (apply original arguments)
         (call-as-test "prove" (or (first known) description)
@@ -25,33 +26,40 @@ checks. Record the group as a test, unless it is in a test. PACKAGE is Prove's."
          (of-class-p (name) (home-type-p package name report)))
     (note-checks 1)
     (cond ((of-class-p "SKIPPED-TEST-REPORT") (incf (result-skipped *result*)))
-          ((of-class-p "ERROR-TEST-REPORT") (note-failure package "error" :condition (value "GOT") :place place))
+          ((of-class-p "ERROR-TEST-REPORT")
+           (note-failure package "error" :condition (value "GOT") :place place))
           ((of-class-p "FAILED-TEST-REPORT")
            (multiple-value-bind (got wanted path) (two-texts (value "GOT") (value "EXPECTED"))
              (note-failure package "failure"
                            :place place
-                           :text (first (remove (result-name *result*) (list (value "DESCRIPTION")) :test #'equal))
+                           :text (first (remove (result-name *result*) (list (value "DESCRIPTION"))
+                                                :test #'equal))
                            :got (at-path got path)
                            :expected (format nil "~:[~;not ~]~A" (value "NOTP") wanted)))))))
 
 (defun prove-add-report (package original arguments)
-  "Probe of Prove's ADD-REPORT: record the report of a check, the first of ARGUMENTS, and call ORIGINAL with them."
+  "Probe of Prove's ADD-REPORT: record the report of a check, the first of ARGUMENTS, and call
+ORIGINAL with them."
   (destructuring-bind (report suite) arguments
     (let ((place (and (home-type-p package "FAILED-TEST-REPORT" report) (check-place package))))
       (flet ((note () (prove-note package report place)))
         (cond ((not (nth-value 1 (prove-value report "GOT"))))
               (*result* (note))
               (t (call-as-test "prove" (or (prove-value report "DESCRIPTION")
-                                           (format nil "check ~D" (1+ (home-call package "TEST-COUNT" suite))))
+                                           (format nil "check ~D"
+                                                   (1+ (home-call package "TEST-COUNT" suite))))
                                #'note))))))
   (apply original arguments))
 
 (defun prove-entries (package)
   "Return an ENTRY for each named test that Prove has. PACKAGE is Prove's."
-  (loop for home being the hash-keys of (home-value package "*PACKAGE-TESTS*") using (hash-value tests)
+  (loop for home being the hash-keys of (home-value package "*PACKAGE-TESTS*")
+          using (hash-value tests)
         append (loop for (name . function) in (reverse tests)
                      collect (let ((home home) (function function))
-                               (make-entry name nil (lambda () (let ((*package* home)) (funcall function))))))))
+                               (make-entry name nil
+                                           (lambda ()
+                                             (let ((*package* home)) (funcall function))))))))
 
 (define-framework "prove" '("PROVE.TEST")
   :probes '(("%SUBTEST" prove-run-group)

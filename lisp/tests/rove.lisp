@@ -1,10 +1,11 @@
-;;;; Rove. A test is a function that a symbol stands for; checks, and groups of them, are recorded as they are made.
+;;;; Rove. A test is a function that a symbol stands for; checks, and groups of them, are recorded
+;;;; as they are made.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun rove-run-test (package original arguments)
-  "Probe of Rove's CALL-WITH-TESTING-WITH-OPTIONS: call it, as ORIGINAL, with ARGUMENTS. If the second is a name, record
-the result of the test; else this is a group of checks in a test."
+  "Probe of Rove's CALL-WITH-TESTING-WITH-OPTIONS: call it, as ORIGINAL, with ARGUMENTS. If the
+second is a name, record the result of the test; else this is a group of checks in a test."
   (declare (ignore package))
   (let ((name (second arguments)))
     (if name
@@ -20,12 +21,14 @@ the result of the test; else this is a group of checks in a test."
   (slot-value check (home-symbol (find-package "ROVE/CORE/RESULT") name)))
 
 (defun rove-said (check)
-  "Return arguments for NOTE-FAILURE about CHECK, which failed: the groups around it, its form, and argument values. A
-negated check shows a NOT."
-  (let ((groups (remove (bare-text (result-name *result*)) (remove nil (rove-result "ASSERTION-LABELS" check))
+  "Return arguments for NOTE-FAILURE about CHECK, which failed: the groups around it, its form, and
+argument values. A negated check shows a NOT."
+  (let ((groups (remove (bare-text (result-name *result*))
+                        (remove nil (rove-result "ASSERTION-LABELS" check))
                         :test #'string-equal))
         (form (rove-result "ASSERTION-FORM" check))
-        (values (mapcar #'cons (rove-result "ASSERTION-ARGS" check) (rove-result "ASSERTION-VALUES" check))))
+        (values (mapcar #'cons (rove-result "ASSERTION-ARGS" check)
+                        (rove-result "ASSERTION-VALUES" check))))
     (list* :text (let ((said (remove nil (append groups (list (rove-slot check "DESC"))))))
                    (and said (format nil "~{~A~^: ~}" said)))
            (let ((check (if (rove-slot check "NEGATIVE") `(not ,form) form)))
@@ -33,7 +36,8 @@ negated check shows a NOT."
 
 (defun rove-note-check (package check)
   "Record the outcome of CHECK. A held error is not recorded yet. PACKAGE is Rove's."
-  (let* ((results (find-package "ROVE/CORE/RESULT")) (reason (rove-result "ASSERTION-REASON" check)))
+  (let* ((results (find-package "ROVE/CORE/RESULT"))
+         (reason (rove-result "ASSERTION-REASON" check)))
     (unless (and reason *hold*)
       (note-checks 1)
       (cond ((home-type-p results "PENDING" check) (incf (result-skipped *result*)))
@@ -42,13 +46,15 @@ negated check shows a NOT."
             (t (apply #'note-failure package "failure" (rove-said check)))))))
 
 (defun rove-quietly (package original arguments)
-  "Probe of functions of Rove that also write reports: call ORIGINAL with ARGUMENTS; in a test nothing is written."
+  "Probe of functions of Rove that also write reports: call ORIGINAL with ARGUMENTS; in a test
+nothing is written."
   (declare (ignore package))
   (let ((*standard-output* (if *result* (make-broadcast-stream) *standard-output*)))
     (apply original arguments)))
 
 (defun rove-record (package original arguments)
-  "Probe of Rove's RECORD: record the second of ARGUMENTS, if it is a check, and call ORIGINAL with ARGUMENTS."
+  "Probe of Rove's RECORD: record the second of ARGUMENTS, if it is a check, and call ORIGINAL with
+ARGUMENTS."
   (let ((check (second arguments)))
     (when (and *result* (home-type-p (find-package "ROVE/CORE/RESULT") "ASSERTION" check))
       (rove-note-check package check))
@@ -61,16 +67,19 @@ negated check shows a NOT."
       (home-call package "CALL-WITH-SUITE" function))))
 
 (defun rove-entries (package)
-  "Return an ENTRY for each test that Rove has, and for each suite, named like its package. PACKAGE is Rove's."
+  "Return an ENTRY for each test that Rove has, and for each suite, named like its package. PACKAGE
+is Rove's."
   (let ((suites (find-package "ROVE/CORE/SUITE/PACKAGE")))
     (loop for suite in (and (home-symbol package "DEFTEST") (home-call suites "ALL-SUITES"))
           collect (let ((suite suite))
                     (make-entry (home-call suites "SUITE-NAME" suite) t
-                                (lambda () (rove-call (lambda () (home-call suites "RUN-SUITE" suite))))))
+                                (lambda ()
+                                  (rove-call (lambda () (home-call suites "RUN-SUITE" suite))))))
           append (loop for name in (home-call suites "SUITE-TESTS" suite)
                        collect (let ((name name))
                                  (make-entry name nil
-                                             (lambda () (rove-call (home-call suites "GET-TEST" name)))))))))
+                                             (lambda ()
+                                               (rove-call (home-call suites "GET-TEST" name)))))))))
 
 (define-framework "rove" '("ROVE/CORE/TEST" "ROVE/CORE/ASSERTION")
   :probes '(("CALL-WITH-TESTING-WITH-OPTIONS" rove-run-test)

@@ -8,11 +8,12 @@
 
 (defun rt-expected-p (package entry)
   "True when the test ENTRY is expected to fail. PACKAGE is RT's."
-  (member (home-call package "NAME" entry) (home-value package "*EXPECTED-FAILURES*") :test #'equal))
+  (member (home-call package "NAME" entry) (home-value package "*EXPECTED-FAILURES*")
+          :test #'equal))
 
 (defun rt-note-error (package entry condition)
-  "Record CONDITION, an error in the test ENTRY, and leave the test, unless errors are held. Do not record an error in
-RT's report, in which values are printed. PACKAGE is RT's."
+  "Record CONDITION, an error in the test ENTRY, and leave the test, unless errors are held. Do not
+record an error in RT's report, in which values are printed. PACKAGE is RT's."
   (let* ((reporting (getf (result-notes *result*) :compared))
          (expected (rt-expected-p package entry))
          (held (and *hold* (not expected))))
@@ -23,7 +24,8 @@ RT's report, in which values are printed. PACKAGE is RT's."
       (throw (home-symbol package "*IN-TEST*") nil))))
 
 (defun rt-form (package entry got)
-  "Return the form of the test ENTRY, whose values were GOT, as an answer shows it. PACKAGE is RT's."
+  "Return the form of the test ENTRY, whose values were GOT, as an answer shows it. PACKAGE is
+RT's."
   (let ((form (home-call package "FORM" entry)) (wanted (rt-values package entry)))
     (if (= 1 (length got) (length wanted))
         (with-part-alone form (first got) (first wanted))
@@ -45,19 +47,23 @@ RT's report, in which values are printed. PACKAGE is RT's."
                       :place nil)))))
 
 (defun rt-do-entry (package original arguments)
-  "Probe of RT's DO-ENTRY: call it, as ORIGINAL, with the first of ARGUMENTS, a test, and no report. Record the result."
+  "Probe of RT's DO-ENTRY: call it, as ORIGINAL, with the first of ARGUMENTS, a test, and no report.
+Record the result."
   (let ((entry (first arguments)))
     (call-as-test "rt" (home-call package "NAME" entry)
                   (lambda ()
-                    (with-home-values (package ("*CATCH-ERRORS*" nil) ("*PRINT-CIRCLE-ON-FAILURE*" t))
+                    (with-home-values (package ("*CATCH-ERRORS*" nil)
+                                               ("*PRINT-CIRCLE-ON-FAILURE*" t))
                       (multiple-value-prog1
                           (handler-bind ((style-warning #'muffle-warning)
-                                         (error (lambda (condition) (rt-note-error package entry condition))))
+                                         (error (lambda (condition)
+                                                  (rt-note-error package entry condition))))
                             (funcall original entry (make-broadcast-stream)))
                         (rt-note-entry package entry)))))))
 
 (defun rt-compare (package original arguments)
-  "Probe of RT's EQUALP-WITH-CASE: call it, as ORIGINAL, with ARGUMENTS, and keep the first of them, a test's values."
+  "Probe of RT's EQUALP-WITH-CASE: call it, as ORIGINAL, with ARGUMENTS, and keep the first of them,
+a test's values."
   (declare (ignore package))
   (when (and *result* (null (getf (result-notes *result*) :values)))
     (setf (getf (result-notes *result*) :values) (list (first arguments))))
@@ -68,7 +74,8 @@ RT's report, in which values are printed. PACKAGE is RT's."
   "Return an ENTRY for each test that RT has. PACKAGE is RT's."
   (loop for each in (rest (home-value package "*ENTRIES*"))
         for name = (home-call package "NAME" each)
-        collect (let ((name name)) (make-entry name nil (lambda () (home-call package "DO-TEST" name))))))
+        collect (let ((name name))
+                  (make-entry name nil (lambda () (home-call package "DO-TEST" name))))))
 
 (define-framework "rt" '("REGRESSION-TEST" "SB-RT")
   :probes '(("DO-ENTRY" rt-do-entry)

@@ -1,17 +1,21 @@
-;;;; hu.dwim.stefil. Its tests are functions, like those of Fiasco, its descendant; a test with tests below is a suite.
+;;;; hu.dwim.stefil. Its tests are functions, like those of Fiasco, its descendant; a test with
+;;;; tests below is a suite.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun stefil-run-body (package original arguments)
-  "Probe of Stefil's RUN-TEST-BODY-IN-HANDLERS: call it, as ORIGINAL, with ARGUMENTS, which begin with a test, and
-record the result. Failures do not reach the debugger; errors do when they are held. PACKAGE is Stefil's."
+  "Probe of Stefil's RUN-TEST-BODY-IN-HANDLERS: call it, as ORIGINAL, with ARGUMENTS, which begin
+with a test, and record the result. Failures do not reach the debugger; errors do when they are
+held. PACKAGE is Stefil's."
   (let ((test (first arguments)) (run (home-value package "*GLOBAL-CONTEXT*")))
-    (loop for (slot value) in `(("DEBUG-ON-ASSERTION-FAILURE-P" nil) ("DEBUG-ON-UNEXPECTED-ERROR-P" ,*hold*)
+    (loop for (slot value) in `(("DEBUG-ON-ASSERTION-FAILURE-P" nil)
+                                ("DEBUG-ON-UNEXPECTED-ERROR-P" ,*hold*)
                                 ("PRINT-TEST-RUN-PROGRESS-P" nil))
           do (setf (slot-value run (home-symbol package slot)) value))
     (if (fiasco-suite-p package test)
         (apply original arguments)
-        (call-as-test "stefil" (home-call package "NAME-OF" test) (lambda () (apply original arguments))))))
+        (call-as-test "stefil" (home-call package "NAME-OF" test)
+                      (lambda () (apply original arguments))))))
 
 (defun stefil-begin-check (package original arguments)
   "Probe of Stefil's RECORD/ASSERTION-BEGINS: count a check, and call ORIGINAL with ARGUMENTS."
@@ -20,11 +24,13 @@ record the result. Failures do not reach the debugger; errors do when they are h
   (apply original arguments))
 
 (defun stefil-record (package original arguments)
-  "Probe of Stefil's RECORD/FAILURE*: record the failure that ARGUMENTS describe, and call ORIGINAL with ARGUMENTS."
+  "Probe of Stefil's RECORD/FAILURE*: record the failure that ARGUMENTS describe, and call ORIGINAL
+with ARGUMENTS."
   (destructuring-bind (type &key description-initargs &allow-other-keys) arguments
     (let ((condition (getf description-initargs :condition)))
       (fiasco-note-failure "stefil" package type
-                           (list* (if (typep condition 'condition) :error :expected-condition-type) condition
+                           (list* (if (typep condition 'condition) :error :expected-condition-type)
+                                  condition
                                   description-initargs))))
   (apply original arguments))
 

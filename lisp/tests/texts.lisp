@@ -19,9 +19,11 @@
 (defmacro with-brief-printing ((package) &body body)
   "Evaluate BODY with printer settings for answers about tests, with names as in PACKAGE."
   `(printing-plainly
-     (let ((*package* (usable-package ,package)) (*print-length* 30) (*print-level* 8) (*print-case* :downcase)
+     (let ((*package* (usable-package ,package)) (*print-length* 30) (*print-level* 8)
+           (*print-case* :downcase)
            ;; Prints 'x, not (quote x).
-           (*print-pretty* t) (*print-right-margin* 10000) (*print-pprint-dispatch* **pretty-printers**))
+           (*print-pretty* t) (*print-right-margin* 10000)
+           (*print-pprint-dispatch* **pretty-printers**))
        ,@body)))
 
 (defun printing-briefly (limit object &optional (package *package*))
@@ -34,14 +36,19 @@
   (let ((tail (floor *said-characters* 3)))
     (if (<= (length text) *said-characters*)
         (shortened *said-characters* text)
-        (concatenate 'string (shortened (- *said-characters* tail) text) (subseq text (- (length text) tail))))))
+        (concatenate 'string (shortened (- *said-characters* tail) text)
+                     (subseq text (- (length text) tail))))))
 
-;;; Forms. Of a long form the beginning of each part is shown, so that no part takes the room of another.
+;;; Forms. Of a long form the beginning of each part is shown, so that no part takes the room of
+;;; another.
 
 (defun divided (room lengths)
-  "Return how much of ROOM each of parts with LENGTHS gets. Parts that need less leave the rest to others."
+  "Return how much of ROOM each of parts with LENGTHS gets. Parts that need less leave the rest to
+others."
   (let ((shares (make-list (length lengths))))
-    (loop for (length . index) in (sort (loop for length in lengths for index from 0 collect (cons length index))
+    (loop for (length . index) in (sort (loop for length in lengths
+                                              for index from 0
+                                              collect (cons length index))
                                         #'< :key #'car)
           for others downfrom (length lengths)
           for share = (min length (floor room others))
@@ -50,7 +57,8 @@
     shares))
 
 (defparameter *form-parts* 8 "A long form with at most this many parts shows them all.")
-(defparameter *part-characters* 16 "With less room, a form is not divided into parts. A constant part gets no more.")
+(defparameter *part-characters* 16
+  "With less room, a form is not divided into parts. A constant part gets no more.")
 
 (defun constant-part-p (form)
   "True when FORM, a part of another, is data."
@@ -69,7 +77,10 @@
                 (loop for part in form
                       for share in (divided (- limit (length form) 1)
                                             (loop for part in form
-                                                  for room = (if (constant-part-p part) *part-characters* limit)
-                                                  collect (length (printing-briefly room part package))))
+                                                  for room = (if (constant-part-p part)
+                                                                 *part-characters*
+                                                                 limit)
+                                                  collect (length (printing-briefly room part
+                                                                                    package))))
                       collect (form-text part package share)))
         text)))

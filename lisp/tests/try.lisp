@@ -5,8 +5,11 @@
 (defun try-text (package event)
   "Return the text of EVENT, a failed check. PACKAGE is Try's."
   (ignore-errors
-   (let ((*print-right-margin* 10000) (*print-case* :downcase) (*package* (home-of (result-name *result*))))
-     (with-output-to-string (stream) (home-call package "WRITE-EVENT" event stream :terse t :ctx t)))))
+   (let ((*print-right-margin* 10000)
+         (*print-case* :downcase)
+         (*package* (home-of (result-name *result*))))
+     (with-output-to-string (stream)
+       (home-call package "WRITE-EVENT" event stream :terse t :ctx t)))))
 
 (defun try-said (package event)
   "Return arguments for NOTE-FAILURE about EVENT, a failed check. PACKAGE is Try's."
@@ -16,8 +19,10 @@
                (null (value "MSG"))
                (null (value "CTX"))
                ;; The captures are used only if all are values of arguments.
-               (loop for (part nil several) in captures never (or several (not (member part (rest form)))))
-               (said-of-check form (checked-form form) (loop for (part value) in captures collect (cons part value))))
+               (loop for (part nil several) in captures
+                     never (or several (not (member part (rest form)))))
+               (said-of-check form (checked-form form)
+                              (loop for (part value) in captures collect (cons part value))))
           (list :text (try-text package event))))))
 
 (defun try-note (package condition)
@@ -30,7 +35,8 @@
                  ((of-class-p "EXPECTED") (note-failure package "expected" :place nil))
                  (t (apply #'note-failure package "failure" (try-said package condition)))))
           ((of-class-p "UNHANDLED-ERROR")
-           (note-failure package "error" :condition (home-call package "NESTED-CONDITION" condition)))
+           (note-failure package "error"
+                         :condition (home-call package "NESTED-CONDITION" condition)))
           ((or (of-class-p "EVENT") (not (typep condition 'serious-condition))))
           ;; Try has bound a hook that would record a held error.
           (*hold* (let ((*debugger-hook* nil)) (invoke-debugger condition)))
@@ -38,7 +44,8 @@
              (note-failure package "error" :condition condition)))))
 
 (defun try-call-test (package original arguments)
-  "Probe of Try's CALL-TEST: call it, as ORIGINAL, with ARGUMENTS, and record the result of the test. PACKAGE is Try's."
+  "Probe of Try's CALL-TEST: call it, as ORIGINAL, with ARGUMENTS, and record the result of the
+test. PACKAGE is Try's."
   (let ((trial (home-value package "*CALL-TEST*")) (function (home-value package "*CALL-TEST-FN*")))
     (if (and *result* (home-call package "WITH-TEST-TRIAL-P" trial))
         (apply original arguments)
@@ -47,21 +54,28 @@
                         (let ((own *result*))
                           (flet ((run (trial)
                                    (handler-bind ((condition (lambda (condition)
-                                                               (when (eq own *result*) (try-note package condition)))))
+                                                               (when (eq own *result*)
+                                                                 (try-note package condition)))))
                                      (funcall function trial))))
-                            (with-home-values (package ("*CALL-TEST-FN*" #'run)) (apply original arguments)))))))))
+                            (with-home-values (package ("*CALL-TEST-FN*" #'run))
+                              (apply original arguments)))))))))
 
 (defun try-begin (package original arguments)
-  "Probe of Try's TRY/IMPLICIT: call it, as ORIGINAL, with ARGUMENTS, so that failures do not reach the debugger."
+  "Probe of Try's TRY/IMPLICIT: call it, as ORIGINAL, with ARGUMENTS, so that failures do not reach
+the debugger."
   (with-home-values (package ("*DEBUG*" nil) ("*TRY-DEBUG*" nil)) (apply original arguments)))
 
 (defun try-entries (package)
   "Return an ENTRY for each test that Try has. PACKAGE is Try's."
   (loop for home in (list-all-packages)
         ;; LIST-PACKAGE-TESTS would create this symbol.
-        append (loop for name in (and (find-symbol "*DEFTEST-REGISTRY*" home) (home-call package "LIST-PACKAGE-TESTS" home))
+        append (loop for name in (and (find-symbol "*DEFTEST-REGISTRY*" home)
+                                      (home-call package "LIST-PACKAGE-TESTS" home))
                      collect (let ((name name))
-                               (make-entry name nil (lambda () (home-call package "TRY" name :print nil :describe nil)))))))
+                               (make-entry name nil
+                                           (lambda ()
+                                             (home-call package "TRY" name :print nil
+                                                        :describe nil)))))))
 
 (define-framework "try" '("TRY")
   :probes '(("CALL-TEST" try-call-test)

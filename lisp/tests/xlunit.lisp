@@ -1,4 +1,5 @@
-;;;; XLUnit. A test is an instance of a class, with the body of one method; a class has a suite of its tests.
+;;;; XLUnit. A test is an instance of a class, with the body of one method; a class has a suite of
+;;;; its tests.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -7,7 +8,8 @@
   (format nil "~A.~A" (symbol-text (class-name (class-of test))) (home-call package "NAME" test)))
 
 (defun xlunit-note (package condition test results)
-  "Record CONDITION, signalled in TEST, here and in RESULTS, XLUnit's. Return true when it ends the test."
+  "Record CONDITION, signalled in TEST, here and in RESULTS, XLUnit's. Return true when it ends the
+test."
   (cond ((home-type-p package "ASSERTION-FAILED" condition)
          (note-failure package "failure" :text (xlunit-text package condition))
          (home-call package "ADD-FAILURE" results test condition)
@@ -20,11 +22,12 @@
 (defun xlunit-text (package condition)
   "Return the message of CONDITION, a failed assertion. PACKAGE is XLUnit's."
   (format nil "~@[~A: ~]~A" (home-call package "MESSAGE" condition)
-          (message-text (simple-condition-format-control condition) (simple-condition-format-arguments condition))))
+          (message-text (simple-condition-format-control condition)
+                        (simple-condition-format-arguments condition))))
 
 (defun xlunit-run (package original arguments)
-  "Probe of XLUnit's RUN-ON-TEST-RESULTS: call it, as ORIGINAL, with ARGUMENTS, which begin with a test or a suite and
-XLUnit's results. Record the result of a test. PACKAGE is XLUnit's."
+  "Probe of XLUnit's RUN-ON-TEST-RESULTS: call it, as ORIGINAL, with ARGUMENTS, which begin with a
+test or a suite and XLUnit's results. Record the result of a test. PACKAGE is XLUnit's."
   (destructuring-bind (test results &rest options) arguments
     (declare (ignore options))
     (if (not (home-type-p package "TEST-CASE" test))
@@ -34,7 +37,8 @@ XLUnit's results. Record the result of a test. PACKAGE is XLUnit's."
                         (note-checks 1)
                         (block test
                           (handler-bind ((condition (lambda (condition)
-                                                      (when (xlunit-note package condition test results)
+                                                      (when (xlunit-note package condition test
+                                                                         results)
                                                         (return-from test results)))))
                             (funcall original test results :handle-errors nil))))))))
 
