@@ -1,5 +1,5 @@
-;;;; Converts values of user code to the arguments of a tool. They are written as JSON at once, so that arguments
-;;;; that are too large are noticed early.
+;;;; Converts values of user code to the arguments of a tool. They are written as JSON at once, so
+;;;; that arguments that are too large are noticed early.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -10,12 +10,15 @@
            :documentation "What the tool returned all the same, as a model would read it, or NIL."))
   (:report (lambda (condition stream)
              (format stream "Tool ~A failed: ~A"
-                     (live-lisp:tool-error-tool condition) (live-lisp:tool-error-message condition))))
+                     (live-lisp:tool-error-tool condition)
+                     (live-lisp:tool-error-message condition))))
   (:documentation "A tool that code called did not do what was asked: TOOL-ERROR-TOOL is its name,
 TOOL-ERROR-MESSAGE says why."))
 
-(define-condition live-lisp:approval-required (live-lisp:tool-error) ()
-  (:report (lambda (condition stream) (write-string (live-lisp:tool-error-message condition) stream)))
+(define-condition live-lisp:approval-required (live-lisp:tool-error)
+  ()
+  (:report (lambda (condition stream)
+             (write-string (live-lisp:tool-error-message condition) stream)))
   (:documentation "A tool that code called needs the approval of a human, for which code cannot ask.
 TOOL-ERROR-TOOL is its name, and the report says how to call it so that they are asked. Nothing was
 done; the restart USE-VALUE goes on with another value."))
@@ -61,13 +64,14 @@ done; the restart USE-VALUE goes on with another value."))
         collect (cons key value)))
 
 (defun write-argument (value buffer depth)
-  "Append VALUE, which is DEPTH levels below the arguments, to BUFFER as JSON. NIL becomes null: the server decides by
-the parameter's type what null means."
+  "Append VALUE, which is DEPTH levels below the arguments, to BUFFER as JSON. NIL becomes null: the
+server decides by the parameter's type what null means."
   (when (> depth +depth-limit+)
     (refuse-value (format nil "what is nested more than ~D levels deep" +depth-limit+)))
   (when (> (+ (buffer-fill buffer) (if (stringp value) (length value) 0)) +frame-limit+)
-    (fail-call "The arguments are too large: they take more than ~D octets on the wire to the server."
-               +frame-limit+))
+    (fail-call
+     "The arguments are too large: they take more than ~D octets on the wire to the server."
+     +frame-limit+))
   (typecase value
     (null (put-ascii "null" buffer))
     ((eql t) (put-ascii "true" buffer))
@@ -80,7 +84,8 @@ the parameter's type what null means."
     (list (write-argument-list (checked-list value) buffer (1+ depth)))
     (vector (write-argument-list value buffer (1+ depth)))
     (hash-table (write-argument-pairs (table-pairs value) buffer (1+ depth)))
-    (t (refuse-value (format nil "a value of type ~A" (symbol-text (class-name (class-of value))))))))
+    (t
+     (refuse-value (format nil "a value of type ~A" (symbol-text (class-name (class-of value))))))))
 
 (defun write-argument-list (values buffer depth)
   "Append VALUES, a list or a vector, to BUFFER as a JSON array."
@@ -105,17 +110,18 @@ the parameter's type what null means."
   (put 125 buffer))
 
 (defun argument-pairs (arguments)
-  "Return ARGUMENTS, a property list, as pairs of names and values. As in a function call, the first of several with one
-name counts."
+  "Return ARGUMENTS, a property list, as pairs of names and values. As in a function call, the first
+of several with one name counts."
   (when (oddp (length arguments))
     (fail-call "Its arguments must be names and values in turn, and the last name has no value."))
   (let ((pairs '()))
     (loop for (key value) on arguments by #'cddr
-          for name = (typecase key
-                       (symbol (string-downcase (symbol-name key)))
-                       (string key)
-                       (t (fail-call "The name of a parameter must be a keyword, not a value of type ~A."
-                                     (symbol-text (class-name (class-of key))))))
+          for name
+              = (typecase key
+                  (symbol (string-downcase (symbol-name key)))
+                  (string key)
+                  (t (fail-call "The name of a parameter must be a keyword, not a value of type ~A."
+                                (symbol-text (class-name (class-of key))))))
           do (unless (assoc name pairs :test #'string=)
                (push (cons name value) pairs)))
     (nreverse pairs)))

@@ -1,21 +1,23 @@
-;;;; Registers tools. The server gets each tool that is registered. The server's own tools are here as proxies, whose
-;;;; handlers call the server.
+;;;; Registers tools. The server gets each tool that is registered. The server's own tools are here
+;;;; as proxies, whose handlers call the server.
 ;;;;
-;;;; A tool in *AGENT-Q-REGISTRY* is what Lisp code sees; an offer in **OFFERED** is what the server has. REGISTER-TOOL
-;;;; makes the offer first, and stores the tool only if the server accepts it.
+;;;; A tool in *AGENT-Q-REGISTRY* is what Lisp code sees; an offer in **OFFERED** is what the server
+;;;; has. REGISTER-TOOL makes the offer first, and stores the tool only if the server accepts it.
 
 (in-package "LIVE-LISP.TOOLS")
 
 (defvar live-lisp:*agent-q-registry* (make-hash-table :test 'equal :synchronized t)
   "The tools of this image by name.")
 
-(sb-ext:defglobal **built-ins** '() "The server's own tools as it sent them, hash tables in its order.")
+(sb-ext:defglobal **built-ins** '()
+  "The server's own tools as it sent them, hash tables in its order.")
 
 (defstruct (offer (:constructor make-offer (tool registration client-name before
                                             &aux (handler (live-lisp:tool-handler tool))
                                                  (parameters (live-lisp:tool-parameters tool)))))
-  "A TOOL that was sent to the server, with the HANDLER and PARAMETERS that it had then. REGISTRATION is a number,
-CLIENT-NAME the name for clients. BEFORE is the offer of the same name that this one replaced: calls can still mean it."
+  "A TOOL that was sent to the server, with the HANDLER and PARAMETERS that it had then.
+REGISTRATION is a number, CLIENT-NAME the name for clients. BEFORE is the offer of the same name
+that this one replaced: calls can still mean it."
   tool handler parameters registration client-name before)
 
 (sb-ext:defglobal **offered** (make-hash-table :test 'equal :synchronized t)
@@ -24,7 +26,8 @@ CLIENT-NAME the name for clients. BEFORE is the offer of the same name that this
 (sb-ext:defglobal **offer-lock** (sb-thread:make-mutex :name "live-lisp offer")
   "Held while a tool is sent to the server, so that it gets them in the order of the table.")
 
-(sb-ext:defglobal **registrations** (list 0) "How many tools were registered, in a list for atomic increments.")
+(sb-ext:defglobal **registrations** (list 0)
+  "How many tools were registered, in a list for atomic increments.")
 
 (defun next-registration ()
   "Return the number of a new registration."
@@ -33,13 +36,16 @@ CLIENT-NAME the name for clients. BEFORE is the offer of the same name that this
 (defun store-tool (registry tool)
   "Put TOOL into REGISTRY, replacing any tool of its name."
   (let ((old (gethash (live-lisp:tool-name tool) registry)))
-    (setf (tool-order tool) (or (and (typep old 'live-lisp:tool) (tool-order old)) (next-registration)))
+    (setf (tool-order tool)
+          (or (and (typep old 'live-lisp:tool) (tool-order old)) (next-registration)))
     (setf (gethash (live-lisp:tool-name tool) registry) tool)))
 
 (defun parameter-json (parameter)
   "Return PARAMETER, a valid property list, as a JSON object."
   (flet ((value (key)
-           (let ((value (getf parameter key)) (buffer (make-buffer 100)) (*parameter* (getf parameter :name)))
+           (let ((value (getf parameter key))
+                 (buffer (make-buffer 100))
+                 (*parameter* (getf parameter :name)))
              (when value
                (write-argument value buffer 1)
                buffer))))
@@ -48,7 +54,8 @@ CLIENT-NAME the name for clients. BEFORE is the offer of the same name that this
             "description" (getf parameter :description "")
             "enum" (value :enum)
             "default" (value :default)
-            "items" (let ((type (items-type parameter))) (and type (object "type" (string-downcase type))))
+            "items" (let ((type (items-type parameter)))
+                      (and type (object "type" (string-downcase type))))
             "minimum" (value :minimum)
             "maximum" (value :maximum))))
 
@@ -62,12 +69,15 @@ CLIENT-NAME the name for clients. BEFORE is the offer of the same name that this
           "categories" (map 'vector #'string-downcase (live-lisp:tool-categories tool))))
 
 (defun make-offered (tool)
-  "Send TOOL to the server. Return NIL, or why the server refuses it; then the last tool of that name stays."
+  "Send TOOL to the server. Return NIL, or why the server refuses it; then the last tool of that
+name stays."
   (let* ((name (live-lisp:tool-name tool)) (*tool* name)
          (before (gethash name **offered**))
-         (offer (make-offer tool (next-registration) (if before (offer-client-name before) name) before)))
+         (offer (make-offer tool (next-registration) (if before (offer-client-name before) name)
+                            before)))
     (when before (setf (offer-before before) nil))
-    ;; The tool can be called before the answer is here, even when nobody waits for the answer any more.
+    ;; The tool can be called before the answer is here, even when nobody waits for the answer any
+    ;; more.
     (setf (gethash name **offered**) offer)
     (handler-case (progn (setf (offer-client-name offer)
                                (ask-server "register" (definition-json tool)
@@ -80,17 +90,17 @@ CLIENT-NAME the name for clients. BEFORE is the offer of the same name that this
         (live-lisp:tool-error-message failure)))))
 
 (defun offered (name registration)
-  "Return the offer of the tool NAME at that REGISTRATION, or NIL when it is neither the last nor the one before.
-Without REGISTRATION return the last."
+  "Return the offer of the tool NAME at that REGISTRATION, or NIL when it is neither the last nor
+the one before. Without REGISTRATION return the last."
   (loop for offer = (gethash name **offered**) then (offer-before offer)
         while offer
         when (member registration (list nil (offer-registration offer)))
           return offer))
 
 (defun live-lisp:register-tool (registry tool)
-  "Put TOOL into REGISTRY, an EQUAL hash table, under its name and return it; a tool of that name is replaced. When
-REGISTRY is *AGENT-Q-REGISTRY*, clients can call it from then on. When the server has a tool of that NAME itself, they
-see it as lisp_NAME. Signals an INVALID-TOOL."
+  "Put TOOL into REGISTRY, an EQUAL hash table, under its name and return it; a tool of that name is
+replaced. When REGISTRY is *AGENT-Q-REGISTRY*, clients can call it from then on. When the server has
+a tool of that NAME itself, they see it as lisp_NAME. Signals an INVALID-TOOL."
   (check-tool tool)
   (unless (and (hash-table-p registry) (member (hash-table-test registry) '(equal equalp)))
     (refuse-tool (live-lisp:tool-name tool)
@@ -123,8 +133,8 @@ see it as lisp_NAME. Signals an INVALID-TOOL."
   (mapcar #'live-lisp:tool-name (registered-tools)))
 
 (defun live-lisp:get-agent-q-tools (&key max-safety-level categories)
-  "Return the tools in *AGENT-Q-REGISTRY* up to MAX-SAFETY-LEVEL that have one of CATEGORIES. NIL for either lets all
-pass."
+  "Return the tools in *AGENT-Q-REGISTRY* up to MAX-SAFETY-LEVEL that have one of CATEGORIES. NIL
+for either lets all pass."
   (unless (member max-safety-level (cons nil *levels*))
     (error "Unknown safety level ~S; valid are ~A." max-safety-level (keyword-text *levels*)))
   (loop with levels = (if max-safety-level
@@ -173,8 +183,8 @@ pass."
                  :handler (lambda (arguments) (call-for-text name arguments))))))
 
 (defun live-lisp:register-agent-q-tools ()
-  "Put the tools of the server into *AGENT-Q-REGISTRY*, as the server sent them; they replace tools of the same names.
-Return how many tools the registry has."
+  "Put the tools of the server into *AGENT-Q-REGISTRY*, as the server sent them; they replace tools
+of the same names. Return how many tools the registry has."
   (dolist (table **built-ins**)
     (store-tool live-lisp:*agent-q-registry* (proxy table)))
   (hash-table-count live-lisp:*agent-q-registry*))

@@ -10,33 +10,39 @@
    (safety-level :initarg :safety-level :initform :safe :accessor live-lisp:tool-safety-level)
    (categories :initarg :categories :initform '() :accessor live-lisp:tool-categories)
    (handler :initarg :handler :initform nil :accessor live-lisp:tool-handler)
-   (built-in :initarg :built-in :initform nil :reader built-in-name
-             :documentation "How clients call the tool of the server for which this one stands, or NIL.")
+   (built-in
+    :initarg :built-in :initform nil :reader built-in-name
+    :documentation "How clients call the tool of the server for which this one stands, or NIL.")
    (order :initform nil :accessor tool-order
           :documentation "A number that grows with registration, or NIL."))
-  (:documentation "Something that a client or code can call by its name. TOOL-HANDLER is a function of
-one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAMETERS."))
+  (:documentation "Something that a client or code can call by its name. TOOL-HANDLER is a function
+of one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAMETERS."))
 
 (defmethod print-object ((tool live-lisp:tool) stream)
   (print-unreadable-object (tool stream :type t)
     (let ((*print-circle* nil))
       (princ (live-lisp:tool-name tool) stream))))
 
-(define-condition live-lisp:invalid-tool (live-lisp:tool-error) ()
-  (:report (lambda (condition stream) (write-string (live-lisp:tool-error-message condition) stream)))
-  (:documentation "A tool cannot be registered: TOOL-ERROR-TOOL is its name, TOOL-ERROR-MESSAGE says why."))
+(define-condition live-lisp:invalid-tool (live-lisp:tool-error)
+  ()
+  (:report (lambda (condition stream)
+             (write-string (live-lisp:tool-error-message condition) stream)))
+  (:documentation "A tool cannot be registered: TOOL-ERROR-TOOL is its name, TOOL-ERROR-MESSAGE says
+why."))
 
 (defun refuse-tool (name control &rest arguments)
   "Signal that the tool of NAME is not valid; CONTROL and ARGUMENTS say why."
   (error 'live-lisp:invalid-tool
          :tool (print-safely 80 name "~A")
-         :message (format nil "Tool ~A ~?" (printing-plainly (print-safely 80 name)) control arguments)))
+         :message (format nil "Tool ~A ~?" (printing-plainly (print-safely 80 name)) control
+                          arguments)))
 
 ;;; Validity. The messages are those of the server, with names as Lisp writes them.
 
 (defparameter *levels* '(:safe :cautious :dangerous) "The safety levels, the lowest first.")
 
-(defparameter *types* '(:string :boolean :number :integer :object :array) "The types of parameters.")
+(defparameter *types* '(:string :boolean :number :integer :object :array)
+  "The types of parameters.")
 
 (defparameter *parameter-keys* '(:name :type :description :enum :default :items :minimum :maximum)
   "The keys that the property list of a parameter can have.")
@@ -46,7 +52,8 @@ one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAME
   (and (stringp name)
        (plusp (length name))
        (char<= #\a (char name 0) #\z)
-       (every (lambda (char) (or (char<= #\a char #\z) (char<= #\0 char #\9) (char= char #\_))) name)))
+       (every (lambda (char) (or (char<= #\a char #\z) (char<= #\0 char #\9) (char= char #\_)))
+              name)))
 
 (defun proper-list-p (object)
   "True when OBJECT is a list that is neither circular nor dotted."
@@ -65,24 +72,32 @@ one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAME
   "Call REFUSE with a text when PARAMETER is not valid, or has one of the names KNOWN."
   (unless (and (proper-list-p parameter) (evenp (length parameter)) (stringp (getf parameter :name))
                (plusp (length (getf parameter :name))))
-    (funcall refuse "has a parameter without a name; a parameter is a list such as (:name \"symbol\" :type :string :description \"...\")."))
-  (let ((name (getf parameter :name)) (type (getf parameter :type)) (text (getf parameter :description "")))
+    (funcall
+     refuse "has a parameter without a name; a parameter is a list such as (:name \"symbol\" :type :string :description \"...\")."))
+  (let ((name (getf parameter :name))
+        (type (getf parameter :type))
+        (text (getf parameter :description "")))
     (when (member name known :test #'string=)
       (funcall refuse "has two parameters named '~A'." name))
     (unless (member type *types*)
       (funcall refuse "has a parameter '~A' of type ~A; valid are ~A."
                name (printing-plainly (print-safely 80 type)) (keyword-text *types*)))
     (when (and (getf parameter :items) (not (member (items-type parameter) *types*)))
-      (funcall refuse "has a parameter '~A' whose items have no type; valid are ~A." name (keyword-text *types*)))
+      (funcall refuse "has a parameter '~A' whose items have no type; valid are ~A." name
+               (keyword-text *types*)))
     (unless (stringp text)
       (funcall refuse "has a parameter '~A' whose description is no string." name))
     (loop for (key) on parameter by #'cddr
           unless (member key *parameter-keys*)
-            do (funcall refuse "has a parameter '~A' with ~A; a parameter can have ~A."
-                        name (printing-plainly (print-safely 80 key)) (keyword-text *parameter-keys*)))))
+            do (funcall refuse
+                        "has a parameter '~A' with ~A; a parameter can have ~A."
+                        name
+                        (printing-plainly (print-safely 80 key))
+                        (keyword-text *parameter-keys*)))))
 
 (defun check-parameters (parameters required refuse)
-  "Call REFUSE with a text when PARAMETERS are not valid, or REQUIRED has a name that is none of theirs."
+  "Call REFUSE with a text when PARAMETERS are not valid, or REQUIRED has a name that is none of
+theirs."
   (let ((names '()))
     (dolist (parameter parameters)
       (check-parameter parameter names refuse)
@@ -95,7 +110,8 @@ one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAME
 (defun check-tool (tool)
   "Return TOOL when it is valid; else signal an INVALID-TOOL that says what is wrong."
   (unless (typep tool 'live-lisp:tool)
-    (refuse-tool tool "is no tool; DEFINE-TOOL and (make-instance 'live-lisp:tool ...) make tools."))
+    (refuse-tool tool
+                 "is no tool; DEFINE-TOOL and (make-instance 'live-lisp:tool ...) make tools."))
   (let ((name (live-lisp:tool-name tool)) (text (live-lisp:tool-description tool))
         (level (live-lisp:tool-safety-level tool)) (categories (live-lisp:tool-categories tool)))
     (flet ((refuse (control &rest arguments) (apply #'refuse-tool name control arguments)))
@@ -120,14 +136,16 @@ one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAME
   "Return a new valid tool; OPTIONS are the initargs of its other parts."
   ;; FIND-CLASS, because with a constant class SBCL would compile a constructor at the first call.
   (let ((class (find-class 'live-lisp:tool)))
-    (check-tool (apply #'make-instance class :name name :description description :parameters parameters
+    (check-tool (apply #'make-instance class :name name :description description
+                       :parameters parameters
                        options))))
 
 (defmacro live-lisp:define-tool (name description parameters
                                  &rest options &key required safety-level categories handler)
-  "Return a new tool; REGISTER-TOOL makes it callable. All arguments are evaluated. NAME and DESCRIPTION are strings.
-PARAMETERS is a list of lists such as (:name \"symbol\" :type :string :description \"...\"), REQUIRED a list of names
-of parameters. SAFETY-LEVEL is :SAFE (the default), :CAUTIOUS or :DANGEROUS, CATEGORIES a list of keywords. HANDLER is
-a function of an EQUAL hash table with the arguments by name. Signals an INVALID-TOOL when something is wrong."
+  "Return a new tool; REGISTER-TOOL makes it callable. All arguments are evaluated. NAME and
+DESCRIPTION are strings. PARAMETERS is a list of lists such as (:name \"symbol\" :type :string
+:description \"...\"), REQUIRED a list of names of parameters. SAFETY-LEVEL is :SAFE (the default),
+:CAUTIOUS or :DANGEROUS, CATEGORIES a list of keywords. HANDLER is a function of an EQUAL hash table
+with the arguments by name. Signals an INVALID-TOOL when something is wrong."
   (declare (ignore required safety-level categories handler))
   `(make-tool ,name ,description ,parameters ,@options))
