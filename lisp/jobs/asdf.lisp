@@ -1,5 +1,5 @@
-;;;; Loads ASDF and the library manager on demand: with the first system that needs them, or when a form or file to be
-;;;; read names one of their packages.
+;;;; Loads ASDF and the library manager on demand: with the first system that needs them, or when a
+;;;; form or file to be read names one of their packages.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -24,18 +24,23 @@
   "True when NAME is the name of a package that comes with ASDF, such as UIOP/OS."
   (and (member (subseq name 0 (position #\/ name)) '("ASDF" "ASDF-USER" "UIOP") :test #'string=) t))
 
-;;; Library managers. Quicklisp, qlot or ocicl is loaded when something first needs it, so a start takes no longer.
+;;; Library managers. Quicklisp, qlot or ocicl is loaded when something first needs it, so a start
+;;; takes no longer.
 
 (sb-ext:defglobal **library-manager** nil
-  "A list of the name of the user's library manager and the file that sets it up, a native name; NIL without one.")
-(sb-ext:defglobal **library-manager-failure** nil "Why the library manager could not be loaded, a text, or NIL.")
-(sb-ext:defglobal **library-manager-due** nil "True while there is a library manager that is not loaded yet.")
+  "A list of the name of the user's library manager and the file that sets it up, a native name; NIL
+without one.")
+(sb-ext:defglobal **library-manager-failure** nil
+  "Why the library manager could not be loaded, a text, or NIL.")
+(sb-ext:defglobal **library-manager-due** nil
+  "True while there is a library manager that is not loaded yet.")
 
-(sb-ext:defglobal **init-file** nil "The user's init file as answers name it, when it was not loaded; else NIL.")
+(sb-ext:defglobal **init-file** nil
+  "The user's init file as answers name it, when it was not loaded; else NIL.")
 
 (defun load-library-manager ()
-  "Load the library manager of the user, if it is due. Return true if it was loaded: more systems can be found then. A
-failure is written to *ERROR-OUTPUT*, and kept."
+  "Load the library manager of the user, if it is due. Return true if it was loaded: more systems
+can be found then. A failure is written to *ERROR-OUTPUT*, and kept."
   (call-with-load-lock
    (lambda ()
      (when (shiftf **library-manager-due** nil)
@@ -48,13 +53,14 @@ failure is written to *ERROR-OUTPUT*, and kept."
                    (load (sb-ext:parse-native-namestring file)))))
            (error (failure)
              (setf **library-manager-failure**
-                   (format nil "~A could not be loaded (~A): ~A" name file (report-text 500 failure)))
+                   (format nil "~A could not be loaded (~A): ~A" name file
+                           (report-text 500 failure)))
              (format *error-output* "~&~A~%" **library-manager-failure**)
              nil)))))))
 
 (defun library-manager-data ()
-  "Return as a JSON object the name and the file of the library manager, and whether it is loaded or why loading failed.
-Return NIL when there is no library manager."
+  "Return as a JSON object the name and the file of the library manager, and whether it is loaded or
+why loading failed. Return NIL when there is no library manager."
   (and **library-manager**
        (destructuring-bind (name file) **library-manager**
          (object "name" name "file" file
@@ -72,22 +78,24 @@ Return NIL when there is no library manager."
     (and (stringp package) package)))
 
 (defun lacks-manager-p (condition)
-  "True when CONDITION, of the reader, says that a package of a library manager is missing, and no manager is set up."
+  "True when CONDITION, of the reader, says that a package of a library manager is missing, and no
+manager is set up."
   (and (null **library-manager**)
        (member (missing-package condition) *manager-packages* :test #'equal)
        t))
 
 (defun package-loader (condition)
-  "Return the function that loads the missing package that CONDITION, of the reader, is about. Return NIL when it is
-about no missing package, or about one that nothing can load."
+  "Return the function that loads the missing package that CONDITION, of the reader, is about.
+Return NIL when it is about no missing package, or about one that nothing can load."
   (let ((package (missing-package condition)))
     (cond ((null package) nil)
           ((and (asdf-package-p package) (not (find-package "ASDF"))) #'load-asdf)
-          ((and **library-manager-due** (member package *manager-packages* :test #'string=)) #'load-library-manager))))
+          ((and **library-manager-due** (member package *manager-packages* :test #'string=))
+           #'load-library-manager))))
 
 (defun call-reading (function)
-  "Call FUNCTION, which reads, and return its values. If a package of ASDF or of the library manager is missing, load
-ASDF or the manager and call FUNCTION again."
+  "Call FUNCTION, which reads, and return its values. If a package of ASDF or of the library manager
+is missing, load ASDF or the manager and call FUNCTION again."
   (funcall (block unread
              (return-from call-reading
                (handler-bind ((package-error (lambda (condition)
@@ -97,8 +105,8 @@ ASDF or the manager and call FUNCTION again."
   (call-reading function))
 
 (defun unread-cause (condition)
-  "If LOAD, COMPILE-FILE or ASDF signalled CONDITION because the reader had signalled another, return that. Else return
-CONDITION."
+  "If LOAD, COMPILE-FILE or ASDF signalled CONDITION because the reader had signalled another,
+return that. Else return CONDITION."
   (let* ((unloaded (contrib-symbol "ASDF" "LOAD-SYSTEM-DEFINITION-ERROR"))
          (wrapper (if (and unloaded (typep condition unloaded))
                       (ignore-errors (funcall (contrib-symbol "ASDF" "ERROR-CONDITION") condition))
@@ -107,42 +115,51 @@ CONDITION."
     (if (typep cause 'condition) cause wrapper)))
 
 (defun names-manager-p (condition)
-  "True when CONDITION says that a file could not be read or loaded because it names a package of the library manager,
-which is not loaded yet."
+  "True when CONDITION says that a file could not be read or loaded because it names a package of
+the library manager, which is not loaded yet."
   (let ((cause (unread-cause condition)))
     (or (eq (package-loader cause) #'load-library-manager)
-        ;; For a symbol in a compiled file, SBCL names the package only in the arguments of its text.
+        ;; For a symbol in a compiled file, SBCL names the package only in the arguments of its
+        ;; text.
         (and **library-manager-due**
              (typep cause '(and package-error simple-condition))
              (loop for argument in (simple-condition-format-arguments cause)
                      thereis (member argument *manager-packages* :test #'equal))))))
 
 (defun retry-with-libraries (condition)
-  "If CONDITION says that ASDF did not find a system, or that a file of a system names the library manager, load the
-manager if due, and have ASDF try again."
+  "If CONDITION says that ASDF did not find a system, or that a file of a system names the library
+manager, load the manager if due, and have ASDF try again."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
-    (when (and **library-manager-due** missing (or (typep condition missing) (names-manager-p condition)))
+    (when (and **library-manager-due**
+               missing
+               (or (typep condition missing) (names-manager-p condition)))
       (let ((retry (find-restart (contrib-symbol "ASDF" "RETRY") condition)))
         (when (and retry (load-library-manager)) (invoke-restart retry))))))
 
 (defun load-manager-for-file (condition)
-  "Load the library manager if CONDITION says that LOAD or COMPILE-FILE could not read a file that names one of its
-packages. Write that the file must be loaded again: that is not done here, because some of its forms have already run."
+  "Load the library manager if CONDITION says that LOAD or COMPILE-FILE could not read a file that
+names one of its packages. Write that the file must be loaded again: that is not done here, because
+some of its forms have already run."
   (when (and (names-manager-p condition) (load-library-manager))
-    (format *error-output* "~&~A is loaded now, which the file needs: load the file again.~%" (first **library-manager**))))
+    (format *error-output* "~&~A is loaded now, which the file needs: load the file again.~%"
+            (first **library-manager**))))
 
-;;; Other images that compile the same library. ASDF deletes the old fasl, and then renames the new one. An image that
-;;; wants the fasl in between does not find it.
+;;; Other images that compile the same library. ASDF deletes the old fasl, and then renames the new
+;;; one. An image that wants the fasl in between does not find it.
 
-(defparameter *replacing-seconds* 10 "Seconds to wait at most for the new fasl: the image that writes it can hang.")
+(defparameter *replacing-seconds* 10
+  "Seconds to wait at most for the new fasl: the image that writes it can hang.")
 
 (defvar *replaced* '()
-  "The fasls for which this call has invoked ASDF's restart RETRY, once for each time. An unknown fasl is NIL.")
+  "The fasls for which this call has invoked ASDF's restart RETRY, once for each time. An unknown
+fasl is NIL.")
 
 (defun new-file-beside-p (fasl)
-  "True when an image has compiled FASL anew: ASDF writes it beside FASL first, with TMP behind the name."
+  "True when an image has compiled FASL anew: ASDF writes it beside FASL first, with TMP behind the
+name."
   (let ((begin (concatenate 'string (pathname-name fasl) "-")))
-    (loop for file in (directory (make-pathname :name :wild :version nil :defaults fasl) :resolve-symlinks nil)
+    (loop for file in (directory (make-pathname :name :wild :version nil :defaults fasl)
+                                 :resolve-symlinks nil)
           for name = (pathname-name file)
             thereis (and (eql (mismatch begin name) (length begin))
                          (search "TMP" name :test #'char-equal :start2 (length begin))
@@ -158,19 +175,21 @@ packages. Write that the file must be loaded again: that is not done here, becau
 
 (defun fasl-not-found (condition)
   "Return the fasl that CONDITION, a FILE-ERROR, is about, or NIL."
-  (let ((file (and (typep condition 'file-error) (ignore-errors (pathname (file-error-pathname condition))))))
+  (let ((file (and (typep condition 'file-error)
+                   (ignore-errors (pathname (file-error-pathname condition))))))
     (and file
          (equal (pathname-type file) (pathname-type (compile-file-pathname file)))
          file)))
 
 (defun looks-at-file-p (function)
-  "True when FUNCTION, from FRAME-FUNCTION, is SBCL's function that makes a pathname from a native file name."
+  "True when FUNCTION, from FRAME-FUNCTION, is SBCL's function that makes a pathname from a native
+file name."
   (tree-equal (given-name function) '("LABELS" "PARSE" "IN" "%QUERY-FILE-SYSTEM")
               :test (lambda (part name) (and (symbolp part) (string= part name)))))
 
 (defun removed-while-looked-at-p (condition)
-  "True when CONDITION comes from a file that was removed while SBCL looked at it. SBCL 2.2.9 signals a TYPE-ERROR then,
-without the name of the file."
+  "True when CONDITION comes from a file that was removed while SBCL looked at it. SBCL 2.2.9
+signals a TYPE-ERROR then, without the name of the file."
   (and (typep condition 'type-error)
        (loop for frame = (top-frame) then (frame-below frame)
              repeat 50
@@ -178,7 +197,8 @@ without the name of the file."
                thereis (looks-at-file-p (frame-function frame)))))
 
 (defun retry-replaced (condition)
-  "Have ASDF retry, three times at most, if CONDITION says that it did not find a fasl that another image replaced."
+  "Have ASDF retry, three times at most, if CONDITION says that it did not find a fasl that another
+image replaced."
   (let* ((name (and (typep condition '(or file-error type-error)) (contrib-symbol "ASDF" "RETRY")))
          (retry (and name (find-restart name condition)))
          (file (and retry (fasl-not-found condition))))
@@ -188,8 +208,8 @@ without the name of the file."
       (push file *replaced*)
       (invoke-restart retry))))
 
-;;; Warnings of ASDF about how an .asd file names its systems. They come at each reading of the file, and all works
-;;; nevertheless.
+;;; Warnings of ASDF about how an .asd file names its systems. They come at each reading of the
+;;; file, and all works nevertheless.
 
 (defun naming-warning-p (condition)
   "True when CONDITION is a warning about how an .asd file names systems."
@@ -197,7 +217,8 @@ without the name of the file."
     (and class (find-class class nil) (typep condition class))))
 
 (defun stamp-warning-p (condition)
-  "True when CONDITION is ASDF's warning \"Computing just-done stamp ...\", which only the names of systems cause."
+  "True when CONDITION is ASDF's warning \"Computing just-done stamp ...\", which only the names of
+systems cause."
   (and (typep condition 'simple-warning)
        (let ((control (simple-condition-format-control condition)))
          (and (stringp control)

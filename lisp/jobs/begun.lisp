@@ -1,17 +1,22 @@
-;;;; Records which requests have begun to run, in memory shared with the server. When this process has ended, the server
-;;;; reads that memory, and sends once more the requests that had not begun. Recording a request writes one word.
+;;;; Records which requests have begun to run, in memory shared with the server. When this process
+;;;; has ended, the server reads that memory, and sends once more the requests that had not begun.
+;;;; Recording a request writes one word.
 
 (in-package "LIVE-LISP.JOBS")
 
-(defconstant +begun-words+ 512 "The number of words in the memory, one for a request; more requests never run at once.")
+(defconstant +begun-words+ 512
+  "The number of words in the memory, one for a request; more requests never run at once.")
 
 (sb-ext:defglobal **begun-place** nil "The address of the shared memory, or NIL.")
 
 (defun open-begun (descriptor)
   "Map the shared memory of the file DESCRIPTOR, if there is one, and close DESCRIPTOR."
   (let ((address (sb-alien:alien-funcall
-                  (sb-alien:extern-alien "mmap" (function sb-alien:unsigned-long sb-alien:unsigned-long sb-alien:unsigned-long
-                                                          sb-alien:int sb-alien:int sb-alien:int sb-alien:long))
+                  (sb-alien:extern-alien "mmap" (function sb-alien:unsigned-long
+                                                          sb-alien:unsigned-long
+                                                          sb-alien:unsigned-long
+                                                          sb-alien:int sb-alien:int sb-alien:int
+                                                          sb-alien:long))
                   ;; PROT_READ and PROT_WRITE, MAP_SHARED
                   0 (* 8 +begun-words+) 3 1 descriptor 0)))
     (unless (= address (1- (expt 2 64)))

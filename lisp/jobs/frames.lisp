@@ -1,4 +1,5 @@
-;;;; Finds the frames of user code on the stack, without those of the system and the agent around them.
+;;;; Finds the frames of user code on the stack, without those of the system and the agent around
+;;;; them.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -9,10 +10,12 @@
   (debug-name (frame-function frame)))
 
 (defun sbcl-arguments (frame)
-  "Return a list of the arguments of FRAME as SBCL knows them, with those that it adds to the calls of methods."
+  "Return a list of the arguments of FRAME as SBCL knows them, with those that it adds to the calls
+of methods."
   (cond ((null +frame-arguments+) '())
         ;; Newer SBCLs take the number of arguments to return.
-        ((rest (plain-lambda-list (plain-definition +frame-arguments+))) (funcall +frame-arguments+ frame 20))
+        ((rest (plain-lambda-list (plain-definition +frame-arguments+)))
+         (funcall +frame-arguments+ frame 20))
         (t (funcall +frame-arguments+ frame))))
 
 (defun method-name-p (name)
@@ -22,15 +25,18 @@
        (member (symbol-name (first name)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=)))
 
 (defun methods-own (name arguments)
-  "Return ARGUMENTS, of a frame of the method with the debug name NAME, without those that SBCL adds."
+  "Return ARGUMENTS, of a frame of the method with the debug name NAME, without those that SBCL
+adds."
   (cond ((string= (first name) "FAST-METHOD") (cddr arguments))
         ((listp (first arguments)) (first arguments))))
 
 (defun kept-arguments (frame)
-  "Return the arguments of FRAME. An argument that SBCL has not kept becomes an object that prints as not kept."
+  "Return the arguments of FRAME. An argument that SBCL has not kept becomes an object that prints
+as not kept."
   (let ((name (frame-name frame)) (arguments (sbcl-arguments frame)))
     (loop for argument in (if (method-name-p name) (methods-own name arguments) arguments)
-          collect (if (or (typep argument 'unprintable) (eq argument :invalid-value-for-unescaped-register-storage))
+          collect (if (or (typep argument 'unprintable)
+                          (eq argument :invalid-value-for-unescaped-register-storage))
                       (make-unprintable "not kept")
                       argument))))
 
@@ -42,17 +48,20 @@
          (if (method-name-p name) (methods-own name parameters) parameters))))
 
 (defun frame-keywords (frame)
-  "Return the parameters after &KEY of FRAME's function, and the number of those before &KEY. Return NIL when the
-function has no &KEY, or a &REST."
+  "Return the parameters after &KEY of FRAME's function, and the number of those before &KEY. Return
+NIL when the function has no &KEY, or a &REST."
   (let* ((parameters (frame-lambda-list frame))
-         (keywords (and (listp parameters) (not (member '&rest parameters)) (member '&key parameters))))
+         (keywords (and (listp parameters)
+                        (not (member '&rest parameters))
+                        (member '&key parameters))))
     (when keywords
       (values (rest keywords)
               (count-if-not (lambda (parameter) (member parameter lambda-list-keywords))
                             (ldiff parameters keywords))))))
 
 (defun initialized-p (name parameters)
-  "True when PARAMETERS, a part of a lambda list, give the parameter named by the string NAME a default form."
+  "True when PARAMETERS, a part of a lambda list, give the parameter named by the string NAME a
+default form."
   (loop for parameter in parameters
           thereis (and (consp parameter)
                        (symbolp (first parameter))
@@ -61,7 +70,8 @@ function has no &KEY, or a &REST."
                        t)))
 
 (defun local-named (name frame)
-  "Return a list of one element, the value of FRAME's variable called NAME, or NIL when FRAME does not keep the value."
+  "Return a list of one element, the value of FRAME's variable called NAME, or NIL when FRAME does
+not keep the value."
   (loop with place = (frame-place frame)
         for variable across (debug-variables (frame-function frame))
         for symbol = (variable-symbol variable)
@@ -72,8 +82,8 @@ function has no &KEY, or a &REST."
           return (list (variable-value variable frame))))
 
 (defun frame-arguments (frame)
-  "Return the arguments of FRAME, as far as they are known. For a keyword argument SBCL has only the value that was
-passed; the variable also has the value of a default form."
+  "Return the arguments of FRAME, as far as they are known. For a keyword argument SBCL has only the
+value that was passed; the variable also has the value of a default form."
   (let ((arguments (kept-arguments frame)))
     (multiple-value-bind (parameters start) (frame-keywords frame)
       (if (and parameters (< start (length arguments)))
@@ -92,11 +102,12 @@ passed; the variable also has the value of a default form."
   '("ERROR" "CERROR" "SIGNAL" "BREAK" "%BREAK" "WARN" "INVOKE-DEBUGGER" "RUN-HOOK" "EVAL"
     "SIMPLE-EVAL-IN-LEXENV" "%SIMPLE-EVAL" "SIMPLE-EVAL-PROGN-BODY"
     "WITH-SIMPLE-CONDITION-RESTARTS" "MAYBE-BREAK-ON-SIGNAL" "%SIGNAL")
-  "Names of the functions of SBCL whose frames stand between those of user code and those of the agent.")
+  "Names of the functions of SBCL whose frames stand between those of user code and those of the
+agent.")
 
 (defun name-symbols (name)
-  "Return the symbols in the debug name NAME, which may be a list such as (FLET X :IN Y). A program can make long or
-circular names; of these return the first symbols."
+  "Return the symbols in the debug name NAME, which may be a list such as (FLET X :IN Y). A program
+can make long or circular names; of these return the first symbols."
   (let ((symbols '()) (left 200))
     (labels ((note (part depth)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -106,7 +117,8 @@ circular names; of these return the first symbols."
     (nreverse symbols)))
 
 (defun function-symbols (name)
-  "Return the symbols in the debug name NAME; for a method, those in the name of its generic function."
+  "Return the symbols in the debug name NAME; for a method, those in the name of its generic
+function."
   (name-symbols (if (method-name-p name) (second name) name)))
 
 (defun named-p (name names)
@@ -123,8 +135,8 @@ circular names; of these return the first symbols."
   (some (lambda (symbol) (own-package-p (symbol-package symbol))) (function-symbols name)))
 
 (defun machinery-p (name)
-  "True when NAME, a debug name, is of a foreign function, of the agent, or of a function in *SIGNALLING*. Frames of
-these at the ends of the stack say nothing about a user's program."
+  "True when NAME, a debug name, is of a foreign function, of the agent, or of a function in
+*SIGNALLING*. Frames of these at the ends of the stack say nothing about a user's program."
   (or (stringp name) (ours-p name) (named-p name *signalling*)))
 
 (defparameter *entries*
@@ -133,14 +145,15 @@ these at the ends of the stack say nothing about a user's program."
   "Names of the functions through which a signal, a trap or the collector enters Lisp.")
 
 (defun entry-p (name)
-  "True when NAME is the debug name of a function through which SBCL or the agent enters a thread of a program: one of
-*ENTRIES*, or one with CAPTURE-STREAM in its name. Newer frames are not the program's."
+  "True when NAME is the debug name of a function through which SBCL or the agent enters a thread of
+a program: one of *ENTRIES*, or one with CAPTURE-STREAM in its name. Newer frames are not the
+program's."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 
 (defun top-level-form-p (name)
-  "True when NAME is SBCL's debug name for the code of a top-level form: of a form in a file, and from SBCL 2.4.3 on
-also of a form that is evaluated."
+  "True when NAME is SBCL's debug name for the code of a top-level form: of a form in a file, and
+from SBCL 2.4.3 on also of a form that is evaluated."
   (and (consp name) (named-p (first name) '("TOP-LEVEL-FORM"))))
 
 (defun form-p (frame)
@@ -150,13 +163,13 @@ also of a form that is evaluated."
         (and (top-level-form-p name) (null (frame-file frame))))))
 
 (defun loader-p (name)
-  "True when NAME belongs to the compiler or the loader, or begins a thread. Such frames stand between the agent and a
-top-level form of a file."
+  "True when NAME belongs to the compiler or the loader, or begins a thread. Such frames stand
+between the agent and a top-level form of a file."
   (let ((symbols (set-difference (name-symbols name) '(flet labels lambda :in))))
     (and (not (top-level-form-p name))
          (or (null symbols)
-             (named-p name '("LOAD" "COMPILE-FILE" "CALL-WITH-LOAD-BINDINGS" "LOAD-AS-SOURCE" "EVAL-TLF"
-                             "SUB-COMPILE-FILE" "CALL-WITH-LOADER-PACKAGE-NAMES"))
+             (named-p name '("LOAD" "COMPILE-FILE" "CALL-WITH-LOAD-BINDINGS" "LOAD-AS-SOURCE"
+                             "EVAL-TLF" "SUB-COMPILE-FILE" "CALL-WITH-LOADER-PACKAGE-NAMES"))
              (every (lambda (symbol)
                       (member (and (symbol-package symbol) (package-name (symbol-package symbol)))
                               '("SB-C" "SB-FASL" "SB-THREAD" "SB-UNIX")
@@ -164,17 +177,17 @@ top-level form of a file."
                     symbols)))))
 
 (defun without-machinery (frames &key loader)
-  "Return FRAMES without the first ones up to a frame of user code. Frames of which MACHINERY-P or FORM-P is true are
-not of user code; with LOADER those of which LOADER-P is true are not either."
+  "Return FRAMES without the first ones up to a frame of user code. Frames of which MACHINERY-P or
+FORM-P is true are not of user code; with LOADER those of which LOADER-P is true are not either."
   (member-if-not (lambda (frame)
                    (let ((name (frame-name frame)))
                      (or (machinery-p name) (form-p frame) (and loader (loader-p name)))))
                  frames))
 
 (defun below-entry (frames)
-  "Return those of FRAMES, newest first, that are older than the oldest one of which ENTRY-P is true: that one and the
-newer ones belong to a signal, a trap or the collector. Leave out also the foreign frames through which Lisp was
-entered: they are among the next six."
+  "Return those of FRAMES, newest first, that are older than the oldest one of which ENTRY-P is
+true: that one and the newer ones belong to a signal, a trap or the collector. Leave out also the
+foreign frames through which Lisp was entered: they are among the next six."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry
@@ -183,25 +196,29 @@ entered: they are among the next six."
     (if foreign (nthcdr (1+ foreign) below) below)))
 
 (defun below-wait (frames)
-  "Return FRAMES, newest first, without the newest ones if the agent only waits in them, as LIVE-LISP:CALL-TOOL does for
-its answer."
+  "Return FRAMES, newest first, without the newest ones if the agent only waits in them, as
+LIVE-LISP:CALL-TOOL does for its answer."
   (let ((wait (position :wait frames :key (lambda (frame) (frame-role (frame-name frame))))))
     (if wait (nthcdr (1+ wait) frames) frames)))
 
 (defun user-frames ()
-  "Return the frames of this thread, newest first, down to where the agent called user code, without the machinery at
-both ends."
+  "Return the frames of this thread, newest first, down to where the agent called user code, without
+the machinery at both ends."
   (let ((frames (loop for frame = (top-frame) then (frame-below frame)
                       for depth from 0 below 2000
                       for role = (and frame (frame-role (frame-name frame)))
                       while (and frame (not (eq role :user-code)))
                       unless (eq role :between) collect frame)))
-    ;; The agent's hooks, such as for new methods, have frames between those of user code. They tell a reader nothing.
+    ;; The agent's hooks, such as for new methods, have frames between those of user code. They tell
+    ;; a reader nothing.
     (remove-if (lambda (frame) (ours-p (frame-name frame)))
-               (reverse (without-machinery (reverse (without-machinery (below-wait (below-entry frames)))) :loader t)))))
+               (reverse (without-machinery (reverse (without-machinery
+                                                     (below-wait (below-entry frames))))
+                                           :loader t)))))
 
 (defun frame-call (frame)
-  "Return the call that FRAME is of as a list: the function's name, and its arguments as far as they are known."
+  "Return the call that FRAME is of as a list: the function's name, and its arguments as far as they
+are known."
   (let ((name (frame-name frame)))
     (cons (cond ((top-level-form-p name) (make-unprintable "top-level form"))
                 ((method-name-p name) (list* :method (rest name)))
@@ -212,7 +229,8 @@ both ends."
 ;;; Frames of the system
 
 (defun dispatch-p (name)
-  "True when NAME is the debug name of a function that SBCL makes to find the methods of a generic function."
+  "True when NAME is the debug name of a function that SBCL makes to find the methods of a generic
+function."
   (and (consp name)
        (symbolp (first name))
        (eq (symbol-package (first name)) (find-package "SB-PCL"))
@@ -221,21 +239,24 @@ both ends."
 (defun asdf-symbol-p (symbol)
   "True when SYMBOL is of a package that comes with ASDF, or of Common Lisp."
   (let ((package (symbol-package symbol)))
-    (and package (or (eq package (find-package "COMMON-LISP")) (asdf-package-p (package-name package))))))
+    (and package
+         (or (eq package (find-package "COMMON-LISP")) (asdf-package-p (package-name package))))))
 
 (defun asdf-function-p (name)
-  "True when ASDF or UIOP defines the function with the debug name NAME. A method of theirs counts only if all its
-specializers are classes of ASDF, UIOP or Common Lisp."
+  "True when ASDF or UIOP defines the function with the debug name NAME. A method of theirs counts
+only if all its specializers are classes of ASDF, UIOP or Common Lisp."
   (let ((root (and (not (top-level-form-p name)) (root-name name))))
     (and root
          (symbol-package root)
          (asdf-package-p (package-name (symbol-package root)))
          (or (not (method-name-p name))
-             (every (lambda (class) (and (symbolp class) (asdf-symbol-p class))) (first (last name)))))))
+             (every (lambda (class) (and (symbolp class) (asdf-symbol-p class)))
+                    (first (last name)))))))
 
 (defun system-frame-p (frame)
-  "True when the function of FRAME came with SBCL (its compiler, its loader, and the like), or is ASDF's or the agent's.
-ASDF's functions are known by their names, not by their file, because another ASDF than SBCL's can be loaded."
+  "True when the function of FRAME came with SBCL (its compiler, its loader, and the like), or is
+ASDF's or the agent's. ASDF's functions are known by their names, not by their file, because another
+ASDF than SBCL's can be loaded."
   (let ((name (frame-name frame)) (file (frame-file frame)))
     (or (stringp name)
         (ours-p name)
@@ -249,8 +270,8 @@ ASDF's functions are known by their names, not by their file, because another AS
   count)
 
 (defun without-inner (run newest oldest)
-  "Return RUN, frames of the system, newest first, with one FOLDED in place of all but its first NEWEST and its last
-OLDEST frames. A single frame is not folded."
+  "Return RUN, frames of the system, newest first, with one FOLDED in place of all but its first
+NEWEST and its last OLDEST frames. A single frame is not folded."
   (let ((inner (- (length run) newest oldest)))
     (if (> inner 1)
         (append (subseq run 0 newest) (list (make-folded inner)) (last run oldest))
@@ -259,30 +280,33 @@ OLDEST frames. A single frame is not folded."
 (defparameter *system-frames* 4 "How many frames are shown when all are of the system.")
 
 (defun folded-frames (frames)
-  "Return FRAMES, newest first, with a FOLDED in place of most frames of each run of system frames. The newest of all
-frames stays, and the oldest of each run that the program called. When all are of the system, the newest stay."
+  "Return FRAMES, newest first, with a FOLDED in place of most frames of each run of system frames.
+The newest of all frames stays, and the oldest of each run that the program called. When all are of
+the system, the newest stay."
   (when (every #'system-frame-p frames)
     (return-from folded-frames (without-inner frames *system-frames* 0)))
   (loop for first = t then nil
         while frames
         append (let* ((own (not (system-frame-p (first frames))))
-                      (end (or (position-if (lambda (frame) (eq own (system-frame-p frame))) frames) (length frames)))
+                      (end (or (position-if (lambda (frame) (eq own (system-frame-p frame))) frames)
+                               (length frames)))
                       (run (subseq frames 0 end)))
                  (setf frames (nthcdr end frames))
                  (if own
                      run
                      (without-inner run (if first 1 0) (if frames 1 0))))))
 
-(defvar *sparing* nil "True while memory may not suffice for what the debugger allocates to find the places of frames.")
+(defvar *sparing* nil
+  "True while memory may not suffice for what the debugger allocates to find the places of frames.")
 
 (defun told-frames ()
-  "Return USER-FRAMES, newest first, with system frames folded: each element is a frame or a FOLDED. While *SPARING*,
-none is folded."
+  "Return USER-FRAMES, newest first, with system frames folded: each element is a frame or a FOLDED.
+While *SPARING*, none is folded."
   (if *sparing* (user-frames) (folded-frames (user-frames))))
 
 (defun first-frames (frames)
-  "Return the first *FRAME-LIMIT* of FRAMES, which TOLD-FRAMES returned. The second value is how many more frames there
-are, the folded ones counted, or NIL."
+  "Return the first *FRAME-LIMIT* of FRAMES, which TOLD-FRAMES returned. The second value is how
+many more frames there are, the folded ones counted, or NIL."
   (let ((more (nthcdr *frame-limit* frames)))
     (values (loop for frame in frames repeat *frame-limit* collect frame)
             (and more (loop for each in more sum (if (folded-p each) (folded-count each) 1))))))
@@ -292,8 +316,8 @@ are, the folded ones counted, or NIL."
   (first-frames (told-frames)))
 
 (defun frame-calls (frames)
-  "Return for each of FRAMES, which SHOWN-FRAMES returned, a cons of its FRAME-CALL and its CALL-PLACE. A FOLDED stays
-as it is."
+  "Return for each of FRAMES, which SHOWN-FRAMES returned, a cons of its FRAME-CALL and its
+CALL-PLACE. A FOLDED stays as it is."
   (loop for frame in frames
         collect (if (folded-p frame)
                     frame
@@ -301,20 +325,21 @@ as it is."
                           (and (not *sparing*) (not (system-frame-p frame)) (call-place frame))))))
 
 (defun calls-on-stack ()
-  "Return the newest calls of user code on the stack, at most *FRAME-LIMIT*, as FRAME-CALLS does. The second value is
-how many more frames there are, or NIL."
+  "Return the newest calls of user code on the stack, at most *FRAME-LIMIT*, as FRAME-CALLS does.
+The second value is how many more frames there are, or NIL."
   (handler-case
       (multiple-value-bind (frames more) (shown-frames)
         (values (frame-calls frames) more))
     (error () '())))
 
 (defun frame-object (text place)
-  "Return a JSON object with TEXT, a printed call, and with the members PLACE, a property list as CALL-PLACE returns
-it."
+  "Return a JSON object with TEXT, a printed call, and with the members PLACE, a property list as
+CALL-PLACE returns it."
   (make-json-object (list* "call" text place)))
 
 (defparameter *call-level* 4
-  "The *PRINT-LEVEL* for calls: one more than that for values, because names such as those of methods are lists.")
+  "The *PRINT-LEVEL* for calls: one more than that for values, because names such as those of
+methods are lists.")
 
 (defun frames-data (&optional (calls (calls-on-stack)))
   "Return CALLS, which CALLS-ON-STACK returned, as JSON objects."
@@ -326,8 +351,8 @@ it."
                         (frame-object (print-safely 240 (car call)) (cdr call)))))))
 
 (defun names-data ()
-  "Return FRAMES-DATA without the arguments of the calls, whose print methods might never end. No file is read again to
-find places in it."
+  "Return FRAMES-DATA without the arguments of the calls, whose print methods might never end. No
+file is read again to find places in it."
   (frames-data (loop with *may-read-spans* = nil
                      for call in (calls-on-stack)
                      collect (if (folded-p call) call (cons (list (caar call)) (cdr call))))))

@@ -1,13 +1,17 @@
-;;;; Short ids for objects in answers. They keep no object alive: once it is collected, its id is gone.
+;;;; Short ids for objects in answers. They keep no object alive: once it is collected, its id is
+;;;; gone.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defparameter *id-limit* 5000 "At most this many ids are known; the oldest are forgotten.")
 
-(sb-ext:defglobal **ids** (make-hash-table :test 'eq :weakness :key :synchronized t) "The id of each object that has one.")
-(sb-ext:defglobal **objects** (make-hash-table :synchronized t) "A weak pointer to the object of each id.")
+(sb-ext:defglobal **ids** (make-hash-table :test 'eq :weakness :key :synchronized t)
+  "The id of each object that has one.")
+(sb-ext:defglobal **objects** (make-hash-table :synchronized t)
+  "A weak pointer to the object of each id.")
 (sb-ext:defglobal **last-id** 0 "The id that was given last.")
-(sb-ext:defglobal **ids-lock** (sb-thread:make-mutex :name "live-lisp ids") "Held while an id is given.")
+(sb-ext:defglobal **ids-lock** (sb-thread:make-mutex :name "live-lisp ids")
+  "Held while an id is given.")
 
 (defun has-parts-p (object)
   "True when printing OBJECT can show only a part of it, so that an id is of use."

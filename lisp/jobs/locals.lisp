@@ -1,15 +1,17 @@
-;;;; Renders frames with their locals, for an error that is shown later. Locals are printed when the error happens,
-;;;; without code of the user: a print method could fail or never end.
+;;;; Renders frames with their locals, for an error that is shown later. Locals are printed when the
+;;;; error happens, without code of the user: a print method could fail or never end.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defparameter *local-limit* 20 "At most this many locals of one frame are kept.")
 (defvar *local-length* 1000 "At most this many characters of one value are printed.")
-(defparameter *locals-milliseconds* 50 "CPU time for printing locals, in milliseconds; later locals are left out.")
+(defparameter *locals-milliseconds* 50
+  "CPU time for printing locals, in milliseconds; later locals are left out.")
 
 (defun standard-slots (object)
-  "Return the bound slots of OBJECT, an instance of a STANDARD-CLASS, as pairs of name and value. Return none if its
-class was redefined and OBJECT is not updated yet: its slots are not where the class says."
+  "Return the bound slots of OBJECT, an instance of a STANDARD-CLASS, as pairs of name and value.
+Return none if its class was redefined and OBJECT is not updated yet: its slots are not where the
+class says."
   (unless (outdated-layout-p (layout-of object))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for location = (sb-mop:slot-definition-location slot)
@@ -26,8 +28,9 @@ class was redefined and OBJECT is not updated yet: its slots are not where the c
         collect (cons name (slot-value object name))))
 
 (defun condition-slots (condition)
-  "Return the slots of CONDITION whose value came from an initarg or SETF, as pairs of name and value. The other slots
-are left out: SBCL gets their values by evaluating initforms, which are code of the user."
+  "Return the slots of CONDITION whose value came from an initarg or SETF, as pairs of name and
+value. The other slots are left out: SBCL gets their values by evaluating initforms, which are code
+of the user."
   (let* ((start (first-condition-word))
          (given (loop for index from start below (1- (instance-length condition)) by 2
                       append (list (instance-word condition index)
@@ -41,7 +44,8 @@ are left out: SBCL gets their values by evaluating initforms, which are code of 
           when (or found also) collect (cons name (if found value other)))))
 
 (defun inner-slots (object)
-  "Return the slots of OBJECT that can be read without code of the user, as pairs of name and value."
+  "Return the slots of OBJECT that can be read without code of the user, as pairs of name and
+value."
   (let ((type (type-of object)))
     (cond ((typep object 'condition) (condition-slots object))
           ((or (not (symbolp type)) (null (symbol-package type))
@@ -51,13 +55,13 @@ are left out: SBCL gets their values by evaluating initforms, which are code of 
           ((typep object 'structure-object) (structure-slots object)))))
 
 (defun system-class-p (object)
-  "True when the class of OBJECT is SBCL's, so that printing OBJECT, or its report as a condition, needs no code of the
-user."
+  "True when the class of OBJECT is SBCL's, so that printing OBJECT, or its report as a condition,
+needs no code of the user."
   (let* ((name (class-name (class-of object))) (package (and (symbolp name) (symbol-package name))))
     (and package (sb-ext:package-locked-p package) t)))
 
-;;; Objects on a stack (DYNAMIC-EXTENT) are gone when their function returns. Nothing may read them then: their memory
-;;; can hold anything, also words that only look like an object.
+;;; Objects on a stack (DYNAMIC-EXTENT) are gone when their function returns. Nothing may read them
+;;; then: their memory can hold anything, also words that only look like an object.
 
 (defvar *gone-stacks* '() "The start addresses of stacks whose objects can be gone.")
 
@@ -68,8 +72,9 @@ user."
          (loop for start in *gone-stacks* thereis (< -1 (- address start) octets)))))
 
 (defun list-without-gone (list depth)
-  "Return LIST, a cons, if its first nine elements contain no object that is gone from a stack. Else return a list of
-these elements with a text in place of each such object. DEPTH is as in WITHOUT-GONE."
+  "Return LIST, a cons, if its first nine elements contain no object that is gone from a stack. Else
+return a list of these elements with a text in place of each such object. DEPTH is as in
+WITHOUT-GONE."
   (let ((elements '()) (rest list) (changed nil))
     (loop repeat 9
           while (and (consp rest) (not (left-stack-p rest)))
@@ -82,8 +87,9 @@ these elements with a text in place of each such object. DEPTH is as in WITHOUT-
           (t list))))
 
 (defun without-gone (object &optional (depth 4))
-  "Return OBJECT, or a copy that has a text in place of each object that is gone from a stack. Looks into lists and
-vectors up to DEPTH deep and at their first nine elements only: no more would be printed."
+  "Return OBJECT, or a copy that has a text in place of each object that is gone from a stack. Looks
+into lists and vectors up to DEPTH deep and at their first nine elements only: no more would be
+printed."
   (cond ((null *gone-stacks*) object)
         ((left-stack-p object) (make-unprintable "gone from the stack"))
         ((zerop depth) object)
@@ -135,24 +141,29 @@ vectors up to DEPTH deep and at their first nine elements only: no more would be
       (t (if (system-printed-p object) (print-object object stream) (print-unreadably nil))))))
 
 (defun print-long (stream object)
-  "Print OBJECT, a number, string or bit vector, on STREAM; of a large one only a part. *PRINT-LENGTH* does not limit
-how these are printed."
+  "Print OBJECT, a number, string or bit vector, on STREAM; of a large one only a part.
+*PRINT-LENGTH* does not limit how these are printed."
   (let ((size (etypecase object
-                (rational (+ (integer-length (numerator object)) (integer-length (denominator object))))
+                (rational
+                 (+ (integer-length (numerator object)) (integer-length (denominator object))))
                 (vector (length object))))
         (*print-pretty* nil))
     ;; A decimal digit stands for more than three bits.
     (cond ((<= (if (vectorp object) size (/ size 3)) *local-length*) (prin1 object stream))
-          ((stringp object) (prin1 (subseq object 0 *local-length*) stream) (write-string "..." stream))
+          ((stringp object)
+           (prin1 (subseq object 0 *local-length*) stream)
+           (write-string "..." stream))
           (t (format stream "#<~A of ~D bits>" (if (vectorp object) 'bit-vector 'number) size)))))
 
-(sb-ext:defglobal **local-printers** nil "The pprint dispatch table for locals, or NIL before its first use.")
+(sb-ext:defglobal **local-printers** nil
+  "The pprint dispatch table for locals, or NIL before its first use.")
 
 (defun local-printers ()
   "Return the pprint dispatch table that prints locals without code of the user and within bounds."
   (or **local-printers**
       (let ((table (copy-pprint-dispatch nil)))
-        (set-pprint-dispatch '(or standard-object condition (and structure-object (not (or pathname package comma unprintable))))
+        (set-pprint-dispatch '(or standard-object condition
+                               (and structure-object (not (or pathname package comma unprintable))))
                              #'print-inside -100 table)
         (set-pprint-dispatch '(or bignum ratio string bit-vector) #'print-long -100 table)
         (setf **local-printers** table))))
@@ -179,7 +190,8 @@ shown. Symbols are printed as in PACKAGE, or with their packages when it is NIL.
 (defun frame-variables (frame)
   "Return the variables of FRAME that a program named."
   (remove-if-not (lambda (variable)
-                   (let* ((symbol (variable-symbol variable)) (package (and symbol (symbol-package symbol))))
+                   (let* ((symbol (variable-symbol variable))
+                          (package (and symbol (symbol-package symbol))))
                      ;; Newer SBCLs give variables of their own an empty name.
                      (and package
                           (string/= "" (symbol-name symbol))
@@ -187,11 +199,12 @@ shown. Symbols are printed as in PACKAGE, or with their packages when it is NIL.
                  (coerce (debug-variables (frame-function frame))
                          'list)))
 
-(defvar *tells-ids* nil "True when locals have ids, by which they can be inspected while their frame exists.")
+(defvar *tells-ids* nil
+  "True when locals have ids, by which they can be inspected while their frame exists.")
 
 (defun frame-locals (frame)
-  "Return the locals of FRAME as JSON objects, at most *LOCAL-LIMIT*. A local whose value the frame does not keep has no
-member \"value\"."
+  "Return the locals of FRAME as JSON objects, at most *LOCAL-LIMIT*. A local whose value the frame
+does not keep has no member \"value\"."
   (handler-case
       (loop with place = (frame-place frame)
             for variable in (frame-variables frame)
@@ -215,23 +228,28 @@ member \"value\"."
       (frame-object (frame-text (car call)) (cdr call))))
 
 (defun run-milliseconds ()
-  "Return the CPU time of this thread in milliseconds, since an arbitrary time; without such a clock, the elapsed time."
+  "Return the CPU time of this thread in milliseconds, since an arbitrary time; without such a
+clock, the elapsed time."
   (if thread-clock
       (multiple-value-bind (seconds nanoseconds) (clock-time thread-clock)
         (+ (* 1000 seconds) (floor nanoseconds 1000000)))
       (floor (* 1000 (get-internal-real-time)) internal-time-units-per-second)))
 
 (defun frames-with-locals (frames)
-  "Return FRAMES, which SHOWN-FRAMES returned, as JSON objects with the call, the place and the locals. Once this has
-taken *LOCALS-MILLISECONDS*, the other frames get only the function's name and the member \"late\"."
+  "Return FRAMES, which SHOWN-FRAMES returned, as JSON objects with the call, the place and the
+locals. Once this has taken *LOCALS-MILLISECONDS*, the other frames get only the function's name and
+the member \"late\"."
   (let ((end (+ (run-milliseconds) *locals-milliseconds*)))
     (loop for frame in frames
           for timely = (< (run-milliseconds) end)
           collect (cond ((folded-p frame) (object "folded" (folded-count frame)))
                         (timely (frame-object (frame-text (frame-call frame))
                                               (list* "locals" (frame-locals frame)
-                                                     (and (not *sparing*) (not (system-frame-p frame)) (call-place frame)))))
-                        (t (frame-object (frame-text (list (frame-name frame))) (list "late" t)))))))
+                                                     (and (not *sparing*)
+                                                          (not (system-frame-p frame))
+                                                          (call-place frame)))))
+                        (t
+                         (frame-object (frame-text (list (frame-name frame))) (list "late" t)))))))
 
 ;;; Kept errors
 
@@ -255,8 +273,9 @@ taken *LOCALS-MILLISECONDS*, the other frames get only the function's name and t
 (defvar *form-text* nil "The source text of the form being evaluated, if it came as text.")
 
 (defun keep-error (condition on-stack)
-  "Keep CONDITION in **ERRORS**, with the locals of its frames when these are still ON-STACK. The CONDITION-DATA of
-CONDITION come later: call the returned function with them. Making them runs code of the user, and may never end."
+  "Keep CONDITION in **ERRORS**, with the locals of its frames when these are still ON-STACK. The
+CONDITION-DATA of CONDITION come later: call the returned function with them. Making them runs code
+of the user, and may never end."
   (let* (;; CONDITION can be signalled while a value is printed with *PRINT-CIRCLE*.
          (*print-circle* nil)
          (frames (and on-stack (frames-with-locals (shown-frames))))
@@ -277,11 +296,13 @@ CONDITION come later: call the returned function with them. Making them runs cod
 (setf **thread-error-keeper** #'keep-error)
 
 (define-operation ("last-error" :inline t) (index)
-  "Return the error that is INDEX errors old (0 is the newest), with the types and times of all that are kept."
+  "Return the error that is INDEX errors old (0 is the newest), with the types and times of all that
+are kept."
   (let ((errors **errors**))
     (object "began" **began**
             "total" (length errors)
             "error" (let ((kept (first (page errors index 1))))
                       (and kept (make-json-object (copy-list kept))))
             "others" (loop for kept in errors
-                           collect (object "time" (second (member "time" kept :test #'equal)) "type" (second (member "type" kept :test #'equal)))))))
+                           collect (object "time" (second (member "time" kept :test #'equal))
+                                           "type" (second (member "type" kept :test #'equal)))))))

@@ -1,12 +1,13 @@
-;;;; Suggests existing names, at most three, for one that does not exist, by edit distance. This is done when something
-;;;; has failed, and takes one pass through the symbols of one package.
+;;;; Suggests existing names, at most three, for one that does not exist, by edit distance. This is
+;;;; done when something has failed, and takes one pass through the symbols of one package.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defparameter *looked-at* 250000 "At most this many symbols of a package are compared.")
 
 (defun nearness (name)
-  "Return the greatest edit distance at which another name is near NAME; NIL when NAME is too short for suggestions."
+  "Return the greatest edit distance at which another name is near NAME; NIL when NAME is too short
+for suggestions."
   (let ((length (length name)))
     (cond ((< length 4) nil)
           ((< length 8) 1)
@@ -19,14 +20,16 @@
   (macrolet ((put-characters (type)
                `(loop for char across (the ,type string)
                       for i of-type fixnum from 0
-                      do (setf (aref buffer i) (if (char<= #\! char #\`) char (char-upcase char))))))
+                      do (setf (aref buffer i)
+                               (if (char<= #\! char #\`) char (char-upcase char))))))
     (if (typep string 'simple-base-string)
         (put-characters simple-base-string)
         (put-characters (simple-array character (*))))))
 
 (defun next-row (i one other width before above row)
-  "Fill ROW of the table of edit distances, from I characters of ONE to each prefix of the WIDTH characters of OTHER.
-Return the least distance in ROW. ABOVE is the row before ROW, BEFORE the row before ABOVE."
+  "Fill ROW of the table of edit distances, from I characters of ONE to each prefix of the WIDTH
+characters of OTHER. Return the least distance in ROW. ABOVE is the row before ROW, BEFORE the row
+before ABOVE."
   (declare (type (simple-array character (*)) one other)
            (type (integer 1 10000) i) (type (integer 0 10000) width)
            (type (simple-array fixnum (*)) before above row) (optimize speed))
@@ -47,8 +50,9 @@ Return the least distance in ROW. ABOVE is the row before ROW, BEFORE the row be
     least))
 
 (defun slip-counter (name most)
-  "Return a function that returns the edit distance from NAME to a string, whatever the case: how many characters are
-wrong, missing, too many or exchanged with their neighbour. It returns NIL above MOST."
+  "Return a function that returns the edit distance from NAME to a string, whatever the case: how
+many characters are wrong, missing, too many or exchanged with their neighbour. It returns NIL above
+MOST."
   (let* ((one (map '(simple-array character (*)) #'char-upcase name))
          (room (+ (length one) most 1))
          (buffer (make-string room))
@@ -66,15 +70,15 @@ wrong, missing, too many or exchanged with their neighbour. It returns NIL above
                   finally (return (and (<= (aref above width) most) (aref above width))))))))))
 
 (defun nearer-p (one other)
-  "True when ONE ranks before OTHER. Both are lists of a text, its edit distance, the rank of its package (0 is the
-best), and other elements, which do not count."
+  "True when ONE ranks before OTHER. Both are lists of a text, its edit distance, the rank of its
+package (0 is the best), and other elements, which do not count."
   (cond ((/= (second one) (second other)) (< (second one) (second other)))
         ((/= (third one) (third other)) (< (third one) (third other)))
         (t (string< (first one) (first other)))))
 
 (defun nearest-three (found)
-  "Return the texts of the nearest three of FOUND, lists as for NEARER-P, without duplicates. Leave out what is further
-than the nearest, unless its distance is at most 1."
+  "Return the texts of the nearest three of FOUND, lists as for NEARER-P, without duplicates. Leave
+out what is further than the nearest, unless its distance is at most 1."
   (let* ((found (sort found #'nearer-p)) (most (max 1 (or (second (first found)) 0))) (texts '()))
     (loop for (text far) in found
           while (and (<= far most) (< (length texts) 3))
@@ -96,8 +100,8 @@ than the nearest, unless its distance is at most 1."
   "The packages of SBCL that are searched for a name that is missing elsewhere.")
 
 (defun namesakes (name)
-  "Return two lists of the symbols named NAME in all packages: the exported and the internal ones. SBCL's internal
-packages and symbols are left out."
+  "Return two lists of the symbols named NAME in all packages: the exported and the internal ones.
+SBCL's internal packages and symbols are left out."
   (let ((exported '()) (internal '()))
     (dolist (package (list-all-packages) (values exported (set-difference internal exported)))
       (let* ((called (package-name package))
@@ -111,13 +115,16 @@ packages and symbols are left out."
                   ((and (eq status :internal) (not documented)) (pushnew symbol internal)))))))))
 
 (defun near-symbols (name package wanted &optional hidden)
-  "Return at most three symbols near the string NAME of which the predicate WANTED is true, as texts, the nearest first.
-They are accessible in PACKAGE, or are named exactly NAME and exported by another package; with HIDDEN also internal."
+  "Return at most three symbols near the string NAME of which the predicate WANTED is true, as
+texts, the nearest first. They are accessible in PACKAGE, or are named exactly NAME and exported by
+another package; with HIDDEN also internal."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most)))
          (seen (make-hash-table :test 'eq)) (found '()))
     (flet ((note (symbol far &optional (away 1))
              (when (and (symbol-package symbol) (not (shiftf (gethash symbol seen) t)))
-               (push (list (symbol-text symbol) far (if (eq package (symbol-package symbol)) 0 away) symbol) found))))
+               (push (list (symbol-text symbol) far (if (eq package (symbol-package symbol)) 0 away)
+                           symbol)
+                     found))))
       (multiple-value-bind (exported internal) (namesakes name)
         (dolist (symbol exported) (note symbol 0))
         (when hidden
@@ -150,9 +157,9 @@ They are accessible in PACKAGE, or are named exactly NAME and exported by anothe
   (and (find-class symbol nil) t))
 
 (defun near-name (name wanted)
-  "Return suggestions for NAME, a symbol or (SETF symbol): names of which the predicate WANTED is true, for (SETF
-symbol) those with a SETF function. Return NIL if that is true of NAME itself: a warning can come when all is loaded,
-and NAME be defined behind its use."
+  "Return suggestions for NAME, a symbol or (SETF symbol): names of which the predicate WANTED is
+true, for (SETF symbol) those with a SETF function. Return NIL if that is true of NAME itself: a
+warning can come when all is loaded, and NAME be defined behind its use."
   (let* ((symbol (if (consp name) (second name) name))
          (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol)))
          (wanted (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))
@@ -160,17 +167,20 @@ and NAME be defined behind its use."
       (near-symbols (symbol-name symbol) package wanted t))))
 
 (defun near-package-error (condition)
-  "Return suggestions for the missing package, or for the symbol missing in a package, that CONDITION, a package error,
-is about."
+  "Return suggestions for the missing package, or for the symbol missing in a package, that
+CONDITION, a package error, is about."
   (let ((package (package-error-package condition)))
     (typecase package
-      ((or string symbol character) (unless (find-package package) (near-packages (string package))))
+      ((or string symbol character)
+       (unless (find-package package) (near-packages (string package))))
       (package
-       (let ((name (and (typep condition 'simple-condition) (first (simple-condition-format-arguments condition)))))
+       (let ((name (and (typep condition 'simple-condition)
+                        (first (simple-condition-format-arguments condition)))))
          (when (and (stringp name) (package-name package))
            (near-symbols name package
                          (lambda (symbol)
-                           (eq :external (nth-value 1 (find-symbol (symbol-name symbol) package)))))))))))
+                           (eq :external
+                               (nth-value 1 (find-symbol (symbol-name symbol) package)))))))))))
 
 (defun near-warning (condition)
   "Return suggestions for the name that CONDITION, a warning of the compiler, calls undefined."
@@ -182,7 +192,8 @@ is about."
       (:type (near-name name #'classp)))))
 
 (defun missing-name-p (condition)
-  "True when CONDITION says that a function, variable, class, package or symbol of a package does not exist."
+  "True when CONDITION says that a function, variable, class, package or symbol of a package does
+not exist."
   (typep condition '(or undefined-function unbound-variable class-missing package-error)))
 
 (sb-ext:defglobal **init-file-named** nil "True when an answer of this image has named **INIT-FILE**.")

@@ -1,5 +1,5 @@
-;;;; Operations: what the server can ask for. An operation is an ordinary function with keyword parameters, found by its
-;;;; name in a table.
+;;;; Operations: what the server can ask for. An operation is an ordinary function with keyword
+;;;; parameters, found by its name in a table.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -12,17 +12,19 @@
   (error 'lookup-failure :members members))
 
 (defstruct (operation (:constructor make-operation (name function parameters inline starter)))
-  "An operation. NAME is its name in messages, PARAMETERS are pairs of a JSON key and a keyword. INLINE means that the
-reader thread runs it: it is short and runs no user code. STARTER, or NIL, is a function called in place of START-JOB,
-with the same arguments and those of the message."
+  "An operation. NAME is its name in messages, PARAMETERS are pairs of a JSON key and a keyword.
+INLINE means that the reader thread runs it: it is short and runs no user code. STARTER, or NIL, is
+a function called in place of START-JOB, with the same arguments and those of the message."
   name function parameters inline starter)
 
 (defvar *operations* (make-hash-table :test 'equal) "Operations by name.")
 
 (defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
-  "Define the operation NAME as a function of the same name, with PARAMETERS as keyword parameters. The value of BODY is
-the value of the answer. With the option :MEMBERS, BODY returns a property list of the members of the answer."
-  (destructuring-bind (name &key inline members starter) (if (consp name-and-options) name-and-options (list name-and-options))
+  "Define the operation NAME as a function of the same name, with PARAMETERS as keyword parameters.
+The value of BODY is the value of the answer. With the option :MEMBERS, BODY returns a property list
+of the members of the answer."
+  (destructuring-bind (name &key inline members starter)
+      (if (consp name-and-options) name-and-options (list name-and-options))
     (let ((function (intern (format nil "OPERATION/~:@(~A~)" name))))
       `(progn
          (defun ,function (&key ,@parameters)
@@ -31,7 +33,8 @@ the value of the answer. With the option :MEMBERS, BODY returns a property list 
          (setf (gethash ,name *operations*)
                (make-operation ,name #',function
                                ',(loop for parameter in parameters
-                                       collect (cons (json-key parameter) (intern (symbol-name parameter) "KEYWORD")))
+                                       collect (cons (json-key parameter)
+                                                     (intern (symbol-name parameter) "KEYWORD")))
                                ,inline ,starter))))))
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
@@ -42,22 +45,27 @@ the value of the answer. With the option :MEMBERS, BODY returns a property list 
       (remove #\- words))))
 
 (defun whole (value)
-  "Return VALUE; a float without a fraction becomes an integer: the server writes large integers with an exponent."
+  "Return VALUE; a float without a fraction becomes an integer: the server writes large integers
+with an exponent."
   (if (and (floatp value) (= value (ftruncate value))) (values (truncate value)) value))
 
 (defun call-operation (operation arguments)
-  "Call OPERATION with ARGUMENTS, a hash table from a message, and return the members of the answer."
+  "Call OPERATION with ARGUMENTS, a hash table from a message, and return the members of the
+answer."
   (handler-case
       (apply (operation-function operation)
              (loop for (key . keyword) in (operation-parameters operation)
                    ;; The argument "value" is data of a tool, which is not converted.
-                   for value = (if (eq keyword :value) (gethash key arguments) (whole (gethash key arguments)))
+                   for value = (if (eq keyword :value)
+                                   (gethash key arguments)
+                                   (whole (gethash key arguments)))
                    when value collect keyword and collect value))
     (lookup-failure (failure)
       (list "value" (make-json-object (lookup-failure-members failure))))))
 
 (defun perform (message)
-  "Call the operation that MESSAGE names: at once when it is inline, else in a job. Answer a failure to start it."
+  "Call the operation that MESSAGE names: at once when it is inline, else in a job. Answer a failure
+to start it."
   (let* ((id (gethash "id" message))
          (operation (gethash (gethash "op" message) *operations*))
          (arguments (or (gethash "args" message) (make-hash-table))))
@@ -68,19 +76,24 @@ the value of the answer. With the option :MEMBERS, BODY returns a property list 
                (send (make-json-object (list* "id" id (call-operation operation arguments)))))
               (t
                (let ((function (lambda ()
-                                 (setf **held-above** (max **held-above** (or (whole (gethash "heldAbove" arguments)) 0)))
+                                 (setf **held-above**
+                                       (max **held-above**
+                                            (or (whole (gethash "heldAbove" arguments)) 0)))
                                  (let ((*hold* (whole (gethash "hold" arguments)))
-                                       (*chosen-restarts* (names-among (gethash "restarts" arguments)))
+                                       (*chosen-restarts* (names-among (gethash "restarts"
+                                                                                arguments)))
                                        (*debug-level* (gethash "debugLevel" arguments)))
                                    (call-operation operation arguments)))))
                  (if (operation-starter operation)
-                     (funcall (operation-starter operation) id (operation-name operation) function arguments)
+                     (funcall (operation-starter operation) id (operation-name operation) function
+                              arguments)
                      (start-job id (operation-name operation) function)))))
       (error (failure)
         (send (object "id" id "fault" (report-text 500 failure)))))))
 
 (define-operation "features" ()
-  "Do nothing. Before this answer, as before every job's, the features are sent if they have changed."
+  "Do nothing. Before this answer, as before every job's, the features are sent if they have
+changed."
   t)
 
 (defun page (list offset limit)

@@ -1,15 +1,17 @@
-;;;; Describes a readtable: whether forms can be read with it, and how it differs from the standard one. The description
-;;;; is a text, so that a rebuilt image can compare it with that of its own readtable.
+;;;; Describes a readtable: whether forms can be read with it, and how it differs from the standard
+;;;; one. The description is a text, so that a rebuilt image can compare it with that of its own
+;;;; readtable.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defun reads-p (text)
   "True when TEXT is read as (QUOTE T), with the symbols of Common Lisp."
-  (equal (ignore-errors (let ((*read-base* 10) (*read-eval* nil)) (read-from-string text))) '(quote t)))
+  (equal (ignore-errors (let ((*read-base* 10) (*read-eval* nil)) (read-from-string text)))
+         '(quote t)))
 
 (defun readable-p (readtable)
-  "True when forms can be read with READTABLE, so that an evaluation can repair it. No code of the user runs here: the
-test reads only characters that have the same macros as in a fresh readtable."
+  "True when forms can be read with READTABLE, so that an evaluation can repair it. No code of the
+user runs here: the test reads only characters that have the same macros as in a fresh readtable."
   (and (loop for char across "() "
              always (eq (get-macro-character char readtable) (get-macro-character char nil)))
        (loop for code from (char-code #\A) to (char-code #\Z)
@@ -20,25 +22,26 @@ test reads only characters that have the same macros as in a fresh readtable."
          (or (reads-p "(CL:QUOTE CL:T)") (reads-p "(cl:quote cl:t)")))))
 
 (defun dispatch-vector (macros)
-  "Return the vector of the macro functions for #( and the like, indexed by the code of the character after #. MACROS is
-a vector of a readtable's reader macro functions, indexed by character code. Return NIL when this SBCL stores the macro
-functions for # in another way."
+  "Return the vector of the macro functions for #( and the like, indexed by the code of the
+character after #. MACROS is a vector of a readtable's reader macro functions, indexed by character
+code. Return NIL when this SBCL stores the macro functions for # in another way."
   (let ((function (and (= 128 (length macros)) (svref macros (char-code #\#)))))
     (when (and function (closure-p function))
       (let ((table (dispatch-table function)))
         (and (consp table) (simple-vector-p (car table)) (car table))))))
 
 (defun readtable-parts (readtable)
-  "Return a list of what this SBCL shows of READTABLE: a vector of the reader macros of the characters below 128, one of
-the dispatch macros of # or NIL, one of the syntax of the characters below 128, the number of other special characters,
-and the readtable case."
+  "Return a list of what this SBCL shows of READTABLE: a vector of the reader macros of the
+characters below 128, one of the dispatch macros of # or NIL, one of the syntax of the characters
+below 128, the number of other special characters, and the readtable case."
   (let ((macros (macro-characters readtable)) (extended (other-characters readtable)))
     (list macros (dispatch-vector macros) (character-syntax readtable)
           (if (hash-table-p extended) (hash-table-count extended) 0)
           (readtable-case readtable))))
 
 (defun differing (part standard)
-  "Return as text the characters below 128 for which the vectors PART and STANDARD, parts of readtables, differ."
+  "Return as text the characters below 128 for which the vectors PART and STANDARD, parts of
+readtables, differ."
   (coerce (loop for code below (min 128 (length part) (length standard))
                 unless (eql (elt part code) (elt standard code)) collect (code-char code))
           'string))
@@ -46,7 +49,8 @@ and the readtable case."
 (defun readtable-text (readtable)
   "Return as text how READTABLE differs from the standard one; NIL when it reads the same."
   (destructuring-bind (macros dispatch syntax extended case) (readtable-parts readtable)
-    (destructuring-bind (usual-macros usual-dispatch usual-syntax &rest rest) (readtable-parts (copy-readtable nil))
+    (destructuring-bind (usual-macros usual-dispatch usual-syntax &rest rest)
+        (readtable-parts (copy-readtable nil))
       (declare (ignore rest))
       (let ((characters (remove #\# (sort (union (coerce (differing macros usual-macros) 'list)
                                                  (coerce (differing syntax usual-syntax) 'list))
@@ -64,16 +68,18 @@ and the readtable case."
 (sb-ext:defglobal **mark** nil "The MARK that was made last, or NIL.")
 
 (defun readtable-mark (readtable)
-  "Return a MARK of READTABLE as it is: **MARK** if READTABLE has not changed since that was made, else a new one."
+  "Return a MARK of READTABLE as it is: **MARK** if READTABLE has not changed since that was made,
+else a new one."
   (let ((mark **mark**) (parts (readtable-parts readtable)))
     (if (and mark (eq readtable (mark-readtable mark)) (equalp parts (mark-parts mark)))
         mark
-        (setf **mark** (make-mark readtable
-                                  (loop for part in parts collect (if (vectorp part) (copy-seq part) part))
-                                  (readtable-text readtable))))))
+        (setf **mark**
+              (make-mark readtable
+                         (loop for part in parts collect (if (vectorp part) (copy-seq part) part))
+                         (readtable-text readtable))))))
 
 (defun mark-before (readtable)
-  "Return **MARK** if it is of READTABLE, else a new mark. Do not check that READTABLE is still as **MARK** shows it:
-the caller wants the state before a form that could have changed READTABLE."
+  "Return **MARK** if it is of READTABLE, else a new mark. Do not check that READTABLE is still as
+**MARK** shows it: the caller wants the state before a form that could have changed READTABLE."
   (let ((mark **mark**))
     (if (and mark (eq readtable (mark-readtable mark))) mark (readtable-mark readtable))))

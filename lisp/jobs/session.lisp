@@ -1,5 +1,6 @@
-;;;; The session: variables that keep their values between calls, as in a REPL. Each evaluation binds its own copies and
-;;;; stores what it changed, so evaluations that run side by side do not disturb each other.
+;;;; The session: variables that keep their values between calls, as in a REPL. Each evaluation
+;;;; binds its own copies and stores what it changed, so evaluations that run side by side do not
+;;;; disturb each other.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -14,8 +15,8 @@
     "Variables that an evaluation binds, and whose values last until the next one."))
 
 (defmacro with-session-variables (values &body body)
-  "Evaluate BODY with *SESSION-VARIABLES* bound to VALUES, a list. LET is used because PROGV takes longer than all of a
-short evaluation: it checks for each variable whether it may be bound."
+  "Evaluate BODY with *SESSION-VARIABLES* bound to VALUES, a list. LET is used because PROGV takes
+longer than all of a short evaluation: it checks for each variable whether it may be bound."
   (let ((left (gensym "LEFT")))
     `(let* ((,left ,values))
        (let ,(loop for variable in *session-variables* collect `(,variable (pop ,left)))
@@ -52,8 +53,8 @@ short evaluation: it checks for each variable whether it may be bound."
 (defvar *fresh-readtable* nil "True when this call got a fresh readtable instead of the session's.")
 
 (defun usable-readtable (readtable)
-  "Return READTABLE, or a fresh standard one if no form can be read with it. If READTABLE is the global value of
-*READTABLE*, the fresh one replaces it there, too."
+  "Return READTABLE, or a fresh standard one if no form can be read with it. If READTABLE is the
+global value of *READTABLE*, the fresh one replaces it there, too."
   (cond ((and (readtablep readtable) (readable-p readtable)) readtable)
         (t (let ((fresh (copy-readtable nil)))
              (when (eq readtable (sb-ext:symbol-global-value '*readtable*))
@@ -71,8 +72,8 @@ short evaluation: it checks for each variable whether it may be bound."
   (usable-package (session-value '*package*)))
 
 (defun call-in-session (package function)
-  "Call FUNCTION with the session's variables bound, in PACKAGE unless it is NIL. Store the variables that it changed in
-the session, also if a throw leaves it."
+  "Call FUNCTION with the session's variables bound, in PACKAGE unless it is NIL. Store the
+variables that it changed in the session, also if a throw leaves it."
   (let* ((before (sb-thread:with-mutex (**session-lock**) (copy-list **session**)))
          (cell (nthcdr (position '*package* *session-variables*) before))
          (readtable (nthcdr (position '*readtable* *session-variables*) before)))
@@ -89,4 +90,5 @@ the session, also if a throw leaves it."
                   for place on **session**
                   unless (eq old new) do (setf (car place) new))
             (when *fresh-readtable*
-              (setf (session-value '*readtable*) (nth (position '*readtable* *session-variables*) after)))))))))
+              (setf (session-value '*readtable*)
+                    (nth (position '*readtable* *session-variables*) after)))))))))

@@ -7,8 +7,8 @@
   (ignore-errors (with-open-file (in path) (read-line in))))
 
 (defun spent (thread)
-  "Return a list of the milliseconds that THREAD has run, those that it has waited for a CPU, and whether it runs or
-waits for one now. Return NIL where the system does not say."
+  "Return a list of the milliseconds that THREAD has run, those that it has waited for a CPU, and
+whether it runs or waits for one now. Return NIL where the system does not say."
   (let* ((folder (thread-folder thread))
          (times (first-line-of (concatenate 'string folder "schedstat")))
          (state (first-line-of (concatenate 'string folder "stat"))))
@@ -20,8 +20,8 @@ waits for one now. Return NIL where the system does not say."
              (char= #\R (char state (+ 2 (position #\) state :from-end t)))))))))
 
 (define-operation ("spent" :inline t) (job)
-  "Return how many milliseconds the thread of JOB has run (\"ran\") and waited for a CPU (\"waited\"), and whether it
-runs or waits for one now (\"ready\"); null when that is unknown."
+  "Return how many milliseconds the thread of JOB has run (\"ran\") and waited for a CPU
+(\"waited\"), and whether it runs or waits for one now (\"ready\"); null when that is unknown."
   (let* ((job (gethash job **jobs**)) (spent (and job (job-thread job) (spent (job-thread job)))))
     (when spent
       (destructuring-bind (ran waited ready) spent

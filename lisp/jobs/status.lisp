@@ -1,12 +1,13 @@
-;;;; Reports the state of the image and its jobs. The reader thread runs this code, which therefore must wait for nobody
-;;;; and run no code of the user. What is not available at once is left out.
+;;;; Reports the state of the image and its jobs. The reader thread runs this code, which therefore
+;;;; must wait for nobody and run no code of the user. What is not available at once is left out.
 
 (in-package "LIVE-LISP.JOBS")
 
 ;;; Jobs
 
 (defparameter *glance-frames* 5 "At most this many frames of a running job are shown.")
-(defparameter *glance-seconds* 0.03 "For how many seconds the reader waits for jobs to record their frames.")
+(defparameter *glance-seconds* 0.03
+  "For how many seconds the reader waits for jobs to record their frames.")
 
 (defun job-file (job)
   "Return the native name of the file that JOB compiles or loads, or NIL."
@@ -16,12 +17,14 @@
       (and (pathnamep file) (ignore-errors (sb-ext:native-namestring file))))))
 
 (defun last-line (capture)
-  "Return the end of the last line in CAPTURE that is not blank, or NIL. A program writes a carriage return to have the
-next line replace this one."
+  "Return the end of the last line in CAPTURE that is not blank, or NIL. A program writes a carriage
+return to have the next line replace this one."
   (let* ((breaks '(#\Newline #\Return))
          (kept (sb-thread:with-recursive-lock ((capture-lock capture) :timeout 0.01)
                  (let ((tail (tail-string capture)))
-                   (if (string= tail "") (subseq (capture-head capture) 0 (capture-head-fill capture)) tail))))
+                   (if (string= tail "")
+                       (subseq (capture-head capture) 0 (capture-head-fill capture))
+                       tail))))
          (text (string-right-trim '(#\Space #\Tab #\Newline #\Return) (or kept "")))
          (break (position-if (lambda (char) (member char breaks)) text :from-end t))
          (line (subseq text (if break (1+ break) 0))))
@@ -45,24 +48,25 @@ next line replace this one."
 ;;; Frames of running jobs
 
 (defparameter *glance-stack* 200000
-  "Octets of stack that must be left for a look at the frames. About half of them are the guard pages at the end of the
-stack.")
+  "Octets of stack that must be left for a look at the frames. About half of them are the guard
+pages at the end of the stack.")
 
 (defun room-on-stack-p ()
-  "True when this thread has enough stack left for a look at its frames. The check is needed after the stack was
-exhausted: it must not reach its end again before it is unwound."
+  "True when this thread has enough stack left for a look at its frames. The check is needed after
+the stack was exhausted: it must not reach its end again before it is unwound."
   (let ((left (stack-left)))
     (or (null left) (> left *glance-stack*))))
 
 (defun glance-data ()
-  "Return the newest calls of user code on the stack of this thread as strings, printed without code of the user."
+  "Return the newest calls of user code on the stack of this thread as strings, printed without code
+of the user."
   (loop with *may-read-spans* = nil
         for call in (page (remove-if #'folded-p (calls-on-stack)) 0 *glance-frames*)
         collect (on-one-line (printing-locals (print-safely 200 (car call))))))
 
 (defun glance (job done)
-  "Runs in the thread of JOB: record its frames and signal DONE, a semaphore. An interrupt of JOB can leave this
-function by a throw; DONE is signalled also then."
+  "Runs in the thread of JOB: record its frames and signal DONE, a semaphore. An interrupt of JOB
+can leave this function by a throw; DONE is signalled also then."
   (let ((frames '()))
     (unwind-protect
          (unless (or (job-looking job) (not (room-on-stack-p)))
@@ -71,14 +75,15 @@ function by a throw; DONE is signalled also then."
       (sb-thread:signal-semaphore done))))
 
 (defun glance-at (jobs)
-  "Have each of JOBS record its frames in its slot GLANCE, and wait *GLANCE-SECONDS* for that. A job that has not done
-so yet when it was asked before is not asked again."
+  "Have each of JOBS record its frames in its slot GLANCE, and wait *GLANCE-SECONDS* for that. A job
+that has not done so yet when it was asked before is not asked again."
   (let ((done (sb-thread:make-semaphore :name "live-lisp glance")) (asked 0))
     (dolist (job jobs)
       (when (and (job-interruptible job) (not (eq (job-glance job) :asked)))
         (setf (job-glance job) :asked)
         (handler-case
-            (progn (sb-thread:interrupt-thread (job-thread job) (let ((job job)) (lambda () (glance job done))))
+            (progn (sb-thread:interrupt-thread (job-thread job)
+                                               (let ((job job)) (lambda () (glance job done))))
                    (incf asked))
           (error () (setf (job-glance job) nil)))))
     (when (plusp asked)

@@ -1,4 +1,5 @@
-;;;; Finds how the session's settings for reading and printing differ from those of a fresh SBCL, and resets them.
+;;;; Finds how the session's settings for reading and printing differ from those of a fresh SBCL,
+;;;; and resets them.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -7,8 +8,8 @@
   "Those of *SESSION-VARIABLES* that control reading and printing.")
 
 (defun fresh-value (symbol first)
-  "Return the value of SYMBOL in a fresh SBCL: FIRST, its value at the start, or a fresh copy of an object that code may
-have modified."
+  "Return the value of SYMBOL in a fresh SBCL: FIRST, its value at the start, or a fresh copy of an
+object that code may have modified."
   (case symbol
     (*readtable* (copy-readtable nil))
     (*print-pprint-dispatch* (copy-pprint-dispatch nil))
@@ -16,7 +17,8 @@ have modified."
     (t first)))
 
 (defun call-in-fresh-session (function)
-  "Call FUNCTION with the session's variables bound as in a fresh SBCL. Changes of them do not last."
+  "Call FUNCTION with the session's variables bound as in a fresh SBCL. Changes of them do not
+last."
   (with-session-variables (mapcar #'fresh-value *session-variables* **first-session**)
     (funcall function)))
 
@@ -26,7 +28,8 @@ have modified."
     (funcall function)))
 
 (define-operation ("renew-session" :inline t) ()
-  "Reset the session's settings for reading and printing to those of a fresh SBCL. The rest of the session stays."
+  "Reset the session's settings for reading and printing to those of a fresh SBCL. The rest of the
+session stays."
   (sb-thread:with-mutex (**session-lock**)
     (loop for symbol in *session-variables*
           for firsts on **first-session**
@@ -45,13 +48,15 @@ have modified."
 (sb-ext:defglobal **told-styles** '() "The value of the function STYLES at the last answer.")
 
 (defun styles ()
-  "Return the session's settings for reading and printing that differ from a fresh SBCL, as lists of a variable and its
-value. In place of a readtable a text says how it differs. This must be fast: every call needs it."
+  "Return the session's settings for reading and printing that differ from a fresh SBCL, as lists of
+a variable and its value. In place of a readtable a text says how it differs. This must be fast:
+every call needs it."
   (loop for symbol in *session-variables*
         for first in **first-session**
         for value in **session**
         for differs = (cond ((eq symbol '*readtable*)
-                             (ignore-errors (let ((text (mark-text (readtable-mark value)))) (and text (list symbol text)))))
+                             (ignore-errors (let ((text (mark-text (readtable-mark value))))
+                                              (and text (list symbol text)))))
                             ((and (not (eql value first))
                                   ;; Left out: a program can replace this table without
                                   ;; changing what is printed.
@@ -61,13 +66,17 @@ value. In place of a readtable a text says how it differs. This must be fast: ev
         when differs collect differs))
 
 (defun style-data (style)
-  "Return STYLE, an element of what STYLES returns, as a JSON object with the name and the value of the variable."
+  "Return STYLE, an element of what STYLES returns, as a JSON object with the name and the value of
+the variable."
   (destructuring-bind (symbol value) style
     (object "name" (symbol-name symbol)
-            "value" (if (eq symbol '*readtable*) value (printing-plainly (print-safely 100 value))))))
+            "value" (if (eq symbol '*readtable*)
+                        value
+                        (printing-plainly (print-safely 100 value))))))
 
 (defun style-members ()
-  "Return the answer member \"styles\": those STYLES that the last answer did not have. Return NIL when there are none."
+  "Return the answer member \"styles\": those STYLES that the last answer did not have. Return NIL
+when there are none."
   (let* ((*print-pprint-dispatch* **pretty-printers**) (styles (styles)) (told **told-styles**))
     (unless (equal styles told)
       (setf **told-styles** styles)

@@ -1,5 +1,5 @@
-;;;; Threads of jobs. Creating a thread costs more than the rest of a short job, so a spare thread is kept. It too
-;;;; serves one job only: no state of an evaluation reaches another.
+;;;; Threads of jobs. Creating a thread costs more than the rest of a short job, so a spare thread
+;;;; is kept. It too serves one job only: no state of an evaluation reaches another.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -7,8 +7,8 @@
   "The function that makes the thread of a job. It takes the arguments of SB-THREAD:MAKE-THREAD.")
 
 (defun run-in-new-thread (job function)
-  "Make a thread that calls RUN-JOB with JOB and FUNCTION. If the system can make no thread, answer JOB with that
-error."
+  "Make a thread that calls RUN-JOB with JOB and FUNCTION. If the system can make no thread, answer
+JOB with that error."
   (handler-case
       (setf (job-thread job)
             (funcall **make-thread** #'run-job :name (thread-name-for (job-operation job))
@@ -18,25 +18,33 @@ error."
       (let ((why (report-text 500 condition)))
         ;; Any other error is a failure of the agent, for which the server replaces the image.
         (unless (search "OS thread" why) (error condition))
-        (send (object "id" (job-id job)
-                      "condition" (object "type" (class-text (class-of condition))
-                                          "text" (format nil "The image could not make a thread for this call (~A). Nothing was done; end threads that it does not need, or restart it."
-                                                         why))))))))
+        (send
+         (object "id" (job-id job)
+                 "condition"
+                 (object
+                  "type" (class-text (class-of condition))
+                  "text"
+                  (format
+                   nil
+                   "The image could not make a thread for this call (~A). Nothing was done; end threads that it does not need, or restart it."
+                   why))))))))
 
 ;;; The spare thread
 
 (defstruct (spare (:constructor make-spare ()))
-  "A THREAD that waits for the mutex GATE, and then calls RUN-JOB with JOB and FUNCTION. JOB is :BEGINS until the thread
-waits, NIL until a job is handed over, and :GONE when the thread must run none."
+  "A THREAD that waits for the mutex GATE, and then calls RUN-JOB with JOB and FUNCTION. JOB is
+:BEGINS until the thread waits, NIL until a job is handed over, and :GONE when the thread must run
+none."
   (gate (sb-thread:make-mutex :name "live-lisp spare")) thread (job :begins) (function nil))
 
-(sb-ext:defglobal **spare** nil "The spare that stands ready, or NIL. Only the reader thread sets it.")
+(sb-ext:defglobal **spare** nil
+  "The spare that stands ready, or NIL. Only the reader thread sets it.")
 
 (sb-ext:defglobal **keeps-spare** nil "True in our own image once its guards are installed.")
 
 (sb-ext:defglobal **making-spare** (sb-thread:make-mutex :name "live-lisp making")
-  "Held while a spare is made. An exit must wait for it: an exit ends all threads, and a thread that is making another
-does not notice.")
+  "Held while a spare is made. An exit must wait for it: an exit ends all threads, and a thread that
+is making another does not notice.")
 
 (defun spare-thread-p (thread)
   "True when THREAD is the spare thread."
@@ -44,8 +52,8 @@ does not notice.")
     (and spare (eq thread (spare-thread spare)))))
 
 (defun run-spare (spare)
-  "The function that the thread of SPARE calls. If the thread is ended before its job begins, another thread runs
-the job."
+  "The function that the thread of SPARE calls. If the thread is ended before its job begins,
+another thread runs the job."
   (sb-sys:without-interrupts
     (unwind-protect
          (sb-sys:with-local-interrupts
@@ -59,7 +67,8 @@ the job."
               (t (run-in-new-thread job (spare-function spare))))))))
 
 (defun hand-over (spare job function)
-  "Have SPARE run JOB with FUNCTION. Return NIL if its thread does not wait yet, or has ended; else true."
+  "Have SPARE run JOB with FUNCTION. Return NIL if its thread does not wait yet, or has ended; else
+true."
   (let ((thread (spare-thread spare)))
     (setf (spare-function spare) function
           (job-thread job) thread)
@@ -79,7 +88,8 @@ the job."
           (sb-thread:grab-mutex (spare-gate spare))
           (ignore-errors
            (setf (spare-thread spare)
-                 (funcall **make-thread** #'run-spare :name (thread-name-for "spare") :arguments (list spare))
+                 (funcall **make-thread** #'run-spare :name (thread-name-for "spare")
+                          :arguments (list spare))
                  **spare** spare)))))))
 
 (defun start-job (id operation function)
@@ -116,22 +126,27 @@ the job."
 (defun there-p (path)
   "True when the file PATH exists. The check opens no file."
   (zerop (sb-alien:alien-funcall
-          (sb-alien:extern-alien "access" (function sb-alien:int sb-alien:c-string sb-alien:int)) path 0)))
+          (sb-alien:extern-alien "access" (function sb-alien:int sb-alien:c-string sb-alien:int))
+          path 0)))
 
 (defun gone-p (thread)
   "True when THREAD has left the process without being unwound. Lisp still takes it for alive."
   (and (plusp (thread-number thread))
        (not (there-p (thread-folder thread)))
-       ;; Where this folder does not exist, the system lists no threads, and the missing other folder says nothing.
+       ;; Where this folder does not exist, the system lists no threads, and the missing other
+       ;; folder says nothing.
        (there-p "/proc/self/task")))
 
 (defun end-dead-jobs ()
-  "End the jobs whose threads have ended without calling END-JOB. Signal an error for a thread that has left the process
-without being unwound: the garbage collector waits for it for ever, so the image has failed."
+  "End the jobs whose threads have ended without calling END-JOB. Signal an error for a thread that
+has left the process without being unwound: the garbage collector waits for it for ever, so the
+image has failed."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs**
           for thread = (job-thread job)
           do (when (and thread (not (job-answered job)))
                (if (sb-thread:thread-alive-p thread)
-                   (when (gone-p thread) (error "The thread of a call was ended without being unwound, as by pthread_exit."))
+                   (when (gone-p thread)
+                     (error
+                      "The thread of a call was ended without being unwound, as by pthread_exit."))
                    (end-if-dead job))))))
