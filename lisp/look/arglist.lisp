@@ -1,5 +1,5 @@
-;;;; The operation arglist: how a function, macro or special operator is called, with the lambda lists of a generic
-;;;; function's methods.
+;;;; The operation arglist: how a function, macro or special operator is called, with the lambda
+;;;; lists of a generic function's methods.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -8,7 +8,8 @@
   (known :setf :expander symbol))
 
 (defun function-kind (name)
-  "Return the kind of the function name NAME in the words of answers, such as \"MACRO\"; NIL when it names no function."
+  "Return the kind of the function name NAME in the words of answers, such as \"MACRO\"; NIL when it
+names no function."
   (cond ((not (fboundp name))
          (and (consp name) (setf-expander (second name)) "SETF EXPANDER"))
         ((typep (plain-definition name) 'generic-function) "GENERIC-FUNCTION")
@@ -17,16 +18,18 @@
         (t (callable-nature name))))
 
 (defun short-expander-arglist (function)
-  "Return as text the lambda list of a place whose short DEFSETF names FUNCTION. When all parameters of FUNCTION are
-required, it is the lambda list of FUNCTION without the last parameter, the new value. Else it is not known, and (&REST
-ARGUMENTS) is returned. Return NIL when SBCL keeps no lambda list of FUNCTION."
+  "Return as text the lambda list of a place whose short DEFSETF names FUNCTION. When all parameters
+of FUNCTION are required, it is the lambda list of FUNCTION without the last parameter, the new
+value. Else it is not known, and (&REST ARGUMENTS) is returned. Return NIL when SBCL keeps no lambda
+list of FUNCTION."
   (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
     (cond (unknown nil)
           ((intersection arglist lambda-list-keywords) "(&REST ARGUMENTS)")
           (t (arglist-text (butlast arglist))))))
 
 (defun expander-arglist (expander)
-  "Return the lambda list of EXPANDER, from SETF-EXPANDER, as text without the new value, or NIL when SBCL keeps none."
+  "Return the lambda list of EXPANDER, from SETF-EXPANDER, as text without the new value, or NIL
+when SBCL keeps none."
   (typecase expander
     (function (recorded-arglist expander))
     ((cons t function) (recorded-arglist (cdr expander)))
@@ -39,8 +42,8 @@ ARGUMENTS) is returned. Return NIL when SBCL keeps no lambda list of FUNCTION."
       (list "arglist" (expander-arglist (setf-expander (second name))))))
 
 (defun arglist-data (name)
-  "Return the members of an answer about the lambda list of the function name NAME. If SBCL keeps none, add the places
-of the function's definitions."
+  "Return the members of an answer about the lambda list of the function name NAME. If SBCL keeps
+none, add the places of the function's definitions."
   (let ((members (name-arglist-members name)))
     (if (or (second members) (not (fboundp name)))
         members
@@ -58,7 +61,8 @@ of the function's definitions."
                       (and (member inline '(inline notinline)) (symbol-name inline))))))
 
 (defun setf-text (symbol)
-  "Return as text how (SETF SYMBOL) is called, or NIL when there is neither such a function nor an expander."
+  "Return as text how (SETF SYMBOL) is called, or NIL when there is neither such a function nor an
+expander."
   (let ((name (list 'setf symbol)))
     (and (function-kind name)
          (call-text name))))
@@ -66,7 +70,8 @@ of the function's definitions."
 ;;; Methods
 
 (defun method-arglist (method)
-  "Return the qualifiers and the specialized lambda list of METHOD as text, as a DEFMETHOD form has them."
+  "Return the qualifiers and the specialized lambda list of METHOD as text, as a DEFMETHOD form has
+them."
   (let* ((arglist (sb-mop:method-lambda-list method))
          (specializers (sb-mop:method-specializers method))
          (others (arglist-text (nthcdr (length specializers) arglist))))
@@ -76,7 +81,8 @@ of the function's definitions."
                           for specializer in specializers
                           collect (if (eq specializer (find-class 't))
                                       (symbol-name parameter)
-                                      (format nil "(~A ~A)" (symbol-name parameter) (specializer-text specializer))))
+                                      (format nil "(~A ~A)" (symbol-name parameter)
+                                              (specializer-text specializer))))
                     (and (string/= others "()")
                          (list (subseq others 1 (1- (length others)))))))))
 
@@ -89,8 +95,8 @@ of the function's definitions."
          (format nil "~A~@[ ~A~]" (symbol-text type) (and options (plain-text 200 options))))))
 
 (defun generic-members (function methods offset limit)
-  "Return the members of an answer about the generic FUNCTION; with METHODS, at most LIMIT of its methods from OFFSET
-on."
+  "Return the members of an answer about the generic FUNCTION; with METHODS, at most LIMIT of its
+methods from OFFSET on."
   (let ((all (sb-mop:generic-function-methods function)))
     (list "combination" (combination-text function)
           "methodCount" (length all)
@@ -99,8 +105,8 @@ on."
 ;;; The operation
 
 (define-operation "arglist" (name package methods offset limit)
-  "Return how the function NAME of PACKAGE is called. With METHODS, add the lambda lists of a generic function's
-methods, LIMIT from OFFSET on."
+  "Return how the function NAME of PACKAGE is called. With METHODS, add the lambda lists of a
+generic function's methods, LIMIT from OFFSET on."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (let ((kind (function-kind target)))
       (call-user-code
@@ -114,8 +120,10 @@ methods, LIMIT from OFFSET on."
                  "documentation" (and kind (doc-text (if (fboundp target) target symbol)
                                                      (if (fboundp target) 'function 'setf)))
                  "compilerMacro" (and (compiler-macro-function target)
-                                      (or (recorded-arglist (compiler-macro-function target)) "arguments not recorded"))
+                                      (or (recorded-arglist (compiler-macro-function target))
+                                          "arguments not recorded"))
                  "setf" (and (not setf) (setf-text symbol))
                  (append (and kind (arglist-data target))
                          (and (equal kind "GENERIC-FUNCTION")
-                              (generic-members (plain-definition target) methods offset limit))))))))))
+                              (generic-members (plain-definition target) methods offset
+                                               limit))))))))))

@@ -1,5 +1,5 @@
-;;;; Finds what a change of a class affects: the classes below it, its instances, the functions that its definition
-;;;; makes, and the initargs that instances accept because of its slots.
+;;;; Finds what a change of a class affects: the classes below it, its instances, the functions that
+;;;; its definition makes, and the initargs that instances accept because of its slots.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -9,17 +9,19 @@
       (object "description" (class-text class))))
 
 (defun prototypes (class)
-  "Return a table with the prototypes of CLASS and of the classes below it as keys. They are instances that the program
-did not make."
+  "Return a table with the prototypes of CLASS and of the classes below it as keys. They are
+instances that the program did not make."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (each (cons class (classes-below class)) table)
       (when (sb-mop:class-finalized-p each)
         (setf (gethash (ignore-errors (sb-mop:class-prototype each)) table) t)))))
 
 (defun instance-count (class)
-  "Return the number of instances of CLASS and its subclasses, garbage included, prototypes excluded. Return NIL when
-*SEARCHED-HEAP* octets are in use or more."
-  (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")) (count 0) (prototypes (prototypes class)))
+  "Return the number of instances of CLASS and its subclasses, garbage included, prototypes
+excluded. Return NIL when *SEARCHED-HEAP* octets are in use or more."
+  (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS"))
+        (count 0)
+        (prototypes (prototypes class)))
     (when (and function (< (heap-usage) *searched-heap*))
       (funcall function
                (lambda (object type size)
@@ -34,9 +36,9 @@ did not make."
 ;;; The functions that the definition of a class makes
 
 (defun others-methods (name class)
-  "Return what other methods the generic function NAME has besides that for CLASS, of which it is a slot accessor:
-:ABOVE when one is for a superclass of CLASS, T when all are for other classes, NIL when there are none. Qualified
-methods do not count."
+  "Return what other methods the generic function NAME has besides that for CLASS, of which it is a
+slot accessor: :ABOVE when one is for a superclass of CLASS, T when all are for other classes, NIL
+when there are none. Qualified methods do not count."
   (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
                               collect (first (last (sb-mop:method-specializers method))))))
@@ -44,14 +46,17 @@ methods do not count."
           ((remove class specializers) t))))
 
 (defun slot-accessor-data (class)
-  "Return JSON objects for the readers and writers of the direct slots of CLASS, which is no structure. Leave out those
-that also have a method for a superclass. \"kept\" is true when the function also has a method for another class."
+  "Return JSON objects for the readers and writers of the direct slots of CLASS, which is no
+structure. Leave out those that also have a method for a superclass. \"kept\" is true when the
+function also has a method for another class."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)
                            append (sb-mop:slot-definition-writers slot))
                      :test #'equal :from-end t)
-        for kept = (and (fboundp name) (typep (plain-definition name) 'generic-function) (others-methods name class))
+        for kept = (and (fboundp name)
+                        (typep (plain-definition name) 'generic-function)
+                        (others-methods name class))
         unless (eq kept :above)
           collect (object "name" (name-text name) "kept" (and kept t))))
 
@@ -60,9 +65,12 @@ that also have a method for a superclass. \"kept\" is true when the function als
   (let ((description (structure-description class)))
     (remove nil (append (loop for slot in (sb-mop:class-direct-slots class)
                               append (multiple-value-bind (accessor read-only)
-                                         (structure-accessor class (sb-mop:slot-definition-name slot))
+                                         (structure-accessor class
+                                                             (sb-mop:slot-definition-name slot))
                                        (and accessor
-                                            (if read-only (list accessor) (list accessor (list 'setf accessor))))))
+                                            (if read-only
+                                                (list accessor)
+                                                (list accessor (list 'setf accessor))))))
                         (list (description-copier description) (description-predicate description))
                         (mapcar #'first (description-constructors description))))))
 
@@ -71,8 +79,8 @@ that also have a method for a superclass. \"kept\" is true when the function als
   (loop for name in (structure-function-names class) collect (object "name" (name-text name))))
 
 (defun included-function-data (class below)
-  "BELOW are structures that include CLASS. Return JSON objects for their accessors of slots that they have from CLASS,
-and for their keyword constructors."
+  "BELOW are structures that include CLASS. Return JSON objects for their accessors of slots that
+they have from CLASS, and for their keyword constructors."
   (let ((slots (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class))))
     (loop for sub in below
           for description = (structure-description sub)
@@ -81,34 +89,42 @@ and for their keyword constructors."
                          for accessor = (structure-accessor sub slot)
                          when (and accessor (not (eq accessor (structure-accessor class slot))))
                            collect (object "name" (name-text accessor) "slot" (symbol-name slot))
-                           and collect (object "name" (name-text (list 'setf accessor)) "slot" (symbol-name slot)))
+                           and collect (object "name" (name-text (list 'setf accessor))
+                                               "slot" (symbol-name slot)))
             and append (loop for (name . how) in (description-constructors description)
                              when (and name (eq how :default) (fboundp name))
                                collect (make-json-object
-                                        (list* "name" (name-text name) "below" t (name-arglist-members name)))))))
+                                        (list* "name" (name-text name)
+                                               "below" t
+                                               (name-arglist-members name)))))))
 
 ;;; The superclasses of a class
 
 (defun default-superclass (class)
   "Return the direct superclass that CLASS has when its definition names none."
-  (find-class (cond ((typep class 'sb-mop:funcallable-standard-class) 'sb-mop:funcallable-standard-object)
+  (find-class (cond ((typep class 'sb-mop:funcallable-standard-class)
+                     'sb-mop:funcallable-standard-object)
                     ((member (find-class 'condition) (ancestors class)) 'condition)
                     (t 'standard-object))))
 
 (defun ancestors-with (each class superclasses)
-  "Return the class EACH and all its superclasses, as they would be if SUPERCLASSES were the direct superclasses of
-CLASS."
+  "Return the class EACH and all its superclasses, as they would be if SUPERCLASSES were the direct
+superclasses of CLASS."
   (let ((found '()))
     (labels ((visit (other)
                (unless (member other found)
                  (push other found)
-                 (mapc #'visit (if (eq other class) superclasses (sb-mop:class-direct-superclasses other))))))
+                 (mapc #'visit
+                       (if (eq other class)
+                           superclasses
+                           (sb-mop:class-direct-superclasses other))))))
       (visit each))
     found))
 
 (defun slot-names (class)
   "Return the names of the direct slots of CLASS."
-  (loop for slot in (sb-mop:class-direct-slots class) collect (symbol-name (sb-mop:slot-definition-name slot))))
+  (loop for slot in (sb-mop:class-direct-slots class)
+        collect (symbol-name (sb-mop:slot-definition-name slot))))
 
 (defun read-classes (texts package)
   "Return two lists: the classes that TEXTS name in PACKAGE, and those of TEXTS that name no class."
@@ -120,17 +136,20 @@ CLASS."
         finally (return (values classes unknown))))
 
 (defun superclass-members (class superclasses unknown)
-  "Return the members about what changes when SUPERCLASSES become the direct superclasses of CLASS: the superclasses and
-inherited slots that CLASS loses, and the superclasses that it gets. UNKNOWN are texts for superclasses that name no
-class; when there are any, it is not known what CLASS loses."
+  "Return the members about what changes when SUPERCLASSES become the direct superclasses of CLASS:
+the superclasses and inherited slots that CLASS loses, and the superclasses that it gets. UNKNOWN
+are texts for superclasses that name no class; when there are any, it is not known what CLASS
+loses."
   (let* ((before (ancestors class))
          (now (ancestors-with class class superclasses))
          (kept-slots (mapcan #'slot-names (remove class now)))
          (gone (and (null unknown) (remove-if (lambda (each) (member each now)) before))))
     (list "superclassesGone" (mapcar #'class-text gone)
-          "superclassesCome" (mapcar #'class-text (remove-if (lambda (each) (member each before)) superclasses))
+          "superclassesCome" (mapcar #'class-text
+                                     (remove-if (lambda (each) (member each before)) superclasses))
           "superclassesUnknown" unknown
-          "inheritedSlots" (set-difference (mapcan #'slot-names (copy-list gone)) kept-slots :test #'string=))))
+          "inheritedSlots" (set-difference (mapcan #'slot-names (copy-list gone)) kept-slots
+                                           :test #'string=))))
 
 ;;; Initialization arguments
 
@@ -141,8 +160,8 @@ class; when there are any, it is not known what CLASS loses."
                      (t (first parameter)))))
 
 (defun method-initargs (classes)
-  "Return the names of the keywords that an instance can be made with because of methods for CLASSES, such as those of
-INITIALIZE-INSTANCE. Return :ANY when such a method accepts any keyword."
+  "Return the names of the keywords that an instance can be made with because of methods for
+CLASSES, such as those of INITIALIZE-INSTANCE. Return :ANY when such a method accepts any keyword."
   (loop for name in '(allocate-instance initialize-instance shared-initialize)
         append (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                      for arglist = (sb-mop:method-lambda-list method)
@@ -155,19 +174,21 @@ INITIALIZE-INSTANCE. Return :ANY when such a method accepts any keyword."
 (defun slot-initargs (class)
   "Return the names of the keyword initargs of the direct slots of CLASS."
   (loop for slot in (sb-mop:class-direct-slots class)
-        append (mapcar #'symbol-name (remove-if-not #'keywordp (sb-mop:slot-definition-initargs slot)))))
+        append (mapcar #'symbol-name
+                       (remove-if-not #'keywordp (sb-mop:slot-definition-initargs slot)))))
 
 (defun taken-initargs (classes)
-  "Return the names of the initargs that methods for CLASSES and the direct slots of CLASSES accept, or :ANY when a
-method accepts any."
+  "Return the names of the initargs that methods for CLASSES and the direct slots of CLASSES accept,
+or :ANY when a method accepts any."
   (let ((others (method-initargs classes)))
     (if (eq others :any)
         :any
         (append others (mapcan #'slot-initargs (remove-if #'forward-referenced-p classes))))))
 
 (defun lost-initargs (each class superclasses)
-  "SUPERCLASSES are the direct superclasses of CLASS after its change. Return the names of the initargs that instances
-of the class EACH now accept only because of the direct slots of CLASS or of superclasses that CLASS loses."
+  "SUPERCLASSES are the direct superclasses of CLASS after its change. Return the names of the
+initargs that instances of the class EACH now accept only because of the direct slots of CLASS or of
+superclasses that CLASS loses."
   (let* ((now (ancestors-with each class superclasses))
          (kept (remove class now))
          (gone (remove-if (lambda (other) (member other now)) (ancestors each)))
@@ -175,40 +196,50 @@ of the class EACH now accept only because of the direct slots of CLASS or of sup
          (own (method-initargs (list class)))
          (lost (taken-initargs gone)))
     (unless (or (eq others :any) (eq own :any))
-      (set-difference (append (slot-initargs class) (if (eq lost :any) '() lost)) (append others own) :test #'string=))))
+      (set-difference (append (slot-initargs class) (if (eq lost :any) '() lost))
+                      (append others own) :test #'string=))))
 
 (defun initarg-data (class below superclasses)
-  "Return JSON objects for CLASS and those in BELOW, its subclasses, that have LOST-INITARGS. SUPERCLASSES is as for
-LOST-INITARGS."
+  "Return JSON objects for CLASS and those in BELOW, its subclasses, that have LOST-INITARGS.
+SUPERCLASSES is as for LOST-INITARGS."
   (loop for each in (cons class below)
         for initargs = (lost-initargs each class superclasses)
         when (and initargs (class-name each))
           collect (object "name" (class-text each)
                           "homes" (packages-with (class-name each))
                           "initargs" initargs
-                          "defaults" (loop for (key) in (ignore-errors (sb-mop:class-direct-default-initargs each))
+                          "defaults" (loop for (key)
+                                               in (ignore-errors
+                                                   (sb-mop:class-direct-default-initargs each))
                                            when (keywordp key) collect (symbol-name key))
                           "place" (class-place each))))
 
 ;;; All together
 
 (defun class-members (class limit superclasses unknown)
-  "Return the members of the answer about what a change of CLASS affects, with LIMIT of the classes below it.
-SUPERCLASSES are its direct ones after the change. UNKNOWN is as in SUPERCLASS-MEMBERS."
+  "Return the members of the answer about what a change of CLASS affects, with LIMIT of the classes
+below it. SUPERCLASSES are its direct ones after the change. UNKNOWN is as in SUPERCLASS-MEMBERS."
   (let ((below (classes-below class)) (structure (structure-description class)))
     (list* "class" (class-nature class)
            "slots" (slot-names class)
            "include" (let ((above (and structure (first (sb-mop:class-direct-superclasses class)))))
-                       (and above (structure-description above) (not (eq above (find-class 'structure-object)))
+                       (and above
+                            (structure-description above)
+                            (not (eq above (find-class 'structure-object)))
                             (class-text above)))
-           "superclasses" (and (not structure) (mapcar #'class-text
-                                                         (remove (default-superclass class)
-                                                                 (sb-mop:class-direct-superclasses class))))
+           "superclasses" (and (not structure)
+                               (mapcar #'class-text
+                                         (remove (default-superclass class)
+                                                 (sb-mop:class-direct-superclasses class))))
            "accessors" (if structure
-                           (append (structure-function-data class) (included-function-data class below))
+                           (append (structure-function-data class)
+                                   (included-function-data class below))
                            (slot-accessor-data class))
            "initargs" (and (not structure)
-                           (initarg-data class below (if unknown (sb-mop:class-direct-superclasses class) superclasses)))
+                           (initarg-data class below
+                                         (if unknown
+                                             (sb-mop:class-direct-superclasses class)
+                                             superclasses)))
            "subclassCount" (length below)
            "subclasses" (mapcar #'class-place (page below 0 limit))
            "instances" (instance-count class)

@@ -1,5 +1,6 @@
-;;;; The operation class-slots: the own and the inherited slots of a class. Nothing here finalizes a class: the answer
-;;;; about a class that is not finalized is put together from the direct slots of the class and its superclasses.
+;;;; The operation class-slots: the own and the inherited slots of a class. Nothing here finalizes a
+;;;; class: the answer about a class that is not finalized is put together from the direct slots of
+;;;; the class and its superclasses.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -12,7 +13,8 @@
                                        ((type-name-p symbol) '("TYPE"))))))
 
 (defun named-class (text package-name)
-  "Return the class that TEXT names, in PACKAGE-NAME unless it has a prefix. Calls FAIL-LOOKUP when there is none."
+  "Return the class that TEXT names, in PACKAGE-NAME unless it has a prefix. Calls FAIL-LOOKUP when
+there is none."
   (let ((symbol (named-symbol text package-name)))
     (or (find-class symbol nil) (no-class symbol))))
 
@@ -21,8 +23,8 @@
   (typep class 'sb-mop:forward-referenced-class))
 
 (defun class-head (class symbol)
-  "Return the members of an answer that identify CLASS. SYMBOL is the name by which it was found, which can differ from
-its proper name."
+  "Return the members of an answer that identify CLASS. SYMBOL is the name by which it was found,
+which can differ from its proper name."
   (list "name" (symbol-text symbol)
         "properName" (let ((name (class-text class)))
                        (and (string/= name (symbol-text symbol)) name))
@@ -30,8 +32,8 @@ its proper name."
         "finalized" (json-boolean (sb-mop:class-finalized-p class))))
 
 (defun ancestors (class)
-  "Return CLASS and all its superclasses: the precedence list, or before CLASS is finalized, a list with each class
-ahead of its superclasses."
+  "Return CLASS and all its superclasses: the precedence list, or before CLASS is finalized, a list
+with each class ahead of its superclasses."
   (if (sb-mop:class-finalized-p class)
       (sb-mop:class-precedence-list class)
       (let ((found '()))
@@ -42,8 +44,8 @@ ahead of its superclasses."
           (visit class))
         found)))
 
-;;; Accessors of structures, and documentation of slots of conditions. The slot definitions have neither, so both come
-;;; from SBCL's own records.
+;;; Accessors of structures, and documentation of slots of conditions. The slot definitions have
+;;; neither, so both come from SBCL's own records.
 
 (defun structure-description (class)
   "Return SBCL's description of the structure CLASS, or NIL."
@@ -51,7 +53,8 @@ ahead of its superclasses."
        (ignore-errors (defstruct-description (class-name class)))))
 
 (defun structure-accessor (class name)
-  "Return the accessor that DEFSTRUCT made for the slot NAME of CLASS, or NIL, and whether the slot is read-only."
+  "Return the accessor that DEFSTRUCT made for the slot NAME of CLASS, or NIL, and whether the slot
+is read-only."
   (let* ((description (structure-description class))
          (slot (and description
                     (find name (description-slots description)
@@ -76,8 +79,8 @@ ahead of its superclasses."
     (and (stringp text) (shortened 1000 text))))
 
 (defun slot-functions (classes name)
-  "Return as two values the readers and the writers of the slot NAME in CLASSES, those of the most specific class first,
-without duplicates."
+  "Return as two values the readers and the writers of the slot NAME in CLASSES, those of the most
+specific class first, without duplicates."
   (let ((readers '()) (writers '()))
     (dolist (class classes)
       (multiple-value-bind (accessor read-only) (structure-accessor class name)
@@ -95,14 +98,18 @@ without duplicates."
 ;;; Slots
 
 (defun definers (name classes)
-  "Return a list of pairs (class . direct slot definition), one for each of CLASSES that defines a slot NAME."
+  "Return a list of pairs (class . direct slot definition), one for each of CLASSES that defines a
+slot NAME."
   (loop for class in classes
         for slot = (find name (sb-mop:class-direct-slots class) :key #'sb-mop:slot-definition-name)
         when slot collect (cons class slot)))
 
 (defun initform-text (initform)
-  "Return INITFORM as text on one line. DEFINE-CONDITION quotes even self-evaluating objects; that quote is left out."
-  (let ((form (if (typep initform '(cons (eql quote) (cons (or boolean keyword number string character) null)))
+  "Return INITFORM as text on one line. DEFINE-CONDITION quotes even self-evaluating objects; that
+quote is left out."
+  (let ((form (if (typep initform
+                         '(cons (eql quote)
+                           (cons (or boolean keyword number string character) null)))
                   (second initform)
                   initform)))
     (printing-code
@@ -119,12 +126,15 @@ without duplicates."
     (values (and slot (sb-mop:slot-definition-initform slot)) (and slot t))))
 
 (defun slot-data (name effective class classes)
-  "Return the slot NAME of CLASS, whose ancestors are CLASSES, as a JSON object. EFFECTIVE is its effective slot
-definition, or NIL when CLASS is not finalized; then the direct definitions in CLASSES are combined."
+  "Return the slot NAME of CLASS, whose ancestors are CLASSES, as a JSON object. EFFECTIVE is its
+effective slot definition, or NIL when CLASS is not finalized; then the direct definitions in
+CLASSES are combined."
   (let* ((definers (definers name classes))
          (slots (if effective (list effective) (mapcar #'cdr definers)))
          (type (find t (mapcar #'sb-mop:slot-definition-type slots) :test-not #'eq))
-         (initargs (remove-duplicates (mapcan (lambda (slot) (copy-list (sb-mop:slot-definition-initargs slot))) slots)))
+         (initargs (remove-duplicates (mapcan (lambda (slot)
+                                                (copy-list (sb-mop:slot-definition-initargs slot)))
+                                              slots)))
          (allocation (sb-mop:slot-definition-allocation (first slots))))
     (multiple-value-bind (initform given) (slot-initform slots)
       (multiple-value-bind (readers writers) (slot-functions classes name)
@@ -145,12 +155,14 @@ definition, or NIL when CLASS is not finalized; then the direct definitions in C
   (and (sb-mop:class-finalized-p class) (sb-mop:class-slots class)))
 
 (defun slots-data (class classes)
-  "Return as two values the own slots of CLASS and the inherited ones, as JSON objects. CLASSES are its ancestors."
+  "Return as two values the own slots of CLASS and the inherited ones, as JSON objects. CLASSES are
+its ancestors."
   (let* ((effective (effective-slots class))
          (names (remove-duplicates
                  (append (mapcar #'sb-mop:slot-definition-name effective)
                          (loop for each in classes
-                               append (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots each))))
+                               append (mapcar #'sb-mop:slot-definition-name
+                                              (sb-mop:class-direct-slots each))))
                  :from-end t))
          (own (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class))))
     (flet ((data (names)
@@ -178,15 +190,20 @@ definition, or NIL when CLASS is not finalized; then the direct definitions in C
               collect (call-text name)))))
 
 (define-operation "class-slots" (name package offset limit)
-  "Return the slots of the class NAME of PACKAGE, its own first, then inherited ones; at most LIMIT from OFFSET on."
+  "Return the slots of the class NAME of PACKAGE, its own first, then inherited ones; at most LIMIT
+from OFFSET on."
   (let* ((class (named-class name package)) (symbol (named-symbol name package)))
     (call-user-code
      (lambda ()
-       (let ((classes (if (forward-referenced-p class) '() (remove-if #'forward-referenced-p (ancestors class)))))
+       (let ((classes (if (forward-referenced-p class)
+                          '()
+                          (remove-if #'forward-referenced-p (ancestors class)))))
          (multiple-value-bind (own inherited) (and classes (slots-data class classes))
            (make-json-object
             (append (class-head class symbol)
-                    (list "missing" (mapcar #'class-text (remove-if-not #'forward-referenced-p (rest (ancestors class))))
+                    (list "missing" (mapcar #'class-text
+                                            (remove-if-not #'forward-referenced-p
+                                                           (rest (ancestors class))))
                           "documentation" (doc-text symbol 'type)
                           "defaultInitargs" (default-initargs classes)
                           "constructors" (constructors class)

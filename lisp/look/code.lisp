@@ -1,29 +1,30 @@
-;;;; Prints code, types and lambda lists: bounded, on one line, with package prefixes where they matter, and without
-;;;; running code of the user.
+;;;; Prints code, types and lambda lists: bounded, on one line, with package prefixes where they
+;;;; matter, and without running code of the user.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defparameter *plain-packages* (list (find-package "COMMON-LISP") (find-package "KEYWORD"))
-  "Packages whose symbols are printed unchanged in a lambda list; other symbols lose their prefix there.")
+  "Packages whose symbols are printed unchanged in a lambda list; other symbols lose their prefix
+there.")
 
 (defun plain-symbol-p (symbol)
-  "True when SYMBOL is printed unchanged in a lambda list. This includes SBCL's QUASIQUOTE, which prints as a
-backquote."
+  "True when SYMBOL is printed unchanged in a lambda list. This includes SBCL's QUASIQUOTE, which
+prints as a backquote."
   (or (member (symbol-package symbol) *plain-packages*)
       (eq symbol +quasiquote+)))
 
 (defun map-comma (function tree)
-  "If TREE is a comma in a backquoted form, return a comma with FUNCTION applied to the expression after it. Else return
-NIL."
+  "If TREE is a comma in a backquoted form, return a comma with FUNCTION applied to the expression
+after it. Else return NIL."
   (and (comma-p tree)
        (make-comma (funcall function (comma-expression tree)) (comma-kind tree))))
 
 (defvar *conses-left* 0 "How many more conses COPIED-CODE may copy.")
 
 (defun copied-code (function code &optional (depth 10))
-  "Return a copy of CODE, at most DEPTH levels deep, with FUNCTION applied to its atoms. It has only what can be shown:
-code can contain a huge or circular literal, and the pretty printer would walk all of it. Conses are copied in printing
-order until *CONSES-LEFT* are used up."
+  "Return a copy of CODE, at most DEPTH levels deep, with FUNCTION applied to its atoms. It has only
+what can be shown: code can contain a huge or circular literal, and the pretty printer would walk
+all of it. Conses are copied in printing order until *CONSES-LEFT* are used up."
   (flet ((copy (part) (copied-code function part (1- depth))))
     (cond ((zerop depth) nil)
           ((consp code)
@@ -32,7 +33,8 @@ order until *CONSES-LEFT* are used up."
                  while (and (consp rest) (plusp *conses-left*))
                  do (decf *conses-left*)
                  collect (copy (car rest)) into elements
-                 finally (return (nconc elements (and (atom rest) (copied-code function rest depth))))))
+                 finally (return (nconc elements
+                                        (and (atom rest) (copied-code function rest depth))))))
           ((simple-vector-p code)
            (coerce (loop for element across code
                          repeat 61
@@ -44,27 +46,30 @@ order until *CONSES-LEFT* are used up."
           (t (funcall function code)))))
 
 (defun class-stub (object)
-  "Return an object that prints as #<CLASS>, with the class of OBJECT; if OBJECT is itself a class, also with its name."
-  (let ((text (format nil "~A~@[ ~A~]" (class-text (class-of object)) (and (typep object 'class) (class-text object)))))
+  "Return an object that prints as #<CLASS>, with the class of OBJECT; if OBJECT is itself a class,
+also with its name."
+  (let ((text (format nil "~A~@[ ~A~]" (class-text (class-of object))
+                      (and (typep object 'class) (class-text object)))))
     (make-unprintable text)))
 
 (defun without-printer (atom)
   "Return ATOM, or a CLASS-STUB when printing ATOM would run code of the user."
   (typecase atom
     ((or pathname package) atom)
-    ((or standard-object condition structure-object (and (array t) (not simple-vector))) (class-stub atom))
+    ((or standard-object condition structure-object (and (array t) (not simple-vector)))
+     (class-stub atom))
     (t atom)))
 
 (defun plain-text (limit object)
-  "Return OBJECT, code or a type, as text of at most LIMIT characters, with package prefixes and without running code of
-the user."
+  "Return OBJECT, code or a type, as text of at most LIMIT characters, with package prefixes and
+without running code of the user."
   (printing-plainly
     (let ((*print-length* 60) (*print-level* 8) (*conses-left* (* 2 limit)))
       (print-safely limit (copied-code #'without-printer object)))))
 
 (defun type-text (limit type)
-  "Return the function type TYPE as text of at most LIMIT characters, or NIL when it says nothing. An empty parameter
-list is printed as ()."
+  "Return the function type TYPE as text of at most LIMIT characters, or NIL when it says nothing.
+An empty parameter list is printed as ()."
   (unless (member type '(nil function))
     (let ((text (plain-text limit type)) (none "(FUNCTION NIL"))
       (if (eql 0 (search none text))
@@ -72,22 +77,23 @@ list is printed as ()."
           text))))
 
 (defun bare-symbol (atom)
-  "Return ATOM, from code in a lambda list, so that it prints without a package prefix: in place of a symbol that is not
-PLAIN-SYMBOL-P return an uninterned one."
+  "Return ATOM, from code in a lambda list, so that it prints without a package prefix: in place of
+a symbol that is not PLAIN-SYMBOL-P return an uninterned one."
   (if (or (null atom) (not (symbolp atom)) (plain-symbol-p atom))
       atom
       (make-symbol (symbol-name atom))))
 
 (defun bare-parameter (part)
-  "PART is a part of a lambda list where names stand: a name or a list of parameters. Return it with symbols that print
-without prefix. QUOTE and FUNCTION at the beginning of a list are names here, too."
+  "PART is a part of a lambda list where names stand: a name or a list of parameters. Return it with
+symbols that print without prefix. QUOTE and FUNCTION at the beginning of a list are names here,
+too."
   (cond ((consp part) (bare-lambda-list part))
         ((and part (symbolp part) (not (keywordp part))) (make-symbol (symbol-name part)))
         (t part)))
 
 (defun bare-lambda-list (arglist)
-  "Return ARGLIST with symbols that print without prefix: the packages of parameter names say nothing. Only default
-forms are treated as code."
+  "Return ARGLIST with symbols that print without prefix: the packages of parameter names say
+nothing. Only default forms are treated as code."
   (loop with defaults = nil
         for rest = arglist then (cdr rest)
         while (and (consp rest) (plusp *conses-left*))
@@ -112,7 +118,8 @@ forms are treated as code."
   "The pprint dispatch table for code, or NIL before its first use.")
 
 (defun code-printers ()
-  "Return the pprint dispatch table that prints code without print methods of the user, which can fail or never end."
+  "Return the pprint dispatch table that prints code without print methods of the user, which can
+fail or never end."
   (or **code-printers**
       (let ((table (copy-pprint-dispatch nil)))
         (set-pprint-dispatch '(or standard-object condition (and array (not vector))
@@ -128,9 +135,9 @@ forms are treated as code."
          ,@body))))
 
 (defun code-text (limit copy code)
-  "Return CODE, copied by the function COPY, as one line of at most LIMIT characters. COPY may copy 2 * LIMIT conses,
-since each prints as at least one character, except a quote. The printer breaks lines in forms such as LOOP whatever its
-settings; then the lines are joined."
+  "Return CODE, copied by the function COPY, as one line of at most LIMIT characters. COPY may copy
+2 * LIMIT conses, since each prints as at least one character, except a quote. The printer breaks
+lines in forms such as LOOP whatever its settings; then the lines are joined."
   (let* ((*conses-left* (* 2 limit))
          (text (print-safely limit (funcall copy code))))
     (if (find #\Newline text) (on-one-line text) text)))

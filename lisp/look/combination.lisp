@@ -1,46 +1,54 @@
-;;;; Finds in which order a call of a generic function enters its methods, by its method combination. This runs no code
-;;;; of the program that could have effects. Where such code would decide the order, the answer names it.
+;;;; Finds in which order a call of a generic function enters its methods, by its method
+;;;; combination. This runs no code of the program that could have effects. Where such code would
+;;;; decide the order, the answer names it.
 
 (in-package "LIVE-LISP.LOOK")
 
 ;;; Do the rules of the standard decide, or methods of the program?
 
 (defparameter *protocol*
-  '(compute-applicable-methods sb-mop:compute-applicable-methods-using-classes sb-mop:compute-effective-method
-    sb-mop:compute-discriminating-function method-qualifiers sb-mop:method-specializers
-    sb-mop:generic-function-lambda-list sb-mop:generic-function-name)
+  '(compute-applicable-methods sb-mop:compute-applicable-methods-using-classes
+    sb-mop:compute-effective-method sb-mop:compute-discriminating-function method-qualifiers
+    sb-mop:method-specializers sb-mop:generic-function-lambda-list sb-mop:generic-function-name)
   "The generic functions by which a program can override the standard's choice of methods.")
 
 (defun system-method-p (method)
   "True when METHOD is SBCL's own."
-  (let ((path (introspect "DEFINITION-SOURCE-PATHNAME" (introspect "FIND-DEFINITION-SOURCE" method))))
+  (let ((path (introspect "DEFINITION-SOURCE-PATHNAME"
+                          (introspect "FIND-DEFINITION-SOURCE" method))))
     (and path (eql 0 (search "SYS:" (namestring path))) t)))
 
 (defun deciding-method (function methods)
-  "Return the name of a function of *PROTOCOL* that the program specialized for FUNCTION or one of METHODS, or NIL."
+  "Return the name of a function of *PROTOCOL* that the program specialized for FUNCTION or one of
+METHODS, or NIL."
   (loop for name in *protocol*
         when (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                    for specializer = (first (sb-mop:method-specializers method))
                    thereis (and (typep specializer 'class)
-                                (some (lambda (object) (typep object specializer)) (cons function methods))
+                                (some (lambda (object) (typep object specializer))
+                                      (cons function methods))
                                 (not (system-method-p method))))
           return name))
 
 (defun strange-specializer-p (method)
-  "True when METHOD has a specializer that is neither a class nor an EQL specializer: the program defines this kind of
-specializer."
+  "True when METHOD has a specializer that is neither a class nor an EQL specializer: the program
+defines this kind of specializer."
   (notevery (lambda (specializer) (typep specializer '(or class sb-mop:eql-specializer)))
             (sb-mop:method-specializers method)))
 
-;;; Is it safe to call a function of the program? Only when all functions and objects that its code names are harmless
+;;; Is it safe to call a function of the program? Only when all functions and objects that its code
+;;; names are harmless
 
-(defparameter *harmless-attributes* '("FLUSHABLE" "UNSAFELY-FLUSHABLE" "FOLDABLE" "CALL" "IMPORTANT-RESULT")
-  "SBCL's attributes for functions that only return, signal, call their arguments, or change their own lists.")
+(defparameter *harmless-attributes* '("FLUSHABLE" "UNSAFELY-FLUSHABLE" "FOLDABLE" "CALL"
+                                      "IMPORTANT-RESULT")
+  "SBCL's attributes for functions that only return, signal, call their arguments, or change their
+own lists.")
 
 (defun harmless-name-p (name)
   "True when a call of the function NAME changes no existing object."
-  (or (member name '(nconc gensym method-qualifiers sb-mop:method-specializers method-combination-error
-                     invalid-method-error sb-mop:generic-function-lambda-list sb-mop:generic-function-name))
+  (or (member name '(nconc gensym method-qualifiers sb-mop:method-specializers
+                     method-combination-error invalid-method-error
+                     sb-mop:generic-function-lambda-list sb-mop:generic-function-name))
       (member name (list +qualifier-check+ +combination-options+))
       (and (not (eq name +coerce-callable+))
            (let ((info (known :function :info name)))
@@ -54,29 +62,36 @@ specializer."
   '(or standard-object condition (and structure-object (not cell))))
 
 (defun code-names (function)
-  "Return two lists: the names of the global functions that the code of FUNCTION calls, and those of its constants that
-it could change: global variables, functions and instances."
+  "Return two lists: the names of the global functions that the code of FUNCTION calls, and those of
+its constants that it could change: global variables, functions and instances."
   (let* ((code (function-code (simple-function function))) (names (linked-names code)) (others '()))
     (loop for index from words-before-functions below (code-words code)
           do (let ((constant (code-word code index)))
                (typecase constant
                  (cell (push (cell-name constant) names))
-                 (symbol (unless (member (variable-kind constant) '(nil :constant)) (push constant others)))
-                 ((or instance-like function) (unless (member constant (list code function)) (push constant others))))))
+                 (symbol (unless (member (variable-kind constant) '(nil :constant))
+                           (push constant others)))
+                 ((or instance-like function)
+                  (unless (member constant (list code function)) (push constant others))))))
     (values names others)))
 
 (defun harmful-name (function &optional (depth 5))
-  "Return the text of a function or object named in the code of FUNCTION that is not harmless, or NIL when there is
-none. Looks also into functions of the program that it calls, DEPTH calls deep."
+  "Return the text of a function or object named in the code of FUNCTION that is not harmless, or
+NIL when there is none. Looks also into functions of the program that it calls, DEPTH calls deep."
   (if (not (typep function 'compiled-function))
       "code that is not compiled"
       (multiple-value-bind (names others) (code-names function)
         (cond (others (value-text (first others)))
               (t (loop for name in names
                        unless (harmless-name-p name)
-                         do (let ((next (and (plusp depth) (symbolp name) (fboundp name) (not (macro-function name))
+                         do (let ((next (and (plusp depth)
+                                             (symbolp name)
+                                             (fboundp name)
+                                             (not (macro-function name))
                                              (plain-definition name))))
-                              (when (or (null next) (known :function :info name) (typep next 'generic-function)
+                              (when (or (null next)
+                                        (known :function :info name)
+                                        (typep next 'generic-function)
                                         (harmful-name next (1- depth)))
                                 (return (name-text name))))))))))
 
@@ -91,12 +106,13 @@ none. Looks also into functions of the program that it calls, DEPTH calls deep."
   (loop for method in methods collect `(call-method ,method)))
 
 (defun around-form (around form)
-  "Return a form that calls the methods AROUND, the most specific first; CALL-NEXT-METHOD in the last one evaluates
-FORM. Without any, return FORM."
+  "Return a form that calls the methods AROUND, the most specific first; CALL-NEXT-METHOD in the
+last one evaluates FORM. Without any, return FORM."
   (if around `(call-method ,(first around) (,@(rest around) (make-method ,form))) form))
 
 (defun standard-form (methods)
-  "Return the effective method form of METHODS in the standard combination; NIL without a primary method."
+  "Return the effective method form of METHODS in the standard combination; NIL without a primary
+method."
   (let ((primary (of-qualifier methods)))
     (and primary
          (around-form (of-qualifier methods :around)
@@ -105,9 +121,12 @@ FORM. Without any, return FORM."
                          ,@(call-forms (reverse (of-qualifier methods :after))))))))
 
 (defun short-form (combination methods)
-  "Return the effective method form of METHODS in COMBINATION, a SHORT-COMBINATION; NIL without a primary method."
+  "Return the effective method form of METHODS in COMBINATION, a SHORT-COMBINATION; NIL without a
+primary method."
   (let* ((primary (of-qualifier methods (combination-name combination)))
-         (ordered (if (eq (first (combination-options combination)) :most-specific-last) (reverse primary) primary)))
+         (ordered (if (eq (first (combination-options combination)) :most-specific-last)
+                      (reverse primary)
+                      primary)))
     (and primary
          (around-form (of-qualifier methods :around)
                       (if (and (null (rest ordered)) (combination-plain-p combination))
@@ -115,16 +134,18 @@ FORM. Without any, return FORM."
                           `(,(combination-operator combination) ,@(call-forms ordered)))))))
 
 (defun stray-method (combination methods)
-  "Return one of METHODS whose qualifiers COMBINATION does not allow, or NIL. COMBINATION is the standard one or short."
+  "Return one of METHODS whose qualifiers COMBINATION does not allow, or NIL. COMBINATION is the
+standard one or short."
   (let ((allowed (if (typep combination 'short-combination)
                      (list (list (combination-name combination)) '(:around))
                      '(() (:before) (:after) (:around)))))
-    (find-if-not (lambda (method) (member (method-qualifiers method) allowed :test #'equal)) methods)))
+    (find-if-not (lambda (method) (member (method-qualifiers method) allowed :test #'equal))
+                 methods)))
 
 (defun long-form (function combination methods)
-  "Return the effective method form of METHODS of FUNCTION in COMBINATION, a LONG-COMBINATION. If the code of the
-combination signals an error, or could do more than return a form and so is not called, return NIL and a problem as
-METHOD-FORM does."
+  "Return the effective method form of METHODS of FUNCTION in COMBINATION, a LONG-COMBINATION. If
+the code of the combination signals an error, or could do more than return a form and so is not
+called, return NIL and a problem as METHOD-FORM does."
   (let* ((maker (gethash (combination-name combination) long-combinations))
          (harmful (if maker (harmful-name maker) "unknown code")))
     (if harmful
@@ -133,11 +154,14 @@ METHOD-FORM does."
           (error (failure) (values nil (list "error" (report-text 300 failure))))))))
 
 (defun method-form (function methods)
-  "Return the effective method form of METHODS, the applicable methods of FUNCTION, the most specific first. When there
-is none, return NIL and the problem: a list of a word, such as \"primary\", and a text."
+  "Return the effective method form of METHODS, the applicable methods of FUNCTION, the most
+specific first. When there is none, return NIL and the problem: a list of a word, such as
+\"primary\", and a text."
   (let* ((combination (sb-mop:generic-function-method-combination function))
          (standard (typep combination 'standard-combination))
-         (stray (and standard (not (typep combination 'long-combination)) (stray-method combination methods))))
+         (stray (and standard
+                     (not (typep combination 'long-combination))
+                     (stray-method combination methods))))
     (cond ((not standard) (values nil (list "combination" (class-text (class-of combination)))))
           (stray (values nil (list "qualifiers" (method-description stray))))
           ((typep combination 'long-combination) (long-form function combination methods))
@@ -150,7 +174,8 @@ is none, return NIL and the problem: a list of a word, such as \"primary\", and 
 
 (defun calls-no-next-p (method)
   "True when the code of METHOD certainly has no CALL-NEXT-METHOD."
-  (let* ((function (and (not (typep method 'sb-mop:standard-accessor-method)) (method-function method)))
+  (let* ((function (and (not (typep method 'sb-mop:standard-accessor-method))
+                        (method-function method)))
          (simple (and function (simple-function function)))
          (xrefs (and simple (packed-xrefs simple))))
     (cond ((typep method 'sb-mop:standard-accessor-method) t)
@@ -161,23 +186,26 @@ is none, return NIL and the problem: a list of a word, such as \"primary\", and 
                         (when (eq used +next-method-call+) (return-from calls-no-next-p nil)))
                       xrefs)
            t)
-          ;; Some SBCLs have no such cross references. Look at the debug information: the second parameter of a method's
-          ;; function is the next method, :DELETED when unused. It is the third where SBCL has merged the function with
-          ;; its entry point, which takes the argument count first.
+          ;; Some SBCLs have no such cross references. Look at the debug information: the second
+          ;; parameter of a method's function is the next method, :DELETED when unused. It is the
+          ;; third where SBCL has merged the function with its entry point, which takes the argument
+          ;; count first.
           (t (let ((debug (function-debug simple)))
-               (eq :deleted (nth (if (eq :external (debug-kind debug)) 2 1) (debug-parameters debug))))))))
+               (eq :deleted
+                   (nth (if (eq :external (debug-kind debug)) 2 1) (debug-parameters debug))))))))
 
 (defparameter *most-entries* 1000 "At most this many entries of methods are found.")
 
 (defstruct (entry (:constructor make-entry (method from entered)))
-  "A call of METHOD by a generic function call. Entries are numbered from 1. FROM is the number of the entry whose
-method calls METHOD as its next method, or NIL when the effective method form itself calls METHOD. ENTERED is false when
-METHOD is certainly not called: then FROM is the entry whose method has no CALL-NEXT-METHOD."
+  "A call of METHOD by a generic function call. Entries are numbered from 1. FROM is the number of
+the entry whose method calls METHOD as its next method, or NIL when the effective method form itself
+calls METHOD. ENTERED is false when METHOD is certainly not called: then FROM is the entry whose
+method has no CALL-NEXT-METHOD."
   method from entered)
 
 (defun entries (form)
-  "Return a list of ENTRYs for the calls of methods in FORM, an effective method form, in order. The second value is a
-copy of FORM with the numbers of the entries in place of the calls."
+  "Return a list of ENTRYs for the calls of methods in FORM, an effective method form, in order. The
+second value is a copy of FORM with the numbers of the entries in place of the calls."
   (let ((entries '()) (count 0) (left 10000))
     (labels ((enter (method next from entered)
                (when (>= count *most-entries*) (return-from enter count))
@@ -186,13 +214,17 @@ copy of FORM with the numbers of the entries in place of the calls."
                  (if (null next)
                      number
                      (let ((inner (follow (first next) (rest next) (if entered number from) on)))
-                       ;; A next method has an entry of its own; a form from MAKE-METHOD is shown only here.
+                       ;; A next method has an entry of its own; a form from MAKE-METHOD is shown
+                       ;; only here.
                        (if (typep (first next) 'method) number (list number inner))))))
              (follow (method next from entered)
-               (if (typep method 'method) (enter method next from entered) (walk method from entered)))
+               (if (typep method 'method)
+                   (enter method next from entered)
+                   (walk method from entered)))
              (walk (form from entered)
                (cond ((or (atom form) (eq (first form) 'quote) (minusp (decf left))) form)
-                     ((eq (first form) 'call-method) (follow (second form) (third form) from entered))
+                     ((eq (first form) 'call-method)
+                      (follow (second form) (third form) from entered))
                      ((eq (first form) 'make-method) (walk (second form) from entered))
                      (t (loop for part in form collect (walk part from entered))))))
       (let ((numbered (walk form nil t)))
@@ -207,19 +239,24 @@ copy of FORM with the numbers of the entries in place of the calls."
           "entered" (json-boolean (entry-entered entry))))
 
 (defun order-members (function arguments offset limit)
-  "Return the members of the answer about the methods that a call of FUNCTION with ARGUMENTS enters, LIMIT of them from
-OFFSET on. Add the methods that the call may enter: ARGUMENTS do not say enough to decide."
+  "Return the members of the answer about the methods that a call of FUNCTION with ARGUMENTS enters,
+LIMIT of them from OFFSET on. Add the methods that the call may enter: ARGUMENTS do not say enough
+to decide."
   (multiple-value-bind (methods perhaps) (applicable-methods function arguments)
     (multiple-value-bind (form problem)
         (if methods (method-form function methods) (values nil (list "none" "")))
       (multiple-value-bind (entries numbered) (and form (entries form))
         (unless entries
-          ;; For methods that it does not accept, a long combination returns a form that signals an error.
+          ;; For methods that it does not accept, a long combination returns a form that signals an
+          ;; error.
           (when form (setf problem (list "error" (plain-text 300 form)) form nil))
           (setf entries (loop for method in methods collect (make-entry method nil t))))
         (list "problem" (first problem)
               "detail" (second problem)
-              "form" (and form (not (eq 'standard (combination-name (sb-mop:generic-function-method-combination function))))
+              "form" (and form
+                          (not (eq 'standard
+                                   (combination-name
+                                    (sb-mop:generic-function-method-combination function))))
                           (plain-text 500 numbered))
               "total" (length entries)
               "rows" (mapcar #'entry-data (page entries offset limit))
@@ -229,39 +266,48 @@ OFFSET on. Add the methods that the call may enter: ARGUMENTS do not say enough 
                                               "condition" (condition-text method positions))))))))
 
 (defun undefined-class (arguments)
-  "Return the name of an undefined class among the classes of ARGUMENTS and their superclasses, or NIL."
+  "Return the name of an undefined class among the classes of ARGUMENTS and their superclasses, or
+NIL."
   (loop for argument in arguments
         for class = (argument-class argument)
         unless (precedence class)
           return (class-text (or (find-if #'forward-referenced-p (ancestors class)) class))))
 
 (defun dispatch-members (function arguments offset limit)
-  "Return the members of the answer about a call of the generic FUNCTION with ARGUMENTS. An element NIL of ARGUMENTS
-stands for a text that denotes nothing."
+  "Return the members of the answer about a call of the generic FUNCTION with ARGUMENTS. An element
+NIL of ARGUMENTS stands for a text that denotes nothing."
   (let ((methods (sb-mop:generic-function-methods function))
         (required (required-parameters function)))
     (flet ((refuse (problem &optional detail) (list "problem" problem "detail" detail)))
       (cond ((/= (length required) (length arguments)) (refuse "count" (length required)))
             ((member nil arguments) (refuse "argument" (1+ (position nil arguments))))
             ((undefined-class arguments) (refuse "class" (undefined-class arguments)))
-            ((deciding-method function methods) (refuse "protocol" (symbol-text (deciding-method function methods))))
+            ((deciding-method function methods)
+             (refuse "protocol" (symbol-text (deciding-method function methods))))
             ((some #'strange-specializer-p methods) (refuse "specializer"))
             (t (order-members function arguments offset limit))))))
 
 (define-operation "effective-method" (name package arguments offset limit)
-  "Return which methods of the generic function NAME of PACKAGE a call with ARGUMENTS enters, in order, LIMIT of them
-from OFFSET on. Each of ARGUMENTS is a table with the keys \"kind\" and \"text\"."
+  "Return which methods of the generic function NAME of PACKAGE a call with ARGUMENTS enters, in
+order, LIMIT of them from OFFSET on. Each of ARGUMENTS is a table with the keys \"kind\" and
+\"text\"."
   (multiple-value-bind (target symbol setf) (named-target name package)
-    (let ((function (and (fboundp target) (not (and (symbolp target) (macro-function target))) (plain-definition target))))
+    (let ((function (and (fboundp target)
+                         (not (and (symbolp target) (macro-function target)))
+                         (plain-definition target))))
       (if (not (typep function 'generic-function))
-          (object "name" (name-text target) "problem" "function" "natures" (if setf '() (natures symbol)))
-          (let ((parsed (loop for argument in arguments collect (parsed-argument argument package))))
+          (object "name" (name-text target) "problem" "function"
+                  "natures" (if setf '() (natures symbol)))
+          (let ((parsed (loop for argument in arguments
+                              collect (parsed-argument argument package))))
             (make-json-object
              (list* "name" (name-text target)
                     "arglist" (own-arglist function)
-                    "arguments" (loop for argument in parsed collect (and argument (argument-text argument)))
+                    "arguments" (loop for argument in parsed
+                                      collect (and argument (argument-text argument)))
                     "combination" (combination-text function)
-                    "precedence" (let ((order (sb-mop:generic-function-argument-precedence-order function)))
+                    "precedence" (let ((order (sb-mop:generic-function-argument-precedence-order
+                                               function)))
                                    (and (not (equal order (required-parameters function)))
                                         (format nil "~{~A~^, ~}" (mapcar #'symbol-name order))))
                     (dispatch-members function parsed offset limit))))))))

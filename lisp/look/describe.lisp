@@ -3,8 +3,9 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun recorded-arglist (function)
-  "Return the lambda list of FUNCTION, a function or its name, as text. For a generic function this is the list of what
-all its methods together accept. Return NIL when SBCL keeps none, as with a debug quality of 0."
+  "Return the lambda list of FUNCTION, a function or its name, as text. For a generic function this
+is the list of what all its methods together accept. Return NIL when SBCL keeps none, as with a
+debug quality of 0."
   (handler-case
       (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
         (and (not unknown) (arglist-text arglist)))
@@ -17,8 +18,9 @@ all its methods together accept. Return NIL when SBCL keeps none, as with a debu
     (warning () nil)))
 
 (defun arglist-members (name)
-  "Return the members of an answer about the lambda list of the function NAME. For a generic function, \"arglist\" is
-its own lambda list; \"accepted\" is the list of what its methods together accept, or NIL when that is the same."
+  "Return the members of an answer about the lambda list of the function NAME. For a generic
+function, \"arglist\" is its own lambda list; \"accepted\" is the list of what its methods together
+accept, or NIL when that is the same."
   (let ((function (and (not (and (symbolp name) (macro-function name))) (plain-definition name)))
         (recorded (recorded-arglist name)))
     (if (typep function 'generic-function)
@@ -32,8 +34,9 @@ its own lambda list; \"accepted\" is the list of what its methods together accep
     (and known (listp arglist) (arglist-text arglist))))
 
 (defun place-data (source &optional description function)
-  "Return the place of SOURCE, a definition source of SB-INTROSPECT, as a JSON object with DESCRIPTION, or NIL when it
-has no file. Give the FUNCTION of a method, too: the definition source of a method has no date."
+  "Return the place of SOURCE, a definition source of SB-INTROSPECT, as a JSON object with
+DESCRIPTION, or NIL when it has no file. Give the FUNCTION of a method, too: the definition source
+of a method has no date."
   (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
          (file (and path (translated (namestring path))))
          (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
@@ -51,10 +54,12 @@ has no file. Give the FUNCTION of a method, too: the definition source of a meth
                 "written" (and changed written)
                 "undated" (not written)
                 "description" description
-                (span-members file written form (introspect "DEFINITION-SOURCE-FORM-NUMBER" source) '())))))))
+                (span-members file written form (introspect "DEFINITION-SOURCE-FORM-NUMBER" source)
+                              '())))))))
 
 (defun source-data (name type)
-  "Return JSON objects for the places where NAME is defined as TYPE, such as :FUNCTION, a word of SB-INTROSPECT."
+  "Return JSON objects for the places where NAME is defined as TYPE, such as :FUNCTION, a word of
+SB-INTROSPECT."
   (remove nil (mapcar #'place-data (introspect "FIND-DEFINITION-SOURCES-BY-NAME" name type))))
 
 (defun method-description (method)
@@ -64,63 +69,70 @@ has no file. Give the FUNCTION of a method, too: the definition source of a meth
                 collect (specializer-text specializer))))
 
 (sb-ext:defglobal **evaluation-of** (constantly nil)
-  "A function of a name or a method, and of keywords for kinds of definitions such as :FUNCTION. If the current
-definition of one of these kinds was made by an evaluation that is known, return a JSON object about the evaluation,
-else NIL.")
+  "A function of a name or a method, and of keywords for kinds of definitions such as :FUNCTION. If
+the current definition of one of these kinds was made by an evaluation that is known, return a JSON
+object about the evaluation, else NIL.")
 
 (defun evaluation-data (name &rest kinds)
-  "Return a JSON object about the evaluation that defined NAME as one of KINDS, or NIL. NAME can also be a method. KINDS
-are keywords such as :FUNCTION."
+  "Return a JSON object about the evaluation that defined NAME as one of KINDS, or NIL. NAME can
+also be a method. KINDS are keywords such as :FUNCTION."
   (apply **evaluation-of** name kinds))
 
 (defun method-data (method)
   "Return where METHOD is defined as a JSON object with its qualifiers and specializers."
   (let ((description (method-description method))
-        (function (and (not (typep method 'sb-mop:standard-accessor-method)) (method-function method))))
+        (function (and (not (typep method 'sb-mop:standard-accessor-method))
+                       (method-function method))))
     (or (place-data (introspect "FIND-DEFINITION-SOURCE" method) description function)
         (object "description" description "evaluated" (evaluation-data method :method)))))
 
 (defvar *holders* nil
-  "A cache while many methods are described: the tables from VARIABLES-BY-VALUE, by package. NIL when there is no
-cache.")
+  "A cache while many methods are described: the tables from VARIABLES-BY-VALUE, by package. NIL
+when there is no cache.")
 
 (defun variables-by-value (package)
-  "Return a table that maps values to variables of PACKAGE. Of several variables with one value it has the first by
-name."
+  "Return a table that maps values to variables of PACKAGE. Of several variables with one value it
+has the first by name."
   (let ((table (make-hash-table :test 'eq)))
     (with-package-iterator (next package :internal :external)
       (loop
         (multiple-value-bind (more symbol) (next)
           (unless more (return table))
           ;; Another thread can unbind SYMBOL meanwhile.
-          (let ((value (and (eq package (symbol-package symbol)) (boundp symbol) (ignore-errors (symbol-value symbol)))))
+          (let ((value (and (eq package (symbol-package symbol))
+                            (boundp symbol)
+                            (ignore-errors (symbol-value symbol)))))
             (when (and value (not (typep value '(or symbol number character))))
               (let ((other (gethash value table)))
-                (when (or (null other) (string< symbol other)) (setf (gethash value table) symbol))))))))))
+                (when (or (null other) (string< symbol other))
+                  (setf (gethash value table) symbol))))))))))
 
 (defun variable-holding (object packages)
   "Return a variable of PACKAGES whose value is OBJECT, or NIL."
   (loop for package in packages
           thereis (gethash object (if *holders*
                                       (or (gethash package *holders*)
-                                          (setf (gethash package *holders*) (variables-by-value package)))
+                                          (setf (gethash package *holders*)
+                                                (variables-by-value package)))
                                       (variables-by-value package)))))
 
 (defun specializer-packages (specializer)
-  "Return the packages whose variables are likely to hold the object of SPECIALIZER, an EQL specializer: the package of
-the name of the object's class, and the packages of the names of generic functions with methods for SPECIALIZER."
+  "Return the packages whose variables are likely to hold the object of SPECIALIZER, an EQL
+specializer: the package of the name of the object's class, and the packages of the names of generic
+functions with methods for SPECIALIZER."
   (let ((names (list* (class-name (class-of (sb-mop:eql-specializer-object specializer)))
                       (loop for method in (sb-mop:specializer-direct-methods specializer)
                             for function = (sb-mop:method-generic-function method)
                             for name = (and function (sb-mop:generic-function-name function))
                             collect (if (consp name) (second name) name)))))
     (remove-duplicates (loop for name in names
-                             when (and name (symbolp name) (symbol-package name)) collect (symbol-package name)))))
+                             when (and name (symbolp name) (symbol-package name))
+                               collect (symbol-package name)))))
 
 (defun specializer-text (specializer)
-  "Return SPECIALIZER as a DEFMETHOD form has it, with package prefixes. An EQL specializer's object that is no literal
-is shown as a variable that holds it, or else by its class. The object itself is not printed: its print method can fail
-or never end."
+  "Return SPECIALIZER as a DEFMETHOD form has it, with package prefixes. An EQL specializer's object
+that is no literal is shown as a variable that holds it, or else by its class. The object itself is
+not printed: its print method can fail or never end."
   (if (typep specializer 'class)
       (class-text specializer)
       (let ((object (sb-mop:eql-specializer-object specializer)))
@@ -144,16 +156,17 @@ or never end."
         append (source-data name type)))
 
 (defun methods-members (function offset limit)
-  "Return the members of an answer about the methods of FUNCTION: their number, and LIMIT of them from OFFSET on. These
-are NIL unless FUNCTION is generic."
-  (let ((methods (and (typep function 'generic-function) (sb-mop:generic-function-methods function)))
+  "Return the members of an answer about the methods of FUNCTION: their number, and LIMIT of them
+from OFFSET on. These are NIL unless FUNCTION is generic."
+  (let ((methods (and (typep function 'generic-function)
+                      (sb-mop:generic-function-methods function)))
         (*holders* (make-hash-table :test 'eq)))
     (list "methodCount" (and methods (length methods))
           "methods" (mapcar #'method-data (page methods offset limit)))))
 
 (defun callable-data (symbol offset limit)
-  "Return what SYMBOL is as a function, macro or special operator, as a JSON object, or NIL. It shows LIMIT methods of a
-generic function, from OFFSET on."
+  "Return what SYMBOL is as a function, macro or special operator, as a JSON object, or NIL. It
+shows LIMIT methods of a generic function, from OFFSET on."
   (when (fboundp symbol)
     (let ((type (and (not (macro-function symbol)) (not (special-operator-p symbol))
                      (introspect "FUNCTION-TYPE" symbol)))
@@ -163,7 +176,8 @@ generic function, from OFFSET on."
                (arglist-members symbol)
                (list "type" (type-text 500 type)
                      "documentation" (doc-text symbol 'function))
-               (methods-members (and (equal nature "GENERIC-FUNCTION") (plain-definition symbol)) offset limit)
+               (methods-members (and (equal nature "GENERIC-FUNCTION") (plain-definition symbol))
+                                offset limit)
                (list "compilerMacro" (and (compiler-macro-function symbol) t)
                      "inline" (let ((inline (known :function :inlinep symbol)))
                                 (and (member inline '(inline notinline)) (symbol-name inline)))
@@ -171,8 +185,8 @@ generic function, from OFFSET on."
                      "sources" (function-sources symbol)))))))
 
 (defun setf-data (symbol offset limit)
-  "Return the setf function or setf expander of SYMBOL as a JSON object, or NIL. Of a generic function list LIMIT
-methods, from OFFSET on."
+  "Return the setf function or setf expander of SYMBOL as a JSON object, or NIL. Of a generic
+function list LIMIT methods, from OFFSET on."
   (let ((name (list 'setf symbol)))
     (cond ((fboundp name)
            (make-json-object
@@ -211,7 +225,8 @@ methods, from OFFSET on."
            (object "nature" (class-nature class)
                    "supers" (loop for super in (sb-mop:class-direct-superclasses class)
                                   collect (class-text super))
-                   "slots" (loop for slot in (sb-mop:class-direct-slots class) collect (slot-text slot))
+                   "slots" (loop for slot in (sb-mop:class-direct-slots class)
+                                 collect (slot-text slot))
                    "documentation" (doc-text symbol 'type)
                    "evaluated" (evaluation-data symbol :class)
                    "sources" (loop for type in '(:class :structure :condition)
@@ -232,7 +247,8 @@ methods, from OFFSET on."
                    "sources" (source-data symbol :type))))))
 
 (defun global-value-data (symbol kind)
-  "Return the printed value of SYMBOL, a variable of KIND, with the value's type; for a symbol macro its expansion."
+  "Return the printed value of SYMBOL, a variable of KIND, with the value's type; for a symbol macro
+its expansion."
   (cond ((eq kind :macro)
          (object "text" (plain-text 1000 (macroexpand-1 symbol))))
         ((boundp symbol)
@@ -245,7 +261,9 @@ methods, from OFFSET on."
   (let ((kind (variable-kind symbol)))
     (when kind
       (object "nature" (ecase kind
-                         (:special "SPECIAL VARIABLE") (:constant "CONSTANT") (:macro "SYMBOL MACRO")
+                         (:special "SPECIAL VARIABLE")
+                         (:constant "CONSTANT")
+                         (:macro "SYMBOL MACRO")
                          ((:global :always-bound) "GLOBAL VARIABLE"))
               "value" (global-value-data symbol kind)
               "documentation" (doc-text symbol 'variable)
@@ -264,8 +282,8 @@ methods, from OFFSET on."
   (eq :declared (known :function :where-from name)))
 
 (defun function-type-text (name)
-  "Return the type of the function NAME as text, or NIL when it is unknown. A type can be declaimed before the function
-exists."
+  "Return the type of the function NAME as text, or NIL when it is unknown. A type can be declaimed
+before the function exists."
   (type-text 1000
              (cond ((and (symbolp name) (or (macro-function name) (special-operator-p name))) nil)
                    ((fboundp name) (introspect "FUNCTION-TYPE" name))
@@ -274,30 +292,40 @@ exists."
                       (type-specifier type))))))
 
 (defun further-data (symbol)
-  "Return JSON objects for what SYMBOL names besides functions, classes and variables, such as a method combination."
+  "Return JSON objects for what SYMBOL names besides functions, classes and variables, such as a
+method combination."
   (flet ((thing (present nature type &rest members)
-           (and present (make-json-object (list* "nature" nature (append members (list "sources" (source-data symbol type))))))))
-    (remove nil
-            (list (thing (gethash symbol method-combinations) "METHOD COMBINATION" :method-combination
-                         "documentation" (doc-text symbol 'method-combination))
-                  (thing (and (compiler-macro-function symbol) (not (fboundp symbol))) "COMPILER MACRO" :compiler-macro
-                         "arglist" (recorded-arglist (compiler-macro-function symbol)))
-                  (thing (and (declared-type-p symbol) (not (fboundp symbol))) "DECLAIMED FUNCTION" :function
-                         "type" (function-type-text symbol))
-                  (thing (known :declaration :known symbol) "DECLARATION" :declaration)
-                  (thing (eq :alien (known :variable :kind symbol)) "ALIEN VARIABLE" :variable)
-                  (thing (member (known :alien-type :kind symbol) '(:primitive :defined)) "ALIEN TYPE" :alien-type)))))
+           (and present
+                (make-json-object
+                 (list* "nature" nature
+                        (append members (list "sources" (source-data symbol type))))))))
+    (remove
+     nil
+     (list
+      (thing (gethash symbol method-combinations) "METHOD COMBINATION" :method-combination
+             "documentation" (doc-text symbol 'method-combination))
+      (thing (and (compiler-macro-function symbol) (not (fboundp symbol)))
+             "COMPILER MACRO" :compiler-macro
+             "arglist" (recorded-arglist (compiler-macro-function symbol)))
+      (thing (and (declared-type-p symbol) (not (fboundp symbol))) "DECLAIMED FUNCTION" :function
+             "type" (function-type-text symbol))
+      (thing (known :declaration :known symbol) "DECLARATION" :declaration)
+      (thing (eq :alien (known :variable :kind symbol)) "ALIEN VARIABLE" :variable)
+      (thing (member (known :alien-type :kind symbol) '(:primitive :defined)) "ALIEN TYPE"
+             :alien-type)))))
 
 (defun things (symbol offset limit)
-  "Return JSON objects for all that SYMBOL names. Of a generic function they show LIMIT methods, from OFFSET on."
+  "Return JSON objects for all that SYMBOL names. Of a generic function they show LIMIT methods,
+from OFFSET on."
   (append (remove nil (list (callable-data symbol offset limit) (setf-data symbol offset limit)
                             (class-data symbol) (variable-data symbol)))
           (further-data symbol)
           (remove nil (list (named-package-data symbol)))))
 
 (define-operation "describe" (name package offset limit)
-  "Return all that the symbol NAME of PACKAGE names; a generic function with LIMIT methods from OFFSET on. When it names
-nothing, return similar names: a form with a misspelt name has created the symbol."
+  "Return all that the symbol NAME of PACKAGE names; a generic function with LIMIT methods from
+OFFSET on. When it names nothing, return similar names: a form with a misspelt name has created the
+symbol."
   (multiple-value-bind (symbol status setf in) (named-symbol name package)
     (declare (ignore setf))
     (let ((home (symbol-package symbol)) (*package* (session-package)))
@@ -306,12 +334,17 @@ nothing, return similar names: a form with a misspelt name has created the symbo
          (object "symbol" (symbol-text symbol)
                  "label" (label symbol)
                  "status" (string-downcase (symbol-name status))
-                 "homeStatus" (and home (string-downcase (symbol-name (nth-value 1 (find-symbol (symbol-name symbol) home)))))
+                 "homeStatus" (and home
+                                   (string-downcase
+                                    (symbol-name
+                                     (nth-value 1 (find-symbol (symbol-name symbol) home)))))
                  "home" (and home (package-name home))
                  "in" (package-name in)
                  "natures" (natures symbol)
                  "things" things
-                 "near" (and (null things) home (near-symbols (symbol-name symbol) home #'names-something-p t))
+                 "near" (and (null things)
+                             home
+                             (near-symbols (symbol-name symbol) home #'names-something-p t))
                  "properties" (loop for (key) on (symbol-plist symbol) by #'cddr
                                     ;; A property list can be circular.
                                     repeat 1000 collect (plain-text 100 key))))))))

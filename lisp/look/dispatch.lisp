@@ -1,10 +1,11 @@
-;;;; Finds the methods of a generic function that are applicable to arguments, most specific first. It calls no code of
-;;;; the program: it compares classes and specializers by the rules of the standard.
+;;;; Finds the methods of a generic function that are applicable to arguments, most specific first.
+;;;; It calls no code of the program: it compares classes and specializers by the rules of the
+;;;; standard.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; An argument is one of the lists (:VALUE object), (:CLASS class) for any instance of a class, and (:UNDEFINED class)
-;;; for a class that is not defined yet
+;;; An argument is one of the lists (:VALUE object), (:CLASS class) for any instance of a class, and
+;;; (:UNDEFINED class) for a class that is not defined yet
 
 (defun literal (kind text)
   "Return the object that TEXT denotes. The server has checked that TEXT is a literal of KIND."
@@ -19,20 +20,24 @@
        (list :value (symbol-value symbol))))
 
 (defun named-argument (symbol)
-  "Return the argument that SYMBOL denotes: the class of that name, else its value as a variable, else NIL."
+  "Return the argument that SYMBOL denotes: the class of that name, else its value as a variable,
+else NIL."
   (let ((class (find-class symbol nil)))
     (cond ((and class (forward-referenced-p class)) (list :undefined class))
           (class (list :class class))
           (t (global-value symbol)))))
 
 (defun parsed-argument (argument package)
-  "Return the argument that ARGUMENT, a table with the keys kind and text, denotes, or NIL. Names are looked up in
-PACKAGE."
+  "Return the argument that ARGUMENT, a table with the keys kind and text, denotes, or NIL. Names
+are looked up in PACKAGE."
   (let ((kind (gethash "kind" argument)) (text (gethash "text" argument)))
     (flet ((symbol-of () (values (named-symbol text package))))
       (cond ((string= kind "name") (named-argument (symbol-of)))
-            ;; No method specializes on a keyword that does not exist, and the question must not create it.
-            ((and (string= kind "symbol") (eql 0 (position #\: text)) (not (find-symbol (token-name (subseq text 1)) "KEYWORD")))
+            ;; No method specializes on a keyword that does not exist, and the question must not
+            ;; create it.
+            ((and (string= kind "symbol")
+                  (eql 0 (position #\: text))
+                  (not (find-symbol (token-name (subseq text 1)) "KEYWORD")))
              (list :value (make-symbol (token-name (subseq text 1)))))
             ((string= kind "symbol") (list :value (symbol-of)))
             ((string= kind "eql") (or (global-value (symbol-of)) (list :value (symbol-of))))
@@ -51,39 +56,48 @@ PACKAGE."
 
 (defun argument-text (argument)
   "Return ARGUMENT as answers show it: a class by its name, a value as an EQL specializer."
-  (if (eq (first argument) :value) (format nil "(EQL ~A)" (value-text (second argument))) (class-text (second argument))))
+  (if (eq (first argument) :value)
+      (format nil "(EQL ~A)" (value-text (second argument)))
+      (class-text (second argument))))
 
 ;;; Applicable methods and their order
 
 (defun precedence (class)
-  "Return the precedence list of CLASS without finalizing it, or NIL when a superclass is undefined."
+  "Return the precedence list of CLASS without finalizing it, or NIL when a superclass is
+undefined."
   (if (sb-mop:class-finalized-p class)
       (sb-mop:class-precedence-list class)
       (and (notany #'forward-referenced-p (ancestors class))
-           (ignore-errors (standard-precedence-list class (sb-mop:class-direct-superclasses class))))))
+           (ignore-errors (standard-precedence-list class
+                                                    (sb-mop:class-direct-superclasses class))))))
 
 (defun abstract-p (class)
   "True when CLASS, such as INTEGER, has no instances other than those of its subclasses."
   (and (typep class 'built-in-class) (sb-mop:class-direct-subclasses class) t))
 
 (defun fits (specializer argument precedence)
-  "Return T when SPECIALIZER matches ARGUMENT, NIL when it does not, and :PERHAPS when that depends on the object, of
-which only the class is known. PRECEDENCE is the class precedence list of the class of ARGUMENT."
+  "Return T when SPECIALIZER matches ARGUMENT, NIL when it does not, and :PERHAPS when that depends
+on the object, of which only the class is known. PRECEDENCE is the class precedence list of the
+class of ARGUMENT."
   (let ((of-class (eq (first argument) :class)))
     (cond ((typep specializer 'class)
            (cond ((member specializer precedence) t)
-                 ((and of-class (abstract-p (second argument)) (member (second argument) (precedence specializer)))
+                 ((and of-class
+                       (abstract-p (second argument))
+                       (member (second argument) (precedence specializer)))
                   :perhaps)))
           (of-class
            (let ((class (class-of (sb-mop:eql-specializer-object specializer))))
              (and (or (eq class (second argument))
-                      (and (abstract-p (second argument)) (member (second argument) (precedence class))))
+                      (and (abstract-p (second argument))
+                           (member (second argument) (precedence class))))
                   :perhaps)))
           (t (eql (sb-mop:eql-specializer-object specializer) (second argument))))))
 
 (defun more-specific-p (one other order precedences)
-  "True when the method ONE is more specific than OTHER. ORDER is a list of the positions of the arguments in the order
-in which they are compared. PRECEDENCES has the class precedence list of the class of each argument."
+  "True when the method ONE is more specific than OTHER. ORDER is a list of the positions of the
+arguments in the order in which they are compared. PRECEDENCES has the class precedence list of the
+class of each argument."
   (loop for position in order
         for a = (elt (sb-mop:method-specializers one) position)
         for b = (elt (sb-mop:method-specializers other) position)
@@ -95,19 +109,23 @@ in which they are compared. PRECEDENCES has the class precedence list of the cla
                       t)))
 
 (defun applicable-methods (function arguments)
-  "Return the methods of the generic FUNCTION that are applicable to ARGUMENTS, most specific first. The second value
-has a list for each method that may be applicable: the method, and the positions of the arguments on which that
-depends."
-  (let ((precedences (loop for argument in arguments collect (precedence (argument-class argument))))
+  "Return the methods of the generic FUNCTION that are applicable to ARGUMENTS, most specific first.
+The second value has a list for each method that may be applicable: the method, and the positions of
+the arguments on which that depends."
+  (let ((precedences (loop for argument in arguments
+                           collect (precedence (argument-class argument))))
         (order (precedence-positions function))
         (sure '()) (perhaps '()))
     (dolist (method (sb-mop:generic-function-methods function))
       (let ((fits (mapcar #'fits (sb-mop:method-specializers method) arguments precedences)))
         (cond ((member nil fits))
               ((member :perhaps fits)
-               (push (list method (loop for fit in fits for i from 0 when (eq fit :perhaps) collect i)) perhaps))
+               (push (list method
+                           (loop for fit in fits for i from 0 when (eq fit :perhaps) collect i))
+                     perhaps))
               (t (push method sure)))))
-    (values (stable-sort (nreverse sure) (lambda (one other) (more-specific-p one other order precedences)))
+    (values (stable-sort (nreverse sure)
+                         (lambda (one other) (more-specific-p one other order precedences)))
             (nreverse perhaps))))
 
 (defun required-parameters (function)
@@ -116,7 +134,8 @@ depends."
     (ldiff arglist (member-if (lambda (part) (member part lambda-list-keywords)) arglist))))
 
 (defun precedence-positions (function)
-  "Return the positions of the required parameters of the generic FUNCTION, in argument precedence order."
+  "Return the positions of the required parameters of the generic FUNCTION, in argument precedence
+order."
   (let ((required (required-parameters function)))
     (loop for parameter in (sb-mop:generic-function-argument-precedence-order function)
           collect (position parameter required))))
@@ -127,6 +146,7 @@ depends."
           (loop for position in positions
                 for specializer = (elt (sb-mop:method-specializers method) position)
                 collect (if (typep specializer 'class)
-                            (format nil "argument ~D is of class ~A" (1+ position) (class-text specializer))
+                            (format nil "argument ~D is of class ~A" (1+ position)
+                                    (class-text specializer))
                             (format nil "argument ~D is eql to ~A" (1+ position)
                                     (value-text (sb-mop:eql-specializer-object specializer)))))))

@@ -1,12 +1,13 @@
-;;;; Reads SBCL's code objects: their functions, the functions that they call, and the symbols in their constants.
+;;;; Reads SBCL's code objects: their functions, the functions that they call, and the symbols in
+;;;; their constants.
 
 (in-package "LIVE-LISP.LOOK")
 
 ;;; The functions in a code object
 
 (defun code-of (function)
-  "Return the code object of FUNCTION, which can be a closure. Return NIL for a generic function, and when FUNCTION is
-not compiled."
+  "Return the code object of FUNCTION, which can be a closure. Return NIL for a generic function,
+and when FUNCTION is not compiled."
   (typecase function
     (simple-function (function-code function))
     (generic-function nil)
@@ -18,9 +19,10 @@ not compiled."
   (ignore-errors (source-name (information-source (code-information code)))))
 
 (defun root-in (code function)
-  "Return the root of FUNCTION, one of the functions of CODE: the name of the outermost function around it, or
-:TOP-LEVEL. ROOT-OF finds it from the debug name. But SBCL names some inner functions only by a block or a file, so that
-this root is no function of CODE: then return the first function of CODE that is its own root, if there is one."
+  "Return the root of FUNCTION, one of the functions of CODE: the name of the outermost function
+around it, or :TOP-LEVEL. ROOT-OF finds it from the debug name. But SBCL names some inner functions
+only by a block or a file, so that this root is no function of CODE: then return the first function
+of CODE that is its own root, if there is one."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root
@@ -55,7 +57,8 @@ this root is no function of CODE: then return the first function of CODE that is
   (let ((names (remove-if-not #'plain-name-p (linked-names code))))
     (map-constants (lambda (constant)
                      (when (typep constant 'cell)
-                       (let ((name (cell-name constant))) (when (plain-name-p name) (push name names)))))
+                       (let ((name (cell-name constant)))
+                         (when (plain-name-p name) (push name names)))))
                    code)
     names))
 
@@ -65,7 +68,8 @@ this root is no function of CODE: then return the first function of CODE that is
     (dotimes (index (code-functions code) names)
       (let ((xrefs (packed-xrefs (code-function code index))))
         (when xrefs
-          (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name names)) xrefs))))))
+          (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name names))
+                     xrefs))))))
 
 ;;; The names in the data of a code object
 
@@ -94,16 +98,18 @@ this root is no function of CODE: then return the first function of CODE that is
   (typep constant '(or symbol cons (simple-array t))))
 
 (defun map-symbols (visit constant)
-  "Call VISIT with each symbol of the program in CONSTANT, an atom or a tree of conses and arrays. Only 2000 elements
-are examined. The second argument of VISIT is true when the symbol names a handler of HANDLER-BIND: SBCL keeps a clause
-as a pair of the condition class, or of a function that tests for it, and the name of a global function."
+  "Call VISIT with each symbol of the program in CONSTANT, an atom or a tree of conses and arrays.
+Only 2000 elements are examined. The second argument of VISIT is true when the symbol names a
+handler of HANDLER-BIND: SBCL keeps a clause as a pair of the condition class, or of a function that
+tests for it, and the name of a global function."
   (let ((left 2000))
     (labels ((walk (part depth &aux before)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
                      do (walk (setf before (pop part)) (1- depth)))
                (cond ((null part))
                      ((symbolp part)
-                      (when (mentioned-p part) (funcall visit part (typep before '(or handled-class function)))))
+                      (when (mentioned-p part)
+                        (funcall visit part (typep before '(or handled-class function)))))
                      ((and (typep part '(simple-array t)) (plusp depth))
                       (loop for index below (array-total-size part)
                             while (plusp (decf left))
@@ -111,8 +117,9 @@ as a pair of the condition class, or of a function that tests for it, and the na
       (walk constant 50))))
 
 (defun kept-parameters-p (list &optional defaults (depth 10))
-  "True when LIST looks like a lambda list as SBCL keeps it: names without default forms, at most 200. DEFAULTS is true
-while LIST is the part after &OPTIONAL or &KEY. Lists can be nested DEPTH deep."
+  "True when LIST looks like a lambda list as SBCL keeps it: names without default forms, at most
+200. DEFAULTS is true while LIST is the part after &OPTIONAL or &KEY. Lists can be nested DEPTH
+deep."
   (loop for rest = list then (cdr rest)
         repeat 201
         while (consp rest)
@@ -127,53 +134,62 @@ while LIST is the part after &OPTIONAL or &KEY. Lists can be nested DEPTH deep."
         finally (return (symbolp rest))))
 
 (defun behind-check-p (list code)
-  "True when LIST, among the constants of CODE, follows a function that checks arguments, such as +CHECKS-LIST+, with
-only lambda lists in between. This shows that SBCL keeps LIST for error messages of the check. In SBCLs that keep no
-functions among the constants it is enough that only lambda lists precede LIST."
+  "True when LIST, among the constants of CODE, follows a function that checks arguments, such as
++CHECKS-LIST+, with only lambda lists in between. This shows that SBCL keeps LIST for error messages
+of the check. In SBCLs that keep no functions among the constants it is enough that only lambda
+lists precede LIST."
   (let ((behind +name-of-cell+))
     (map-constants (lambda (constant)
                      (when (eq constant list) (return-from behind-check-p behind))
                      (setf behind (if (typep constant 'cell)
-                                      (member (cell-name constant) (list +checks-list+ +checks-rest+ +checks-keys+) :test #'equal)
+                                      (member (cell-name constant)
+                                              (list +checks-list+ +checks-rest+ +checks-keys+)
+                                              :test #'equal)
                                       (and behind (consp constant) (kept-parameters-p constant)))))
                    code)))
 
 (defun beside-lambda-lists-p (list code)
-  "True when LIST is data of CODE although BEHIND-CHECK-P takes it for a lambda list: most of its symbols name
-functions, and CODE has more lists like it than calls of functions that check arguments."
+  "True when LIST is data of CODE although BEHIND-CHECK-P takes it for a lambda list: most of its
+symbols name functions, and CODE has more lists like it than calls of functions that check
+arguments."
   (let ((functions 0) (lists 0))
     (labels ((visit (part)
                (cond ((consp part) (visit (car part)) (visit (cdr part)))
                      (part (incf functions (if (fboundp part) 1 -1))))))
       (visit list))
-    (map-constants (lambda (each) (when (and (consp each) (kept-parameters-p each) (behind-check-p each code)) (incf lists)))
+    (map-constants (lambda (each)
+                     (when (and (consp each) (kept-parameters-p each) (behind-check-p each code))
+                       (incf lists)))
                    code)
     (and (plusp functions)
-         (> lists (count-if (lambda (name) (member name (list +checks-list+ +checks-rest+ +checks-keys+)))
-                            (names-in-xrefs code))))))
+         (> lists
+            (count-if (lambda (name) (member name (list +checks-list+ +checks-rest+ +checks-keys+)))
+                      (names-in-xrefs code))))))
 
 (defun lambda-list-p (constant code)
-  "True when CONSTANT of CODE is a lambda list that SBCL keeps for errors about arguments, and so no data of the
-program. That of a macro begins with a list that names the macro. That of a DESTRUCTURING-BIND has lambda list keywords,
-or is BEHIND-CHECK-P."
+  "True when CONSTANT of CODE is a lambda list that SBCL keeps for errors about arguments, and so no
+data of the program. That of a macro begins with a list that names the macro. That of a
+DESTRUCTURING-BIND has lambda list keywords, or is BEHIND-CHECK-P."
   (and (consp constant)
        (let ((of (first constant)))
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))
              (and (kept-parameters-p constant)
-                  (intersection (list +checks-list+ +checks-rest+ +checks-keys+) (called-names code))
-                  (or (and (behind-check-p constant code) (not (beside-lambda-lists-p constant code)))
+                  (intersection (list +checks-list+ +checks-rest+ +checks-keys+)
+                                (called-names code))
+                  (or (and (behind-check-p constant code)
+                           (not (beside-lambda-lists-p constant code)))
                       (loop for rest = constant then (cdr rest)
                             repeat 201
                             while (consp rest)
                               thereis (member (car rest) lambda-list-keywords))))))))
 
 (defun method-alone-p (code)
-  "True when CODE has the functions of one method, and otherwise only code that makes the method's function."
+  "True when CODE has the functions of one method, and otherwise only code that makes the method's
+function."
   (let ((roots (remove :top-level (roots-in code))))
     (and (null (rest roots))
          (typep (first roots) '(cons symbol))
          (member (symbol-name (first (first roots))) '("FAST-METHOD" "SLOW-METHOD") :test #'string=)
-         ;; Code that also adds the method to its generic function comes from a larger form. For a DEFMETHOD alone the
-         ;; evaluator calls the function that does this.
+         ;; Code that also adds the method to its generic function comes from a larger form. For a
+         ;; DEFMETHOD alone the evaluator calls the function that does this.
          (not (and +add-method+ (member +add-method+ (called-names code)))))))
-

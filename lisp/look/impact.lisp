@@ -1,28 +1,34 @@
-;;;; The operation impact: what a change of a definition affects, such as its methods and the tests that reach it.
+;;;; The operation impact: what a change of a definition affects, such as its methods and the tests
+;;;; that reach it.
 
 (in-package "LIVE-LISP.LOOK")
 
 ;;; The users that reach a name
 
-(defparameter *most-reaching* 5000 "At most this many users are followed to the tests that reach a name.")
+(defparameter *most-reaching* 5000
+  "At most this many users are followed to the tests that reach a name.")
 
 (defun reaching (index target)
-  "Return the users in INDEX of TARGET, a function name, direct ones and those that use it through other functions. The
-second value is true when there were too many to follow all."
-  (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq)) (pending (list target)) (found '())
+  "Return the users in INDEX of TARGET, a function name, direct ones and those that use it through
+other functions. The second value is true when there were too many to follow all."
+  (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq))
+        (pending (list target)) (found '())
         (left *most-reaching*))
     (setf (gethash target seen) t)
     (loop while (and pending (plusp left))
           do (let ((used (pop pending)))
                (map-uses (lambda (user kind)
                            (when (and (or (member kind '(0 1 5)) (top-form-p user))
-                                      (if (top-form-p user) (top-form-source user) (not (eq :loose (user-kind user))))
+                                      (if (top-form-p user)
+                                          (top-form-source user)
+                                          (not (eq :loose (user-kind user))))
                                       (there-p user used))
                              (let ((name (name-of user)))
                                (unless (shiftf (gethash user known) t)
                                  (decf left)
                                  (push user found))
-                               (when (and name (not (shiftf (gethash name seen) t))) (push name pending)))))
+                               (when (and name (not (shiftf (gethash name seen) t)))
+                                 (push name pending)))))
                          index used)))
     (values found (and pending t))))
 
@@ -35,18 +41,26 @@ second value is true when there were too many to follow all."
       (when (eq (if (consp entry) (first entry) entry) operation)
         (dolist (dependency (rest entry))
           (dolist (name (if (consp dependency) (rest dependency) '()))
-            (when (typep name '(or string symbol)) (push (string-downcase (string name)) names))))))))
+            (when (typep name '(or string symbol))
+              (push (string-downcase (string name)) names))))))))
 
 (defun defined-around-p (system name)
-  "True when another system, called NAME, is defined in the folder of SYSTEM or in an enclosing folder."
-  (flet ((folder (system) (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system))) (and file (pathname-directory file)))))
-    (let* ((other (and (typep name '(or string symbol)) (asdf-value "REGISTERED-SYSTEM" (string-downcase (string name)))))
+  "True when another system, called NAME, is defined in the folder of SYSTEM or in an enclosing
+folder."
+  (flet ((folder (system)
+           (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system)))
+             (and file (pathname-directory file)))))
+    (let* ((other (and (typep name '(or string symbol))
+                       (asdf-value "REGISTERED-SYSTEM" (string-downcase (string name)))))
            (inner (folder system)) (outer (and other (folder other))))
-      (and inner outer (not (eq other system)) (eql (length outer) (or (mismatch outer inner :test #'equal) (length outer)))))))
+      (and inner
+           outer
+           (not (eq other system))
+           (eql (length outer) (or (mismatch outer inner :test #'equal) (length outer)))))))
 
 (defun performs-test-p (system)
-  "True when SYSTEM seems to be the tests of another system: it has its own TEST-OP method, and depends on a system that
-is DEFINED-AROUND-P."
+  "True when SYSTEM seems to be the tests of another system: it has its own TEST-OP method, and
+depends on a system that is DEFINED-AROUND-P."
   (let ((perform (contrib-function "ASDF" "PERFORM")) (operation (contrib-symbol "ASDF" "TEST-OP")))
     (and perform operation (find-class operation nil)
          (some (lambda (method)
@@ -55,26 +69,31 @@ is DEFINED-AROUND-P."
                         (typep of 'sb-mop:eql-specializer)
                         (eq system (sb-mop:eql-specializer-object of)))))
                (sb-mop:generic-function-methods (plain-definition perform)))
-         (some (lambda (name) (defined-around-p system name)) (asdf-value "SYSTEM-DEPENDS-ON" system)))))
+         (some (lambda (name) (defined-around-p system name))
+               (asdf-value "SYSTEM-DEPENDS-ON" system)))))
 
 (defun test-systems ()
-  "Return the systems of ASDF that test others: another system names them for its TEST-OP, or they are PERFORMS-TEST-P."
+  "Return the systems of ASDF that test others: another system names them for its TEST-OP, or they
+are PERFORMS-TEST-P."
   (let* ((systems (remove nil (mapcar (lambda (name) (asdf-value "REGISTERED-SYSTEM" name))
                                       (asdf-value "REGISTERED-SYSTEMS"))))
          (named (loop for system in systems
-                      append (remove (asdf-value "COMPONENT-NAME" system) (tested-by system) :test #'equal))))
+                      append (remove (asdf-value "COMPONENT-NAME" system) (tested-by system)
+                                     :test #'equal))))
     (remove-if-not (lambda (system)
                      (or (member (asdf-value "COMPONENT-NAME" system) named :test #'equal)
                          (performs-test-p system)))
                    systems)))
 
 (defun use-place (user)
-  "Return the place of USER, a list: its file, the number of its top-level form, and the date that the file had when it
-was compiled. Return NIL when USER is of no file."
+  "Return the place of USER, a list: its file, the number of its top-level form, and the date that
+the file had when it was compiled. Return NIL when USER is of no file."
   (if (top-form-p user)
       (let ((source (top-form-source user)))
-        (list (told-file (file-load-name source)) (top-form-number user) (file-load-created source)))
-      (destructuring-bind (&optional file offset form created &rest more) (function-place (user-function user))
+        (list (told-file (file-load-name source)) (top-form-number user)
+              (file-load-created source)))
+      (destructuring-bind (&optional file offset form created &rest more)
+          (function-place (user-function user))
         (declare (ignore offset more))
         (and file (list file form created)))))
 
@@ -85,28 +104,35 @@ was compiled. Return NIL when USER is of no file."
       (string< (first one) (first other))))
 
 (defun test-files ()
-  "Return a table keyed by the native names of files of systems that test others, and the number of such systems."
+  "Return a table keyed by the native names of files of systems that test others, and the number of
+such systems."
   (let ((systems (test-systems)) (files (make-hash-table :test 'equal)))
     (dolist (system systems)
       (dolist (file (component-files system)) (setf (gethash file files) t)))
     (values files (length systems))))
 
 (defun test-data (index target limit)
-  "Return the members of the answer about the tests that reach TARGET, a function name, in INDEX; LIMIT of the tests. A
-test is a top-level form in a file of a system that tests others."
+  "Return the members of the answer about the tests that reach TARGET, a function name, in INDEX;
+LIMIT of the tests. A test is a top-level form in a file of a system that tests others."
   (multiple-value-bind (files systems) (test-files)
     (multiple-value-bind (users more) (if (plusp systems) (reaching index target) '())
       (let ((tests (sort (remove-duplicates (loop for user in users
                                                   for place = (use-place user)
-                                                  when (and place (second place) (gethash (first place) files)) collect place)
+                                                  when (and place
+                                                            (second place)
+                                                            (gethash (first place) files))
+                                                    collect place)
                                             :test #'equal)
                          #'place-before-p)))
         (list "testSystems" systems
               "testsMore" (and more t)
               "tests" (loop for (file form created) in (page tests 0 limit)
-                            collect (object "file" file "form" form "changed" (changed-p file created)))
+                            collect (object "file" file "form" form
+                                            "changed" (changed-p file created)))
               "testCount" (length tests)
-              "testFiles" (and (null tests) (page (loop for file being the hash-keys of files collect file) 0 500)))))))
+              "testFiles" (and (null tests)
+                               (page (loop for file being the hash-keys of files collect file) 0
+                                     500)))))))
 
 ;;; The operation
 
@@ -119,8 +145,8 @@ test is a top-level form in a file of a system that tests others."
                         "changed" (changed-p file created))))
 
 (defun naming-data (index target limit)
-  "Return JSON objects, with names and places, for LIMIT functions in INDEX whose code calls the function TARGET. Calls
-in inlined code, for which there is no cross reference, count too."
+  "Return JSON objects, with names and places, for LIMIT functions in INDEX whose code calls the
+function TARGET. Calls in inlined code, for which there is no cross reference, count too."
   (let ((found '()))
     (map-uses (lambda (user kind)
                 (when (and (member kind '(0 5)) (name-of user) (reached-p user)
@@ -130,9 +156,9 @@ in inlined code, for which there is no cross reference, count too."
     (users-data found limit)))
 
 (defun functions-finding-names (index packages)
-  "Return the functions in INDEX that have names in PACKAGES (package names) and call INTERN or FIND-SYMBOL: they can
-call the functions of symbols that they look up, without a cross reference. Leave out macros: code in which they are
-expanded has the symbols itself."
+  "Return the functions in INDEX that have names in PACKAGES (package names) and call INTERN or
+FIND-SYMBOL: they can call the functions of symbols that they look up, without a cross reference.
+Leave out macros: code in which they are expanded has the symbols itself."
   (let ((found '()))
     (dolist (finder '(intern find-symbol) found)
       (map-uses (lambda (user kind)
@@ -140,22 +166,25 @@ expanded has the symbols itself."
                   (let* ((name (name-of user)) (symbol (if (consp name) (second name) name)))
                     (when (and symbol (symbolp symbol) (symbol-package symbol)
                                (not (and (symbolp name) (macro-function name)))
-                               (member (package-name (symbol-package symbol)) packages :test #'string=)
+                               (member (package-name (symbol-package symbol)) packages
+                                       :test #'string=)
                                (reached-p user))
                       (pushnew user found :key #'name-of :test #'equal))))
                 index finder))))
 
 (defun finding-members (index symbol limit)
-  "Return the members of the answer about functions in the packages of SYMBOL that look up symbols by name, and so may
-call the function SYMBOL: the first LIMIT by name, and their number."
-  (let ((users (sort (functions-finding-names index (packages-with symbol)) #'string< :key #'shown-name)))
+  "Return the members of the answer about functions in the packages of SYMBOL that look up symbols
+by name, and so may call the function SYMBOL: the first LIMIT by name, and their number."
+  (let ((users (sort (functions-finding-names index (packages-with symbol)) #'string<
+                     :key #'shown-name)))
     (list "finding" (users-data users limit)
           "findingCount" (length users))))
 
 (defun structure-users (index class)
-  "Return as text the names of the functions in INDEX that call functions that DEFSTRUCT made for CLASS or a structure
-that includes it."
-  (let ((names (mapcan #'structure-function-names (remove-if-not #'structure-description (cons class (classes-below class)))))
+  "Return as text the names of the functions in INDEX that call functions that DEFSTRUCT made for
+CLASS or a structure that includes it."
+  (let ((names (mapcan #'structure-function-names
+                       (remove-if-not #'structure-description (cons class (classes-below class)))))
         (found '()))
     (dolist (name names)
       (map-uses (lambda (user kind)
@@ -172,12 +201,14 @@ that includes it."
   (object "place" (method-data method) "arglist" (arglist-text (sb-mop:method-lambda-list method))))
 
 (define-operation "impact" (name package limit redefined superclasses)
-  "Return what a change of the function, macro or class NAME of PACKAGE affects besides its callers, LIMIT of each kind.
-REDEFINED is true when the class gets a new definition. SUPERCLASSES are the names of the direct superclasses in it."
+  "Return what a change of the function, macro or class NAME of PACKAGE affects besides its callers,
+LIMIT of each kind. REDEFINED is true when the class gets a new definition. SUPERCLASSES are the
+names of the direct superclasses in it."
   (multiple-value-bind (target symbol setf in) (named-target name package)
     (let* ((kind (function-kind target))
            (class (and (not setf) (find-class symbol nil)))
-           (methods (and (equal kind "GENERIC-FUNCTION") (sb-mop:generic-function-methods (plain-definition target)))))
+           (methods (and (equal kind "GENERIC-FUNCTION")
+                         (sb-mop:generic-function-methods (plain-definition target)))))
       (with-index (index)
         (make-json-object
          (append (list "name" (name-text target)

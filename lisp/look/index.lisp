@@ -1,5 +1,6 @@
-;;;; Builds the index of who uses what at the first question. Later questions add what was defined since. News are code
-;;;; and names that the hooks in loads.lisp reported, and that the index does not have yet.
+;;;; Builds the index of who uses what at the first question. Later questions add what was defined
+;;;; since. News are code and names that the hooks in loads.lisp reported, and that the index does
+;;;; not have yet.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -16,8 +17,8 @@
     (not (or (eq own name) (equal name (name-in-root (root-of own)))))))
 
 (defun loose-p (code)
-  "True when CODE is from no file and has a function without a name. Perhaps no name reaches such code, and only data
-refers to it."
+  "True when CODE is from no file and has a function without a name. Perhaps no name reaches such
+code, and only data refers to it."
   (and (plusp (code-functions code))
        (null (code-file code))
        (member :top-level (roots-in code))))
@@ -36,7 +37,9 @@ refers to it."
 
 (defun loose-users (code)
   "If CODE is LOOSE-P, return a list of one user for it, of kind :LOOSE. Else return NIL."
-  (and (typep code 'code) (loose-p code) (list (make-user nil :loose (sb-ext:make-weak-pointer code)))))
+  (and (typep code 'code)
+       (loose-p code)
+       (list (make-user nil :loose (sb-ext:make-weak-pointer code)))))
 
 (defun all-users (index)
   "Return all users in the image. INDEX is still empty."
@@ -50,17 +53,19 @@ refers to it."
   (remove nil (mapcar #'name-in-root (roots-in code))))
 
 (defun users-among (index news)
-  "Return the users that INDEX lacks for the names in NEWS, and for the names of functions of the code in NEWS."
+  "Return the users that INDEX lacks for the names in NEWS, and for the names of functions of the
+code in NEWS."
   (let ((names (make-hash-table :test 'equal)))
     (dolist (each news)
-      (dolist (name (if (typep each 'code) (names-in each) (list each))) (setf (gethash name names) t)))
+      (dolist (name (if (typep each 'code) (names-in each) (list each)))
+        (setf (gethash name names) t)))
     (loop for name being the hash-keys of names nconc (users-by-name index name))))
 
 ;;; Adding users to the index
 
 (defun note-file (index code)
-  "Record in INDEX the file of CODE, unless it is SBCL's or the agent's. If there is no FILE-LOAD for this file, because
-it was loaded before the hooks were installed, record the load now."
+  "Record in INDEX the file of CODE, unless it is SBCL's or the agent's. If there is no FILE-LOAD
+for this file, because it was loaded before the hooks were installed, record the load now."
   (let ((file (code-file code)) (files (use-index-files index)))
     (unless (or (not (stringp file))
                 (eql 0 (search "SYS:" file :end2 (min 4 (length file))))
@@ -92,15 +97,16 @@ it was loaded before the hooks were installed, record the load now."
         (note-known index user code)))))
 
 (defun note-packages (index)
-  "Record in INDEX that its users are sorted, and the names that their packages have now. The sorting is by these
-names."
+  "Record in INDEX that its users are sorted, and the names that their packages have now. The
+sorting is by these names."
   (let ((known (make-hash-table :test 'eq)))
     (loop for user across (use-index-users index)
           for package = (and (user-name user) (symbol-package (name-symbol (user-name user))))
           when package do (setf (gethash package known) (package-name package)))
     (setf (use-index-sorted index) (length (use-index-users index))
-          (use-index-packages index) (loop for package being the hash-keys of known using (hash-value name)
-                                           collect (cons package name)))))
+          (use-index-packages index)
+          (loop for package being the hash-keys of known using (hash-value name)
+                collect (cons package name)))))
 
 (defun trim-uses (index)
   "Shrink the vectors of uses in INDEX: leave no room for more uses."
@@ -114,10 +120,11 @@ names."
   (and **listening** +name-check+))
 
 (defun stale-p (index)
-  "True when INDEX is NIL or must be built again: the hooks reported too little or too many news, a package was renamed,
-or more users were added to INDEX than it was built with."
+  "True when INDEX is NIL or must be built again: the hooks reported too little or too many news, a
+package was renamed, or more users were added to INDEX than it was built with."
   (or (null index)
-      (and (eq t **news**) (or (all-heard-p) (null next-serial) (/= next-serial (use-index-serial index))))
+      (and (eq t **news**)
+           (or (all-heard-p) (null next-serial) (/= next-serial (use-index-serial index))))
       (> (length (use-index-users index)) (* 2 (use-index-sorted index)))
       (loop for (package . name) in (use-index-packages index)
               thereis (not (eq name (package-name package))))))
@@ -134,30 +141,34 @@ or more users were added to INDEX than it was built with."
     index))
 
 (defmacro changing ((index) &body body)
-  "Evaluate BODY, which changes INDEX, without interrupts of this thread. There is no index meanwhile, nor after a
-failure of BODY, when INDEX could lack something: then the next question builds it again."
+  "Evaluate BODY, which changes INDEX, without interrupts of this thread. There is no index
+meanwhile, nor after a failure of BODY, when INDEX could lack something: then the next question
+builds it again."
   `(sb-sys:without-interrupts
      (setf **index** nil)
      ,@body
      (setf **index** ,index)))
 
 (defun taken-news ()
-  "Return the list of **NEWS** and leave **NEWS** empty. When **NEWS** is T, return NIL and leave it."
+  "Return the list of **NEWS** and leave **NEWS** empty. When **NEWS** is T, return NIL and leave
+it."
   (setf **news-count** 0)
   (loop for news = **news**
         when (or (eq t news) (eq news (sb-ext:compare-and-swap (symbol-value '**news**) news '())))
           return (and (consp news) news)))
 
 (defun still-there (news)
-  "Return the list NEWS with code objects in place of weak pointers to them. Leave out code that was collected."
+  "Return the list NEWS with code objects in place of weak pointers to them. Leave out code that was
+collected."
   (loop for each in news
         for there = (if (typep each 'sb-ext:weak-pointer) (sb-ext:weak-pointer-value each) each)
         when there collect there))
 
 (defun add-news (index)
-  "Add to INDEX the users in **NEWS**. Also look again at the code in USE-INDEX-UNREACHED, which no name led to before:
-add the users in code that a name leads to by now."
-  (let* ((news (still-there (taken-news))) (all (append (still-there (use-index-unreached index)) news)))
+  "Add to INDEX the users in **NEWS**. Also look again at the code in USE-INDEX-UNREACHED, which no
+name led to before: add the users in code that a name leads to by now."
+  (let* ((news (still-there (taken-news)))
+         (all (append (still-there (use-index-unreached index)) news)))
     (add-users index (nconc (mapcan #'loose-users news) (users-among index all)))
     (setf (use-index-unreached index)
           (loop for each in all
@@ -176,5 +187,6 @@ add the users in code that a name leads to by now."
 (declaim (notinline updated-index))
 
 (defun current-index ()
-  "Return UPDATED-INDEX, and scrub the stack: the garbage collector would take words left there for references to code."
+  "Return UPDATED-INDEX, and scrub the stack: the garbage collector would take words left there for
+references to code."
   (prog1 (updated-index) (scrub-stack)))

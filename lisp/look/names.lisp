@@ -1,12 +1,12 @@
-;;;; Finds the packages and symbols that strings from a model name, and tells what a symbol names. Nothing here interns.
-;;;; The contracts, such as S3.2, are numbered in docs/develop/contracts.md.
+;;;; Finds the packages and symbols that strings from a model name, and tells what a symbol names.
+;;;; Nothing here interns. The contracts, such as S3.2, are numbered in docs/develop/contracts.md.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun named-package (name &optional (within (session-package)))
-  "Return the package called NAME: tried as typed, then in upper case, then without a leading #: or :. Nicknames count,
-and the package-local nicknames of the package WITHIN (contract S0.9). Calls FAIL-LOOKUP when no package matches
-(contract S3.4)."
+  "Return the package called NAME: tried as typed, then in upper case, then without a leading #: or
+:. Nicknames count, and the package-local nicknames of the package WITHIN (contract S0.9). Calls
+FAIL-LOOKUP when no package matches (contract S3.4)."
   (let ((*package* within))
     (or (find-package name)
         (find-package (string-upcase name))
@@ -14,7 +14,8 @@ and the package-local nicknames of the package WITHIN (contract S0.9). Calls FAI
         (fail-lookup "failure" "no-package" "package" name "near" (near-packages name)))))
 
 (defun token-end (text start)
-  "Return the index in TEXT at which the symbol name that begins at START ends. Bars and backslashes quote."
+  "Return the index in TEXT at which the symbol name that begins at START ends. Bars and backslashes
+quote."
   (loop with bar = nil
         with i = start
         while (< i (length text))
@@ -40,7 +41,8 @@ and the package-local nicknames of the package WITHIN (contract S0.9). Calls FAI
              (incf i))))
 
 (defun split-prefix (token)
-  "Return two strings: the package prefix of TOKEN (NIL without one, \"KEYWORD\" for a lone colon), and the rest."
+  "Return two strings: the package prefix of TOKEN (NIL without one, \"KEYWORD\" for a lone colon),
+and the rest."
   (let ((colon (loop with bar = nil
                      for i from 0 below (length token)
                      do (case (char token i)
@@ -53,15 +55,15 @@ and the package-local nicknames of the package WITHIN (contract S0.9). Calls FAI
                        (subseq token start)))))))
 
 (defun symbol-read (token package)
-  "Return the symbol that the reader would find for TOKEN with PACKAGE as the current package, or NIL when there is
-none."
+  "Return the symbol that the reader would find for TOKEN with PACKAGE as the current package, or
+NIL when there is none."
   (multiple-value-bind (prefix rest) (split-prefix token)
     (let ((home (if prefix (let ((*package* package)) (find-package (token-name prefix))) package)))
       (and home (values (find-symbol (token-name rest) home))))))
 
 (defun strip-wrapping (text)
-  "Return TEXT without a leading #' or ', and false. For \"(SETF NAME)\" return \"NAME\" and true. For \"P::(SETF
-NAME)\", as answers spell a name of the package P, return \"P::NAME\" and true."
+  "Return TEXT without a leading #' or ', and false. For \"(SETF NAME)\" return \"NAME\" and true.
+For \"P::(SETF NAME)\", as answers spell a name of the package P, return \"P::NAME\" and true."
   (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))
     (cond ((eql 0 (search "#'" text)) (setf text (subseq text 2)))
           ((and (> (length text) 1) (char= (char text 0) #\')) (setf text (subseq text 1))))
@@ -83,9 +85,10 @@ NAME)\", as answers spell a name of the package P, return \"P::NAME\" and true."
     (if (string= name "COMMON-LISP-USER") "CL-USER" name)))
 
 (defun package-for (prefix package-name default)
-  "Return the package in which to look up a symbol, and its name in answers. It is the first of these that is given:
-PREFIX, from the text of the symbol; PACKAGE-NAME; DEFAULT; else the session's package. With a PREFIX, the package
-called PACKAGE-NAME must still exist, and its local nicknames apply to PREFIX (contracts S3.2, C25, C26)."
+  "Return the package in which to look up a symbol, and its name in answers. It is the first of
+these that is given: PREFIX, from the text of the symbol; PACKAGE-NAME; DEFAULT; else the session's
+package. With a PREFIX, the package called PACKAGE-NAME must still exist, and its local nicknames
+apply to PREFIX (contracts S3.2, C25, C26)."
   (let* ((given (and package-name (named-package package-name)))
          (package (cond (prefix (named-package prefix (or given (session-package))))
                         (given)
@@ -94,9 +97,10 @@ called PACKAGE-NAME must still exist, and its local nicknames apply to PREFIX (c
     (values package (or prefix package-name default (current-package-text)))))
 
 (defun named-symbol (text package-name &optional default)
-  "Return four values: the symbol that TEXT names, its status as from FIND-SYMBOL, whether TEXT was (SETF NAME), and the
-package searched, from PACKAGE-FOR. Calls FAIL-LOOKUP when the package or the symbol does not exist (contracts S3.4,
-S3.5). When no package was given, that answer says if the session's package has the symbol (contract C26)."
+  "Return four values: the symbol that TEXT names, its status as from FIND-SYMBOL, whether TEXT was
+(SETF NAME), and the package searched, from PACKAGE-FOR. Calls FAIL-LOOKUP when the package or the
+symbol does not exist (contracts S3.4, S3.5). When no package was given, that answer says if the
+session's package has the symbol (contract C26)."
   (multiple-value-bind (token setf) (strip-wrapping text)
     (multiple-value-bind (prefix rest) (split-prefix token)
       (multiple-value-bind (package called) (package-for prefix package-name default)
@@ -109,13 +113,15 @@ S3.5). When no package was given, that answer says if the session's package has 
                                   (nth-value 1 (find-symbol name (session-package)))
                                   (current-package-text))))
                 (fail-lookup "failure" "no-symbol" "symbol" name "package" called
-                             "near" (and (not current) (near-symbols name package #'names-something-p))
+                             "near"
+                             (and (not current) (near-symbols name package #'names-something-p))
                              "current" current)))
             (values symbol status setf package)))))))
 
 (defun named-target (text package-name &optional default)
-  "Return four values: the function name in TEXT (a symbol or (SETF symbol)), the symbol alone, true if TEXT has the
-form (SETF NAME), and the package searched. Arguments and failures are as in NAMED-SYMBOL."
+  "Return four values: the function name in TEXT (a symbol or (SETF symbol)), the symbol alone, true
+if TEXT has the form (SETF NAME), and the package searched. Arguments and failures are as in
+NAMED-SYMBOL."
   (multiple-value-bind (symbol status setf in) (named-symbol text package-name default)
     (declare (ignore status))
     (values (if setf (list 'setf symbol) symbol) symbol setf in)))
@@ -123,8 +129,8 @@ form (SETF NAME), and the package searched. Arguments and failures are as in NAM
 ;;; What a symbol names
 
 (defun callable-nature (symbol)
-  "Return \"MACRO\", \"GENERIC-FUNCTION\", \"FUNCTION\" (also for a special operator), or NIL when SYMBOL names none of
-these (contract C15)."
+  "Return \"MACRO\", \"GENERIC-FUNCTION\", \"FUNCTION\" (also for a special operator), or NIL when
+SYMBOL names none of these (contract C15)."
   (cond ((not (fboundp symbol)) nil)
         ((special-operator-p symbol) "FUNCTION")
         ((macro-function symbol) "MACRO")
@@ -132,14 +138,16 @@ these (contract C15)."
         (t "FUNCTION")))
 
 (defun variable-kind (symbol)
-  "Return :SPECIAL, :CONSTANT, :GLOBAL, :ALWAYS-BOUND, :MACRO (a symbol macro), or NIL when SYMBOL names no variable."
+  "Return :SPECIAL, :CONSTANT, :GLOBAL, :ALWAYS-BOUND, :MACRO (a symbol macro), or NIL when SYMBOL
+names no variable."
   (let ((kind (known :variable :kind symbol)))
     (case kind
       ((:special :constant :global :macro :always-bound) kind)
       (t (and (boundp symbol) :special)))))
 
 (defun typed-structure (symbol)
-  "Return SBCL's record of SYMBOL, a structure that DEFSTRUCT made a vector or a list (:TYPE), or NIL."
+  "Return SBCL's record of SYMBOL, a structure that DEFSTRUCT made a vector or a list (:TYPE), or
+NIL."
   (values (known :typed-structure :info symbol)))
 
 (defun type-name-p (symbol)
@@ -154,8 +162,8 @@ these (contract C15)."
           (and (variable-kind symbol) '("VARIABLE"))))
 
 (defun natures (symbol)
-  "Return the labels of all that SYMBOL names, such as \"FUNCTION\" and \"CLASS\". The first is the one that
-apropos_search shows (contract C15)."
+  "Return the labels of all that SYMBOL names, such as \"FUNCTION\" and \"CLASS\". The first is the
+one that apropos_search shows (contract C15)."
   (let ((callable (callable-nature symbol)) (others (other-natures symbol)))
     (if callable (cons callable others) others)))
 
@@ -163,7 +171,11 @@ apropos_search shows (contract C15)."
   "True when SYMBOL names anything at all."
   ;; Checking each kind is expensive, and SBCL knows nothing about most symbols of a program.
   (and (or (boundp symbol) (fboundp symbol) (symbol-knowledge symbol))
-       (or (natures symbol) (type-name-p symbol) (fboundp (list 'setf symbol)) (known :setf :expander symbol)) t))
+       (or (natures symbol)
+           (type-name-p symbol)
+           (fboundp (list 'setf symbol))
+           (known :setf :expander symbol))
+       t))
 
 (defun label (symbol)
   "Return the one label of SYMBOL that lists show: \"SYMBOL\" when it names nothing (contract C15)."

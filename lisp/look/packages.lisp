@@ -26,7 +26,8 @@
             (:internal (vector-push-extend symbol (second found)))
             ;; The iterator repeats a symbol that is inherited twice, or present and inherited.
             (t (unless (or (shiftf (gethash symbol inherited) t)
-                           (not (eq :inherited (nth-value 1 (find-symbol (symbol-name symbol) package)))))
+                           (not (eq :inherited
+                                    (nth-value 1 (find-symbol (symbol-name symbol) package)))))
                  (vector-push-extend symbol (third found))))))))))
 
 (defparameter *accesses*
@@ -34,8 +35,8 @@
   "The indices of the vectors from SYMBOLS-BY-STATUS that each word for access selects.")
 
 (defun listed-symbols (by-status access type)
-  "BY-STATUS is from SYMBOLS-BY-STATUS. Return a list of a word and a vector for each status that ACCESS selects: the
-word for the status, and its symbols that have TYPE (NIL: all), sorted."
+  "BY-STATUS is from SYMBOLS-BY-STATUS. Return a list of a word and a vector for each status that
+ACCESS selects: the word for the status, and its symbols that have TYPE (NIL: all), sorted."
   (loop for index in (rest (assoc access *accesses* :test #'string=))
         for symbols = (elt by-status index)
         collect (list (elt '("external" "internal" "inherited") index)
@@ -58,21 +59,24 @@ word for the status, and its symbols that have TYPE (NIL: all), sorted."
                 '("SYMBOL")))))
 
 (defun symbol-rows (listed type offset limit)
-  "Return at most LIMIT rows from OFFSET on of LISTED, from LISTED-SYMBOLS: status, home package, name and what it
-names."
+  "Return at most LIMIT rows from OFFSET on of LISTED, from LISTED-SYMBOLS: status, home package,
+name and what it names."
   (let ((start (or offset 0)) (left limit) (rows '()))
     (loop for (status symbols) in listed
           do (loop for index from start below (length symbols)
                    while (plusp left)
                    do (let ((symbol (aref symbols index)))
                         (decf left)
-                        (push (list status (package-text symbol) (symbol-name symbol) (or type (nature-list symbol))) rows)))
+                        (push (list status (package-text symbol) (symbol-name symbol)
+                                    (or type (nature-list symbol)))
+                              rows)))
              (setf start (max 0 (- start (length symbols)))))
     (nreverse rows)))
 
 (define-operation "package-symbols" (package access type offset limit)
-  "Return what PACKAGE is, how many symbols of each status it has, and how many of these ACCESS, a word of *ACCESSES*,
-and TYPE, a label, select. Also return LIMIT rows of the selected symbols from OFFSET on."
+  "Return what PACKAGE is, how many symbols of each status it has, and how many of these ACCESS, a
+word of *ACCESSES*, and TYPE, a label, select. Also return LIMIT rows of the selected symbols from
+OFFSET on."
   (let* ((package (named-package package))
          (by-status (symbols-by-status package))
          (listed (listed-symbols by-status access type)))
@@ -81,8 +85,10 @@ and TYPE, a label, select. Also return LIMIT rows of the selected symbols from O
             "localNicknames" (local-nicknames package)
             "uses" (package-names (package-use-list package))
             "usedBy" (package-names (package-used-by-list package))
-            "shadowing" (let ((symbols (sort (copy-list (package-shadowing-symbols package)) #'symbol-before-p)))
-                          (object "count" (length symbols) "names" (mapcar #'symbol-text (page symbols 0 100))))
+            "shadowing" (let ((symbols (sort (copy-list (package-shadowing-symbols package))
+                                             #'symbol-before-p)))
+                          (object "count" (length symbols)
+                                  "names" (mapcar #'symbol-text (page symbols 0 100))))
             "locked" (and (sb-ext:package-locked-p package) t)
             "documentation" (doc-text package t)
             "counts" (mapcar #'length by-status)

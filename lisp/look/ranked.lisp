@@ -1,6 +1,6 @@
-;;;; The operation ranked-apropos: symbol search for a caller who does not know the exact name. The result is ranked by
-;;;; how well the pattern fits, and then by package, the user's first. One pass over the symbols, with bounded work for
-;;;; each.
+;;;; The operation ranked-apropos: symbol search for a caller who does not know the exact name. The
+;;;; result is ranked by how well the pattern fits, and then by package, the user's first. One pass
+;;;; over the symbols, with bounded work for each.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -19,8 +19,8 @@
     (not (or (part-p (1- start)) (part-p end)))))
 
 (defun fuzzy-words (pattern name length)
-  "Return how many words the first LENGTH characters of NAME have, when PATTERN is made of beginnings of some of them,
-in order. Else return NIL. Only 60 characters of NAME count."
+  "Return how many words the first LENGTH characters of NAME have, when PATTERN is made of
+beginnings of some of them, in order. Else return NIL. Only 60 characters of NAME count."
   (declare (type (simple-array character (*)) pattern name) (type fixnum length) (optimize speed))
   ;; ENDS has a bit for each index of NAME at which the part of PATTERN read so far can end.
   (let ((length (min length 60)) (ends 0) (starts 0))
@@ -30,12 +30,14 @@ in order. Else return NIL. Only 60 characters of NAME count."
     (loop for char across pattern
           for first = t then nil
           do (let ((places 0)
-                   ;; One bit for each position in NAME where this character of PATTERN may match: the position
-                   ;; after the previous character's match, and the first position of each later word.
+                   ;; One bit for each position in NAME where this character of PATTERN may match:
+                   ;; the position after the previous character's match, and the first position of
+                   ;; each later word.
                    (allowed (if first
                                 starts
                                 (logior (ldb (byte 60 0) (ash ends 1))
-                                        (logandc2 starts (ldb (byte 60 0) (logxor ends (1- ends))))))))
+                                        (logandc2 starts
+                                                  (ldb (byte 60 0) (logxor ends (1- ends))))))))
                (declare (type (unsigned-byte 61) places allowed))
                (dotimes (i length)
                  (when (and (logbitp i allowed) (char= char (schar name i)))
@@ -45,9 +47,9 @@ in order. Else return NIL. Only 60 characters of NAME count."
           finally (return (and (plusp (length pattern)) (logcount starts))))))
 
 (defun fit-of (pattern bare name length)
-  "Return how PATTERN fits the first LENGTH characters of NAME: 0 exactly, 1 at the beginning, 2 as whole words, 3
-anywhere else, 4 when FUZZY-WORDS fits BARE, the letters and digits of PATTERN. Return NIL when it does not fit. For 4,
-also return the number of words in NAME; fewer are better."
+  "Return how PATTERN fits the first LENGTH characters of NAME: 0 exactly, 1 at the beginning, 2 as
+whole words, 3 anywhere else, 4 when FUZZY-WORDS fits BARE, the letters and digits of PATTERN.
+Return NIL when it does not fit. For 4, also return the number of words in NAME; fewer are better."
   (declare (type (simple-array character (*)) pattern bare name) (type fixnum length))
   (let ((found (search pattern name :end2 length)))
     (cond ((null found)
@@ -56,13 +58,15 @@ also return the number of words in NAME; fewer are better."
           ((= length (length pattern)) 0)
           ((zerop found) 1)
           ((loop for start = found then (search pattern name :start2 (1+ start) :end2 length)
-                 while start thereis (whole-word-p (subseq name 0 length) start (+ start (length pattern))))
+                 while start
+                 thereis (whole-word-p (subseq name 0 length) start (+ start (length pattern))))
            2)
           (t 3))))
 
 (defun fit-function (pattern)
-  "Return a function of a symbol. It returns how well PATTERN fits the symbol's name, whatever the case: a number from
-FIT-OF, 5 when the name differs from PATTERN by typos, or NIL. A second number ranks equal fits, lower is better."
+  "Return a function of a symbol. It returns how well PATTERN fits the symbol's name, whatever the
+case: a number from FIT-OF, 5 when the name differs from PATTERN by typos, or NIL. A second number
+ranks equal fits, lower is better."
   (let* ((pattern (map '(simple-array character (*)) #'char-upcase pattern))
          (bare (remove-if-not #'alphanumericp pattern))
          (most (nearness pattern))
@@ -87,29 +91,30 @@ FIT-OF, 5 when the name differs from PATTERN by typos, or NIL. A second number r
         roots))
 
 (defun functions-file (package)
-  "Return the source file of one of the first hundred functions whose home is PACKAGE. Return :TYPED when PACKAGE has
-functions, but none of these is from a file. Return NIL when it has none."
+  "Return the source file of one of the first hundred functions whose home is PACKAGE. Return :TYPED
+when PACKAGE has functions, but none of these is from a file. Return NIL when it has none."
   (let ((seen 0) (typed nil))
     (do-symbols (symbol package typed)
       (when (and (eq (symbol-package symbol) package) (fboundp symbol))
         (let* ((function (or (macro-function symbol) (plain-definition symbol)))
-               (file (and (typep function 'compiled-function) (not (typep function 'generic-function))
+               (file (and (typep function 'compiled-function)
+                          (not (typep function 'generic-function))
                           (first (function-place function)))))
           (when file (return file))
           (setf typed :typed)
           (when (>= (incf seen) 100) (return typed)))))))
 
 (defun package-file (package)
-  "Return the file in which PACKAGE, or else one of its functions, is defined. Return :TYPED when PACKAGE was made by an
-evaluated form, NIL when its origin is unknown."
+  "Return the file in which PACKAGE, or else one of its functions, is defined. Return :TYPED when
+PACKAGE was made by an evaluated form, NIL when its origin is unknown."
   (let* ((location (package-location package)) (name (and location (location-name location))))
     (cond (name (translated name))
           ((functions-file package))
           (location :typed))))
 
 (defun users-package-p (package roots)
-  "True when PACKAGE is the user's: defined in a file below the directories ROOTS or by an evaluated form, and not
-SBCL's or the agent's."
+  "True when PACKAGE is the user's: defined in a file below the directories ROOTS or by an evaluated
+form, and not SBCL's or the agent's."
   (let ((file (and (not (own-package-p package)) (package-file package))))
     (or (eq file :typed) (and (stringp file) (within-p file roots)))))
 
@@ -122,9 +127,9 @@ SBCL's or the agent's."
 ;;; The search
 
 (defun map-candidates (visit package inherited users)
-  "Call VISIT with the symbols to search. With PACKAGE: its present symbols, and with INHERITED its inherited ones.
-Without PACKAGE: the external symbols of all packages but KEYWORD, and the internal symbols that name something of the
-packages in the table USERS. A symbol can come several times."
+  "Call VISIT with the symbols to search. With PACKAGE: its present symbols, and with INHERITED its
+inherited ones. Without PACKAGE: the external symbols of all packages but KEYWORD, and the internal
+symbols that name something of the packages in the table USERS. A symbol can come several times."
   (if package
       (multiple-value-bind (present inheritable) (matching-symbols "" package)
         (mapc visit present)
@@ -139,8 +144,9 @@ packages in the table USERS. A symbol can come several times."
                            (when (names-something-p symbol) (funcall visit symbol)))))))))
 
 (defun found-before-p (one other)
-  "True when ONE ranks before OTHER. Both are lists of four numbers and a symbol: the fit, the rank of the package, the
-rank within the fit, the length of the name, and the symbol. Lower numbers rank before higher ones."
+  "True when ONE ranks before OTHER. Both are lists of four numbers and a symbol: the fit, the rank
+of the package, the rank within the fit, the length of the name, and the symbol. Lower numbers rank
+before higher ones."
   (loop for a in one for b in other
         do (cond ((not (integerp a)) (return (symbol-before-p a b)))
                  ((/= a b) (return (< a b))))))
@@ -148,12 +154,15 @@ rank within the fit, the length of the name, and the symbol. Lower numbers rank 
 (defun package-rank (package users)
   "Return 0 when PACKAGE is in the table USERS, 2 when it is one of SBCL's own, else 1."
   (cond ((gethash package users) 0)
-        ((and package (sb-ext:package-locked-p package) (not (eq package (find-package "COMMON-LISP")))) 2)
+        ((and package
+              (sb-ext:package-locked-p package)
+              (not (eq package (find-package "COMMON-LISP"))))
+         2)
         (t 1)))
 
 (defun ranked-symbols (pattern package type inherited users)
-  "Return the symbols that PATTERN fits, best first. PACKAGE, TYPE and INHERITED are those of the operation; USERS is a
-table of the user's packages."
+  "Return the symbols that PATTERN fits, best first. PACKAGE, TYPE and INHERITED are those of the
+operation; USERS is a table of the user's packages."
   (let ((fit (fit-function pattern)) (found '()) (seen (make-hash-table :test 'eq)))
     (map-candidates (lambda (symbol)
                       (multiple-value-bind (fits far) (funcall fit symbol)
@@ -176,7 +185,8 @@ table of the user's packages."
             (t line)))))
 
 (defun label-documentation (symbol label)
-  "Return the first line of the documentation of SYMBOL as the function, variable or class that LABEL says, or NIL."
+  "Return the first line of the documentation of SYMBOL as the function, variable or class that
+LABEL says, or NIL."
   (let ((type (cond ((string= label "VARIABLE") 'variable)
                     ((string= label "CLASS") 'type)
                     ((string/= label "SYMBOL") 'function))))
@@ -185,16 +195,20 @@ table of the user's packages."
                     (or (doc-text symbol 'type) (doc-text (list 'setf symbol) 'function))))))
 
 (defun prefixed (pattern)
-  "If PATTERN begins with the name of a package and a colon, return the package and the rest of PATTERN. Else return NIL
-and PATTERN."
+  "If PATTERN begins with the name of a package and a colon, return the package and the rest of
+PATTERN. Else return NIL and PATTERN."
   (multiple-value-bind (prefix rest) (split-prefix pattern)
-    (let ((package (and prefix (let ((*package* (session-package))) (find-package (string-upcase prefix))))))
+    (let ((package (and prefix
+                        (let ((*package* (session-package)))
+                          (find-package (string-upcase prefix))))))
       (if package (values package rest) (values nil pattern)))))
 
 (define-operation "ranked-apropos" (pattern package type inherited roots offset limit)
-  "Search for PATTERN in the names of symbols, best first, the user's packages before others. ROOTS are the directories
-of the user's files. Returns LIMIT rows from OFFSET on, each with a line of documentation."
-  (let ((found (multiple-value-bind (home rest) (if package (values (named-package package) pattern) (prefixed pattern))
+  "Search for PATTERN in the names of symbols, best first, the user's packages before others. ROOTS
+are the directories of the user's files. Returns LIMIT rows from OFFSET on, each with a line of
+documentation."
+  (let ((found (multiple-value-bind (home rest)
+                   (if package (values (named-package package) pattern) (prefixed pattern))
                  (ranked-symbols rest home type inherited (users-packages roots)))))
     (call-user-code
      (lambda ()

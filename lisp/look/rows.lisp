@@ -1,39 +1,44 @@
-;;;; Makes the rows of answers about users of a name: finds the users that still exist, and describes each.
+;;;; Makes the rows of answers about users of a name: finds the users that still exist, and
+;;;; describes each.
 
 (in-package "LIVE-LISP.LOOK")
 
 ;;; Which users exist
 
 (defun free-p (code name)
-  "True when nothing but CODE, a code object of no file, would show a use of NAME. Return false when CODE is only a form
-that has run. Return false also when what made CODE, by **CLAIMED**, is shown instead: a top-level form that is current,
-or a file load with a form that uses NAME."
+  "True when nothing but CODE, a code object of no file, would show a use of NAME. Return false when
+CODE is only a form that has run. Return false also when what made CODE, by **CLAIMED**, is shown
+instead: a top-level form that is current, or a file load with a form that uses NAME."
   (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
              (typecase claim
                (top-form (place-there-p claim))
-               (file-load (some (lambda (place) (use-kinds place name)) (file-load-places claim))))))))
+               (file-load
+                (some (lambda (place) (use-kinds place name)) (file-load-places claim))))))))
 
 (defvar *collected* nil "True when garbage was already collected for this answer.")
 
-(sb-ext:defglobal **collected-in** nil "The id of the evaluation that ran when an answer collected garbage, or NIL.")
+(sb-ext:defglobal **collected-in** nil
+  "The id of the evaluation that ran when an answer collected garbage, or NIL.")
 
 (defun asking-evaluation ()
-  "Return the lowest job id of the evaluations that run, or NIL. It identifies the evaluation that asks: code can ask
-many questions."
+  "Return the lowest job id of the evaluations that run, or NIL. It identifies the evaluation that
+asks: code can ask many questions."
   (sb-ext:with-locked-hash-table (**jobs**)
     (let ((ids (loop for job being the hash-values of **jobs**
                      when (equal "evaluate" (job-operation job)) collect (job-id job))))
       (and ids (reduce #'min ids)))))
 
 (defun doubtful-p (code)
-  "True when only a garbage collection can show whether anything still refers to CODE, for which FREE-P is true."
+  "True when only a garbage collection can show whether anything still refers to CODE, for which
+FREE-P is true."
   (not (or *collected*
            (running-p code)
            (>= (generation code) +never-collected+))))
 
 (defun there-p (user name)
-  "True when USER of NAME still exists. Throw to DOUBTFUL when only a garbage collection can show that."
+  "True when USER of NAME still exists. Throw to DOUBTFUL when only a garbage collection can show
+that."
   (if (top-form-p user)
       (place-there-p user)
       (case (user-kind user)
@@ -51,8 +56,8 @@ many questions."
       (let ((code (user-code user))) (and code (code-file code)))))
 
 (defun map-uses (visit index name)
-  "Call VISIT with each user of NAME in INDEX, and the position in *USE-KINDS* of what it does with NAME. The users come
-in the order in which they were added, then the top-level forms."
+  "Call VISIT with each user of NAME in INDEX, and the position in *USE-KINDS* of what it does with
+NAME. The users come in the order in which they were added, then the top-level forms."
   (flet ((visit-use (use)
            (declare (type (unsigned-byte 32) use))
            (funcall visit (aref (use-index-users index) (use-user use)) (use-kind use))))
@@ -65,17 +70,19 @@ in the order in which they were added, then the top-level forms."
       (dolist (kind (use-kinds place name)) (funcall visit place kind)))))
 
 (defun in-order (users)
-  "Return the list USERS, sorted as in answers. Only users that were added after the index was built are out of order."
+  "Return the list USERS, sorted as in answers. Only users that were added after the index was built
+are out of order."
   (let ((last (loop for rest on users
                     while (and (rest rest) (not (user-before-p (second rest) (first rest))))
                     finally (return rest))))
     (if (rest last)
-        (let ((others (shiftf (rest last) '()))) (merge 'list users (stable-sort others #'user-before-p) #'user-before-p))
+        (let ((others (shiftf (rest last) '())))
+          (merge 'list users (stable-sort others #'user-before-p) #'user-before-p))
         users)))
 
 (defun users-now (index name kinds)
-  "Do what USERS-OF does, but collect no garbage. Throw to DOUBTFUL when only a collection can show whether a user
-exists."
+  "Do what USERS-OF does, but collect no garbage. Throw to DOUBTFUL when only a collection can show
+whether a user exists."
   (declare (type (unsigned-byte 8) kinds))
   (let ((found '()) (last nil))
     (map-uses (lambda (user kind)
@@ -89,12 +96,14 @@ exists."
 
 (declaim (notinline users-now))
 
-(defparameter *searched-heap* (* 512 1024 1024) "The largest heap that is walked or fully collected, in octets.")
+(defparameter *searched-heap* (* 512 1024 1024)
+  "The largest heap that is walked or fully collected, in octets.")
 
 (defun users-of (index name kinds)
-  "Return the users of NAME that still exist and count by *WITHIN*, in the order of answers. KINDS is a bit mask of
-positions in *USE-KINDS*. When only a garbage collection can show whether a user exists, collect: in a large heap only
-new objects, and only once for all questions of one evaluation."
+  "Return the users of NAME that still exist and count by *WITHIN*, in the order of answers. KINDS
+is a bit mask of positions in *USE-KINDS*. When only a garbage collection can show whether a user
+exists, collect: in a large heap only new objects, and only once for all questions of one
+evaluation."
   (catch 'doubtful
     (return-from users-of (users-now index name kinds)))
   (let ((evaluation (asking-evaluation)))
@@ -109,7 +118,9 @@ new objects, and only once for all questions of one evaluation."
 
 (defun shown-name (user)
   "Return the name of USER as text. USER caches the text."
-  (let* ((name (user-name user)) (package (symbol-package (name-symbol name))) (known (user-text user)))
+  (let* ((name (user-name user))
+         (package (symbol-package (name-symbol name)))
+         (known (user-text user)))
     (if (and known (eq package (car known)))
         (cdr known)
         (let ((text (name-text name)))
@@ -117,15 +128,16 @@ new objects, and only once for all questions of one evaluation."
           text))))
 
 (defun sort-of (user)
-  "Return how answers show USER: :FUNCTION, :PLACE for a top-level form, :LOOSE or :OWN as in USER-KIND, or the text of
-its kind, such as \"setf expander\"."
+  "Return how answers show USER: :FUNCTION, :PLACE for a top-level form, :LOOSE or :OWN as in
+USER-KIND, or the text of its kind, such as \"setf expander\"."
   (cond ((top-form-p user) :place)
         ((member (user-kind user) '(:own :loose)) (user-kind user))
         ((kind-text user))
         (t :function)))
 
 (defun grouped (users)
-  "Return USERS, which are in the order of answers, as a list of groups. A group is a list of the users with one name."
+  "Return USERS, which are in the order of answers, as a list of groups. A group is a list of the
+users with one name."
   (let ((groups '()) (last nil))
     (dolist (user users (nreverse groups))
       (let ((name (name-of user)))
@@ -135,7 +147,8 @@ its kind, such as \"setf expander\"."
         (setf last name)))))
 
 (defun constructed-structure (name)
-  "Return the name of the structure that the function NAME constructs, when DEFSTRUCT defined it, or NIL."
+  "Return the name of the structure that the function NAME constructs, when DEFSTRUCT defined it, or
+NIL."
   (let ((known (and (symbolp name) (known :function :source-transform name))))
     (and (consp known) (eq (cdr known) :constructor) (description-name (car known)))))
 
@@ -144,18 +157,22 @@ its kind, such as \"setf expander\"."
 (defparameter *most-names* 500 "At most this many symbols among the data of a form are sent.")
 
 (defun data-names (place)
-  "Return the symbols in the data of PLACE as texts, without variables. Names that the form defines are among them."
-  (page (loop for symbol in (form-uses-data (top-form-uses place)) unless (variable-kind symbol) collect (symbol-text symbol)) 0 *most-names*))
+  "Return the symbols in the data of PLACE as texts, without variables. Names that the form defines
+are among them."
+  (page (loop for symbol in (form-uses-data (top-form-uses place))
+              unless (variable-kind symbol) collect (symbol-text symbol))
+        0 *most-names*))
 
 (defun form-data (place possible)
-  "Return PLACE, a TOP-FORM, as a JSON object: with its file and number, or when it is of no file, the name that it
-defines. POSSIBLE is true when it only mentions the name that the answer is about."
+  "Return PLACE, a TOP-FORM, as a JSON object: with its file and number, or when it is of no file,
+the name that it defines. POSSIBLE is true when it only mentions the name that the answer is about."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (multiple-value-bind (file date) (told-file (file-load-name source))
           (object "file" file
                   "form" (top-form-number place)
-                  "changed" (and (file-load-created source) (not (eql date (file-load-created source))))
+                  "changed" (and (file-load-created source)
+                                 (not (eql date (file-load-created source))))
                   "names" (data-names place)
                   "possible" possible))
         (object "name" (if (stringp name) name (name-text name))
@@ -171,13 +188,15 @@ defines. POSSIBLE is true when it only mentions the name that the answer is abou
                       append (list nickname (package-name package))))))
 
 (defun loose-text (code)
-  "Return a text for CODE, the code of a :LOOSE user: the source of the last of its functions without a name, or \"a
-function\". CODE is NIL when it was just collected."
+  "Return a text for CODE, the code of a :LOOSE user: the source of the last of its functions
+without a name, or \"a function\". CODE is NIL when it was just collected."
   (let* ((functions (reverse (and code (nameless-functions code))))
-         (function (or (find-if-not (lambda (each) (stringp (simple-function-name each))) functions) (first functions)))
+         (function (or (find-if-not (lambda (each) (stringp (simple-function-name each))) functions)
+                       (first functions)))
          (form (or (and function (function-lambda-expression function))
                    ;; Newer SBCLs keep no source of a form that they run once.
-                   (let ((run (and code (gethash code **runs**)))) (and run `(lambda () ,(first run)))))))
+                   (let ((run (and code (gethash code **runs**))))
+                     (and run `(lambda () ,(first run)))))))
     (if form (plain-text 80 form) "a function")))
 
 (defun own-text (user)
@@ -185,7 +204,8 @@ function\". CODE is NIL when it was just collected."
   (printing-plainly (print-safely 200 (root-of (simple-function-name (user-function user))))))
 
 (defun same-function-text (name)
-  "If the function name NAME is an alias, return the name that its function was defined by, as text, else NIL."
+  "If the function name NAME is an alias, return the name that its function was defined by, as text,
+else NIL."
   (let* ((known (and (plain-name-p name) (global-function name)))
          ;; TRACE wraps a function in a closure.
          (function (if (closure-p known) (plain-definition name) known))
@@ -198,13 +218,14 @@ function\". CODE is NIL when it was just collected."
          (name-text own))))
 
 (defun user-data (group name kinds &key kind text sites possible)
-  "Return GROUP, users with one name, as a JSON object. They use NAME in one of KINDS, SBCL's kinds of cross references.
-KIND and TEXT, unless NIL, are shown in place of their own kind and name. SITES is true when the places of the uses are
-wanted, POSSIBLE when the users only mention NAME."
+  "Return GROUP, users with one name, as a JSON object. They use NAME in one of KINDS, SBCL's kinds
+of cross references. KIND and TEXT, unless NIL, are shown in place of their own kind and name. SITES
+is true when the places of the uses are wanted, POSSIBLE when the users only mention NAME."
   (let* ((user (first group)) (sort (sort-of user)))
     (case sort
       (:place (form-data user possible))
-      (:loose (object "name" (loose-text (user-code user)) "kind" "anonymous function" "possible" possible))
+      (:loose (object "name" (loose-text (user-code user)) "kind" "anonymous function"
+                      "possible" possible))
       (:own (object "name" (own-text user) "kind" "SBCL's own"))
       (t (object "name" (or text (shown-name user))
                  "kind" (or kind (and (stringp sort) sort))
@@ -217,11 +238,12 @@ wanted, POSSIBLE when the users only mention NAME."
 (defparameter *most-files* 3000 "At most this many source files of loaded code are sent.")
 
 (defun files-of (index)
-  "Return the native names of the source files of the code in INDEX, without SBCL's and ours. Files whose code only ran
-while they were loaded count too."
+  "Return the native names of the source files of the code in INDEX, without SBCL's and ours. Files
+whose code only ran while they were loaded count too."
   (let ((names '()) (files (use-index-files index)))
     (loop for name being the hash-keys of files do (push name names))
     ;; Forms that only define constants, for example, leave no code.
     (sb-ext:with-locked-hash-table (**sources**)
-      (loop for name being the hash-keys of **sources** unless (gethash name files) do (push name names)))
+      (loop for name being the hash-keys of **sources**
+            unless (gethash name files) do (push name names)))
     (mapcar #'translated (page (remove-if-not #'counts-p (nreverse names)) 0 *most-files*))))

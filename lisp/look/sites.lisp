@@ -8,10 +8,12 @@
     (and function (ignore-errors (apply function arguments)))))
 
 (defvar *told-files* nil
-  "A cache for one answer: a table from the name of a source file to a list of its native name and its date; or NIL.")
+  "A cache for one answer: a table from the name of a source file to a list of its native name and
+its date; or NIL.")
 
 (defun told-file (name)
-  "Return the native name of the source file NAME, and the file's date; both are looked up once for each answer."
+  "Return the native name of the source file NAME, and the file's date; both are looked up once for
+each answer."
   (values-list
    (or (and *told-files* (gethash name *told-files*))
        (let* ((native (translated name)) (known (list native (date-of native))))
@@ -19,9 +21,9 @@
          known))))
 
 (defun function-place (function)
-  "Return where FUNCTION is defined, or NIL when it is from no file. It is a list: the file, the offset in octets and
-the number of the top-level form, the date that the file had when it was compiled, its date now, and the offsets of all
-its top-level forms."
+  "Return where FUNCTION is defined, or NIL when it is from no file. It is a list: the file, the
+offset in octets and the number of the top-level form, the date that the file had when it was
+compiled, its date now, and the offsets of all its top-level forms."
   (let* ((code (code-of function))
          (source (and code (information-source (code-information code))))
          (name (and source (source-name source))))
@@ -32,9 +34,11 @@ its top-level forms."
           (list file (form-offset offsets form) form (source-date source) date offsets))))))
 
 (defun packages-with (symbol)
-  "Return the names of the packages in which SYMBOL is accessible, with their global and local nicknames."
+  "Return the names of the packages in which SYMBOL is accessible, with their global and local
+nicknames."
   (let ((packages (remove-if-not (lambda (package)
-                                   (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
+                                   (multiple-value-bind (found status)
+                                       (find-symbol (symbol-name symbol) package)
                                      (and status (eq found symbol))))
                                  (list-all-packages))))
     (append (loop for package in packages
@@ -55,11 +59,13 @@ its top-level forms."
       (when (consp root)
         (format nil "~{~A~^ ~}"
                 (append (mapcar #'prin1-to-string (butlast (cddr root)))
-                        (list (format nil "(~{~A~^ ~})" (mapcar #'qualified-text (first (last root)))))))))))
+                        (list (format nil "(~{~A~^ ~})"
+                                      (mapcar #'qualified-text (first (last root)))))))))))
 
 (defun site-data (user function numbers)
-  "Return JSON objects for the places in FUNCTION, part of USER, where a name is used. NUMBERS are the numbers that SBCL
-recorded for the forms at these places; 0 means that only the definition of FUNCTION is known."
+  "Return JSON objects for the places in FUNCTION, part of USER, where a name is used. NUMBERS are
+the numbers that SBCL recorded for the forms at these places; 0 means that only the definition of
+FUNCTION is known."
   (destructuring-bind (&optional file offset form created date offsets) (function-place function)
     (let ((changed (and created (not (eql created date)))) (method (method-text user)))
       (loop for number in numbers
@@ -72,11 +78,12 @@ recorded for the forms at these places; 0 means that only the definition of FUNC
                             (and file (span-members file created form number offsets))))))))
 
 (defun sites-of (users name kinds)
-  "Return JSON objects for the places where USERS use NAME in one of KINDS, SBCL's kinds of cross references. For a user
-without a recorded use this is the place of its definition."
+  "Return JSON objects for the places where USERS use NAME in one of KINDS, SBCL's kinds of cross
+references. For a user without a recorded use this is the place of its definition."
   (loop for user in users
         append (or (loop for function in (functions-of user)
                          for found = (loop for (used number kind) in (uses-in function)
-                                           when (and (equal used name) (member kind kinds)) collect number)
+                                           when (and (equal used name) (member kind kinds))
+                                             collect number)
                          append (site-data user function found))
                    (site-data user (user-function user) '(0)))))

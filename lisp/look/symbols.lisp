@@ -1,10 +1,11 @@
-;;;; Symbol search. With a package it searches the symbols of the package, else the external symbols of all packages. To
-;;;; make the latter fast, one octet vector holds the names of all external symbols, case-folded and sorted.
+;;;; Symbol search. With a package it searches the symbols of the package, else the external symbols
+;;;; of all packages. To make the latter fast, one octet vector holds the names of all external
+;;;; symbols, case-folded and sorted.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Names as octets: UTF-8 of the characters folded by CHAR-DOWNCASE. Characters that CHAR-EQUAL treats as equal fold to
-;;; the same octets. 255 never occurs in UTF-8, so it separates names.
+;;; Names as octets: UTF-8 of the characters folded by CHAR-DOWNCASE. Characters that CHAR-EQUAL
+;;; treats as equal fold to the same octets. 255 never occurs in UTF-8, so it separates names.
 
 (defun put-folded (string buffer)
   "Append STRING to BUFFER as case-folded UTF-8. Lone surrogates are encoded like other characters."
@@ -38,12 +39,13 @@ docs/develop/contracts.md)."
   (let ((package (symbol-package symbol)))
     (or (and package (package-name package)) "#")))
 
-;;; The index of external symbols. Changes are merged into it, package by package: sorting everything again costs twenty
-;;; times as much.
+;;; The index of external symbols. Changes are merged into it, package by package: sorting
+;;; everything again costs twenty times as much.
 
 (defstruct (name-index (:constructor make-name-index (symbols starts octets)))
-  "The names of external symbols, in one octet vector. SYMBOLS is sorted by name, and has each symbol once for every
-package that exports it. The folded name of the symbol at index I begins at STARTS[I] in OCTETS, and ends with 255."
+  "The names of external symbols, in one octet vector. SYMBOLS is sorted by name, and has each
+symbol once for every package that exports it. The folded name of the symbol at index I begins at
+STARTS[I] in OCTETS, and ends with 255."
   (symbols #() :type simple-vector)
   (starts (error "required") :type (simple-array (unsigned-byte 32) (*)))
   (octets (error "required") :type octets))
@@ -61,7 +63,8 @@ package that exports it. The folded name of the symbol at index I begins at STAR
     (make-name-index symbols starts (subseq (buffer-octets buffer) 0 (buffer-fill buffer)))))
 
 (defun name-place (name symbols low)
-  "Return the index, at or after LOW, at which NAME is or would be inserted in SYMBOLS, which are sorted by name."
+  "Return the index, at or after LOW, at which NAME is or would be inserted in SYMBOLS, which are
+sorted by name."
   (declare (type simple-vector symbols) (type fixnum low))
   (let ((high (length symbols)))
     (loop while (< low high)
@@ -72,17 +75,21 @@ package that exports it. The folded name of the symbol at index I begins at STAR
     low))
 
 (defun marked-places (gone symbols)
-  "Return a bit vector parallel to SYMBOLS, the vector of an index. For each element of the list GONE it has a 1 at one
-of the places of that symbol: SYMBOLS has a symbol once for every package that exports it."
+  "Return a bit vector parallel to SYMBOLS, the vector of an index. For each element of the list
+GONE it has a 1 at one of the places of that symbol: SYMBOLS has a symbol once for every package
+that exports it."
   (let ((marks (make-array (length symbols) :element-type 'bit :initial-element 0)))
     (dolist (symbol gone marks)
-      (let ((place (loop for place from (name-place (symbol-name symbol) symbols 0) below (length symbols)
-                         when (and (eq symbol (svref symbols place)) (zerop (aref marks place))) return place)))
+      (let ((place
+             (loop for place from (name-place (symbol-name symbol) symbols 0) below (length symbols)
+                   when (and (eq symbol (svref symbols place)) (zerop (aref marks place)))
+                     return place)))
         (when place (setf (aref marks place) 1))))))
 
 (defun append-run (index from end symbols-to starts-to octets-to count fill)
-  "Copy the entries FROM to END of INDEX to the end of SYMBOLS-TO, STARTS-TO and OCTETS-TO, the vectors of a new index.
-These have COUNT symbols and FILL octets so far. Return the new COUNT and FILL."
+  "Copy the entries FROM to END of INDEX to the end of SYMBOLS-TO, STARTS-TO and OCTETS-TO, the
+vectors of a new index. These have COUNT symbols and FILL octets so far. Return the new COUNT and
+FILL."
   (declare (type (simple-array (unsigned-byte 32) (*)) starts-to) (type octets octets-to)
            (type fixnum from end count fill))
   (let* ((starts (name-index-starts index)) (octets (name-index-octets index))
@@ -97,18 +104,21 @@ These have COUNT symbols and FILL octets so far. Return the new COUNT and FILL."
     (values (+ count (- end from)) (+ fill (- last first)))))
 
 (defun merged-index (index gone new)
-  "Return a new index: INDEX without one place for each symbol in the list GONE, plus all of NEW, another index."
+  "Return a new index: INDEX without one place for each symbol in the list GONE, plus all of NEW,
+another index."
   (let* ((symbols (name-index-symbols index)) (added (name-index-symbols new))
          (marks (marked-places gone symbols)) (at 0) (count 0) (fill 0)
          (room (+ (length symbols) (length added)))
          (symbols-to (make-array room))
          (starts-to (make-array room :element-type '(unsigned-byte 32)))
-         (octets-to (make-array (+ (length (name-index-octets index)) (length (name-index-octets new)))
+         (octets-to (make-array (+ (length (name-index-octets index))
+                                   (length (name-index-octets new)))
                                 :element-type '(unsigned-byte 8))))
     (flet ((take (source from end)
-             (setf (values count fill) (append-run source from end symbols-to starts-to octets-to count fill))))
-      ;; For each symbol of NEW in order: copy the entries of INDEX with smaller names, without the marked ones, then
-      ;; the symbol itself. After the last one, copy the rest of INDEX.
+             (setf (values count fill)
+                   (append-run source from end symbols-to starts-to octets-to count fill))))
+      ;; For each symbol of NEW in order: copy the entries of INDEX with smaller names, without the
+      ;; marked ones, then the symbol itself. After the last one, copy the rest of INDEX.
       (loop for next from 0 to (length added)
             do (let ((place (if (< next (length added))
                                 (name-place (symbol-name (svref added next)) symbols at)
@@ -118,17 +128,20 @@ These have COUNT symbols and FILL octets so far. Return the new COUNT and FILL."
                             (when (< at stop) (take index at stop))
                             (setf at (if (< stop place) (1+ stop) place))))
                  (when (< next (length added)) (take new next (1+ next))))))
-    (make-name-index (subseq symbols-to 0 count) (subseq starts-to 0 count) (subseq octets-to 0 fill))))
+    (make-name-index (subseq symbols-to 0 count) (subseq starts-to 0 count)
+                     (subseq octets-to 0 fill))))
 
 ;;; What packages export, and whether that changed
 
 (defun external-cells (package)
-  "Return the vector in which SBCL keeps the external symbols of PACKAGE, or NIL when this SBCL has none."
+  "Return the vector in which SBCL keeps the external symbols of PACKAGE, or NIL when this SBCL has
+none."
   (second (package-cells package)))
 
 (defun exports-of (package)
-  "Return a snapshot of what PACKAGE exports, for EXPORTS-TRUE-P. It is a list of PACKAGE, the vector in which SBCL
-keeps its external symbols, a copy of that vector, and the list of the symbols."
+  "Return a snapshot of what PACKAGE exports, for EXPORTS-TRUE-P. It is a list of PACKAGE, the
+vector in which SBCL keeps its external symbols, a copy of that vector, and the list of the
+symbols."
   (let* ((cells (external-cells package)) (copy (and cells (copy-seq cells))) (symbols '()))
     (do-external-symbols (symbol package) (push symbol symbols))
     (list package cells copy symbols)))
@@ -141,8 +154,8 @@ keeps its external symbols, a copy of that vector, and the list of the symbols."
              always (eq (svref one i) (svref other i)))))
 
 (defun exports-true-p (exports)
-  "True when EXPORTS, a snapshot from EXPORTS-OF, still shows what its package exports. Compares every element of the
-vectors: counters alone miss an export that replaces another."
+  "True when EXPORTS, a snapshot from EXPORTS-OF, still shows what its package exports. Compares
+every element of the vectors: counters alone miss an export that replaces another."
   (destructuring-bind (package cells copy symbols) exports
     (declare (ignore symbols))
     (and copy
@@ -164,8 +177,9 @@ vectors: counters alone miss an export that replaces another."
             (loop for element being the hash-keys of table collect element))))
 
 (defun changed-exports (all packages)
-  "Return three lists: current snapshots of PACKAGES, the symbols exported since the snapshots ALL were made, and the
-symbols exported then but not now. A symbol occurs once for every package of which this is true."
+  "Return three lists: current snapshots of PACKAGES, the symbols exported since the snapshots ALL
+were made, and the symbols exported then but not now. A symbol occurs once for every package of
+which this is true."
   (let ((known (make-hash-table :test 'eq)) (new '()) (gone '()))
     (dolist (exports all) (setf (gethash (first exports) known) exports))
     (let ((now (loop for package in packages
@@ -178,13 +192,15 @@ symbols exported then but not now. A symbol occurs once for every package of whi
                                          (list-differences (fourth changed) (fourth exports))
                                        (setf new (append more new) gone (append less gone)))
                                      changed))))))
-      (loop for exports being the hash-values of known do (setf gone (append (fourth exports) gone)))
+      (loop for exports being the hash-values of known
+            do (setf gone (append (fourth exports) gone)))
       (values now new gone))))
 
 (sb-ext:define-load-time-global **exports**
     (list (make-name-index #() (make-array 0 :element-type '(unsigned-byte 32))
                            (make-array 0 :element-type '(unsigned-byte 8))))
-  "A cons of the last index of external symbols and the snapshots of all packages, from EXPORTS-OF, that it reflects.")
+  "A cons of the last index of external symbols and the snapshots of all packages, from EXPORTS-OF,
+that it reflects.")
 
 (defun name-index ()
   "Return the current index of the external symbols of all packages."
@@ -201,8 +217,11 @@ symbols exported then but not now. A symbol occurs once for every package of whi
   (sb-sys:with-pinned-objects (pattern octets)
     (let* ((base (sb-sys:vector-sap octets))
            (found (sb-alien:alien-funcall
-                   (sb-alien:extern-alien "memmem" (function sb-sys:system-area-pointer sb-sys:system-area-pointer
-                                                             sb-alien:unsigned sb-sys:system-area-pointer sb-alien:unsigned))
+                   (sb-alien:extern-alien "memmem" (function sb-sys:system-area-pointer
+                                                             sb-sys:system-area-pointer
+                                                             sb-alien:unsigned
+                                                             sb-sys:system-area-pointer
+                                                             sb-alien:unsigned))
                    (sb-sys:sap+ base start) (- (length octets) start)
                    (sb-sys:vector-sap pattern) (length pattern))))
       (if (zerop (sb-sys:sap-int found))
@@ -210,9 +229,10 @@ symbols exported then but not now. A symbol occurs once for every package of whi
           (the fixnum (sb-sys:sap- found base))))))
 
 (defun owner (starts offset low)
-  "Return the number of the name whose octets include position OFFSET. STARTS has the position where each name begins.
-The search begins at the name with the number LOW."
-  (declare (type (simple-array (unsigned-byte 32) (*)) starts) (type fixnum offset low) (optimize speed))
+  "Return the number of the name whose octets include position OFFSET. STARTS has the position where
+each name begins. The search begins at the name with the number LOW."
+  (declare (type (simple-array (unsigned-byte 32) (*)) starts) (type fixnum offset low)
+           (optimize speed))
   (let ((high (length starts)))
     (declare (type fixnum high))
     (loop while (< (1+ low) high)
@@ -221,43 +241,51 @@ The search begins at the name with the number LOW."
     low))
 
 (defun matching-externals (pattern)
-  "Return the external symbols of all packages whose names contain PATTERN. For a few non-ASCII characters CHAR-EQUAL
-depends on the order of its arguments, which no folding can reproduce. So a PATTERN that is not ASCII is checked again
-with CHAR-EQUAL."
+  "Return the external symbols of all packages whose names contain PATTERN. For a few non-ASCII
+characters CHAR-EQUAL depends on the order of its arguments, which no folding can reproduce. So a
+PATTERN that is not ASCII is checked again with CHAR-EQUAL."
   (let ((found (indexed-externals pattern)))
     (if (every (lambda (char) (< (char-code char) 128)) pattern)
         found
-        (delete-if-not (lambda (symbol) (search pattern (symbol-name symbol) :test #'char-equal)) found))))
+        (delete-if-not (lambda (symbol) (search pattern (symbol-name symbol) :test #'char-equal))
+                       found))))
 
 (defun indexed-externals (pattern)
-  "Return, from the index, the external symbols of all packages whose folded names contain the folded PATTERN."
-  (let* ((index (name-index)) (symbols (name-index-symbols index)) (starts (name-index-starts index))
+  "Return, from the index, the external symbols of all packages whose folded names contain the
+folded PATTERN."
+  (let* ((index (name-index)) (symbols (name-index-symbols index))
+         (starts (name-index-starts index))
          (octets (name-index-octets index)) (wanted (folded pattern)))
     (if (zerop (length wanted))
         (coerce symbols 'list)
         (loop with last = 0
               for offset = (find-octets wanted octets 0)
-                then (and (< (1+ last) (length starts)) (find-octets wanted octets (aref starts (1+ last))))
+                then (and (< (1+ last) (length starts))
+                          (find-octets wanted octets (aref starts (1+ last))))
               while offset
               do (setf last (owner starts offset last))
               collect (svref symbols last)))))
 
 (defun order-namesakes (symbols)
-  "Return SYMBOLS, sorted by name, without duplicates, and symbols of one name sorted by package. The index cannot keep
-that order: it does not notice when a symbol changes its home or a package its name."
+  "Return SYMBOLS, sorted by name, without duplicates, and symbols of one name sorted by package.
+The index cannot keep that order: it does not notice when a symbol changes its home or a package its
+name."
   (loop while symbols
         append (let* ((name (symbol-name (first symbols))) (size (length name))
-                      (end (member-if-not (lambda (other) (and (= size (length other)) (string= name other)))
+                      (end (member-if-not (lambda (other)
+                                            (and (= size (length other)) (string= name other)))
                                           (rest symbols) :key #'symbol-name))
                       (namesakes (ldiff symbols end)))
                  (setf symbols end)
-                 (if (rest namesakes) (sort (remove-duplicates namesakes) #'symbol-before-p) namesakes))))
+                 (if (rest namesakes)
+                     (sort (remove-duplicates namesakes) #'symbol-before-p)
+                     namesakes))))
 
 ;;; One package
 
 (defun matching-symbols (pattern package)
-  "Return two lists of symbols whose names contain PATTERN: those present in PACKAGE, and those that it inherits
-(contract C11)."
+  "Return two lists of symbols whose names contain PATTERN: those present in PACKAGE, and those that
+it inherits (contract C11)."
   (let ((present '()) (inherited '()))
     (with-package-iterator (next package :internal :external :inherited)
       (loop
@@ -279,9 +307,10 @@ that order: it does not notice when a symbol changes its home or a package its n
         (t (equal label (callable-nature symbol)))))
 
 (define-operation "apropos" (pattern package type inherited offset limit)
-  "Search for PATTERN in the names of symbols, of PACKAGE or of all packages. Return the total number of matches, and
-LIMIT rows from OFFSET on, each a list of home package, name and label. TYPE is a label to which the search is limited.
-Without PACKAGE, when nothing matches, also count the matches in the session's package (contract C26)."
+  "Search for PATTERN in the names of symbols, of PACKAGE or of all packages. Return the total
+number of matches, and LIMIT rows from OFFSET on, each a list of home package, name and label. TYPE
+is a label to which the search is limited. Without PACKAGE, when nothing matches, also count the
+matches in the session's package (contract C26)."
   (multiple-value-bind (found inheritable)
       (if package
           (matching-symbols pattern (named-package package))
@@ -298,7 +327,10 @@ Without PACKAGE, when nothing matches, also count the matches in the session's p
                 "current" (and (not package)
                                (null found)
                                (let ((here (typed (matching-symbols pattern (session-package)))))
-                                 (and here (object "package" (current-package-text) "count" (length here)))))
+                                 (and here
+                                      (object "package" (current-package-text)
+                                              "count" (length here)))))
                 "inherited" (length inheritable)
                 "rows" (loop for symbol in (page found offset limit)
-                             collect (list (package-text symbol) (symbol-name symbol) (or type (label symbol)))))))))
+                             collect (list (package-text symbol) (symbol-name symbol)
+                                           (or type (label symbol)))))))))

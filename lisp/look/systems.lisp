@@ -1,9 +1,11 @@
-;;;; Finds the files of an ASDF system. ASDF's functions are looked up by name, since an image can be without ASDF.
+;;;; Finds the files of an ASDF system. ASDF's functions are looked up by name, since an image can
+;;;; be without ASDF.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun asdf-value (name &rest arguments)
-  "Return what the ASDF function NAME returns for ARGUMENTS, or NIL when it fails or does not exist."
+  "Return what the ASDF function NAME returns for ARGUMENTS, or NIL when it fails or does not
+exist."
   (let ((function (contrib-function "ASDF" name)))
     (and function (ignore-errors (apply function arguments)))))
 
@@ -16,8 +18,8 @@
           (and path (pathname-name path) (list (translated (namestring path))))))))
 
 (defun primary-name (name)
-  "Return the part of the system name NAME before a slash: \"a\" of \"a/tests\". All systems of an .asd file have it in
-common."
+  "Return the part of the system name NAME before a slash: \"a\" of \"a/tests\". All systems of an
+.asd file have it in common."
   (subseq name 0 (position #\/ name)))
 
 (defun registered-system (name)
@@ -30,33 +32,40 @@ common."
 (defun needed-name (dependency)
   "Return the name of the system that DEPENDENCY, an element of :DEPENDS-ON, requires."
   (if (consp dependency)
-      (case (first dependency) (:version (second dependency)) (:feature (needed-name (third dependency))))
+      (case (first dependency)
+        (:version (second dependency))
+        (:feature (needed-name (third dependency))))
       dependency))
 
 (defun system-parts (name)
-  "Return a list of the system NAME and the systems of its .asd file on which it depends, directly or not, as a
-package-inferred system does. The list is empty when ASDF has not registered NAME."
+  "Return a list of the system NAME and the systems of its .asd file on which it depends, directly
+or not, as a package-inferred system does. The list is empty when ASDF has not registered NAME."
   (let ((parts '()))
     (labels ((visit (each)
                (let ((system (registered-system each)))
                  (when (and system
                             (not (member system parts :test #'eq))
-                            (string-equal (primary-name (asdf-value "COMPONENT-NAME" system)) (primary-name name)))
+                            (string-equal (primary-name (asdf-value "COMPONENT-NAME" system))
+                                          (primary-name name)))
                    (push system parts)
-                   (dolist (dependency (asdf-value "SYSTEM-DEPENDS-ON" system)) (visit (needed-name dependency)))))))
+                   (dolist (dependency (asdf-value "SYSTEM-DEPENDS-ON" system))
+                     (visit (needed-name dependency)))))))
       (visit name))
     (reverse parts)))
 
 (defun system-files (name)
-  "Return a table with the native names of the files of the system NAME as keys. Calls FAIL-LOOKUP if there is none."
+  "Return a table with the native names of the files of the system NAME as keys. Calls FAIL-LOOKUP
+if there is none."
   (let ((parts (system-parts name)) (files (make-hash-table :test 'equal)))
     (unless parts (fail-lookup "failure" "no-system" "system" name))
     (dolist (part parts files)
       (dolist (file (component-files part)) (setf (gethash file files) t)))))
 
-(defvar *within* nil "A table with native file names as keys: only users in these files count. NIL: all count.")
+(defvar *within* nil
+  "A table with native file names as keys: only users in these files count. NIL: all count.")
 
 (defun counts-p (file)
-  "True when users in FILE count by *WITHIN*. FILE is the name of a source file, or NIL for users of no file."
+  "True when users in FILE count by *WITHIN*. FILE is the name of a source file, or NIL for users of
+no file."
   (or (null *within*)
       (and (stringp file) (gethash (told-file file) *within*) t)))

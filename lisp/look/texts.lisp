@@ -1,17 +1,17 @@
-;;;; Finds what the top-level forms of loaded files use. The code of such forms is gone when they have run, so the files
-;;;; are read again, at the first question after they were loaded.
+;;;; Finds what the top-level forms of loaded files use. The code of such forms is gone when they
+;;;; have run, so the files are read again, at the first question after they were loaded.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun read-unknown (stream character number)
-  "A dispatch macro function, for # and a CHARACTER that means nothing in this image: read the object after it. The file
-may have defined this syntax while it was compiled."
+  "A dispatch macro function, for # and a CHARACTER that means nothing in this image: read the
+object after it. The file may have defined this syntax while it was compiled."
   (declare (ignore character number))
   (doubtful (list 'progn (read stream t nil t))))
 
 (defun without-effect-p (form)
-  "True when FORM can be evaluated a second time: it only calls functions of the language that have no side effect, and
-does not pass them functions that they could call."
+  "True when FORM can be evaluated a second time: it only calls functions of the language that have
+no side effect, and does not pass them functions that they could call."
   (cond ((symbolp form) (boundp form))
         ((atom form) t)
         ((eq (first form) 'quote) (consp (second form)))
@@ -19,30 +19,35 @@ does not pass them functions that they could call."
                             (eq (symbol-package (first form)) (find-package "COMMON-LISP"))
                             (known :function :info (first form)))))
              (and info
-                  (intersection '("FLUSHABLE" "FOLDABLE") (attribute-names (function-attributes info)) :test #'string=)
+                  (intersection '("FLUSHABLE" "FOLDABLE")
+                                (attribute-names (function-attributes info)) :test #'string=)
                   (every #'without-effect-p (rest form)))))))
 
 (defun readtable-without-evaluation (readtable)
-  "Return a copy of READTABLE whose #. evaluates a form only if it has no side effects, and returns any other form as
-data. But after #+ and #-, where *PACKAGE* is KEYWORD, it evaluates any form: the value decides what is skipped."
+  "Return a copy of READTABLE whose #. evaluates a form only if it has no side effects, and returns
+any other form as data. But after #+ and #-, where *PACKAGE* is KEYWORD, it evaluates any form: the
+value decides what is skipped."
   (let ((copy (copy-readtable readtable)))
     (ignore-errors
      (set-dispatch-macro-character #\# #\. (lambda (stream character number)
                                              (declare (ignore character number))
                                              (let ((form (read stream t nil t)))
                                                (cond ((without-effect-p form) (eval form))
-                                                     ((eq *package* (find-package "KEYWORD")) (ignore-errors (eval form)))
+                                                     ((eq *package* (find-package "KEYWORD"))
+                                                      (ignore-errors (eval form)))
                                                      (t (doubtful (list 'quote form))))))
                                    copy)
      (loop for code from 33 below 127
            for character = (code-char code)
-           do (unless (or (digit-char-p character) (find character "<)") (get-dispatch-macro-character #\# character copy))
+           do (unless (or (digit-char-p character)
+                          (find character "<)")
+                          (get-dispatch-macro-character #\# character copy))
                 (set-dispatch-macro-character #\# character #'read-unknown copy))))
     copy))
 
 (defun scratch-package (package)
-  "Return a new package with all symbols of PACKAGE. New symbols that are read are interned there, and not in PACKAGE,
-where another thread could find and keep them."
+  "Return a new package with all symbols of PACKAGE. New symbols that are read are interned there,
+and not in PACKAGE, where another thread could find and keep them."
   (let ((scratch (make-package (format nil "LIVE-LISP TEXT ~36R" (random (expt 36 8))) :use '())))
     (do-symbols (symbol package) (import (list symbol) scratch))
     (loop for (nickname . other) in (sb-ext:package-local-nicknames package)
@@ -57,8 +62,8 @@ where another thread could find and keep them."
     (when old (delete-package old))))
 
 (defun take-settings (parts)
-  "PARTS are those of the form that was just read, from PARTS-OF-FORM. If some of them set *PACKAGE* or *READTABLE*, set
-these for the forms after it."
+  "PARTS are those of the form that was just read, from PARTS-OF-FORM. If some of them set *PACKAGE*
+or *READTABLE*, set these for the forms after it."
   (loop for part in parts
         do (when (typep part '(cons (eql setq) (cons symbol (cons t null))))
              (destructuring-bind (variable form) (rest part)
@@ -69,18 +74,20 @@ these for the forms after it."
 (defparameter *read-limit* (* 16 1024 1024) "The largest file that is read, in octets.")
 
 (defun regular-file (file)
-  "Return the truename of FILE, a native name. Signals an error unless it is a regular file of at most *READ-LIMIT*
-octets: reading a FIFO would wait for a writer."
+  "Return the truename of FILE, a native name. Signals an error unless it is a regular file of at
+most *READ-LIMIT* octets: reading a FIFO would wait for a writer."
   (let ((true (truename (sb-ext:parse-native-namestring file))))
-    (unless (eq :file (file-kind (sb-ext:native-namestring true))) (error "it is not a regular file"))
+    (unless (eq :file (file-kind (sb-ext:native-namestring true)))
+      (error "it is not a regular file"))
     (with-open-file (in true :element-type '(unsigned-byte 8))
       (when (> (file-length in) *read-limit*) (error "it is larger than 16 MB")))
     true))
 
 (defun read-forms (visit file &rest version)
-  "Call VISIT with the number (0-based) and the parts of each top-level form of FILE, a native name. Return NIL, or a
-text that says why reading ended early. VERSION is as for CALL-READING-AGAIN."
-  (let ((*package* *package*) (*scratch* nil) (*readtable* (readtable-without-evaluation *readtable*))
+  "Call VISIT with the number (0-based) and the parts of each top-level form of FILE, a native name.
+Return NIL, or a text that says why reading ended early. VERSION is as for CALL-READING-AGAIN."
+  (let ((*package* *package*) (*scratch* nil)
+        (*readtable* (readtable-without-evaluation *readtable*))
         (*read-suppress* nil))
     (unwind-protect
          (handler-case
@@ -101,41 +108,47 @@ text that says why reading ended early. VERSION is as for CALL-READING-AGAIN."
                nil)
            (error (condition)
              (let ((text (report-text 200 condition)))
-               (string-right-trim (list #\. #\Space #\Newline) (subseq text 0 (or (search "Stream:" text) (position #\Newline text)))))))
+               (string-right-trim (list #\. #\Space #\Newline)
+                                  (subseq text 0
+                                          (or (search "Stream:" text)
+                                              (position #\Newline text)))))))
       (when *scratch* (delete-package *scratch*)))))
 
 (setf **reads-spans** (lambda (file &rest version)
                         (without-traces (apply #'read-forms (constantly nil) file version))))
 
 (defun note-load (name mark created)
-  "Record a load of the file NAME, which has the date CREATED, and return its FILE-LOAD. MARK is an object unique to the
-load: if the FILE-LOAD recorded last has the same MARK, return that one."
+  "Record a load of the file NAME, which has the date CREATED, and return its FILE-LOAD. MARK is an
+object unique to the load: if the FILE-LOAD recorded last has the same MARK, return that one."
   (let ((known (gethash name **sources**)))
     (if (and known (eq mark (file-load-mark known)))
         known
         (setf (gethash name **sources**) (make-file-load name mark created)))))
 
 (defun note-source (source)
-  "Record the load of the file of SOURCE, a debug source, unless it is SBCL's own. Return its FILE-LOAD, or NIL."
+  "Record the load of the file of SOURCE, a debug source, unless it is SBCL's own. Return its
+FILE-LOAD, or NIL."
   (let ((name (and source (source-name source))))
     (when (and (stringp name) (not (eql 0 (search "SYS:" name))))
       (note-load name source (source-date source)))))
 
 (defun read-again (load)
-  "Read the file of LOAD, a FILE-LOAD, again, and record what its forms use. If the reading ends early, record why; it
-is not tried again."
+  "Read the file of LOAD, a FILE-LOAD, again, and record what its forms use. If the reading ends
+early, record why; it is not tried again."
   (setf (file-load-state load) "it was interrupted")
   (let ((file (translated (file-load-name load))) (places '()))
     (without-traces
       (let ((problem (read-forms (lambda (number parts)
                                    (let ((found (uses-of-parts parts)))
-                                     (when found (push (make-top-form load number :uses found) places))))
+                                     (when found
+                                       (push (make-top-form load number :uses found) places))))
                                  file)))
         (find-spans file (file-load-created load))
         (setf (file-load-places load) places
-              (file-load-state load) (cond (problem)
-                                           ((changed-p file (file-load-created load)) "it changed since it was loaded")
-                                           (t t)))))
+              (file-load-state load)
+              (cond (problem)
+                    ((changed-p file (file-load-created load)) "it changed since it was loaded")
+                    (t t)))))
     (mapc #'note-place places)))
 
 (defun unread-loads ()

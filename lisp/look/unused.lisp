@@ -3,27 +3,33 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun generated-p (symbol name)
-  "True when DEFSTRUCT made the function NAME: SYMBOL or (SETF SYMBOL). A program seldom uses all of these."
+  "True when DEFSTRUCT made the function NAME: SYMBOL or (SETF SYMBOL). A program seldom uses all of
+these."
   (or (consp (known :function :source-transform name))
       (and (symbolp name) (constructed-structure symbol) t)
-      (and (symbolp name) (eql 0 (search "COPY-" (symbol-name symbol))) (consp (known :function :info name)))))
+      (and (symbolp name)
+           (eql 0 (search "COPY-" (symbol-name symbol)))
+           (consp (known :function :info name)))))
 
 (defun package-function-names (package)
-  "Return the sorted names of the functions and macros whose home is PACKAGE, without those that DEFSTRUCT made."
+  "Return the sorted names of the functions and macros whose home is PACKAGE, without those that
+DEFSTRUCT made."
   (let ((names '()))
     (do-symbols (symbol package)
       (when (eq package (symbol-package symbol))
         (dolist (name (list symbol (list 'setf symbol)))
-          (when (and (fboundp name) (not (generated-p symbol name))) (pushnew name names :test #'equal)))))
+          (when (and (fboundp name) (not (generated-p symbol name)))
+            (pushnew name names :test #'equal)))))
     (sort names #'name-before-p)))
 
 (defun other-names (name users)
-  "Return the names of USERS other than NAME. Leave out top-level forms, which have no name: one of them is the form
-that defines NAME."
+  "Return the names of USERS other than NAME. Leave out top-level forms, which have no name: one of
+them is the form that defines NAME."
   (remove name (remove nil (mapcar #'name-of users)) :test #'equal))
 
 (defun declared-variable-p (symbol code)
-  "True when a declaration in the data of CODE, such as the template of a macro, is about SYMBOL as a variable."
+  "True when a declaration in the data of CODE, such as the template of a macro, is about SYMBOL as
+a variable."
   (labels ((bare-p (specifier)
              (and (consp specifier)
                   (not (member (first specifier) '(inline notinline ftype optimize)))
@@ -33,15 +39,16 @@ that defines NAME."
                (loop for rest = part then (cdr rest)
                      repeat 2000
                      while (consp rest)
-                     do (when (and (eq 'declare (car rest)) (ignore-errors (some #'bare-p (cdr rest))))
+                     do (when (and (eq 'declare (car rest))
+                                   (ignore-errors (some #'bare-p (cdr rest))))
                           (return-from declared-variable-p t))
                         (find-in (car rest) (1- depth))))))
     (map-constants (lambda (constant) (find-in constant 50)) code)
     nil))
 
 (defun mentioner (index name)
-  "Return the name of a user in INDEX that has the symbol NAME among its data, or NIL. Leave out users in which NAME is
-only DECLARED-VARIABLE-P."
+  "Return the name of a user in INDEX that has the symbol NAME among its data, or NIL. Leave out
+users in which NAME is only DECLARED-VARIABLE-P."
   (first (other-names name
                       (remove-if (lambda (user)
                                    (let ((code (and (user-p user) (user-code user))))
@@ -49,7 +56,8 @@ only DECLARED-VARIABLE-P."
                                  (users-of index name #b1000000)))))
 
 (defun unused-data (index name)
-  "Return a JSON object about the function NAME when no user in INDEX but NAME itself uses it, else NIL."
+  "Return a JSON object about the function NAME when no user in INDEX but NAME itself uses it, else
+NIL."
   (let* ((symbol (name-symbol name))
          (users (users-of index name #b0100011))
          (others (remove name users :key #'name-of :test #'equal))
@@ -61,23 +69,31 @@ only DECLARED-VARIABLE-P."
               "mentioned" (and mentioner (name-text mentioner))
               "template" (and mentioner (symbolp mentioner) (macro-function mentioner) t)
               "homes" (and (symbolp name) (macro-function name) (packages-with symbol))
-              "external" (eq :external (nth-value 1 (find-symbol (symbol-name symbol) (symbol-package symbol))))
+              "external" (eq :external
+                             (nth-value 1
+                                        (find-symbol (symbol-name symbol) (symbol-package symbol))))
               "documentation" (first-line (ignore-errors (documentation name 'function)))))))
 
 (define-operation "unused-functions" (package within)
-  "Find the functions of PACKAGE that nothing uses but themselves; exported ones come first. WITHIN names a system: only
-users in its files count. The answer also has the files in which there can be more users."
+  "Find the functions of PACKAGE that nothing uses but themselves; exported ones come first. WITHIN
+names a system: only users in its files count. The answer also has the files in which there can be
+more users."
   (let* ((home (named-package package)) (names (package-function-names home))
          (*within* (and within (system-files within))))
     (with-index (index)
       (let ((unused (loop for name in names
                           for data = (unused-data index name)
                           when data collect data)))
-        (flet ((externalp (data) (second (member "external" (json-object-members data) :test #'equal))))
+        (flet ((externalp (data)
+                 (second (member "external" (json-object-members data) :test #'equal))))
           (object "package" (package-name home)
                   "functions" (length names)
                   "interpreted" (and **interpreted** t)
                   "unheard" (not **listening**)
                   "unread" (unread-data)
-                  "files" (if *within* (loop for file being the hash-keys of *within* collect file) (files-of index))
-                  "rows" (page (append (remove-if-not #'externalp unused) (remove-if #'externalp unused)) 0 10000)))))))
+                  "files" (if *within*
+                              (loop for file being the hash-keys of *within* collect file)
+                              (files-of index))
+                  "rows" (page (append (remove-if-not #'externalp unused)
+                                       (remove-if #'externalp unused))
+                               0 10000)))))))

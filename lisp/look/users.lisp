@@ -1,5 +1,5 @@
-;;;; The possible users of names: the functions that can be found by a name, as its function, method, macro or expander.
-;;;; The name is said to reach them.
+;;;; The possible users of names: the functions that can be found by a name, as its function,
+;;;; method, macro or expander. The name is said to reach them.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -15,18 +15,20 @@
            (symbolp (second name)))))
 
 (defun name-text (name)
-  "Return NAME, a symbol or a list such as (SETF symbol), as text: PACKAGE::NAME or PACKAGE::(SETF NAME)."
+  "Return NAME, a symbol or a list such as (SETF symbol), as text: PACKAGE::NAME or PACKAGE::(SETF
+NAME)."
   (if (symbolp name)
       (symbol-text name)
-      (format nil "~A::(~A ~A)" (package-text (second name)) (symbol-name (first name)) (symbol-name (second name)))))
+      (format nil "~A::(~A ~A)" (package-text (second name)) (symbol-name (first name))
+              (symbol-name (second name)))))
 
 (defun name-symbol (name)
   "Return the symbol of NAME, a function name. A name that is no list is returned as it is."
   (if (consp name) (second name) name))
 
 (defun name-before-p (one other)
-  "True when function name ONE precedes OTHER in answers (contract S3.9 in docs/develop/contracts.md); FOO precedes
-(SETF FOO)."
+  "True when function name ONE precedes OTHER in answers (contract S3.9 in
+docs/develop/contracts.md); FOO precedes (SETF FOO)."
   (let ((key-1 (name-symbol one)) (key-2 (name-symbol other)))
     (cond ((eq key-1 key-2) (and (symbolp one) (not (symbolp other))))
           (t (symbol-before-p key-1 key-2)))))
@@ -34,23 +36,27 @@
 ;;; SBCL's debug names of functions
 
 (defun root-of (name)
-  "NAME is the debug name of a function, which can be nested in others. Return the name of the outermost function around
-it, or the name of the function itself when it is in none. Return :TOP-LEVEL when that function has no name."
+  "NAME is the debug name of a function, which can be nested in others. Return the name of the
+outermost function around it, or the name of the function itself when it is in none. Return
+:TOP-LEVEL when that function has no name."
   (let ((within (and (consp name) (ignore-errors (member :in name)))))
     (cond ((and within (consp (rest within)) (null (cddr within))) (root-of (second within)))
           ((stringp name) :top-level)
           ((not (consp name)) name)
           ((and (symbolp (first name))
-                (member (symbol-name (first name)) '("LAMBDA" "NAMED-LAMBDA" "FLET" "LABELS" "TOP-LEVEL-FORM") :test #'string=))
+                (member (symbol-name (first name))
+                        '("LAMBDA" "NAMED-LAMBDA" "FLET" "LABELS" "TOP-LEVEL-FORM")
+                        :test #'string=))
            :top-level)
           (t name))))
 
 (defun name-in-root (root)
-  "Return the function name in ROOT, a value of ROOT-OF, or NIL when ROOT has none. ROOT can be a function name itself,
-or a list such as (FAST-METHOD F (T))."
+  "Return the function name in ROOT, a value of ROOT-OF, or NIL when ROOT has none. ROOT can be a
+function name itself, or a list such as (FAST-METHOD F (T))."
   (cond ((eq root :top-level) nil)
         ((plain-name-p root) root)
-        ((and (consp root) (symbolp (first root)) (consp (rest root)) (plain-name-p (second root))) (second root))))
+        ((and (consp root) (symbolp (first root)) (consp (rest root)) (plain-name-p (second root)))
+         (second root))))
 
 (defun form-name-p (name)
   "True when NAME is a debug name that SBCL gives to the code of a whole top-level form."
@@ -61,15 +67,17 @@ or a list such as (FAST-METHOD F (T))."
                (and (eq (first name) 'lambda) (null (second name)))))))
 
 (defun enclosing-name (caller)
-  "CALLER is the debug name of a function, which can be nested in others. Return the global name of the outermost
-function, or NIL when it has none."
+  "CALLER is the debug name of a function, which can be nested in others. Return the global name of
+the outermost function, or NIL when it has none."
   (name-in-root (root-of caller)))
 
 (defun system-name-p (caller)
-  "True when CALLER, a debug name, is of a function named by a symbol of SBCL, or of one nested in it."
+  "True when CALLER, a debug name, is of a function named by a symbol of SBCL, or of one nested in
+it."
   (let* ((name (enclosing-name caller)) (package (and name (symbol-package (name-symbol name)))))
     (and package
-         (or (eq package (find-package "COMMON-LISP")) (eql 0 (search "SB-" (package-name package)))))))
+         (or (eq package (find-package "COMMON-LISP"))
+             (eql 0 (search "SB-" (package-name package)))))))
 
 ;;; The functions that a name reaches
 
@@ -77,19 +85,23 @@ function, or NIL when it has none."
   '((:function . nil) (:method . nil) (:macro . nil)
     (:compiler-macro . "compiler macro") (:type . "type expander") (:setf . "setf expander")
     (:report . "condition report"))
-  "The kinds of function that a name can reach, each with the word for it in answers; NIL when the word is not shown.")
+  "The kinds of function that a name can reach, each with the word for it in answers; NIL when the
+word is not shown.")
 
 (defun expander (category name)
-  "Return the function that expands uses of NAME as a type or a place (CATEGORY is :TYPE or :SETF), or NIL."
+  "Return the function that expands uses of NAME as a type or a place (CATEGORY is :TYPE or :SETF),
+or NIL."
   (let ((known (known category :expander name)))
     (if (consp known) (find-if #'functionp (list (car known) (cdr known))) known)))
 
 (defun map-reached (visit name)
-  "Call VISIT with the kind, a key of *USER-KINDS*, of each simple function that NAME reaches, and the function. Leaves
-out a closure made by a function of another name."
+  "Call VISIT with the kind, a key of *USER-KINDS*, of each simple function that NAME reaches, and
+the function. Leaves out a closure made by a function of another name."
   (flet ((see (kind function)
            (let ((simple (and (functionp function)
-                              (not (typep function '(or sb-mop:funcallable-standard-object interpreted-function)))
+                              (not (typep function
+                                          '(or sb-mop:funcallable-standard-object
+                                            interpreted-function)))
                               (simple-function function))))
              (when (and (typep simple 'simple-function)
                         (or (and (eq simple function) (not (eq kind :method)))
@@ -116,10 +128,10 @@ out a closure made by a function of another name."
 ;;; Users
 
 (defstruct (user (:constructor make-user (name kind function)))
-  "Code that possibly uses names: the simple FUNCTION, which the name NAME reaches as KIND, a key of *USER-KINDS*. A
-user without NAME has one of two other kinds. For :LOOSE, FUNCTION is a weak pointer to a code object that perhaps only
-data keeps alive. :OWN is for functions of SBCL such as templates of its compiler. TEXT caches a pair: the package of
-NAME, and NAME as text."
+  "Code that possibly uses names: the simple FUNCTION, which the name NAME reaches as KIND, a key of
+*USER-KINDS*. A user without NAME has one of two other kinds. For :LOOSE, FUNCTION is a weak pointer
+to a code object that perhaps only data keeps alive. :OWN is for functions of SBCL such as templates
+of its compiler. TEXT caches a pair: the package of NAME, and NAME as text."
   name kind function (text nil))
 
 (defun reached-p (user)
@@ -152,7 +164,8 @@ NAME, and NAME as text."
   (and (user-p user) (user-name user)))
 
 (defun user-before-p (one other)
-  "True when user ONE precedes OTHER in answers: by name, then by package. Those without a name come last."
+  "True when user ONE precedes OTHER in answers: by name, then by package. Those without a name come
+last."
   (let ((name-1 (name-of one)) (name-2 (name-of other)))
     (cond ((null name-1) nil)
           ((null name-2) t)

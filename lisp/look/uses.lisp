@@ -1,31 +1,38 @@
-;;;; The index: a table from each name to its users, the functions whose code uses it. It is built at the first
-;;;; question; each later question adds new code. Each user is checked again before an answer shows it.
+;;;; The index: a table from each name to its users, the functions whose code uses it. It is built
+;;;; at the first question; each later question adds new code. Each user is checked again before an
+;;;; answer shows it.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; What the index holds. A use is an integer: the user's number and, in the lowest 3 bits, the position of its kind.
+;;; What the index holds. A use is an integer: the user's number and, in the lowest 3 bits, the
+;;; position of its kind.
 
 (defparameter *use-kinds* #(:calls :macroexpands :references :sets :binds :constant :mention)
-  "What a user does with a name. The first five are SBCL's kinds of cross references. :CONSTANT means that the function
-of that name is among the constants of the user's code, :MENTION that the name is a symbol in its data.")
+  "What a user does with a name. The first five are SBCL's kinds of cross references. :CONSTANT
+means that the function of that name is among the constants of the user's code, :MENTION that the
+name is a symbol in its data.")
 
 (deftype uses ()
   "The uses of one name, ordered by user, from element 1 on. Element 0 is their number."
   '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (use-index (:constructor make-use-index ()))
-  "USERS has all users. The first SORTED of them were sorted for answers, by the names of packages in PACKAGES, pairs
-(package . name). USES maps a name to its uses: an integer for one use, or a vector of type USES. FILES has the names of
-the files of the code as keys. NOTED is a bit vector with a 1 at the serial number of each code object that the index
-has. OTHERS maps a name to the function that it reaches, where the function's own name is another. SERIAL is the serial
-number that the next new code object had when the index was made. UNREACHED has weak pointers to newer code that no name
-reached when it was examined: its definition may not have been complete."
-  (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted 0) (packages '()) (uses (make-hash-table :test 'equal))
-  (files (make-hash-table :test 'equal)) (noted (make-array 0 :element-type 'bit)) (others (make-hash-table :test 'equal))
+  "USERS has all users. The first SORTED of them were sorted for answers, by the names of packages
+in PACKAGES, pairs (package . name). USES maps a name to its uses: an integer for one use, or a
+vector of type USES. FILES has the names of the files of the code as keys. NOTED is a bit vector
+with a 1 at the serial number of each code object that the index has. OTHERS maps a name to the
+function that it reaches, where the function's own name is another. SERIAL is the serial number that
+the next new code object had when the index was made. UNREACHED has weak pointers to newer code that
+no name reached when it was examined: its definition may not have been complete."
+  (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted 0) (packages '())
+  (uses (make-hash-table :test 'equal))
+  (files (make-hash-table :test 'equal)) (noted (make-array 0 :element-type 'bit))
+  (others (make-hash-table :test 'equal))
   (serial 0) (unreached '()))
 
 (sb-ext:defglobal **index** nil "The index, or NIL when it must be built at the next question.")
-(sb-ext:defglobal **index-lock** (sb-thread:make-mutex :name "live-lisp index") "Held while the index is used.")
+(sb-ext:defglobal **index-lock** (sb-thread:make-mutex :name "live-lisp index")
+  "Held while the index is used.")
 
 (declaim (inline use-user use-kind))
 (defun use-user (use)
@@ -39,8 +46,8 @@ reached when it was examined: its definition may not have been complete."
   (logand use 7))
 
 (defun covered-p (use known)
-  "True when USE adds nothing to KNOWN, a use of the same name by the same user: both are of the same kind, USE is only
-a :MENTION, or USE is a :CONSTANT and KNOWN one of the :CALLS."
+  "True when USE adds nothing to KNOWN, a use of the same name by the same user: both are of the
+same kind, USE is only a :MENTION, or USE is a :CONSTANT and KNOWN one of the :CALLS."
   (declare (type (unsigned-byte 32) use known) (optimize speed))
   (and (= (use-user use) (use-user known))
        (or (= use known)
@@ -48,15 +55,17 @@ a :MENTION, or USE is a :CONSTANT and KNOWN one of the :CALLS."
            (and (= (use-kind use) 5) (= (use-kind known) 0)))))
 
 (defun note-use (index name user kind)
-  "Record in INDEX that a user uses NAME. USER is its number, at least that of the users recorded before. KIND is a
-position in *USE-KINDS*."
+  "Record in INDEX that a user uses NAME. USER is its number, at least that of the users recorded
+before. KIND is a position in *USE-KINDS*."
   (declare (type (unsigned-byte 29) user) (type (unsigned-byte 3) kind) (optimize speed))
-  (let* ((use (logior (ash user 3) kind)) (table (use-index-uses index)) (uses (gethash name table)))
+  (let* ((use (logior (ash user 3) kind))
+         (table (use-index-uses index))
+         (uses (gethash name table)))
     (typecase uses
       (null (setf (gethash name table) use))
       (fixnum (unless (covered-p use uses)
-                (setf (gethash name table)
-                      (make-array 3 :element-type '(unsigned-byte 32) :initial-contents (list 2 uses use)))))
+                (setf (gethash name table) (make-array 3 :element-type '(unsigned-byte 32)
+                                                       :initial-contents (list 2 uses use)))))
       (uses
        (let ((fill (aref uses 0)))
          (unless (loop for i from fill downto 1
@@ -64,7 +73,8 @@ position in *USE-KINDS*."
                        while (= (use-user known) user)
                          thereis (covered-p use known))
            (when (= (1+ fill) (length uses))
-             (let ((larger (make-array (+ fill (ceiling fill 2) 2) :element-type '(unsigned-byte 32))))
+             (let ((larger (make-array (+ fill (ceiling fill 2) 2)
+                                       :element-type '(unsigned-byte 32))))
                (replace larger uses)
                (setf uses larger (gethash name table) larger)))
            (setf (aref uses (1+ fill)) use
@@ -73,9 +83,10 @@ position in *USE-KINDS*."
 ;;; What a user uses
 
 (defun removed-call-p (name called mentioned)
-  "True when SBCL recorded a call of the function NAME, of a program, in code from which the compiler then removed the
-call. CALLED and MENTIONED are the names that the code still has: NAME is not among them. If NAME can be inlined or
-transformed, return NIL, since that also explains why the name is gone."
+  "True when SBCL recorded a call of the function NAME, of a program, in code from which the
+compiler then removed the call. CALLED and MENTIONED are the names that the code still has: NAME is
+not among them. If NAME can be inlined or transformed, return NIL, since that also explains why the
+name is gone."
   (and (symbolp name)
        (symbol-package name)
        (mentioned-p name)
@@ -91,8 +102,8 @@ transformed, return NIL, since that also explains why the name is gone."
        (not (member name mentioned :test #'eq))))
 
 (defun functions-of (user)
-  "Return those functions in the code of USER that belong to it. For a user with a name: its function and those nested
-in it. For one without: the functions without a name."
+  "Return those functions in the code of USER that belong to it. For a user with a name: its
+function and those nested in it. For one without: the functions without a name."
   (let* ((own (user-function user)) (code (user-code user)))
     (cond ((null code) '())
           ((null (user-name user)) (nameless-functions code))
@@ -106,8 +117,8 @@ in it. For one without: the functions without a name."
                        collect function))))))
 
 (defun note-xrefs (index number user called mentioned)
-  "Record in INDEX the cross references of USER, whose number is NUMBER. CALLED and MENTIONED are as for
-REMOVED-CALL-P."
+  "Record in INDEX the cross references of USER, whose number is NUMBER. CALLED and MENTIONED are as
+for REMOVED-CALL-P."
   (dolist (function (functions-of user))
     (let ((xrefs (packed-xrefs function)))
       (when xrefs
@@ -116,15 +127,20 @@ REMOVED-CALL-P."
                      (let ((position (position kind *use-kinds*)))
                        (when (and position (not (eq name t)))
                          (note-use index name number
-                                   (if (and (zerop position) (removed-call-p name called mentioned)) 6 position)))))
+                                   (if (and (zerop position) (removed-call-p name called mentioned))
+                                       6
+                                       position)))))
                    xrefs)))))
 
 (defun note-user (index number user)
-  "Record in INDEX what USER, whose number is NUMBER, uses. All functions of a code object share its constants, so these
-count for each function with a name. But if a top-level form is among the functions, the constants may be its own: then
-for the others they count only as mentions, unless all that the form does is to add a method."
-  (let* ((code (user-code user)) (roots (and code (roots-in code))) (mixed (and (rest roots) (member :top-level roots)))
-         (known (and (rest roots) (names-in-xrefs code))) (called (and code (called-names code))) (mentioned '())
+  "Record in INDEX what USER, whose number is NUMBER, uses. All functions of a code object share its
+constants, so these count for each function with a name. But if a top-level form is among the
+functions, the constants may be its own: then for the others they count only as mentions, unless all
+that the form does is to add a method."
+  (let* ((code (user-code user)) (roots (and code (roots-in code)))
+         (mixed (and (rest roots) (member :top-level roots)))
+         (known (and (rest roots) (names-in-xrefs code))) (called (and code (called-names code)))
+         (mentioned '())
          (certain (or (not mixed)
                       (null (user-name user))
                       (eq :top-level (root-of (simple-function-name (user-function user))))
@@ -132,7 +148,8 @@ for the others they count only as mentions, unless all that the form does is to 
     (when code
       (map-constants (lambda (constant)
                        (when (and (data-p constant) (not (lambda-list-p constant code)))
-                         (map-symbols (lambda (symbol handled) (if handled (push symbol called) (push symbol mentioned)))
+                         (map-symbols (lambda (symbol handled)
+                                        (if handled (push symbol called) (push symbol mentioned)))
                                       constant)))
                      code)
       (note-xrefs index number user called mentioned)

@@ -1,19 +1,22 @@
-;;;; Walks a top-level form and collects what it uses outside the functions that it defines: calls, variables, and
-;;;; symbols in its data. Macros are expanded; nothing is evaluated.
+;;;; Walks a top-level form and collects what it uses outside the functions that it defines: calls,
+;;;; variables, and symbols in its data. Macros are expanded; nothing is evaluated.
 
 (in-package "LIVE-LISP.LOOK")
 
-(defvar *scratch* nil "The package for new symbols while the text of a file is read again, else NIL.")
+(defvar *scratch* nil
+  "The package for new symbols while the text of a file is read again, else NIL.")
 
 (defmacro without-traces (&body body)
-  "Evaluate BODY, which reads and expands code of the user a second time. It prints nothing, calls no
-*MACROEXPAND-HOOK*, does not break on signals, and package locks do not matter."
-  `(let* ((silence (make-broadcast-stream)) (*standard-output* silence) (*error-output* silence) (*trace-output* silence)
+  "Evaluate BODY, which reads and expands code of the user a second time. It prints nothing, calls
+no *MACROEXPAND-HOOK*, does not break on signals, and package locks do not matter."
+  `(let* ((silence (make-broadcast-stream)) (*standard-output* silence) (*error-output* silence)
+          (*trace-output* silence)
           (*break-on-signals* nil) (*macroexpand-hook* #'funcall))
      (sb-ext:without-package-locks ,@body)))
 
 (defparameter *definers-of-functions* '(defun defmacro defgeneric defmethod defstruct)
-  "Macros that define functions, which the index finds by name. To expand these macros would take most of the time.")
+  "Macros that define functions, which the index finds by name. To expand these macros would take
+most of the time.")
 
 (defun loads-p (situations)
   "True when EVAL-WHEN with SITUATIONS evaluates its body while a file is loaded."
@@ -24,13 +27,15 @@
   (let ((left 20000) (found '()))
     (labels ((visit (part)
                (loop while (and (consp part) (plusp (decf left)))
-                     do (when (and (eq 'load-time-value (car part)) (consp (cdr part))) (push (second part) found))
+                     do (when (and (eq 'load-time-value (car part)) (consp (cdr part)))
+                          (push (second part) found))
                         (visit (pop part)))))
       (visit form))
     (nreverse found)))
 
 (defun method-head (form)
-  "Return a list of two lists: the qualifiers of FORM, a DEFMETHOD, and its specializers, NIL where one is missing."
+  "Return a list of two lists: the qualifiers of FORM, a DEFMETHOD, and its specializers, NIL where
+one is missing."
   (let ((start (position-if #'listp (cddr form))))
     (list (subseq (cddr form) 0 start)
           (loop for parameter in (nth start (cddr form))
@@ -43,13 +48,14 @@
         when (typep specializer '(cons (eql eql) (cons t null))) collect (second specializer)))
 
 (defun forms-beside-functions (form)
-  "Return the forms in FORM, a call of one of *DEFINERS-OF-FUNCTIONS*, that run outside its functions."
+  "Return the forms in FORM, a call of one of *DEFINERS-OF-FUNCTIONS*, that run outside its
+functions."
   (append (load-time-forms form)
           (and (eq (first form) 'defmethod) (ignore-errors (specializer-forms form)))))
 
 (defun function-of-name-p (form)
-  "True when FORM is a NAMED-LAMBDA named after a global function or method. The index of compiled code then has its
-body, so a walk need not enter it."
+  "True when FORM is a NAMED-LAMBDA named after a global function or method. The index of compiled
+code then has its body, so a walk need not enter it."
   (and (typep form '(cons symbol (cons t)))
        (eq (first form) +named-lambda+)
        (let ((name (name-in-root (root-of (second form)))))
@@ -61,35 +67,47 @@ body, so a walk need not enter it."
     (and information (nth-value 1 (funcall information name environment)))))
 
 (defun note-names (form note)
-  "Call NOTE with a kind and a name for each use in FORM. The kinds are: :CALL for a function that FORM calls or refers
-to; :INNER for one called within a function without a name; :VARIABLE; and :DATA for a symbol of the program in its
-data. Code that never runs, as in (when nil ...), counts as data. If a macro fails, the rest of FORM is not walked."
+  "Call NOTE with a kind and a name for each use in FORM. The kinds are: :CALL for a function that
+FORM calls or refers to; :INNER for one called within a function without a name; :VARIABLE; and
+:DATA for a symbol of the program in its data. Code that never runs, as in (when nil ...), counts as
+data. If a macro fails, the rest of FORM is not walked."
   (let ((inner '()))
     (labels ((data (object kind)
-               (map-symbols (lambda (symbol handled) (declare (ignore handled)) (funcall note kind symbol)) object))
+               (map-symbols (lambda (symbol handled)
+                              (declare (ignore handled))
+                              (funcall note kind symbol))
+                            object))
              (call (name environment)
                (when (and (plain-name-p name) (not (local-function-p name environment)))
                  (funcall note (if inner :inner :call) name)))
              (beside (forms) (dolist (each forms) (note-names each note)))
              (never-run (form)
-               (note-names form (lambda (kind name) (declare (ignore kind)) (when (symbolp name) (funcall note :data name)))))
+               (note-names form
+                           (lambda (kind name)
+                             (declare (ignore kind))
+                             (when (symbolp name) (funcall note :data name)))))
              (look (form context environment)
-               (cond ((consp form) (if (eq context :eval) (look-at (first form) form environment) form))
+               (cond ((consp form)
+                      (if (eq context :eval) (look-at (first form) form environment) form))
                      ((not (symbolp form)) (data form :data) form)
                      (t (when (variable-kind form) (data form :variable)) form)))
              (look-at (head form environment)
                (cond ((member form inner :test #'eq) form)
                      ((eq head 'quote) (data (second form) :data) (values form t))
-                     ((or (function-of-name-p form) (and (eq head 'function) (function-of-name-p (second form))))
+                     ((or (function-of-name-p form)
+                          (and (eq head 'function) (function-of-name-p (second form))))
                       (beside (load-time-forms (cddr form)))
                       (values form t))
-                     ((or (eq head 'lambda) (and (eq head 'function) (typep (second form) '(cons (eql lambda)))))
+                     ((or (eq head 'lambda)
+                          (and (eq head 'function) (typep (second form) '(cons (eql lambda)))))
                       (push form inner)
                       (walk-form form environment #'look)
                       (pop inner)
                       (values form t))
                      ((eq head 'function) (call (second form) environment) form)
-                     ((member head *definers-of-functions*) (beside (forms-beside-functions form)) (values form t))
+                     ((member head *definers-of-functions*)
+                      (beside (forms-beside-functions form))
+                      (values form t))
                      ((and (eq head 'if) (member (second form) '(nil t)))
                       (destructuring-bind (test run &optional other) (rest form)
                         (unless test (rotatef run other))
@@ -111,8 +129,8 @@ data. Code that never runs, as in (when nil ...), counts as data. If a macro fai
         (error () nil)))))
 
 (defun parts-of-form (form)
-  "Return the forms that SBCL compiles one by one for FORM, a top-level form. They are walked one by one, so that one
-that cannot be walked does not hide the others."
+  "Return the forms that SBCL compiles one by one for FORM, a top-level form. They are walked one by
+one, so that one that cannot be walked does not hide the others."
   (let ((head (and (consp form) (first form))))
     (case head
       (progn (mapcan #'parts-of-form (rest form)))
@@ -121,26 +139,32 @@ that cannot be walked does not hide the others."
                   (symbolp head)
                   (macro-function head)
                   (not (member head *definers-of-functions*)))
-             (let ((expansion (handler-case (handler-bind ((warning #'muffle-warning)) (macroexpand-1 form))
+             (let ((expansion (handler-case (handler-bind ((warning #'muffle-warning))
+                                              (macroexpand-1 form))
                                 (error () form))))
                (if (eq expansion form) (list form) (parts-of-form expansion)))
              (list form))))))
 
 (defstruct (form-uses (:constructor make-form-uses ()))
-  "What a top-level form uses outside the functions that it defines: the functions that it CALLS, those called by
-functions without a name in it (INNER), the symbols of the program in its DATA, and its VARIABLES."
+  "What a top-level form uses outside the functions that it defines: the functions that it CALLS,
+those called by functions without a name in it (INNER), the symbols of the program in its DATA, and
+its VARIABLES."
   (calls '()) (inner '()) (data '()) (variables '()))
 
 (defun uses-of-parts (parts)
   "Return the FORM-USES of PARTS, from PARTS-OF-FORM, or NIL when they use nothing."
   (let ((found (make-form-uses)))
     (flet ((note (kind name)
-             (when (and (told-name-p name) (not (and *scratch* (eq *scratch* (symbol-package (name-symbol name))))))
+             (when (and (told-name-p name)
+                        (not (and *scratch* (eq *scratch* (symbol-package (name-symbol name))))))
                (case kind
                  (:call (pushnew name (form-uses-calls found) :test #'equal))
                  (:inner (pushnew name (form-uses-inner found) :test #'equal))
                  (:data (pushnew name (form-uses-data found)))
                  (:variable (pushnew name (form-uses-variables found)))))))
       (dolist (part parts) (note-names part #'note)))
-    (and (or (form-uses-calls found) (form-uses-inner found) (form-uses-data found) (form-uses-variables found))
+    (and (or (form-uses-calls found)
+             (form-uses-inner found)
+             (form-uses-data found)
+             (form-uses-variables found))
          found)))

@@ -13,13 +13,17 @@
 (define-check (kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
-  "Evaluate BODY with INDEX bound to the current index, and hold the lock of the index meanwhile. Before that, read the
-files loaded since the last question again. This runs macros of the user, so the lock is not held while they are read."
+  "Evaluate BODY with INDEX bound to the current index, and hold the lock of the index meanwhile.
+Before that, read the files loaded since the last question again. This runs macros of the user, so
+the lock is not held while they are read."
   `(progn
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
     (sb-thread:with-mutex (**index-lock**)
-     (let ((*collected* nil) (*may-read-spans* nil) (*told-files* (make-hash-table :test 'equal)) (,index (current-index)))
+     (let ((*collected* nil)
+           (*may-read-spans* nil)
+           (*told-files* (make-hash-table :test 'equal))
+           (,index (current-index)))
         ,@body))))
 
 (defun loaded-files ()
@@ -27,17 +31,22 @@ files loaded since the last question again. This runs macros of the user, so the
   (with-index (index) (files-of index)))
 
 (defstruct (rows (:constructor make-rows ()))
-  "The users of a name, sorted for an answer. A group is a list of users with the same name. FUNCTIONS is a list of
-groups of functions, PLACES a list of groups of top-level forms. OTHERS has an entry for each group of other users, a
-list of the name to show, the word for their kind, and the group."
+  "The users of a name, sorted for an answer. A group is a list of users with the same name.
+FUNCTIONS is a list of groups of functions, PLACES a list of groups of top-level forms. OTHERS has
+an entry for each group of other users, a list of the name to show, the word for their kind, and the
+group."
   (functions '()) (others '()) (places '()))
 
 (defun form-before-p (one other)
-  "True when top-level form ONE precedes OTHER: by file, then by number. Those of no file come last."
-  (flet ((file (place) (let ((source (and (top-form-p place) (top-form-source place)))) (and source (file-load-name source)))))
+  "True when top-level form ONE precedes OTHER: by file, then by number. Those of no file come
+last."
+  (flet ((file (place)
+           (let ((source (and (top-form-p place) (top-form-source place))))
+             (and source (file-load-name source)))))
     (let ((file-1 (file one)) (file-2 (file other)))
       (cond ((or (null file-1) (null file-2)) (and file-1 (not file-2)))
-            ((string= file-1 file-2) (< (or (top-form-number one) 0) (or (top-form-number other) 0)))
+            ((string= file-1 file-2)
+             (< (or (top-form-number one) 0) (or (top-form-number other) 0)))
             (t (string< file-1 file-2))))))
 
 (defun makes-p (place user)
@@ -52,15 +61,16 @@ list of the name to show, the word for their kind, and the group."
              (member (user-name user) (form-uses-data (top-form-uses place)) :test #'equal)))))
 
 (defun said-p (place users name)
-  "True when an answer that shows USERS need not show PLACE, a top-level form that uses NAME: the form defines one of
-USERS, and does not call NAME outside its functions."
+  "True when an answer that shows USERS need not show PLACE, a top-level form that uses NAME: the
+form defines one of USERS, and does not call NAME outside its functions."
   (and (top-form-p place)
        (not (member name (form-uses-calls (top-form-uses place)) :test #'equal))
        (some (lambda (user) (and (user-p user) (makes-p place user))) users)))
 
 (defun different-places (places named name)
-  "Return those of PLACES, users of NAME, that an answer must show besides the groups NAMED, as groups of one user each.
-Leave out duplicates, users with the same code as one in NAMED, and places that are SAID-P."
+  "Return those of PLACES, users of NAME, that an answer must show besides the groups NAMED, as
+groups of one user each. Leave out duplicates, users with the same code as one in NAMED, and places
+that are SAID-P."
   (let* ((users (and places (apply #'append named))) (codes (mapcar #'user-code users)))
     (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
       (mapcar #'list (stable-sort (remove-if (lambda (place)
@@ -70,7 +80,8 @@ Leave out duplicates, users with the same code as one in NAMED, and places that 
                                   #'form-before-p)))))
 
 (defun rows-for (users name)
-  "Return USERS of NAME as ROWS. A constructor that DEFSTRUCT made also stands for its structure: an entry in OTHERS."
+  "Return USERS of NAME as ROWS. A constructor that DEFSTRUCT made also stands for its structure: an
+entry in OTHERS."
   (let ((rows (make-rows)) (functions '()) (places '()))
     (dolist (user users)
       (let ((sort (sort-of user)))
@@ -79,9 +90,10 @@ Leave out duplicates, users with the same code as one in NAMED, and places that 
           ((:place :loose) (push user places))
           (t (push (list (user-name user) sort (list user)) (rows-others rows))))))
     (setf (rows-functions rows) (grouped (nreverse functions))
-          (rows-places rows) (different-places (nreverse places)
-                                               (append (rows-functions rows) (mapcar #'third (rows-others rows)))
-                                               name))
+          (rows-places rows)
+          (different-places (nreverse places)
+                            (append (rows-functions rows) (mapcar #'third (rows-others rows)))
+                            name))
     (loop for group in (rows-functions rows)
           for structure = (constructed-structure (user-name (first group)))
           when structure do (push (list structure "structure slot" group) (rows-others rows)))
@@ -100,22 +112,27 @@ Leave out duplicates, users with the same code as one in NAMED, and places that 
                                         (name-before-p (first one) (first other))))))
 
 (defun without-users (groups others)
-  "Return those of GROUPS, lists of users with one name, whose name does not occur in the groups OTHERS."
+  "Return those of GROUPS, lists of users with one name, whose name does not occur in the groups
+OTHERS."
   (if (or (null groups) (null others))
       groups
       (let ((names (make-hash-table :test 'equal)))
         (loop for (user) in others do (setf (gethash (or (name-of user) user) names) t))
-        (remove-if (lambda (group) (gethash (or (name-of (first group)) (first group)) names)) groups))))
+        (remove-if (lambda (group) (gethash (or (name-of (first group)) (first group)) names))
+                   groups))))
 
 (defun tell-rows (name rows kinds more possible)
-  "Return two blocks for the functions and the others of ROWS; MORE are further entries for the others. A block is a
-cons of a function and a list of items. The function takes an item, and whether its places are wanted, and returns the
-item's row in the answer. NAME is what they use, in one of KINDS. POSSIBLE is true when they only mention it."
+  "Return two blocks for the functions and the others of ROWS; MORE are further entries for the
+others. A block is a cons of a function and a list of items. The function takes an item, and whether
+its places are wanted, and returns the item's row in the answer. NAME is what they use, in one of
+KINDS. POSSIBLE is true when they only mention it."
   (flet ((row (group sites &optional kind text)
-           (user-data group name kinds :kind kind :text text :sites (and sites (not possible)) :possible possible)))
+           (user-data group name kinds :kind kind :text text :sites (and sites (not possible))
+                      :possible possible)))
     (list (cons #'row (rows-functions rows))
           (cons (lambda (other sites)
-                  (destructuring-bind (shown kind group) other (row group sites kind (name-text shown))))
+                  (destructuring-bind (shown kind group) other
+                    (row group sites kind (name-text shown))))
                 (sorted-others (append (rows-others rows) more))))))
 
 (defun rows-count (blocks)
@@ -125,71 +142,81 @@ item's row in the answer. NAME is what they use, in one of KINDS. POSSIBLE is tr
 (defparameter *most-places* 100 "At most this many top-level forms are sent with an answer.")
 
 (defun outside-members (places mentions)
-  "Return the members of an answer about top-level forms: PLACES, groups of forms that use a name, and MENTIONS, groups
-of forms that only have it as data. The server finds the forms in their files, and decides which of them count."
+  "Return the members of an answer about top-level forms: PLACES, groups of forms that use a name,
+and MENTIONS, groups of forms that only have it as data. The server finds the forms in their files,
+and decides which of them count."
   (let ((all (append (mapcar (lambda (group) (user-data group nil '())) places)
                      (mapcar (lambda (group) (user-data group nil '() :possible t)) mentions))))
     (list "outside" (page all 0 *most-places*)
           "outsideCount" (and (> (length all) *most-places*) (length all)))))
 
 (defun mention-rows (users calls name)
-  "Return USERS, which have NAME among their data, as ROWS. Leave out users whose name is also in CALLS, the ROWS of
-those that use NAME. Leave out forms that still run: the form that asks this question may be one, and when it has run,
-its code with this data is gone."
-  (let ((rows (rows-for (remove-if (lambda (user) (and (eq :loose (sort-of user)) (running-p (user-code user)))) users)
+  "Return USERS, which have NAME among their data, as ROWS. Leave out users whose name is also in
+CALLS, the ROWS of those that use NAME. Leave out forms that still run: the form that asks this
+question may be one, and when it has run, its code with this data is gone."
+  (let ((rows (rows-for (remove-if (lambda (user)
+                                     (and (eq :loose (sort-of user)) (running-p (user-code user))))
+                                   users)
                         name)))
     (setf (rows-functions rows) (without-users (rows-functions rows) (rows-functions calls))
-          (rows-others rows) (remove-if (lambda (shown) (or (find shown (rows-others calls) :test #'equal :key #'first)
-                                                            (find shown (rows-functions calls) :test #'equal
-                                                                  :key (lambda (group) (name-of (first group))))))
-                                        (rows-others rows) :key #'first)
-          (rows-places rows) (without-users
-                              ;; A form that defines one of CALLS has NAME among its data for that.
-                              (different-places (mapcar #'first (rows-places rows))
-                                                (append (rows-functions calls) (mapcar #'third (rows-others calls)))
-                                                name)
-                              (rows-places calls)))
+          (rows-others rows)
+          (remove-if (lambda (shown) (or (find shown (rows-others calls) :test #'equal :key #'first)
+                                         (find shown (rows-functions calls) :test #'equal
+                                               :key (lambda (group) (name-of (first group))))))
+                     (rows-others rows) :key #'first)
+          (rows-places rows)
+          (without-users
+           ;; A form that defines one of CALLS has NAME among its data for that.
+           (different-places (mapcar #'first (rows-places rows))
+                             (append (rows-functions calls) (mapcar #'third (rows-others calls)))
+                             name)
+           (rows-places calls)))
     rows))
 
 (defun mentioned-rows (index target nature calls)
-  "Return as ROWS the users in INDEX that have TARGET among their data and are not in CALLS. NATURE, such as
-\"FUNCTION\", is what the question is about. When TARGET names something else but nothing of NATURE, return empty ROWS:
-the data mean that other thing."
+  "Return as ROWS the users in INDEX that have TARGET among their data and are not in CALLS. NATURE,
+such as \"FUNCTION\", is what the question is about. When TARGET names something else but nothing of
+NATURE, return empty ROWS: the data mean that other thing."
   (let ((natures (and (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
         (mention-rows (users-of index target #b1000000) calls target))))
 
 (defun own-p (function)
-  "True when FUNCTION is SBCL's own and in no function with a name, such as a template of the compiler."
-  (let ((file (code-file (function-code function))) (root (root-of (simple-function-name function))))
+  "True when FUNCTION is SBCL's own and in no function with a name, such as a template of the
+compiler."
+  (let ((file (code-file (function-code function)))
+        (root (root-of (simple-function-name function))))
     (and (stringp file) (eql 0 (search "SYS:" file)) (consp root) (not (plain-name-p root)))))
 
 (defun own-users (index name)
-  "Return users for those of SBCL's own functions that call NAME and that no name reaches. The functions that a name
-reaches are in INDEX already."
+  "Return users for those of SBCL's own functions that call NAME and that no name reaches. The
+functions that a name reaches are in INDEX already."
   (let ((users '()))
     (map-functions (lambda (own function)
                      (declare (ignore own))
                      (when (and (not (noted-p index (function-code function)))
                                 (own-p function)
-                                (find-if (lambda (use) (and (equal name (first use)) (eq :calls (third use)))) (uses-in function)))
+                                (find-if (lambda (use)
+                                           (and (equal name (first use)) (eq :calls (third use))))
+                                         (uses-in function)))
                        (push (make-user nil :own function) users))))
     users))
 
 (defun tell-own (index name)
   "Return a block, as TELL-ROWS does, for the OWN-USERS of NAME."
-  (cons (lambda (user sites) (user-data (list user) name '(:calls) :sites sites)) (own-users index name)))
+  (cons (lambda (user sites) (user-data (list user) name '(:calls) :sites sites))
+        (own-users index name)))
 
 (defun tell-functions (name kind word users)
-  "Return a block, as TELL-ROWS does, for the functions among USERS. They use the variable NAME as KIND, SBCL's kind of
-cross reference; WORD is the word of answers for KIND."
+  "Return a block, as TELL-ROWS does, for the functions among USERS. They use the variable NAME as
+KIND, SBCL's kind of cross reference; WORD is the word of answers for KIND."
   (cons (lambda (group sites) (user-data group name (list kind) :kind word :sites sites))
         (rows-functions (rows-for users name))))
 
 (defun rows-data (blocks offset limit sites)
-  "Return rows of an answer for the items of BLOCKS, from TELL-ROWS: LIMIT from OFFSET on. When SITES is true, the rows
-have the places of the uses."
+  "Return rows of an answer for the items of BLOCKS, from TELL-ROWS: LIMIT from OFFSET on. When
+SITES is true, the rows have the places of the uses."
   (loop with offset = (or offset 0)
         for (row . items) in blocks
         for shown = (page items offset limit)
@@ -198,8 +225,9 @@ have the places of the uses."
                  limit (- limit (length shown)))))
 
 (defun other-members (places mentions unknown)
-  "Return the members of an answer about PLACES and MENTIONS, groups of top-level forms, and about why there can be
-users that the index lacks. When UNKNOWN is true, add the files that could not be read again."
+  "Return the members of an answer about PLACES and MENTIONS, groups of top-level forms, and about
+why there can be users that the index lacks. When UNKNOWN is true, add the files that could not be
+read again."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
         "unread" (and unknown (unread-data))
@@ -207,24 +235,26 @@ users that the index lacks. When UNKNOWN is true, add the files that could not b
         (outside-members places mentions)))
 
 (defun unrecorded-text (name)
-  "Return a word when SBCL may record no use of the function NAME, of a program, in top-level forms: \"macro\",
-\"inline\", or \"slot\" for the setter of a slot, which is open-coded everywhere. Else return NIL."
+  "Return a word when SBCL may record no use of the function NAME, of a program, in top-level forms:
+\"macro\", \"inline\", or \"slot\" for the setter of a slot, which is open-coded everywhere. Else
+return NIL."
   (cond ((not (and (fboundp name) (mentioned-p (name-symbol name)))) nil)
         ((and (symbolp name) (macro-function name)) "macro")
         ((and (consp name) (consp (known :function :source-transform name))) "slot")
         ((known :function :inlining-data name) "inline")))
 
 (defun callers-left-out (index name)
-  "Return how many groups of callers of NAME in INDEX are left out because they are not in the files of *WITHIN*. Return
-NIL when there is no *WITHIN*."
+  "Return how many groups of callers of NAME in INDEX are left out because they are not in the files
+of *WITHIN*. Return NIL when there is no *WITHIN*."
   (when *within*
-    (let ((within (users-of index name #b0100001)) (all (let ((*within* nil)) (users-of index name #b0100001))))
+    (let ((within (users-of index name #b0100001))
+          (all (let ((*within* nil)) (users-of index name #b0100001))))
       (- (length (grouped all)) (length (grouped within))))))
 
 (define-operation "who-calls" (name package sites internals within offset limit)
-  "Find the callers of NAME, LIMIT rows from OFFSET on. Functions come first, then other callers, then with INTERNALS
-SBCL's own functions, then what only mentions NAME. WITHIN names a system: only users in its files count. Without
-PACKAGE, NAME is looked up in CL-USER (contract S3.3)."
+  "Find the callers of NAME, LIMIT rows from OFFSET on. Functions come first, then other callers,
+then with INTERNALS SBCL's own functions, then what only mentions NAME. WITHIN names a system: only
+users in its files count. Without PACKAGE, NAME is looked up in CL-USER (contract S3.3)."
   (multiple-value-bind (target symbol setf) (named-target name package "CL-USER")
     (let ((*within* (and within (system-files within))))
       (with-index (index)
@@ -240,39 +270,57 @@ PACKAGE, NAME is looked up in CL-USER (contract S3.3)."
                             (or place (fboundp target))
                             (mentioned-p symbol))))
           (make-json-object
-           (list* "name" (name-text target)
-                  "callers" (length (rows-functions calls))
-                  "others" (- (rows-count others) (length (rows-functions calls)))
-                  "possible" (rows-count possible)
-                  "leftOut" (callers-left-out index target)
-                  "natures" (if setf
-                                (cond ((fboundp target) '("FUNCTION")) (place '("SETF EXPANDER")))
-                                (natures symbol))
-                  "kept" (json-boolean (kept-p symbol))
-                  "unrecorded" (and (plusp (+ (rows-count others) (rows-count possible))) unrecorded)
-                  "accessibleIn" (and (or sites unseen) (packages-with symbol))
-                  "rows" (rows-data (append others possible) offset limit sites)
-                  ;; Without certain users, the server searches these files for what ran when they were compiled.
-                  "files" (and unseen (files-of index))
+           (list* "name"
+                  (name-text target)
+                  "callers"
+                  (length (rows-functions calls))
+                  "others"
+                  (- (rows-count others) (length (rows-functions calls)))
+                  "possible"
+                  (rows-count possible)
+                  "leftOut"
+                  (callers-left-out index target)
+                  "natures"
+                  (if setf
+                      (cond ((fboundp target) '("FUNCTION")) (place '("SETF EXPANDER")))
+                      (natures symbol))
+                  "kept"
+                  (json-boolean (kept-p symbol))
+                  "unrecorded"
+                  (and (plusp (+ (rows-count others) (rows-count possible))) unrecorded)
+                  "accessibleIn"
+                  (and (or sites unseen) (packages-with symbol))
+                  "rows"
+                  (rows-data (append others possible) offset limit sites)
+                  ;; Without certain users, the server searches these files for what ran when they
+                  ;; were compiled.
+                  "files"
+                  (and unseen (files-of index))
                   (other-members (rows-places calls) (rows-places mentions)
-                                 (zerop (+ (rows-count others) (length (rows-places calls))))))))))))
+                                 (zerop (+ (rows-count others)
+                                           (length (rows-places calls))))))))))))
 
-(defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set") (:binds #b10000 "bind"))
-  "The uses of a variable: SBCL's kind of cross reference, its bit in a mask of kinds, and the word in answers.")
+(defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set")
+                                  (:binds #b10000 "bind"))
+  "The uses of a variable: SBCL's kind of cross reference, its bit in a mask of kinds, and the word
+in answers.")
 
 (define-operation "who-references" (name package sites offset limit)
-  "Find the functions that read, set or bind the variable NAME, in this order, LIMIT rows from OFFSET on. A function
-that does several has several rows. Then come other users, and what only mentions NAME."
+  "Find the functions that read, set or bind the variable NAME, in this order, LIMIT rows from
+OFFSET on. A function that does several has several rows. Then come other users, and what only
+mentions NAME."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (with-index (index)
       (let* ((uses (rows-for (users-of index target #b11100) target))
              (mentions (mentioned-rows index target "VARIABLE" uses))
              (functions (loop for (kind bit word) in *reference-kinds*
-                              collect (tell-functions target kind word (users-of index target bit))))
+                              collect (tell-functions target kind word
+                                                      (users-of index target bit))))
              (outside (make-rows))
              (possible '()))
-        (setf (rows-others outside) (append (remove "structure slot" (rows-others uses) :key #'second :test #'equal)
-                                            (rows-others mentions))
+        (setf (rows-others outside)
+              (append (remove "structure slot" (rows-others uses) :key #'second :test #'equal)
+                      (rows-others mentions))
               (rows-places outside) (append (rows-places uses) (rows-places mentions))
               (rows-places mentions) '()
               (rows-others mentions) '()
@@ -289,4 +337,5 @@ that does several has several rows. Then come other users, and what only mention
                   "accessibleIn" (and sites (packages-with symbol))
                   "rows" (rows-data (append functions others possible) offset limit sites)
                   (other-members (rows-places outside) '()
-                                 (zerop (+ (rows-count (append functions others)) (length (rows-places outside))))))))))))
+                                 (zerop (+ (rows-count (append functions others))
+                                           (length (rows-places outside))))))))))))
