@@ -1,9 +1,11 @@
-;;;; Finds what the new text of a file that is loaded again changes: values of variables, macros, methods.
+;;;; Finds what the new text of a file that is loaded again changes: values of variables, macros,
+;;;; methods.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defvar *plain-forms* '()
-  "A cache that is bound for each load: an association list from a text to the value of PLAIN-FORMS for it.")
+  "A cache that is bound for each load: an association list from a text to the value of PLAIN-FORMS
+for it.")
 
 (defun forms-of (text)
   "Return the PLAIN-FORMS of TEXT. While a load binds *PLAIN-FORMS*, each text is split only once."
@@ -11,7 +13,8 @@
            (first (push (cons text (plain-forms text)) *plain-forms*)))))
 
 (defun form-of (definition text)
-  "Return as text the top-level form of TEXT that has the number of DEFINITION's form, or NIL when there is none."
+  "Return as text the top-level form of TEXT that has the number of DEFINITION's form, or NIL when
+there is none."
   (let* ((forms (and text (forms-of text)))
          (number (and forms (definition-number definition))))
     (and number (< number (length forms)) (aref forms number))))
@@ -19,7 +22,9 @@
 (defun literal-differs-p (text value)
   "True when TEXT is a literal number or string, T or NIL, and does not denote VALUE."
   (and (or (find (char text 0) "\"+-0123456789") (member text '("t" "nil") :test #'string-equal))
-       (let ((*read-eval* nil) (*package* (find-package "KEYWORD")) (*readtable* (copy-readtable nil)))
+       (let ((*read-eval* nil)
+             (*package* (find-package "KEYWORD"))
+             (*readtable* (copy-readtable nil)))
          (handler-case (let ((literal (read-from-string text)))
                          (cond ((string-equal text "t") (not (eq value t)))
                                ((string-equal text "nil") (and value t))
@@ -38,37 +43,42 @@
     (:function (or (definition-inlined definition) (inline-p definition)))))
 
 (defun telling-part (definition form)
-  "Return the part of the text FORM that must change for DEFINITION to change: for a variable or a constant the text of
-its value, else all of FORM."
+  "Return the part of the text FORM that must change for DEFINITION to change: for a variable or a
+constant the text of its value, else all of FORM."
   (if (and form (member (definition-kind definition) '(:variable :constant)))
       (values (form-value form (definition-name definition)))
       form))
 
 (defun form-before (definition text)
-  "Return the TELLING-PART of the form that made DEFINITION. TEXT is the text that its file had then."
+  "Return the TELLING-PART of the form that made DEFINITION. TEXT is the text that its file had
+then."
   (or (definition-baseline definition)
       (telling-part definition (form-of definition text))))
 
 (defun keep-forms (file text serial)
-  "Save the FORM-BEFORE of definitions that the load SERIAL of FILE made and the next load did not make again: a later
-load compares its forms with these. TEXT is the text of FILE in the load SERIAL."
+  "Save the FORM-BEFORE of definitions that the load SERIAL of FILE made and the next load did not
+make again: a later load compares its forms with these. TEXT is the text of FILE in the load
+SERIAL."
   (map-file-definitions (lambda (definition)
                           (when (and (= serial (definition-serial definition))
-                                     (or (eq (definition-kind definition) :variable) (compiled-in-p definition)))
+                                     (or (eq (definition-kind definition) :variable)
+                                         (compiled-in-p definition)))
                             (setf (definition-baseline definition) (form-before definition text))))
                         file))
 
 (defun still-unset-p (definition)
-  "True when the variable of DEFINITION still has the value that it kept in a load of a file with another value."
+  "True when the variable of DEFINITION still has the value that it kept in a load of a file with
+another value."
   (let ((symbol (definition-name definition)))
     (and (boundp symbol)
          (eql (symbol-value symbol) (sb-ext:weak-pointer-value (definition-kept definition))))))
 
 (defun note-unset (definition old old-text text value)
-  "DEFINITION is of a variable that kept VALUE while a file with TEXT was loaded. If its form in TEXT gives another
-value than the form that gave it VALUE, record that in DEFINITION, and return DEFINITION; else return NIL. OLD is the
-variable's definition in OLD-TEXT, the file as loaded before, or NIL. Return NIL also when OLD was recorded so and
-the program has assigned the variable since."
+  "DEFINITION is of a variable that kept VALUE while a file with TEXT was loaded. If its form in
+TEXT gives another value than the form that gave it VALUE, record that in DEFINITION, and return
+DEFINITION; else return NIL. OLD is the variable's definition in OLD-TEXT, the file as loaded
+before, or NIL. Return NIL also when OLD was recorded so and the program has assigned the variable
+since."
   (let* ((symbol (definition-name definition))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))
                     (not (and old (definition-says old) (not (still-unset-p old))))
@@ -84,19 +94,21 @@ the program has assigned the variable since."
             definition))))))
 
 (defun unset-variables (pairs definitions old-text text values)
-  "Return those of DEFINITIONS whose variables kept their values in a load, although TEXT has others than OLD-TEXT.
-PAIRS, from ENTER, has the definitions that they replace. VALUES is the slot of a TOUCHED."
+  "Return those of DEFINITIONS whose variables kept their values in a load, although TEXT has others
+than OLD-TEXT. PAIRS, from ENTER, has the definitions that they replace. VALUES is the slot of a
+TOUCHED."
   (loop for definition in definitions
         for symbol = (definition-name definition)
         for (value kept) = (and (eq (definition-kind definition) :variable)
                                 (multiple-value-list (gethash symbol values)))
         when (and kept (boundp symbol) (eq value (symbol-value symbol))
-                  (note-unset definition (cdr (assoc definition pairs :test #'eq)) old-text text value))
+                  (note-unset definition (cdr (assoc definition pairs :test #'eq)) old-text text
+                              value))
           collect definition))
 
 (defun changed-names (pairs old-text text)
-  "Return the names of definitions that are compiled into their users and whose forms in TEXT and OLD-TEXT differ. PAIRS
-is a value of ENTER, for a file that had OLD-TEXT before and has TEXT."
+  "Return the names of definitions that are compiled into their users and whose forms in TEXT and
+OLD-TEXT differ. PAIRS is a value of ENTER, for a file that had OLD-TEXT before and has TEXT."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
           when (and (or (compiled-in-p new) (compiled-in-p old))
@@ -104,7 +116,8 @@ is a value of ENTER, for a file that had OLD-TEXT before and has TEXT."
             collect (definition-name new))))
 
 (defun changed-kinds (file serial)
-  "Return the names that were macros after the load SERIAL of FILE and are functions now, or the other way round."
+  "Return the names that were macros after the load SERIAL of FILE and are functions now, or the
+other way round."
   (flet ((changed-p (definition)
            (let ((kind (definition-kind definition)) (name (definition-name definition)))
              (and (= serial (definition-serial definition))
@@ -128,8 +141,9 @@ is a value of ENTER, for a file that had OLD-TEXT before and has TEXT."
          (not (eql (identity-form method) (identity-form other))))))
 
 (defun doubles (log)
-  "Return a list for each method in LOG that was replaced by one from another form of the same file: the function's
-name, the method that replaced it, and the replaced method. LOG is the slot of a TOUCHED, newest first."
+  "Return a list for each method in LOG that was replaced by one from another form of the same file:
+the function's name, the method that replaced it, and the replaced method. LOG is the slot of a
+TOUCHED, newest first."
   (loop with methods = (remove-if #'symbolp log)
         for (name . other) in methods
         for taker = (and (null (sb-mop:method-generic-function other))
@@ -143,14 +157,16 @@ name, the method that replaced it, and the replaced method. LOG is the slot of a
 ;;; Users that were compiled with a definition that has changed
 
 (defun token-in-p (name form)
-  "True when the text FORM, which PLAIN-FORM returned, contains the string NAME as a whole token, outside strings."
+  "True when the text FORM, which PLAIN-FORM returned, contains the string NAME as a whole token,
+outside strings."
   (let ((end (length form)) (index 0))
     (flet ((part-p (place) (and (< -1 place end) (not (find (char form place) " ()'`,\"#;:|")))))
       (loop while (< index end)
             do (let ((char (char form index)))
                  (cond ((char= char #\\) (incf index 2))
                        ((char= char #\") (setf index (quoted-end form index end)))
-                       ((and (string-equal name form :start2 index :end2 (min end (+ index (length name))))
+                       ((and (string-equal name form :start2 index
+                                           :end2 (min end (+ index (length name))))
                              (not (part-p (1- index)))
                              (not (part-p (+ index (length name)))))
                         (return t))
@@ -160,19 +176,25 @@ name, the method that replaced it, and the replaced method. LOG is the slot of a
   "Return the simple function of DEFINITION, or NIL when it has none."
   (let ((identity (definition-identity definition)))
     (case (definition-kind definition)
-      (:method (let ((function (method-function identity))) (and function (simple-function function))))
-      ((:function :macro) (and (typep identity '(and function (not generic-function))) (simple-function identity))))))
+      (:method
+       (let ((function (method-function identity))) (and function (simple-function function))))
+      ((:function :macro)
+       (and (typep identity '(and function (not generic-function))) (simple-function identity))))))
 
 (defun uses-in-texts (symbol fresh &optional (token (symbol-name symbol)))
-  "Return uses of SYMBOL as USES-OF does, but find them in the texts of loaded files: a user is a definition whose form
-contains TOKEN. SBCL has no cross references to symbol macros and types. FRESH is as for USES-OF."
+  "Return uses of SYMBOL as USES-OF does, but find them in the texts of loaded files: a user is a
+definition whose form contains TOKEN. SBCL has no cross references to symbol macros and types. FRESH
+is as for USES-OF."
   (let ((uses '()))
     (loop for file being the hash-values of **files**
           for text = (source-file-text file)
-          for forms = (and text (search (symbol-name symbol) text :test #'char-equal) (forms-of text))
+          for forms = (and text
+                           (search (symbol-name symbol) text :test #'char-equal)
+                           (forms-of text))
           do (map-file-definitions
               (lambda (definition)
-                (let ((function (definition-function definition)) (number (definition-number definition)))
+                (let ((function (definition-function definition))
+                      (number (definition-number definition)))
                   ;; Definitions of older loads have no form in this text.
                   (when (and forms function number (< number (length forms))
                              (>= (definition-serial definition) (source-file-serial file))
@@ -185,12 +207,13 @@ contains TOKEN. SBCL has no cross references to symbol macros and types. FRESH i
 
 (defun note-uses (uses)
   "Add USES, a list as USES-OF returns it, to **OUTDATED**."
-  (setf **outdated** (let ((all (union (remove-duplicates uses :test #'equal) **outdated** :test #'equal)))
-                       (subseq all 0 (min (length all) *outdated-limit*)))))
+  (setf **outdated**
+        (let ((all (union (remove-duplicates uses :test #'equal) **outdated** :test #'equal)))
+          (subseq all 0 (min (length all) *outdated-limit*)))))
 
 (defun note-outdated (names fresh)
-  "Add to **OUTDATED** the users of NAMES. The definitions of NAMES have changed, and their users have them compiled in.
-FRESH is as for USES-OF."
+  "Add to **OUTDATED** the users of NAMES. The definitions of NAMES have changed, and their users
+have them compiled in. FRESH is as for USES-OF."
   (when names
     (note-uses (append (uses-of names fresh)
                        (loop for name in names
@@ -198,21 +221,23 @@ FRESH is as for USES-OF."
                                append (uses-in-texts name fresh))))))
 
 (defun note-users-of-layouts (laid-out fresh)
-  "Add to **OUTDATED** the users of the structures in LAID-OUT, the slot of a NOTED: code that refers to the old layout,
-code that has functions of the structure compiled in, and forms that contain its quoted name, which can be a type
-specifier. FRESH is as for USES-OF."
+  "Add to **OUTDATED** the users of the structures in LAID-OUT, the slot of a NOTED: code that
+refers to the old layout, code that has functions of the structure compiled in, and forms that
+contain its quoted name, which can be a type specifier. FRESH is as for USES-OF."
   (loop for (symbol layout . names) in laid-out
         do (note-uses (remove-if (lambda (use) (member (second use) names :test #'equal))
                                  (append (layout-users symbol layout fresh)
                                          (loop for (nil user function) in (uses-of names fresh)
                                                collect (list symbol user function))
-                                         (uses-in-texts symbol fresh (format nil "'~A" (symbol-name symbol))))))))
+                                         (uses-in-texts symbol fresh
+                                                        (format nil "'~A"
+                                                                (symbol-name symbol))))))))
 
 ;;; Forms that define something only where it does not exist
 
 (defun same-macro-p (form old new)
-  "True when the operator of the text FORM has the same DEFMACRO in OLD and in NEW, or in neither of them. OLD and NEW
-are vectors of forms as FORMS-OF returns them."
+  "True when the operator of the text FORM has the same DEFMACRO in OLD and in NEW, or in neither of
+them. OLD and NEW are vectors of forms as FORMS-OF returns them."
   (let ((operator (or (first (form-parts form 1)) "")))
     (flet ((definition-in (forms)
              (find-if (lambda (other)
@@ -222,16 +247,17 @@ are vectors of forms as FORMS-OF returns them."
       (equal (definition-in old) (definition-in new)))))
 
 (defun keep-conditional (file old-text text old-serial)
-  "A form such as (unless (fboundp 'f) (defun f () 1)) defines nothing when it is loaded again. So count a definition
-that the load OLD-SERIAL of FILE made as made again if its form of OLD-TEXT is also in TEXT and contains its name. TEXT
-is the text of the load that has just ended."
+  "A form such as (unless (fboundp 'f) (defun f () 1)) defines nothing when it is loaded again. So
+count a definition that the load OLD-SERIAL of FILE made as made again if its form of OLD-TEXT is
+also in TEXT and contains its name. TEXT is the text of the load that has just ended."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (when (and old new)
       (map-file-definitions
        (lambda (definition)
          (when (= old-serial (definition-serial definition))
            (let* ((number (or (definition-form definition)
-                              (identity-form (or (definition-location definition) (definition-identity definition)))))
+                              (identity-form (or (definition-location definition)
+                                                 (definition-identity definition)))))
                   (form (and number (< number (length old)) (aref old number)))
                   (now (and form (position form new :test #'string=))))
              (when (and now
@@ -245,8 +271,8 @@ is the text of the load that has just ended."
 ;;; Forms that define another name each time
 
 (defun name-without-digits (definition)
-  "Return a text with the kind and the name of DEFINITION, without the digits of the name. Return NIL when the name has
-no digits."
+  "Return a text with the kind and the name of DEFINITION, without the digits of the name. Return
+NIL when the name has no digits."
   (let ((name (name-symbol (definition-name definition))))
     (and (symbolp name)
          (some #'digit-char-p (symbol-name name))
@@ -254,10 +280,12 @@ no digits."
                  (remove-if #'digit-char-p (symbol-name name))))))
 
 (defun making-form (definition text)
-  "Return the form of DEFINITION in TEXT if the name is not in it, so that a macro in the form must have made the name.
-Else return NIL. Return NIL also when the name is an alias of a function with another name: its form is not known."
+  "Return the form of DEFINITION in TEXT if the name is not in it, so that a macro in the form must
+have made the name. Else return NIL. Return NIL also when the name is an alias of a function with
+another name: its form is not known."
   (let* ((form (form-of definition text)) (name (definition-name definition))
-         (function (definition-function definition)) (own (and function (plain-function-name function))))
+         (function (definition-function definition))
+         (own (and function (plain-function-name function))))
     (and form
          (or (null function)
              (equal own name)
@@ -267,17 +295,19 @@ Else return NIL. Return NIL also when the name is an alias of a function with an
          form)))
 
 (defun numbered-by-form (definition text)
-  "Return a key shared by the numbered variants (FOO1, FOO2) that one form of TEXT makes: the name of DEFINITION without
-digits, and the form. Return NIL without a number, or when the name stands in the form."
+  "Return a key shared by the numbered variants (FOO1, FOO2) that one form of TEXT makes: the name
+of DEFINITION without digits, and the form. Return NIL without a number, or when the name stands in
+the form."
   (let* ((name (name-without-digits definition)) (form (and name (making-form definition text))))
     (and form (cons name form))))
 
 (defun drop-numbered-anew (file definitions pairs old-text text)
-  "Forget definitions of FILE whose names a macro numbered, if the same form made them again with other numbers. Their
-forms are in OLD-TEXT, those of the new DEFINITIONS in TEXT. PAIRS, from ENTER, has those of DEFINITIONS that replaced a
-definition of the same name."
+  "Forget definitions of FILE whose names a macro numbered, if the same form made them again with
+other numbers. Their forms are in OLD-TEXT, those of the new DEFINITIONS in TEXT. PAIRS, from ENTER,
+has those of DEFINITIONS that replaced a definition of the same name."
   (let ((anew (loop for definition in definitions
-                    for numbered = (and (not (assoc definition pairs :test #'eq)) (numbered-by-form definition text))
+                    for numbered = (and (not (assoc definition pairs :test #'eq))
+                                        (numbered-by-form definition text))
                     when numbered collect numbered))
         (table (source-file-definitions file)))
     (when anew

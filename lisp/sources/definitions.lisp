@@ -1,5 +1,5 @@
-;;;; Lists the definitions of a symbol. Each definition has an identity: its function, or SBCL's source location. Each
-;;;; evaluation of a definition makes a new identity.
+;;;; Lists the definitions of a symbol. Each definition has an identity: its function, or SBCL's
+;;;; source location. Each evaluation of a definition makes a new identity.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -7,10 +7,12 @@
 
 (defun function-source (function)
   "Return the debug source of FUNCTION, or NIL."
-  (ignore-errors (information-source (code-information (function-code (simple-function function))))))
+  (ignore-errors
+   (information-source (code-information (function-code (simple-function function))))))
 
 (defun location-of (identity)
-  "Return IDENTITY if it is a source location, else the source location of the method or DEFSETF that it is, or NIL."
+  "Return IDENTITY if it is a source location, else the source location of the method or DEFSETF
+that it is, or NIL."
   (typecase identity
     (source-location identity)
     ;; IDENTITY is SBCL's record of a DEFSETF.
@@ -22,10 +24,12 @@
   (some #'identity-file (sb-mop:generic-function-methods function)))
 
 (defun identity-file (identity)
-  "Return the name, as SBCL has it, of the file that defines IDENTITY, or NIL. SBCL's own files do not count."
+  "Return the name, as SBCL has it, of the file that defines IDENTITY, or NIL. SBCL's own files do
+not count."
   (let ((name (if (typep identity '(and function (not generic-function)))
                   (let ((source (function-source identity))) (and source (source-name source)))
-                  (let ((location (location-of identity))) (and location (location-name location))))))
+                  (let ((location (location-of identity)))
+                    (and location (location-name location))))))
     (and name (not (eql 0 (search "SYS:" name))) name)))
 
 (defun identity-form (identity)
@@ -40,8 +44,8 @@
 ;;; All definitions of a name
 
 (defun noted-kinds ()
-  "Return the kinds of definitions whose source location SBCL records in its global information, as pairs of a keyword
-and SBCL's number of the kind."
+  "Return the kinds of definitions whose source location SBCL records in its global information, as
+pairs of a keyword and SBCL's number of the kind."
   (loop for kind across known-kinds
         when (and kind (eq (kind-category kind) :source-location))
           collect (cons (kind-name kind) (kind-number kind))))
@@ -49,17 +53,22 @@ and SBCL's number of the kind."
 (defparameter *noted-kinds* (noted-kinds) "The value of NOTED-KINDS.")
 
 (defun class-identity (symbol)
-  "Return the identity of the class that SYMBOL names: its source location, or its layout or the class itself when there
-is none. Return NIL when SYMBOL names no class. Does not make a class that SBCL makes only on demand."
-  (let* ((cell (class-cell symbol)) (classoid (and cell (cell-classoid cell))) (class (and cell (cell-class cell))))
+  "Return the identity of the class that SYMBOL names: its source location, or its layout or the
+class itself when there is none. Return NIL when SYMBOL names no class. Does not make a class that
+SBCL makes only on demand."
+  (let* ((cell (class-cell symbol))
+         (classoid (and cell (cell-classoid cell)))
+         (class (and cell (cell-class cell))))
     (and classoid
          (or (and class (ignore-errors (location-of (class-location class))))
              (classoid-location classoid)
              class))))
 
 (defun function-identity (function)
-  "Return the identity of FUNCTION: the source location of a generic function that has one, else FUNCTION itself."
-  (or (and (typep function 'generic-function) (ignore-errors (location-of (class-location function))))
+  "Return the identity of FUNCTION: the source location of a generic function that has one, else
+FUNCTION itself."
+  (or (and (typep function 'generic-function)
+           (ignore-errors (location-of (class-location function))))
       function))
 
 (defun map-functions-named (visit name)
@@ -73,7 +82,8 @@ is none. Return NIL when SYMBOL names no class. Does not make a class that SBCL 
     (when expander (funcall visit :compiler-macro name expander))))
 
 (defun map-definitions (visit symbol)
-  "Call VISIT with a kind, a name and an identity for each definition of SYMBOL, also as (SETF SYMBOL)."
+  "Call VISIT with a kind, a name and an identity for each definition of SYMBOL, also as (SETF
+SYMBOL)."
   (map-functions-named visit symbol)
   (map-functions-named visit (list 'setf symbol))
   (let ((class (class-identity symbol))

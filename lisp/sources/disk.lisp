@@ -1,12 +1,13 @@
-;;;; Compares the image with the files that were loaded, and the texts that were loaded with the files on the disk.
+;;;; Compares the image with the files that were loaded, and the texts that were loaded with the
+;;;; files on the disk.
 
 (in-package "LIVE-LISP.SOURCES")
 
 ;;; What changed on the disk
 
 (defun numbered-forms (text)
-  "Return pairs of each top-level form of TEXT, as PLAIN-FORM returns it, and its number, from 0. Return :UNREADABLE
-when TEXT cannot be split into forms."
+  "Return pairs of each top-level form of TEXT, as PLAIN-FORM returns it, and its number, from 0.
+Return :UNREADABLE when TEXT cannot be split into forms."
   (let ((forms (plain-forms text)))
     (if forms
         (loop for form across forms for number from 0 collect (cons form number))
@@ -20,8 +21,8 @@ when TEXT cannot be split into forms."
           (t (shortened 40 (decoded form))))))
 
 (defun without-same (forms others)
-  "Return those of FORMS, pairs of a form and its number, whose form is not in OTHERS, such pairs too. When a form
-stands in FORMS more often than in OTHERS, the last ones of it are returned."
+  "Return those of FORMS, pairs of a form and its number, whose form is not in OTHERS, such pairs
+too. When a form stands in FORMS more often than in OTHERS, the last ones of it are returned."
   (let ((counts (make-hash-table :test 'equal)))
     (loop for (form) in others do (incf (gethash form counts 0)))
     (remove-if (lambda (pair)
@@ -30,8 +31,8 @@ stands in FORMS more often than in OTHERS, the last ones of it are returned."
                forms)))
 
 (defun changed-forms (old new)
-  "Return JSON objects for the forms in which the texts OLD and NEW of a file differ; NIL when only white space and
-comments do. Return :UNREADABLE when a text cannot be read."
+  "Return JSON objects for the forms in which the texts OLD and NEW of a file differ; NIL when only
+white space and comments do. Return :UNREADABLE when a text cannot be read."
   (let ((before (numbered-forms old)) (after (numbered-forms new)))
     (if (or (eq before :unreadable) (eq after :unreadable))
         :unreadable
@@ -41,7 +42,8 @@ comments do. Return :UNREADABLE when a text cannot be read."
                         for head = (head-of form)
                         for known = (member head heads :test #'string-equal)
                         collect (object "head" head "how" (if known "differs" "new") "form" number)
-                        when known do (setf heads (remove head heads :test #'string-equal :count 1)))
+                        when known
+                          do (setf heads (remove head heads :test #'string-equal :count 1)))
                   (loop for head in heads collect (object "head" head "how" "gone")))))))
 
 (defun disk-data (file)
@@ -51,23 +53,28 @@ comments do. Return :UNREADABLE when a text cannot be read."
     (cond ((zerop (source-file-serial file)) nil)
           ((null date) (object "file" path "how" "gone"))
           ((null old)
-           (and (source-file-date file) (/= date (source-file-date file)) (object "file" path "how" "changed")))
+           (and (source-file-date file)
+                (/= date (source-file-date file))
+                (object "file" path "how" "changed")))
           (t (let* ((new (read-text pathname))
                     (forms (and new (not (string= old new)) (changed-forms old new))))
                (cond ((null new) (object "file" path "how" "unreadable"))
                      ((eq forms :unreadable) (object "file" path "how" "changed"))
-                     (forms (make-json-object
-                             (list* "file" path "how" "changed" (bounded-members "forms" forms))))))))))
+                     (forms
+                      (make-json-object
+                       (list* "file" path "how" "changed" (bounded-members "forms" forms))))))))))
 
 ;;; All together
 
 (defun files-of-package (package)
   "Return the SOURCE-FILEs that define PACKAGE, an export of it, or a name in it."
   (loop for file being the hash-values of **files**
-        when (definitions-if (lambda (definition) (in-package-p definition package)) file) collect file))
+        when (definitions-if (lambda (definition) (in-package-p definition package)) file)
+          collect file))
 
 (defun in-package-p (definition package)
-  "True when DEFINITION is of a name whose home is PACKAGE, or of PACKAGE itself or one of its exports."
+  "True when DEFINITION is of a name whose home is PACKAGE, or of PACKAGE itself or one of its
+exports."
   (let ((symbol (name-symbol (definition-name definition))))
     (if (member (definition-kind definition) '(:export :package))
         (eq (definition-identity definition) package)
@@ -76,21 +83,24 @@ comments do. Return :UNREADABLE when a text cannot be read."
 (defun packages-of (files)
   "Return the packages that FILES define."
   (flet ((package-p (definition) (eq (definition-kind definition) :package)))
-    (loop for file in files append (mapcar #'definition-identity (definitions-if #'package-p file)))))
+    (loop for file in files
+          append (mapcar #'definition-identity (definitions-if #'package-p file)))))
 
 (defun known-files (paths)
   "Return the SOURCE-FILEs of those of PATHS, native names, that were loaded."
   (loop for path in paths
-        for file = (gethash (file-path (namestring (sb-ext:parse-native-namestring path))) **files**)
+        for file = (gethash (file-path (namestring (sb-ext:parse-native-namestring path)))
+                            **files**)
         when file collect file))
 
 (defun comparison (files wanted packages)
-  "Return answer members about where the image and FILES differ, in the definitions of which the predicate WANTED is
-true, and about what only evaluated forms defined in PACKAGES."
+  "Return answer members about where the image and FILES differ, in the definitions of which the
+predicate WANTED is true, and about what only evaluated forms defined in PACKAGES."
   (let ((files (sort (copy-list files) #'string< :key #'source-file-path)))
     (append (list "files" (length files)
                   "unfinished" (loop for file in files
-                                     when (source-file-failed file) collect (source-file-path file)))
+                                     when (source-file-failed file)
+                                       collect (source-file-path file)))
             (bounded-members "old" (append (old-data files wanted) (evaluated-only packages)))
             (bounded-members "differing" (loop for file in files append (differing file wanted)))
             (bounded-members "unset" (loop for file in files append (unset-in file wanted)))
@@ -98,9 +108,10 @@ true, and about what only evaluated forms defined in PACKAGES."
             (bounded-members "outdated" (outdated-data (outdated-of files))))))
 
 (defun compare-files (paths package limit more)
-  "Return as a JSON object where the image differs from the loaded files PATHS, native names. With PACKAGE, compare all
-files that define names of PACKAGE instead, in these names. Show LIMIT differences of each kind, or *TOLD-LIMIT*. Add
-MORE members. Return NIL when none of the files was loaded."
+  "Return as a JSON object where the image differs from the loaded files PATHS, native names. With
+PACKAGE, compare all files that define names of PACKAGE instead, in these names. Show LIMIT
+differences of each kind, or *TOLD-LIMIT*. Add MORE members. Return NIL when none of the files was
+loaded."
   (call-user-code
    (lambda ()
      (sb-thread:with-mutex (**lock**)

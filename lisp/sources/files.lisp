@@ -3,30 +3,36 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (source-file (:constructor make-source-file (path)))
-  "A loaded file. PATH is its native truename. SERIAL is the number of the last load that ended well, 0 before the
-first; FAILED is true when the last load did not end well. TEXT is the text that was loaded, or NIL when unknown, DATE
-the file's date then. SOURCES are the debug sources of the last load's code. DEFINITIONS are by DEFINITION-KEY."
-  path (serial 0) (failed nil) (text nil) (date nil) (sources '()) (definitions (make-hash-table :test 'equal)))
+  "A loaded file. PATH is its native truename. SERIAL is the number of the last load that ended
+well, 0 before the first; FAILED is true when the last load did not end well. TEXT is the text that
+was loaded, or NIL when unknown, DATE the file's date then. SOURCES are the debug sources of the
+last load's code. DEFINITIONS are by DEFINITION-KEY."
+  path (serial 0) (failed nil) (text nil) (date nil) (sources '())
+  (definitions (make-hash-table :test 'equal)))
 
-(sb-ext:defglobal **files** (make-hash-table :test 'equal :synchronized t) "The files that were loaded, by path.")
+(sb-ext:defglobal **files** (make-hash-table :test 'equal :synchronized t)
+  "The files that were loaded, by path.")
 (sb-ext:defglobal **unnoted-texts** (make-hash-table :test 'equal :synchronized t)
   "The texts, as loaded, of files whose load was not recorded, by path.")
 (sb-ext:defglobal **serial** 0 "The number of the load recorded last.")
-(sb-ext:defglobal **lock** (sb-thread:make-mutex :name "live-lisp sources") "Held while a load is recorded.")
+(sb-ext:defglobal **lock** (sb-thread:make-mutex :name "live-lisp sources")
+  "Held while a load is recorded.")
 
 (sb-ext:defglobal **evaluated** (make-hash-table :test 'equal :synchronized t)
-  "What evaluated forms defined, by DEFINITION-KEY: lists of the definition's identity, the universal time, the
-beginning of the form's text or NIL, and the DEFINITION.")
+  "What evaluated forms defined, by DEFINITION-KEY: lists of the definition's identity, the
+universal time, the beginning of the form's text or NIL, and the DEFINITION.")
 
 (defparameter *evaluated-limit* 10000 "At most this many definitions from no file are kept.")
 
 (defvar *source-copy* nil
-  "While a copy of a file is loaded, a pair of the path of the copy and the path of the file; else NIL.")
+  "While a copy of a file is loaded, a pair of the path of the copy and the path of the file; else
+NIL.")
 
 (defun file-path (name)
   "Return the native truename of the file that SBCL calls NAME; for a copy, that of its original."
   (let ((path (or (ignore-errors
-                   (sb-ext:native-namestring (truename (translate-logical-pathname (parse-namestring name)))))
+                   (sb-ext:native-namestring
+                    (truename (translate-logical-pathname (parse-namestring name)))))
                   name)))
     (if (and *source-copy* (equal path (car *source-copy*))) (cdr *source-copy*) path)))
 
@@ -36,27 +42,32 @@ beginning of the form's text or NIL, and the DEFINITION.")
       (setf (gethash path **files**) (make-source-file path))))
 
 (defun known-text (path)
-  "Return the text of the file PATH, a native truename, as it was loaded, or NIL when that is unknown."
+  "Return the text of the file PATH, a native truename, as it was loaded, or NIL when that is
+unknown."
   (let ((file (gethash path **files**)))
     (or (and file (source-file-text file)) (gethash path **unnoted-texts**))))
 
 (defun keep-text (path)
-  "Save the current text of the file PATH, a native truename, in **UNNOTED-TEXTS**: the file was loaded, but its load
-was not recorded."
+  "Save the current text of the file PATH, a native truename, in **UNNOTED-TEXTS**: the file was
+loaded, but its load was not recorded."
   (setf (gethash path **unnoted-texts**) (read-text (sb-ext:parse-native-namestring path))))
 
 (defun loaded-paths ()
   "Return the paths of the loaded files whose text is known."
-  (loop for file being the hash-values of **files** when (source-file-text file) collect (source-file-path file)))
+  (loop for file being the hash-values of **files**
+        when (source-file-text file) collect (source-file-path file)))
 
 (define-operation "loaded-below" (folders)
-  "True when a load of a file in one of FOLDERS, native truenames that end with a slash, at least began."
+  "True when a load of a file in one of FOLDERS, native truenames that end with a slash, at least
+began."
   (loop for path being the hash-keys of **files**
-          thereis (loop for folder in folders thereis (eql (mismatch folder path) (length folder)))))
+          thereis (loop for folder in folders
+                        thereis (eql (mismatch folder path) (length folder)))))
 
-(setf **text-as-loaded** (lambda (path date)
-                            (let ((file (gethash path **files**)))
-                              (and file (eql date (source-file-date file)) (source-file-text file)))))
+(setf **text-as-loaded**
+      (lambda (path date)
+         (let ((file (gethash path **files**)))
+           (and file (eql date (source-file-date file)) (source-file-text file)))))
 
 (defun map-file-definitions (visit file)
   "Call VISIT with each definition of FILE."
@@ -66,12 +77,15 @@ was not recorded."
 (defun definitions-if (wanted file)
   "Return the definitions of FILE of which the predicate WANTED is true."
   (let ((found '()))
-    (map-file-definitions (lambda (definition) (when (funcall wanted definition) (push definition found))) file)
+    (map-file-definitions (lambda (definition)
+                            (when (funcall wanted definition) (push definition found)))
+                          file)
     found))
 
 (defun exported-elsewhere-p (definition file)
   "True when the last load of a file other than FILE made the same export as DEFINITION."
-  (let ((key (definition-key :export (definition-name definition) (definition-identity definition))))
+  (let ((key (definition-key :export (definition-name definition)
+                             (definition-identity definition))))
     (loop for other being the hash-values of **files**
           for same = (and (not (eq other file)) (gethash key (source-file-definitions other)))
           thereis (and same (>= (definition-serial same) (source-file-serial other))))))
@@ -81,11 +95,13 @@ was not recorded."
   (and (< (definition-serial definition) (source-file-serial file))
        (current-p definition)
        (not (kept-by-methods-p definition))
-       (not (and (eq (definition-kind definition) :export) (exported-elsewhere-p definition file)))))
+       (not (and (eq (definition-kind definition) :export)
+                 (exported-elsewhere-p definition file)))))
 
 (defun old-definitions (file)
-  "Return the definitions of FILE that the image still has but the last load of FILE did not make again, sorted by kind
-and name. Remove from FILE the definitions that its last load did not make again and that the image lacks, too."
+  "Return the definitions of FILE that the image still has but the last load of FILE did not make
+again, sorted by kind and name. Remove from FILE the definitions that its last load did not make
+again and that the image lacks, too."
   (let ((old '()) (gone '()))
     (map-file-definitions (lambda (definition)
                             (cond ((old-p definition file) (push definition old))
@@ -102,21 +118,26 @@ and name. Remove from FILE the definitions that its last load did not make again
   (flet ((text (definition)
            (format nil "~A ~A" (kind-text (definition-kind definition) (definition-name definition))
                    (item-name definition))))
-    (mapcar #'cdr (sort (loop for definition in definitions collect (cons (text definition) definition))
+    (mapcar #'cdr (sort (loop for definition in definitions
+                              collect (cons (text definition) definition))
                         #'string< :key #'car))))
 
 (defun loaded-text (path sources)
-  "Return the text of the file PATH as it was loaded, or NIL if the file has changed since; and the date that it had
-when it was loaded. SOURCES, the debug sources of the code of that load, have the date."
-  (let* ((date (ignore-errors (file-write-date (sb-ext:parse-native-namestring (if *source-copy* (car *source-copy*) path)))))
-         (dates (loop for source in sources when (source-date source) collect (source-date source))))
+  "Return the text of the file PATH as it was loaded, or NIL if the file has changed since; and the
+date that it had when it was loaded. SOURCES, the debug sources of the code of that load, have the
+date."
+  (let* ((date (ignore-errors (file-write-date (sb-ext:parse-native-namestring
+                                                (if *source-copy* (car *source-copy*) path)))))
+         (dates (loop for source in sources
+                      when (source-date source) collect (source-date source))))
     (values (and (or (null dates) (member date dates))
-                 (read-text (sb-ext:parse-native-namestring (if *source-copy* (car *source-copy*) path))))
+                 (read-text
+                  (sb-ext:parse-native-namestring (if *source-copy* (car *source-copy*) path))))
             (or (first dates) date))))
 
 (defun complete-sources (path sources)
-  "Store in SOURCES, debug sources of the file PATH, where its forms begin. SBCL does that only at the end of a load, so
-without this the places of code from a failed load could not be told."
+  "Store in SOURCES, debug sources of the file PATH, where its forms begin. SBCL does that only at
+the end of a load, so without this the places of code from a failed load could not be told."
   (let ((text (loaded-text path sources)))
     (dolist (source sources)
       (when (and text +source-positions+ (null (slot-value source +source-positions+)))
@@ -126,7 +147,8 @@ without this the places of code from a failed load could not be told."
 
 (defun structure-names (symbol)
   "Return the names of the functions that DEFSTRUCT made for SYMBOL."
-  (let ((description (or (ignore-errors (defstruct-description symbol)) (known :typed-structure :info symbol))))
+  (let ((description (or (ignore-errors (defstruct-description symbol))
+                         (known :typed-structure :info symbol))))
     (when description
       (append (mapcar #'first (description-constructors description))
               (loop for slot in (description-slots description)
@@ -135,8 +157,8 @@ without this the places of code from a failed load could not be told."
               (list (description-copier description) (description-predicate description))))))
 
 (defun structure-layout (definition)
-  "Return a pair of the current layout of DEFINITION, a structure, and the names of the functions that DEFSTRUCT made.
-Return NIL when DEFINITION is no structure."
+  "Return a pair of the current layout of DEFINITION, a structure, and the names of the functions
+that DEFSTRUCT made. Return NIL when DEFINITION is no structure."
   (let* ((name (definition-name definition))
          (cell (and (eq (definition-kind definition) :class) (class-cell name)))
          (classoid (and cell (cell-classoid cell))))
@@ -145,8 +167,8 @@ Return NIL when DEFINITION is no structure."
          (cons (classoid-layout classoid) (remove nil (structure-names name) :key #'name-symbol)))))
 
 (defun said-by-others-p (definition others)
-  "True when DEFINITION is part of a class or structure that is among OTHERS: a method from the same form, or a function
-that DEFSTRUCT made. Answers leave such definitions out."
+  "True when DEFINITION is part of a class or structure that is among OTHERS: a method from the same
+form, or a function that DEFSTRUCT made. Answers leave such definitions out."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (flet ((old-class-p (class)
              (find-if (lambda (other) (and (eq (definition-kind other) :class)

@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun forget-info (symbol kinds)
-  "Remove what SBCL knows about SYMBOL in KINDS: lists of a category of its global information and the kinds in that
-category. A list without kinds means all kinds of its category."
+  "Remove what SBCL knows about SYMBOL in KINDS: lists of a category of its global information and
+the kinds in that category. A list without kinds means all kinds of its category."
   (loop for (category . names) in kinds
         do (loop for kind across known-kinds
                  when (and kind (eq category (kind-category kind))
@@ -17,9 +17,10 @@ category. A list without kinds means all kinds of its category."
   (forget-info symbol '((:typed-structure) (:source-location :typed-structure))))
 
 (defun own-package (definition)
-  "Return the package of DEFINITION, to be made current while DEFINITION is removed: SBCL does not enforce the lock of
-the current package."
-  (let ((symbol (name-symbol (definition-name definition))) (identity (definition-identity definition)))
+  "Return the package of DEFINITION, to be made current while DEFINITION is removed: SBCL does not
+enforce the lock of the current package."
+  (let ((symbol (name-symbol (definition-name definition)))
+        (identity (definition-identity definition)))
     (or (cond ((packagep identity) (and (package-name identity) identity))
               ((symbolp symbol) (symbol-package symbol)))
         *package*)))
@@ -33,7 +34,8 @@ the current package."
       (:compiler-macro (setf (compiler-macro-function name) nil))
       (:method (remove-method (sb-mop:method-generic-function identity) identity))
       ((:class :typed-structure) (forget-class name))
-      (:type (forget-info name '((:type :kind :expander :source-location :lambda-list :documentation))))
+      (:type
+       (forget-info name '((:type :kind :expander :source-location :lambda-list :documentation))))
       (:setf-expander (forget-info name '((:setf :expander))))
       (:method-combination (remhash name method-combinations))
       ((:variable :constant :symbol-macro)
@@ -53,11 +55,13 @@ the current package."
   (member class (sb-mop:method-specializers method) :test #'eq))
 
 (defun class-dependents (class old)
-  "Return texts for the subclasses and methods that need CLASS and are not among OLD, definitions to be removed."
+  "Return texts for the subclasses and methods that need CLASS and are not among OLD, definitions to
+be removed."
   (append (loop for sub in (sb-mop:class-direct-subclasses class)
                 unless (or (not (eq sub (find-class (class-name sub) nil)))
-                           (find-if (lambda (definition) (and (eq (definition-kind definition) :class)
-                                                              (eq (definition-name definition) (class-name sub))))
+                           (find-if (lambda (definition)
+                                      (and (eq (definition-kind definition) :class)
+                                           (eq (definition-name definition) (class-name sub))))
                                     old))
                   collect (format nil "class ~A" (class-text sub)))
           (loop for method in (sb-mop:specializer-direct-methods class)
@@ -67,26 +71,29 @@ the current package."
                           (method-on-p method class)
                           (attached-p method)
                           (not (sb-ext:package-locked-p
-                                (or (symbol-package (name-symbol name)) (find-package "COMMON-LISP-USER"))))
+                                (or (symbol-package (name-symbol name))
+                                    (find-package "COMMON-LISP-USER"))))
                           (not (find method old :key #'definition-identity :test #'eq)))
                   collect (format nil "method ~A" (method-name-text name method)))))
 
 (defun package-dependents (package)
-  "Return texts for what needs PACKAGE: packages that use it, and at most 3 of its own symbols with definitions."
+  "Return texts for what needs PACKAGE: packages that use it, and at most 3 of its own symbols with
+definitions."
   (append (loop for user in (package-used-by-list package)
                 collect (format nil "package ~A" (package-name user)))
           (let ((named '()))
             (do-symbols (symbol package (page (nreverse named) 0 3))
               (when (and (eq (symbol-package symbol) package)
-                         (progn (map-definitions (lambda (&rest definition) (declare (ignore definition))
+                         (progn (map-definitions (lambda (&rest definition)
+                                                   (declare (ignore definition))
                                                    (push (symbol-text symbol) named))
                                                  symbol)
                                 (> (length named) 3)))
                 (return (page named 0 3)))))))
 
 (defun dependents (definition old)
-  "Return texts that name what still needs DEFINITION, if that is a class or a package. What is among OLD, the
-definitions to be removed, does not count."
+  "Return texts that name what still needs DEFINITION, if that is a class or a package. What is
+among OLD, the definitions to be removed, does not count."
   (case (definition-kind definition)
     (:class (let ((class (find-class (definition-name definition) nil)))
               (and class (class-dependents class old))))
@@ -97,25 +104,32 @@ definitions to be removed, does not count."
   (case (definition-kind definition) (:method 0) (:export 2) (:class 3) (:package 4) (t 1)))
 
 (defun forget-all (definitions)
-  "Remove DEFINITIONS from the image. Return JSON objects for the removed ones, and for those left, with the reasons."
+  "Remove DEFINITIONS from the image. Return JSON objects for the removed ones, and for those left,
+with the reasons."
   (let ((main (main-definitions definitions)) (gone '()) (left '()))
     (dolist (definition (stable-sort (copy-list definitions) #'< :key #'forget-order))
       (let* ((needed (dependents definition definitions))
              (data (item-data definition "because" (page needed 0 3)))
              (failure (and (null needed)
-                           (nth-value 1 (ignore-errors (call-user-code (lambda () (forget-definition definition))))))))
+                           (nth-value 1
+                                      (ignore-errors
+                                       (call-user-code (lambda ()
+                                                         (forget-definition definition))))))))
         (cond (needed (push data left))
-              (failure (push (item-data definition "because" (list (report-text 200 failure))) left))
+              (failure
+               (push (item-data definition "because" (list (report-text 200 failure))) left))
               ((member definition main :test #'eq) (push data gone)))))
     (values (nreverse gone) (nreverse left))))
 
 (defun forget-old (path)
-  "Remove from the image what the file PATH, a native truename, no longer defines, if it was just loaded to its end.
-Return the members of the answer about what is gone and what is left."
-  (let* ((file (find path (and *loaded* (noted-files *loaded*)) :key #'source-file-path :test #'equal)))
+  "Remove from the image what the file PATH, a native truename, no longer defines, if it was just
+loaded to its end. Return the members of the answer about what is gone and what is left."
+  (let* ((file (find path (and *loaded* (noted-files *loaded*)) :key #'source-file-path
+                     :test #'equal)))
     (when file
       (multiple-value-bind (gone left) (forget-all (old-definitions file))
-        ;; A generic function without methods left can only be removed now. The answer does not show that it is gone.
+        ;; A generic function without methods left can only be removed now. The answer does not show
+        ;; that it is gone.
         (when gone (setf left (nth-value 1 (forget-all (old-definitions file)))))
         ;; Show more of these than of others: no later answer shows what is gone.
         (list "gone" (page gone 0 (* 10 *told-limit*))

@@ -1,22 +1,28 @@
-;;;; The definitions that files made: whether the image still has a definition, and how answers show it.
+;;;; The definitions that files made: whether the image still has a definition, and how answers show
+;;;; it.
 
 (in-package "LIVE-LISP.SOURCES")
 
-(defstruct (definition (:constructor make-definition (kind name identity serial &optional location)))
-  "A definition of NAME as a KIND by a file. IDENTITY differs from that of a later definition of NAME. For a method it
-is the method; for an export or a package it is the package, and LOCATION the source location. SERIAL is the number of
-the load. BASELINE is the FORM-BEFORE of the definition, saved once the file has another form. For a variable that kept
-its value in a load, SAYS is the text of the value in the file, or T when that is unknown, and KEPT a weak pointer to
-the value kept. FORM is the number of its form in the file if forms before it came or went since the load, else NIL.
-INLINED is true when the function was declaimed inline at the load. LAYOUT is the STRUCTURE-LAYOUT of a structure."
-  kind name identity serial (location nil) (baseline nil) (says nil) (kept nil) (form nil) (inlined nil) (layout nil))
+(defstruct (definition (:constructor make-definition
+                                     (kind name identity serial &optional location)))
+  "A definition of NAME as a KIND by a file. IDENTITY differs from that of a later definition of
+NAME. For a method it is the method; for an export or a package it is the package, and LOCATION the
+source location. SERIAL is the number of the load. BASELINE is the FORM-BEFORE of the definition,
+saved once the file has another form. For a variable that kept its value in a load, SAYS is the text
+of the value in the file, or T when that is unknown, and KEPT a weak pointer to the value kept. FORM
+is the number of its form in the file if forms before it came or went since the load, else NIL.
+INLINED is true when the function was declaimed inline at the load. LAYOUT is the STRUCTURE-LAYOUT
+of a structure."
+  kind name identity serial (location nil) (baseline nil) (says nil) (kept nil) (form nil)
+  (inlined nil) (layout nil))
 
 (defun definition-number (definition)
   "Return the number of the top-level form of DEFINITION in the loaded text of its file, or NIL."
   (or (definition-form definition) (identity-form (definition-identity definition))))
 
 (defun definition-key (kind name identity)
-  "Return the key, under EQUAL, of a definition in the table of its file. The arguments are slots of a DEFINITION."
+  "Return the key, under EQUAL, of a definition in the table of its file. The arguments are slots of
+a DEFINITION."
   (case kind
     (:method identity)
     ((:export :package) (list kind name identity))
@@ -24,7 +30,8 @@ INLINED is true when the function was declaimed inline at the load. LAYOUT is th
 
 (defun key-of (definition)
   "Return the key of DEFINITION, as DEFINITION-KEY does."
-  (definition-key (definition-kind definition) (definition-name definition) (definition-identity definition)))
+  (definition-key (definition-kind definition) (definition-name definition)
+                  (definition-identity definition)))
 
 (defun exported-p (symbol package)
   "True when PACKAGE, if not deleted, exports SYMBOL."
@@ -43,11 +50,14 @@ INLINED is true when the function was declaimed inline at the load. LAYOUT is th
 
 (defun generic-function-named (name)
   "Return the generic function that NAME names, or NIL."
-  (let ((function (and (fboundp name) (not (and (symbolp name) (macro-function name))) (plain-definition name))))
+  (let ((function (and (fboundp name)
+                       (not (and (symbolp name) (macro-function name)))
+                       (plain-definition name))))
     (and (typep function 'generic-function) function)))
 
 (defun kept-by-methods-p (definition)
-  "True when DEFINITION is of a generic function that has methods: the forms of these would make the function too."
+  "True when DEFINITION is of a generic function that has methods: the forms of these would make the
+function too."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
          (and function (sb-mop:generic-function-methods function) t))))
@@ -57,13 +67,16 @@ INLINED is true when the function was declaimed inline at the load. LAYOUT is th
 (defun function-name-text (name)
   "Return NAME, of a function, as text."
   (cond ((symbolp name) (symbol-text name))
-        ((symbolp (second name)) (format nil "(~A ~A)" (symbol-name (first name)) (symbol-text (second name))))
+        ((symbolp (second name))
+         (format nil "(~A ~A)" (symbol-name (first name)) (symbol-text (second name))))
         (t (printing-plainly (print-safely 100 name)))))
 
 (defun method-name-text (name method)
-  "Return METHOD of the generic function NAME as text: the name, the qualifiers, and the specializers in parentheses."
+  "Return METHOD of the generic function NAME as text: the name, the qualifiers, and the
+specializers in parentheses."
   (format nil "~A~{ ~A~} (~{~A~^ ~})" (function-name-text name)
-          (mapcar (lambda (qualifier) (printing-plainly (print-safely 50 qualifier))) (method-qualifiers method))
+          (mapcar (lambda (qualifier) (printing-plainly (print-safely 50 qualifier)))
+                  (method-qualifiers method))
           (mapcar #'specializer-text (sb-mop:method-specializers method))))
 
 (defun class-kind (symbol)
@@ -94,6 +107,7 @@ INLINED is true when the function was declaimed inline at the load. LAYOUT is th
 
 (defun item-data (definition &rest members)
   "Return DEFINITION as a JSON object, with MEMBERS."
-  (make-json-object (list* "kind" (kind-text (definition-kind definition) (definition-name definition))
+  (make-json-object (list* "kind" (kind-text (definition-kind definition)
+                                             (definition-name definition))
                            "name" (item-name definition)
                            members)))

@@ -3,11 +3,11 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (noted (:constructor make-noted ()))
-  "What answers report of a load. FILES are the SOURCE-FILEs that were loaded to their end. DOUBLES is the value of the
-function DOUBLES. UNSET are the DEFINITIONs of variables that kept their values though the file has others. RESLOTTED
-are lists of a class whose slots changed, a list of the names of new slots, and one of slots that are gone. LAID-OUT are
-lists of the name of a structure whose layout changed, the old layout, and the names of the functions that DEFSTRUCT
-made."
+  "What answers report of a load. FILES are the SOURCE-FILEs that were loaded to their end. DOUBLES
+is the value of the function DOUBLES. UNSET are the DEFINITIONs of variables that kept their values
+though the file has others. RESLOTTED are lists of a class whose slots changed, a list of the names
+of new slots, and one of slots that are gone. LAID-OUT are lists of the name of a structure whose
+layout changed, the old layout, and the names of the functions that DEFSTRUCT made."
   (files '()) (doubles '()) (unset '()) (reslotted '()) (laid-out '()))
 
 (defvar *loaded* nil "The NOTED of the load that this thread recorded last, or NIL.")
@@ -15,32 +15,37 @@ made."
 ;;; The new definitions
 
 (defun package-definitions (exports serial)
-  "Return DEFINITIONs for the packages in EXPORTS and for the symbols that they export. EXPORTS is a slot of a TOUCHED,
-and SERIAL the number of the load."
+  "Return DEFINITIONs for the packages in EXPORTS and for the symbols that they export. EXPORTS is a
+slot of a TOUCHED, and SERIAL the number of the load."
   (loop for (package location . symbols) in exports
         when (and (package-name package) (typep location 'source-location))
           collect (make-definition :package (package-name package) package serial location)
           and append (loop for symbol in symbols
-                           when (symbolp symbol) collect (make-definition :export symbol package serial location))))
+                           when (symbolp symbol)
+                             collect (make-definition :export symbol package serial location))))
 
 (defun method-definitions (log serial)
-  "Return DEFINITIONs for the methods in LOG, and for their generic functions if these have no DEFGENERIC. LOG is a slot
-of a TOUCHED, and SERIAL the number of the load."
+  "Return DEFINITIONs for the methods in LOG, and for their generic functions if these have no
+DEFGENERIC. LOG is a slot of a TOUCHED, and SERIAL the number of the load."
   (loop for (name . method) in (remove-if #'symbolp log)
         for function = (and (attached-p method) (sb-mop:method-generic-function method))
         for home = (symbol-package (name-symbol name))
         when function
           collect (make-definition :method name method serial)
-        when (and function home (not (sb-ext:package-locked-p home)) (eq function (function-identity function)))
+        when (and function
+                  home
+                  (not (sb-ext:package-locked-p home))
+                  (eq function (function-identity function)))
           collect (make-definition :function name function serial)))
 
 (defun set-again-p (kind name touched)
-  "True when KIND is :FUNCTION and TOUCHED shows that the function of NAME was set, perhaps to the one that it had."
+  "True when KIND is :FUNCTION and TOUCHED shows that the function of NAME was set, perhaps to the
+one that it had."
   (and (eq kind :function) (gethash name (touched-functions touched))))
 
 (defun new-definitions (touched serial path)
-  "Return DEFINITIONs for all that TOUCHED shows to be newly defined in the load with the number SERIAL. PATH is the
-file that was loaded, or NIL."
+  "Return DEFINITIONs for all that TOUCHED shows to be newly defined in the load with the number
+SERIAL. PATH is the file that was loaded, or NIL."
   (let ((new '()))
     (maphash (lambda (symbol before)
                (map-definitions (lambda (kind name identity)
@@ -64,8 +69,9 @@ file that was loaded, or NIL."
 ;;; The files to which new definitions belong
 
 (defun shows-load-p (definition file)
-  "True when DEFINITION, of FILE, shows that FILE was just loaded. A function shows that if it is not from the code of
-the load of FILE recorded before. A generic function or an accessor never does."
+  "True when DEFINITION, of FILE, shows that FILE was just loaded. A function shows that if it is
+not from the code of the load of FILE recorded before. A generic function or an accessor never
+does."
   (let ((identity (definition-identity definition)))
     (typecase identity
       ((or generic-function sb-mop:standard-accessor-method) nil)
@@ -73,8 +79,8 @@ the load of FILE recorded before. A generic function or an accessor never does."
       (t t))))
 
 (defun note-evaluated (definition by)
-  "Record in **EVALUATED** that DEFINITION is from no file. BY is the beginning of the text of the form that made it, or
-NIL."
+  "Record in **EVALUATED** that DEFINITION is from no file. BY is the beginning of the text of the
+form that made it, or NIL."
   (when (< (hash-table-count **evaluated**) *evaluated-limit*)
     (setf (gethash (key-of definition) **evaluated**)
           (list (definition-identity definition) (get-universal-time) by definition))))
@@ -87,31 +93,36 @@ NIL."
 
 (defun fasl-path-p (path)
   "True when PATH, a native name, is that of a fasl."
-  (equal (pathname-type (sb-ext:parse-native-namestring path)) (pathname-type (compile-file-pathname "source"))))
+  (equal (pathname-type (sb-ext:parse-native-namestring path))
+         (pathname-type (compile-file-pathname "source"))))
 
 (defun paths-of (definition files)
-  "Return, without duplicates, the paths that FILES has for DEFINITION. FILES is the MAKERS or the AROUND of a TOUCHED."
-  (remove-duplicates (mapcar (lambda (file) (file-path (namestring file))) (gethash (thing-touched definition) files))
+  "Return, without duplicates, the paths that FILES has for DEFINITION. FILES is the MAKERS or the
+AROUND of a TOUCHED."
+  (remove-duplicates (mapcar (lambda (file) (file-path (namestring file)))
+                             (gethash (thing-touched definition) files))
                      :test #'equal))
 
 (defun made-within-p (definition touched file)
-  "True when not FILE made DEFINITION, but a file that was loaded while FILE was loaded or compiled. If that other file
-made it by COMPILE or EVAL, SBCL names FILE as its source."
+  "True when not FILE made DEFINITION, but a file that was loaded while FILE was loaded or compiled.
+If that other file made it by COMPILE or EVAL, SBCL names FILE as its source."
   (flet ((in-p (files) (member (source-file-path file) (paths-of definition files) :test #'equal)))
     (and (in-p (touched-around touched)) (not (in-p (touched-makers touched))))))
 
 (defun other-maker (definition touched path)
-  "Return the path of the file that made DEFINITION while the file PATH was loaded; SBCL itself knows no file of
-DEFINITION. Return NIL when the file is PATH, and T when it is unknown, as with a fasl."
+  "Return the path of the file that made DEFINITION while the file PATH was loaded; SBCL itself
+knows no file of DEFINITION. Return NIL when the file is PATH, and T when it is unknown, as with a
+fasl."
   (let ((others (remove path (paths-of definition (touched-makers touched)) :test #'equal)))
     (cond ((null others) nil)
           ((or (rest others) (fasl-path-p (first others))) t)
           (t (first others)))))
 
 (defun by-file (definitions touched path by)
-  "Return DEFINITIONS in groups: lists of a SOURCE-FILE and its definitions. A definition for which SBCL knows no file
-belongs to the file that made it while the file PATH was loaded. When PATH is NIL, such a definition is in no group:
-record that a form whose text begins with BY made it, unless TOUCHED shows that a load made it."
+  "Return DEFINITIONS in groups: lists of a SOURCE-FILE and its definitions. A definition for which
+SBCL knows no file belongs to the file that made it while the file PATH was loaded. When PATH is
+NIL, such a definition is in no group: record that a form whose text begins with BY made it, unless
+TOUCHED shows that a load made it."
   (let ((files (make-hash-table :test 'equal)) (groups (make-hash-table :test 'eq)))
     (dolist (definition definitions)
       (let* ((name (definition-file-name definition))
@@ -119,17 +130,21 @@ record that a form whose text begins with BY made it, unless TOUCHED shows that 
                                  (setf (gethash name files) (known-file (file-path name)))))))
         (cond ((and file
                     (not (made-within-p definition touched file))
-                    (or (not (typep (definition-identity definition) '(and function (not generic-function))))
+                    (or (not (typep (definition-identity definition)
+                                    '(and function (not generic-function))))
                         (shows-load-p definition file)))
                (push definition (gethash file groups)))
               (path (let ((other (other-maker definition touched path)))
-                      (unless (eq other t) (push definition (gethash (known-file (or other path)) groups)))))
+                      (unless (eq other t)
+                        (push definition (gethash (known-file (or other path)) groups)))))
               ((not (gethash (name-symbol (definition-name definition)) (touched-loaded touched)))
                (note-evaluated definition by)))))
-    (loop for file being the hash-keys of groups using (hash-value group) collect (cons file group))))
+    (loop for file being the hash-keys of groups using (hash-value group)
+          collect (cons file group))))
 
 (defparameter *reached-kinds* '((:type . :type) (:setf-expander . :setf) (:class . :report))
-  "Pairs of a kind of definition whose identity is no function, and the kind under which MAP-REACHED has its function.")
+  "Pairs of a kind of definition whose identity is no function, and the kind under which MAP-REACHED
+has its function.")
 
 (defun made-function (definition)
   "Return the function that DEFINITION made, or NIL when it made none or is a method."
@@ -145,18 +160,22 @@ record that a form whose text begins with BY made it, unless TOUCHED shows that 
   "Return the debug sources of the functions among DEFINITIONS."
   (remove-duplicates (loop for definition in definitions
                            for function = (made-function definition)
-                           for source = (and function (identity-file function) (function-source function))
+                           for source = (and function
+                                             (identity-file function)
+                                             (function-source function))
                            when source collect source)
                      :test #'eq))
 
 (defun enter (file definitions)
-  "Put DEFINITIONS into the table of FILE. Return pairs of a new definition and the old one of FILE that it replaces."
+  "Put DEFINITIONS into the table of FILE. Return pairs of a new definition and the old one of FILE
+that it replaces."
   (loop with table = (source-file-definitions file)
         for definition in definitions
         for key = (key-of definition)
         for old = (gethash key table)
         do (setf (gethash key table) definition
-                 (definition-inlined definition) (and (eq (definition-kind definition) :function) (inline-p definition))
+                 (definition-inlined definition)
+                 (and (eq (definition-kind definition) :function) (inline-p definition))
                  (definition-layout definition) (structure-layout definition))
         when old collect (cons definition old)))
 
@@ -164,25 +183,30 @@ record that a form whose text begins with BY made it, unless TOUCHED shows that 
 ;;; Recording a load
 
 (defun failed-p (definition failed)
-  "True when DEFINITION is among FAILED, the slot of a TOUCHED: the changes of loads that did not end well."
-  (let ((name (name-symbol (definition-name definition))) (identity (definition-identity definition)))
+  "True when DEFINITION is among FAILED, the slot of a TOUCHED: the changes of loads that did not
+end well."
+  (let ((name (name-symbol (definition-name definition)))
+        (identity (definition-identity definition)))
     (if (member (definition-kind definition) '(:package :export))
         (find identity failed :test #'eq)
-        (find-if (lambda (entry) (if (consp entry) (eq (cdr entry) identity) (eq entry name))) failed))))
+        (find-if (lambda (entry) (if (consp entry) (eq (cdr entry) identity) (eq entry name)))
+                 failed))))
 
 (defun drop-replaced-methods (file)
   "Forget the methods of FILE that others have replaced."
   (let ((table (source-file-definitions file)))
     (maphash (lambda (key definition)
-               (when (and (eq (definition-kind definition) :method) (null (sb-mop:method-generic-function key)))
+               (when (and (eq (definition-kind definition) :method)
+                          (null (sb-mop:method-generic-function key)))
                  (remhash key table)))
              table)))
 
 (defun note-file (file definitions touched noted)
-  "Record that FILE was loaded to its end and made DEFINITIONS, which are new. TOUCHED has the changes of the load. Put
-into NOTED what answers show. Return the names of changed definitions that are compiled into their users, as macros
-are."
-  (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file)) (old-serial (source-file-serial file))
+  "Record that FILE was loaded to its end and made DEFINITIONS, which are new. TOUCHED has the
+changes of the load. Put into NOTED what answers show. Return the names of changed definitions that
+are compiled into their users, as macros are."
+  (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file))
+         (old-serial (source-file-serial file))
          (pairs (enter file definitions)))
     (multiple-value-bind (text date) (loaded-text (source-file-path file) sources)
       (drop-numbered-anew file definitions pairs old-text text)
@@ -203,19 +227,24 @@ are."
       (append (changed-kinds file old-serial) (changed-names pairs old-text text)))))
 
 (defun note-layouts (pairs noted)
-  "Note in NOTED the structures whose layout differs between the two definitions of a pair. PAIRS is a value of ENTER."
+  "Note in NOTED the structures whose layout differs between the two definitions of a pair. PAIRS is
+a value of ENTER."
   (loop for (new . old) in pairs
         for (before . names) = (definition-layout old)
         for (now . more) = (definition-layout new)
         unless (eq before now)
-          do (when before (push (list* (definition-name old) before (union names more :test #'equal)) (noted-laid-out noted)))))
+          do (when before
+               (push (list* (definition-name old) before (union names more :test #'equal))
+                     (noted-laid-out noted)))))
 
 (defvar *form-numbers* nil
-  "While only some forms of a file are loaded again, a vector; else NIL. For each top-level form of the file as it is
-now, an element is the number of the form in the text loaded before, or NIL for a new form.")
+  "While only some forms of a file are loaded again, a vector; else NIL. For each top-level form of
+the file as it is now, an element is the number of the form in the text loaded before, or NIL for a
+new form.")
 
 (defun same-forms-p (old-text text)
-  "True when each form of TEXT with an old number in *FORM-NUMBERS* is the form of OLD-TEXT with that number."
+  "True when each form of TEXT with an old number in *FORM-NUMBERS* is the form of OLD-TEXT with
+that number."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (and old new
          (= (length new) (length *form-numbers*))
@@ -225,12 +254,13 @@ now, an element is the number of the form in the text loaded before, or NIL for 
                           (and (< number (length old)) (string= form (aref old number))))))))
 
 (defun renumber (file definitions old-text)
-  "Give the definitions of FILE, except DEFINITIONS, the new numbers of their forms, as *FORM-NUMBERS* says. Those whose
-form in OLD-TEXT is gone count as made by an older load."
+  "Give the definitions of FILE, except DEFINITIONS, the new numbers of their forms, as
+*FORM-NUMBERS* says. Those whose form in OLD-TEXT is gone count as made by an older load."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
-       (let* ((number (definition-number definition)) (now (and number (position number *form-numbers*))))
+       (let* ((number (definition-number definition))
+              (now (and number (position number *form-numbers*))))
          (cond (now (setf (definition-form definition) now))
                ((and number (= (definition-serial definition) (source-file-serial file)))
                 (when (or (eq (definition-kind definition) :variable) (compiled-in-p definition))
@@ -239,10 +269,11 @@ form in OLD-TEXT is gone count as made by an older load."
    file))
 
 (defun note-part (file definitions touched noted)
-  "Do what NOTE-FILE does, with the same arguments, after a load of only those forms of FILE that *FORM-NUMBERS* says
-are new."
+  "Do what NOTE-FILE does, with the same arguments, after a load of only those forms of FILE that
+*FORM-NUMBERS* says are new."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
-  (let* ((old-text (source-file-text file)) (text (read-text (sb-ext:parse-native-namestring (source-file-path file))))
+  (let* ((old-text (source-file-text file)) (text (read-text (sb-ext:parse-native-namestring
+                                                              (source-file-path file))))
          (same (same-forms-p old-text text)) (pairs (enter file definitions)))
     (drop-numbered-anew file definitions pairs old-text text)
     (note-layouts pairs noted)
@@ -257,21 +288,26 @@ are new."
       (when same
         (renumber file definitions old-text)
         (setf (source-file-text file) text
-              (source-file-date file) (ignore-errors (file-write-date (sb-ext:parse-native-namestring (source-file-path file))))))
-      (setf (source-file-sources file) (append (fresh-sources definitions) (source-file-sources file)))
+              (source-file-date file)
+              (ignore-errors
+               (file-write-date (sb-ext:parse-native-namestring (source-file-path file))))))
+      (setf (source-file-sources file)
+            (append (fresh-sources definitions) (source-file-sources file)))
       (drop-replaced-methods file)
       (push file (noted-files noted)))))
 
 (defun loaded-p (definition touched)
-  "True when TOUCHED shows that a load made DEFINITION, not the compilation of its file before the load."
+  "True when TOUCHED shows that a load made DEFINITION, not the compilation of its file before the
+load."
   (gethash (if (eq (definition-kind definition) :method)
                (name-symbol (definition-name definition))
                (thing-touched definition))
            (touched-loaded touched)))
 
 (defun group-failed-p (group touched done path)
-  "True when the file of GROUP, a list as in BY-FILE, was not loaded to its end: one of its definitions is in the FAILED
-of TOUCHED, or the load of PATH did not end well (DONE is false), and the file is PATH or was only compiled."
+  "True when the file of GROUP, a list as in BY-FILE, was not loaded to its end: one of its
+definitions is in the FAILED of TOUCHED, or the load of PATH did not end well (DONE is false), and
+the file is PATH or was only compiled."
   (destructuring-bind (file . definitions) group
     (or (some (lambda (definition) (failed-p definition (touched-failed touched))) definitions)
         (and (not done)
@@ -279,9 +315,10 @@ of TOUCHED, or the load of PATH did not end well (DONE is false), and the file i
                  (notany (lambda (definition) (loaded-p definition touched)) definitions))))))
 
 (defun note-group (group touched done path noted)
-  "Record GROUP, a list of a SOURCE-FILE and the definitions in it that TOUCHED shows to be new. PATH is the file whose
-load is recorded, or NIL; the file of GROUP can be another, which was loaded meanwhile. DONE is true when all ended
-well. Put into NOTED what answers show. Return the names of changed definitions that are compiled into their users."
+  "Record GROUP, a list of a SOURCE-FILE and the definitions in it that TOUCHED shows to be new.
+PATH is the file whose load is recorded, or NIL; the file of GROUP can be another, which was loaded
+meanwhile. DONE is true when all ended well. Put into NOTED what answers show. Return the names of
+changed definitions that are compiled into their users."
   (destructuring-bind (file . definitions) group
     (let ((failed (group-failed-p group touched done path)))
       (cond ((and (not failed)
@@ -296,8 +333,8 @@ well. Put into NOTED what answers show. Return the names of changed definitions 
                '())))))
 
 (defun reslotted (touched)
-  "Return the classes that TOUCHED shows to have other slots than before, as lists of a class, the names of its new
-slots, and the names of the slots that are gone."
+  "Return the classes that TOUCHED shows to have other slots than before, as lists of a class, the
+names of its new slots, and the names of the slots that are gone."
   (loop for class being the hash-keys of (touched-slots touched) using (hash-value before)
         for now = (own-slots class)
         for new = (set-difference now before) and gone = (set-difference before now)
@@ -305,8 +342,9 @@ slots, and the names of the slots that are gone."
           collect (list class new gone)))
 
 (defun note-load (touched done path by)
-  "Record the changes in TOUCHED. They come from loading the file PATH, or when PATH is NIL from evaluating a form whose
-text begins with BY. DONE is true when the load or evaluation ended well. Set *LOADED*."
+  "Record the changes in TOUCHED. They come from loading the file PATH, or when PATH is NIL from
+evaluating a form whose text begins with BY. DONE is true when the load or evaluation ended well.
+Set *LOADED*."
   (let* ((touched (if (touched-p touched) touched (make-touched)))
          (*plain-forms* '())
          (serial (incf **serial**))
@@ -323,9 +361,9 @@ text begins with BY. DONE is true when the load or evaluation ended well. Set *L
           *loaded* noted)))
 
 (defun call-noting (function &key path by)
-  "Call FUNCTION, which loads the file PATH, a native truename, or evaluates a form. BY, a function of no arguments,
-returns the beginning of the form's text. Record what FUNCTION defined, unless an outer CALL-NOTING of this thread
-does."
+  "Call FUNCTION, which loads the file PATH, a native truename, or evaluates a form. BY, a function
+of no arguments, returns the beginning of the form's text. Record what FUNCTION defined, unless an
+outer CALL-NOTING of this thread does."
   (if *touched*
       (funcall function)
       (let ((*touched* :nothing-yet) (done nil))

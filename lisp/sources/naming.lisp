@@ -3,28 +3,34 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun named-part (form name)
-  "Return the name in the text FORM, such as \"a-test\" in \"(deftest a-test ...)\", if FORM looks like a definition of
-NAME, a string without a package. Else return NIL."
+  "Return the name in the text FORM, such as \"a-test\" in \"(deftest a-test ...)\", if FORM looks
+like a definition of NAME, a string without a package. Else return NIL."
   (destructuring-bind (&optional (operator "") (second "") (third "")) (form-parts form 3)
     (flet ((named (part)
              (let* ((inner (string-left-trim "(" part))
                     (own (subseq inner 0 (position-if (lambda (char) (find char " ()")) inner)))
                     (colon (position #\: own :from-end t)))
-               (and (string-equal name (string-trim "|\"" (subseq own (if colon (1+ colon) 0)))) own))))
-      (and (or (eql 0 (search "def" operator :test #'char-equal)) (search "test" operator :test #'char-equal))
+               (and (string-equal name (string-trim "|\"" (subseq own (if colon (1+ colon) 0))))
+                    own))))
+      (and (or (eql 0 (search "def" operator :test #'char-equal))
+               (search "test" operator :test #'char-equal))
            (or (named second)
                ;; A suite or options can stand before the name.
-               (and (eql 0 (position #\( second)) (not (eql 0 (position #\( third))) (named third)))))))
+               (and (eql 0 (position #\( second))
+                    (not (eql 0 (position #\( third)))
+                    (named third)))))))
 
 (defun names-there-p (part name home package)
-  "True when PART, a text that is read in PACKAGE, can be the symbol NAME of the package HOME, or a string for it."
+  "True when PART, a text that is read in PACKAGE, can be the symbol NAME of the package HOME, or a
+string for it."
   (or (eq package home)
       (let ((symbol (find-symbol name home)))
         (and symbol (packagep package) (eq symbol (symbol-read part package))))))
 
 (defun number-naming (name home path text operator-p)
-  "Return the number of the first form that defines NAME, a string, of the package HOME in TEXT, the text of the file
-PATH; or NIL. The predicate OPERATOR-P must accept the operator of the form, a symbol or NIL."
+  "Return the number of the first form that defines NAME, a string, of the package HOME in TEXT, the
+text of the file PATH; or NIL. The predicate OPERATOR-P must accept the operator of the form, a
+symbol or NIL."
   (loop with forms = (or (and (search name text :test #'char-equal) (forms-of text)) #())
         for form across forms
         for number from 0
@@ -37,13 +43,15 @@ PATH; or NIL. The predicate OPERATOR-P must accept the operator of the form, a s
           return number))
 
 (defun form-naming (name home operator-p)
-  "Search the files whose loaded texts are known for a form that defines NAME, a string, of the package HOME. Return the
-path of the file and the number of the form, or NIL when no form is found. OPERATOR-P is as for NUMBER-NAMING."
+  "Search the files whose loaded texts are known for a form that defines NAME, a string, of the
+package HOME. Return the path of the file and the number of the form, or NIL when no form is found.
+OPERATOR-P is as for NUMBER-NAMING."
   (flet ((look (path text)
            (let ((number (and text (number-naming name home path text operator-p))))
              (when number (return-from form-naming (values path number))))))
     (maphash #'look **unnoted-texts**)
-    (loop for file being the hash-values of **files** do (look (source-file-path file) (source-file-text file)))))
+    (loop for file being the hash-values of **files**
+          do (look (source-file-path file) (source-file-text file)))))
 
 (defun loaded-path-p (path)
   "True when a load of the file PATH, a native truename, is recorded."
@@ -55,7 +63,8 @@ path of the file and the number of the form, or NIL when no form is found. OPERA
 
 (defun stale-p (path)
   "True when the file PATH, a native truename, has another date or text than when it was loaded."
-  (let* ((file (gethash path **files**)) (loaded (and file (source-file-date file))) (text (known-text path))
+  (let* ((file (gethash path **files**)) (loaded (and file (source-file-date file)))
+         (text (known-text path))
          (date (ignore-errors (file-write-date (sb-ext:parse-native-namestring path)))))
     (and loaded
          date

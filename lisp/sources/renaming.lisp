@@ -1,4 +1,5 @@
-;;;; Renames a symbol: finds conflicts with the new name, and renames in the image once the files are written.
+;;;; Renames a symbol: finds conflicts with the new name, and renames in the image once the files
+;;;; are written.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -19,8 +20,8 @@
   (remove-if-not (lambda (package) (funcall test symbol package)) (list-all-packages)))
 
 (defun reached-packages (symbol)
-  "Return the packages in which a new name of SYMBOL would be accessible: SYMBOL is accessible in them, or they use a
-package that exports it."
+  "Return the packages in which a new name of SYMBOL would be accessible: SYMBOL is accessible in
+them, or they use a package that exports it."
   (remove-duplicates (append (packages-where #'accessible-p symbol)
                              (mapcan (lambda (package) (copy-list (package-used-by-list package)))
                                      (packages-where #'exported-p symbol)))))
@@ -28,18 +29,25 @@ package that exports it."
 ;;; Conflicts with the new name
 
 (defun conflict-in (symbol name package)
-  "Return as a JSON object why SYMBOL cannot get NAME in PACKAGE, or NIL when it can. The kind is \"taken\" when a
-symbol of the same home package is defined under NAME, and \"other\" when NAME means a symbol of another package."
+  "Return as a JSON object why SYMBOL cannot get NAME in PACKAGE, or NIL when it can. The kind is
+\"taken\" when a symbol of the same home package is defined under NAME, and \"other\" when NAME
+means a symbol of another package."
   (multiple-value-bind (other status) (find-symbol name package)
-    (cond ((or (null status) (and (eq (symbol-package other) (symbol-package symbol)) (not (defined-p other)))) nil)
+    (cond ((or (null status)
+               (and (eq (symbol-package other) (symbol-package symbol)) (not (defined-p other))))
+           nil)
           ((eq (symbol-package other) (symbol-package symbol))
            (object "kind" "taken" "package" (package-name package) "symbol" (symbol-text other)
                    "natures" (natures other)))
-          (t (object "kind" "other" "package" (package-name package) "symbol" (symbol-text other))))))
+          (t
+           (object "kind" "other" "package" (package-name package) "symbol" (symbol-text other))))))
 
 (defun defined-p (symbol)
   "True when SYMBOL is defined as anything, also as (SETF SYMBOL)."
-  (map-definitions (lambda (&rest definition) (declare (ignore definition)) (return-from defined-p t)) symbol))
+  (map-definitions (lambda (&rest definition)
+                     (declare (ignore definition))
+                     (return-from defined-p t))
+                   symbol))
 
 (defun conflicts (symbol name)
   "Return as JSON objects the reasons why SYMBOL cannot get NAME; NIL when it can."
@@ -54,25 +62,29 @@ symbol of the same home package is defined under NAME, and \"other\" when NAME m
 ;;; Structures that are named by the symbol, or have a slot of that name
 
 (defun structure-data (symbol description class)
-  "Return as a JSON object the names of the structure CLASS, of its slots and of the functions that DEFSTRUCT made, from
-DESCRIPTION, SBCL's description of it. Return NIL unless SYMBOL is CLASS or the name of one of its slots."
+  "Return as a JSON object the names of the structure CLASS, of its slots and of the functions that
+DEFSTRUCT made, from DESCRIPTION, SBCL's description of it. Return NIL unless SYMBOL is CLASS or the
+name of one of its slots."
   (let ((slots (description-slots description)))
     (when (or (eq symbol class) (find symbol slots :key (lambda (slot) (structure-slot-name slot))))
       (object "name" (symbol-text class)
               "slots" (loop for slot in slots
                             for accessor = (structure-slot-accessor slot)
                             when accessor
-                              collect (list (symbol-name (structure-slot-name slot)) (symbol-name accessor)))
+                              collect (list (symbol-name (structure-slot-name slot))
+                                            (symbol-name accessor)))
               "constructors" (loop for (name) in (description-constructors description)
                                    when name collect (symbol-name name))
               "takingSlots" (loop for (name . how) in (description-constructors description)
                                   when (and name (eq how :default)) collect (symbol-name name))
               "predicate" (and (description-predicate description)
                                (symbol-name (description-predicate description)))
-              "copier" (and (description-copier description) (symbol-name (description-copier description)))))))
+              "copier" (and (description-copier description)
+                            (symbol-name (description-copier description)))))))
 
 (defun structures-named (symbol)
-  "Return the STRUCTURE-DATA of all structures that SYMBOL names, or that have a slot which it names."
+  "Return the STRUCTURE-DATA of all structures that SYMBOL names, or that have a slot which it
+names."
   (let ((found '()))
     (dolist (package (packages-where #'accessible-p symbol) found)
       (do-symbols (name package)
@@ -95,19 +107,22 @@ DESCRIPTION, SBCL's description of it. Return NIL unless SYMBOL is CLASS or the 
         append (loop for method in (sb-mop:generic-function-methods (plain-definition function))
                      for (class) = (sb-mop:method-specializers method)
                      when (and (typep class 'class)
-                               (member name (ignore-errors (function-keywords method)) :test #'string=))
+                               (member name (ignore-errors (function-keywords method))
+                                       :test #'string=))
                        collect class)))
 
 (defun classes-with-slots (name)
   "Return the classes of which a direct slot has the keyword NAME, a string, as an initarg."
   (remove-if-not (lambda (class)
-                   (and (not (forward-referenced-p class)) (member name (slot-initargs class) :test #'string=)))
+                   (and (not (forward-referenced-p class))
+                        (member name (slot-initargs class) :test #'string=)))
                  (classes-below (find-class 't))))
 
 (defun heirs (name)
-  "Return a list for each class that accepts the keyword NAME, a string, as an initarg: the names, without packages, of
-the class and the classes below it."
-  (loop for class in (remove-duplicates (append (classes-initialized name) (classes-with-slots name)))
+  "Return a list for each class that accepts the keyword NAME, a string, as an initarg: the names,
+without packages, of the class and the classes below it."
+  (loop for class in (remove-duplicates (append (classes-initialized name)
+                                                (classes-with-slots name)))
         collect (loop for each in (cons class (classes-below class))
                       for symbol = (class-name each)
                       when (and symbol (symbolp symbol)) collect (symbol-name symbol))))
@@ -115,7 +130,8 @@ the class and the classes below it."
 ;;; The forms that define the symbol
 
 (defun definition-places (symbol)
-  "Return the places of all definitions of SYMBOL in files, as lists of a path and the number of a top-level form."
+  "Return the places of all definitions of SYMBOL in files, as lists of a path and the number of a
+top-level form."
   (let ((places '()))
     (flet ((note (identity)
              (let ((file (identity-file identity)) (form (identity-form identity)))
@@ -129,8 +145,8 @@ the class and the classes below it."
     places))
 
 (defun made-beside (symbol places)
-  "Return the names of other symbols in SYMBOL's package that the forms at PLACES define too, as a DEFSTRUCT does, if
-the name of SYMBOL is a part of them. PLACES are from DEFINITION-PLACES."
+  "Return the names of other symbols in SYMBOL's package that the forms at PLACES define too, as a
+DEFSTRUCT does, if the name of SYMBOL is a part of them. PLACES are from DEFINITION-PLACES."
   (let ((names '()))
     (loop for (path form) in places
           for file = (gethash path **files**)
@@ -152,8 +168,9 @@ the name of SYMBOL is a part of them. PLACES are from DEFINITION-PLACES."
 ;;; The facts for a renaming
 
 (defun renaming-data (symbol name)
-  "Return as a JSON object the facts for renaming SYMBOL to NAME: both names, the packages in which SYMBOL is accessible
-and those that export it, whether NAME is an internal symbol of SYMBOL's package already, and the conflicts."
+  "Return as a JSON object the facts for renaming SYMBOL to NAME: both names, the packages in which
+SYMBOL is accessible and those that export it, whether NAME is an internal symbol of SYMBOL's
+package already, and the conflicts."
   (object "from" (symbol-name symbol)
           "to" name
           "packages" (mapcar #'package-name (packages-where #'accessible-p symbol))
@@ -168,14 +185,15 @@ and those that export it, whether NAME is an internal symbol of SYMBOL's package
                      collect (list name (package-name package)))))
 
 (defun all-local-nicknames ()
-  "Return lists of the name of a package, a nickname local to it, and the name of the package that the nickname means."
+  "Return lists of the name of a package, a nickname local to it, and the name of the package that
+the nickname means."
   (loop for package in (list-all-packages)
         append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
                      collect (list (package-name package) nickname (package-name actual)))))
 
 (define-operation "rename-facts" (name package to derived)
-  "Return the facts for renaming the symbol NAME of PACKAGE to TO. DERIVED are lists of the old and the new name of
-other symbols in the same package."
+  "Return the facts for renaming the symbol NAME of PACKAGE to TO. DERIVED are lists of the old and
+the new name of other symbols in the same package."
   (multiple-value-bind (symbol status) (named-symbol name package)
     (declare (ignore status))
     (let ((places (definition-places symbol)) (home (symbol-package symbol)))
@@ -193,16 +211,20 @@ other symbols in the same package."
                                      when other collect (renaming-data other new)))
              "packageNames" (all-package-names)
              "localNicknames" (all-local-nicknames)
-             "files" (remove-duplicates (append (loaded-files) (loop for path being the hash-keys of **files** collect path))
+             "files" (remove-duplicates (append (loaded-files)
+                                                (loop for path being the hash-keys of **files**
+                                                      collect path))
                                         :test #'equal))))))
 
 ;;; The renaming in the image
 
-(sb-ext:defglobal **replaced** '() "The symbols that the last rename-prepare replaced, until rename-finish.")
+(sb-ext:defglobal **replaced** '()
+  "The symbols that the last rename-prepare replaced, until rename-finish.")
 
 (defun pairs-in (home names)
-  "Return pairs of a symbol of the package named HOME and the symbol that replaces it, which is interned there. NAMES
-are lists of the old and the new name. An old name without a symbol is left out."
+  "Return pairs of a symbol of the package named HOME and the symbol that replaces it, which is
+interned there. NAMES are lists of the old and the new name. An old name without a symbol is left
+out."
   (let* ((package (find-package home)) (*package* package))
     (loop for (old new) in names
           for symbol = (find-symbol old package)
@@ -210,8 +232,8 @@ are lists of the old and the new name. An old name without a symbol is left out.
             collect (cons symbol (intern new package)))))
 
 (defun move-exports (old new)
-  "Put the symbol NEW into all packages where OLD is, exported and shadowing like OLD, and let none export OLD. Where
-OLD shadowed another symbol, unintern OLD."
+  "Put the symbol NEW into all packages where OLD is, exported and shadowing like OLD, and let none
+export OLD. Where OLD shadowed another symbol, unintern OLD."
   (dolist (package (packages-where #'present-p old))
     ;; SBCL does not enforce the lock of the current package.
     (let ((*package* package))
@@ -227,8 +249,8 @@ OLD shadowed another symbol, unintern OLD."
       (when (member old (package-shadowing-symbols package)) (unintern old package)))))
 
 (defun move-state (old new)
-  "Give the symbol NEW the value of the symbol OLD if that is a variable and not a constant. Give it also the class that
-OLD names, so that the instances stay."
+  "Give the symbol NEW the value of the symbol OLD if that is a variable and not a constant. Give it
+also the class that OLD names, so that the instances stay."
   (let ((class (find-class old nil)))
     (when (and (boundp old) (not (constantp old)) (not (boundp new))
                (member (known :variable :kind old) '(:special :global)))
@@ -238,9 +260,10 @@ OLD names, so that the instances stay."
             (class-name class) new))))
 
 (define-operation "rename-prepare" (home names structures)
-  "Replace symbols of the package HOME by new ones. NAMES are lists of an old and a new name. The server loads the files
-that define the symbols after that. Forget the structures whose slots get other names: STRUCTURES are their names as
-texts. Return the old names that still mean the old symbols."
+  "Replace symbols of the package HOME by new ones. NAMES are lists of an old and a new name. The
+server loads the files that define the symbols after that. Forget the structures whose slots get
+other names: STRUCTURES are their names as texts. Return the old names that still mean the old
+symbols."
   (call-user-code
    (lambda ()
      (let ((pairs (pairs-in home names)) (package (find-package home)))
@@ -254,8 +277,8 @@ texts. Return the old names that still mean the old symbols."
      (loop for (old) in (pairs-in home names) collect (symbol-name old)))))
 
 (defun names-any-p (definition symbols)
-  "True when DEFINITION is of one of SYMBOLS, or of a method that specializes on a class with such a name, or by EQL on
-one of SYMBOLS."
+  "True when DEFINITION is of one of SYMBOLS, or of a method that specializes on a class with such a
+name, or by EQL on one of SYMBOLS."
   (or (member (name-symbol (definition-name definition)) symbols :test #'eq)
       (and (eq (definition-kind definition) :method)
            (some (lambda (specializer)
@@ -266,8 +289,9 @@ one of SYMBOLS."
                  (sb-mop:method-specializers (definition-identity definition))))))
 
 (defun left-of (symbols)
-  "Return, sorted, DEFINITIONs of all that SYMBOLS still define in the image, whether a file made it or not. Add methods
-that specialize on SYMBOLS, and exports of them, which the last load of their file did not make again."
+  "Return, sorted, DEFINITIONs of all that SYMBOLS still define in the image, whether a file made it
+or not. Add methods that specialize on SYMBOLS, and exports of them, which the last load of their
+file did not make again."
   (let ((left (loop for file being the hash-values of **files**
                     append (definitions-if (lambda (definition)
                                              (and (names-any-p definition symbols)
@@ -276,8 +300,9 @@ that specialize on SYMBOLS, and exports of them, which the last load of their fi
                                            file))))
     (dolist (symbol symbols)
       (map-definitions (lambda (kind name identity)
-                         (unless (find-if (lambda (other) (and (eq kind (definition-kind other))
-                                                               (equal name (definition-name other))))
+                         (unless (find-if (lambda (other)
+                                            (and (eq kind (definition-kind other))
+                                                 (equal name (definition-name other))))
                                           left)
                            (push (make-definition kind name identity 0) left)))
                        symbol))

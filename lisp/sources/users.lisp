@@ -3,13 +3,15 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (sb-ext:defglobal **outdated** '()
-  "Uses of definitions that have changed since: lists of the changed name, the user's name and the user's function.")
+  "Uses of definitions that have changed since: lists of the changed name, the user's name and the
+user's function.")
 
 (defparameter *outdated-limit* 1000 "At most this many elements of **OUTDATED** are kept.")
 
 (defun kind-reached (name function)
-  "Return the kind that MAP-REACHED passes for the simple FUNCTION among the functions that NAME has: its own, those of
-its methods, its expanders and others. Return NIL when FUNCTION is not among them."
+  "Return the kind that MAP-REACHED passes for the simple FUNCTION among the functions that NAME
+has: its own, those of its methods, its expanders and others. Return NIL when FUNCTION is not among
+them."
   (ignore-errors
    (map-reached (lambda (kind reached)
                   (when (eq reached function) (return-from kind-reached kind)))
@@ -17,7 +19,8 @@ its methods, its expanders and others. Return NIL when FUNCTION is not among the
    nil))
 
 (defun in-force-p (name function)
-  "True when the simple FUNCTION is still the function of NAME, or of one of its methods or expanders."
+  "True when the simple FUNCTION is still the function of NAME, or of one of its methods or
+expanders."
   (and (kind-reached name function) t))
 
 (defun method-of (function name)
@@ -37,17 +40,19 @@ its methods, its expanders and others. Return NIL when FUNCTION is not among the
         (format nil "~A~@[ (~A)~]" (function-name-text name) kind))))
 
 (defun has-inside-p (function kind name)
-  "True when FUNCTION, whose cross references have a use of NAME of the KIND, has NAME's code or value compiled in. True
-too when FUNCTION calls NAME as a function though it is a macro."
+  "True when FUNCTION, whose cross references have a use of NAME of the KIND, has NAME's code or
+value compiled in. True too when FUNCTION calls NAME as a function though it is a macro."
   (case kind
     (:macroexpands t)
     (:references (constantp name))
     (:calls (or (not (fboundp name))
                 (and (symbolp name) (macro-function name) t)
-                (not (member (plain-definition name) (introspect "FIND-FUNCTION-CALLEES" function) :test #'eq))))))
+                (not (member (plain-definition name) (introspect "FIND-FUNCTION-CALLEES" function)
+                             :test #'eq))))))
 
 (defun mentions-p (xrefs names)
-  "True when XREFS, packed cross references, can mention one of NAMES: names of the program are elements of the vector."
+  "True when XREFS, packed cross references, can mention one of NAMES: names of the program are
+elements of the vector."
   (declare (optimize speed) (type simple-vector xrefs) (list names))
   (loop for index from 1 below (length xrefs)
           thereis (let ((element (svref xrefs index)))
@@ -55,8 +60,9 @@ too when FUNCTION calls NAME as a function though it is a macro."
                             thereis (if (symbolp name) (eq name element) (equal name element))))))
 
 (defun uses-of (names fresh)
-  "Return the uses of NAMES that are compiled in: lists of one of NAMES, the name of its user, and the user's function.
-Leave out code whose debug source is among FRESH: it was compiled just now, with the new definitions."
+  "Return the uses of NAMES that are compiled in: lists of one of NAMES, the name of its user, and
+the user's function. Leave out code whose debug source is among FRESH: it was compiled just now,
+with the new definitions."
   (let ((uses '()))
     (map-functions
      (lambda (caller function)
@@ -76,15 +82,17 @@ Leave out code whose debug source is among FRESH: it was compiled just now, with
     uses))
 
 (defun layout-users (symbol layout fresh)
-  "Return the uses of SYMBOL, a structure, by named functions whose code has LAYOUT among its constants. The value and
-FRESH are as for USES-OF."
+  "Return the uses of SYMBOL, a structure, by named functions whose code has LAYOUT among its
+constants. The value and FRESH are as for USES-OF."
   (let ((uses '()))
     (map-code
      (lambda (code)
        (when (block found
-               (map-constants (lambda (constant) (when (eq constant layout) (return-from found t))) code))
+               (map-constants (lambda (constant) (when (eq constant layout) (return-from found t)))
+                              code))
          (dotimes (index (code-functions code))
-           (let* ((function (code-function code index)) (user (enclosing-name (plain-function-name function))))
+           (let* ((function (code-function code index))
+                  (user (enclosing-name (plain-function-name function))))
              (when (and user
                         (not (member (function-source function) fresh :test #'eq))
                         (in-force-p user function))
@@ -93,9 +101,12 @@ FRESH are as for USES-OF."
 
 (defun outdated-uses ()
   "Return the elements of **OUTDATED** that are still in force, sorted by their texts."
-  (setf **outdated** (remove-if-not (lambda (use) (in-force-p (second use) (third use))) **outdated**))
+  (setf **outdated**
+        (remove-if-not (lambda (use) (in-force-p (second use) (third use))) **outdated**))
   (sort (copy-list **outdated**) #'string<
-        :key (lambda (use) (format nil "~A ~A" (function-name-text (first use)) (user-text (second use) (third use))))))
+        :key (lambda (use)
+               (format nil "~A ~A" (function-name-text (first use))
+                       (user-text (second use) (third use))))))
 
 (defun use-kind (name)
   "Return the word of answers for the kind of definition of NAME that its users have compiled in."
