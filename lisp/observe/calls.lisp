@@ -3,9 +3,11 @@
 (in-package "LIVE-LISP.OBSERVE")
 
 (defparameter *argument-limit* 8 "At most this many arguments or values of a call are shown.")
-(defparameter *argument-characters* 80 "At most this many characters of an argument or value are shown.")
+(defparameter *argument-characters* 80
+  "At most this many characters of an argument or value are shown.")
 (defparameter *least-characters* 12 "An argument or value can always take this many characters.")
-(defparameter *shown-characters* 2000 "If there are many arguments and values, they share this many characters.")
+(defparameter *shown-characters* 2000
+  "If there are many arguments and values, they share this many characters.")
 (defparameter *method-limit* 5 "At most this many methods of a call are shown.")
 
 (defun object-text (object)
@@ -21,7 +23,8 @@
 
 (defun call-text (call)
   "Return CALL as text, in the form (function argument ...)."
-  (format nil "(~A~{ ~A~})" (name-text (probe-name (call-probe call))) (objects-texts (call-arguments call))))
+  (format nil "(~A~{ ~A~})" (name-text (probe-name (call-probe call)))
+          (objects-texts (call-arguments call))))
 
 ;;; Who called
 
@@ -31,13 +34,16 @@
     (ignore-errors (and code (debug-name (debug-at code (call-offset call)))))))
 
 (defun caller-text (call above)
-  "Return the caller of CALL as text. ABOVE is the recorded call that is shown around CALL, or NIL. Return NIL when the
-caller is unknown or need not be told: it is the observed form, or the function of ABOVE."
+  "Return the caller of CALL as text. ABOVE is the recorded call that is shown around CALL, or NIL.
+Return NIL when the caller is unknown or need not be told: it is the observed form, or the function
+of ABOVE."
   (let ((name (caller-name call)))
     (unless (or (null name)
                 (form-name-p name)
                 (ours-p name)
-                (and above (equal (if (method-name-p name) (second name) name) (probe-name (call-probe above)))))
+                (and above
+                     (equal (if (method-name-p name) (second name) name)
+                            (probe-name (call-probe above)))))
       (shortened 100 (function-text name)))))
 
 (defun form-name-p (name)
@@ -52,16 +58,21 @@ caller is unknown or need not be told: it is the observed form, or the function 
         (t (printing-plainly (print-safely 100 name)))))
 
 (defun running-order (methods)
-  "Return METHODS, the most specific first, in the order in which the standard method combination calls them."
+  "Return METHODS, the most specific first, in the order in which the standard method combination
+calls them."
   (flet ((that (qualifiers) (remove qualifiers methods :key #'method-qualifiers :test-not #'equal)))
     (let ((around (that '(:around))) (before (that '(:before))) (after (that '(:after))))
       (append around before
-              (remove-if (lambda (method) (or (member method around) (member method before) (member method after))) methods)
+              (remove-if (lambda (method)
+                           (or (member method around) (member method before) (member method after)))
+                         methods)
               (reverse after)))))
 
 (defun method-texts (call)
-  "Return as texts the first methods that CALL, of a generic function, runs, in order. The last text counts the others."
-  (let* ((name (probe-name (call-probe call))) (function (and (fboundp name) (plain-definition name))))
+  "Return as texts the first methods that CALL, of a generic function, runs, in order. The last text
+counts the others."
+  (let* ((name (probe-name (call-probe call)))
+         (function (and (fboundp name) (plain-definition name))))
     (when (and (typep function 'generic-function) (notany #'gone-object-p (call-arguments call)))
       (ignore-errors
        (let* ((methods (running-order (compute-applicable-methods function (call-arguments call))))
@@ -78,9 +89,11 @@ caller is unknown or need not be told: it is the observed form, or the function 
         when (gethash around shown) return around))
 
 (defun condition-text (condition)
-  "Return the report of CONDITION, or its slots when one of them has an object that was on the stack and is gone."
+  "Return the report of CONDITION, or its slots when one of them has an object that was on the stack
+and is gone."
   (shortened 100
-             (if (loop for (nil . value) in (inner-slots condition) always (eq value (without-gone value)))
+             (if (loop for (nil . value) in (inner-slots condition)
+                       always (eq value (without-gone value)))
                  (on-one-line (report-text 200 condition))
                  (local-text condition))))
 
@@ -100,8 +113,8 @@ caller is unknown or need not be told: it is the observed form, or the function 
         (list "milliseconds" (milliseconds (- (call-ended call) (call-begun call)))))))
 
 (defun call-row (call shown job)
-  "Return CALL as a JSON object. SHOWN is a table from the calls that are shown to their depths, in which the depth of
-CALL is set. JOB is the job that observes."
+  "Return CALL as a JSON object. SHOWN is a table from the calls that are shown to their depths, in
+which the depth of CALL is set. JOB is the job that observes."
   (let ((above (above call shown)) (thread (call-thread call)))
     (setf (gethash call shown) (if above (1+ (gethash above shown)) 0))
     (make-json-object
@@ -117,7 +130,8 @@ CALL is set. JOB is the job that observes."
   (let ((objects (loop for call in calls
                        sum (+ (min *argument-limit* (length (call-arguments call)))
                               (min *argument-limit* (length (call-values call)))))))
-    (max *least-characters* (min *argument-characters* (floor *shown-characters* (max 1 objects))))))
+    (max *least-characters*
+         (min *argument-characters* (floor *shown-characters* (max 1 objects))))))
 
 (defun call-rows (calls job)
   "Return CALLS, which JOB has observed, as JSON objects, in the order in which they began."
@@ -130,8 +144,8 @@ CALL is set. JOB is the job that observes."
   (stable-sort (copy-list (observation-probes observation)) #'> :key #'probe-calls))
 
 (defun function-rows (observation)
-  "Return JSON objects for the 20 functions of OBSERVATION with the most calls: their names, numbers of calls, and why
-some calls are not recorded."
+  "Return JSON objects for the 20 functions of OBSERVATION with the most calls: their names, numbers
+of calls, and why some calls are not recorded."
   (loop for probe in (most-called observation)
         for name = (probe-name probe)
         repeat 20
@@ -146,8 +160,8 @@ some calls are not recorded."
 (defparameter *slower-limit* 50 "The largest factor that SLOWER returns.")
 
 (defun slower (observation)
-  "Return the factor by which recording slowed the program during OBSERVATION, estimated from CALL-COST; at most
-*SLOWER-LIMIT*. Return NIL when recording took at most a tenth of the time."
+  "Return the factor by which recording slowed the program during OBSERVATION, estimated from
+CALL-COST; at most *SLOWER-LIMIT*. Return NIL when recording took at most a tenth of the time."
   (let* ((lasted (- (observation-ended observation) (observation-begun observation)))
          (cost (* (observation-next observation) (call-cost))))
     (and (> cost (floor lasted 10))
@@ -160,5 +174,6 @@ some calls are not recorded."
         "calls" (reduce #'+ (observation-probes observation) :key #'probe-calls)
         "total" (observation-next observation)
         "shrunk" (observation-shrunk observation)
-        "milliseconds" (milliseconds (- (observation-ended observation) (observation-begun observation)))
+        "milliseconds" (milliseconds (- (observation-ended observation)
+                                        (observation-begun observation)))
         "slower" (slower observation)))

@@ -1,32 +1,39 @@
-;;;; Keeps calls of the last observation of each group of functions. The next observation of the same group is compared
-;;;; with them, to find the first call that differs.
+;;;; Keeps calls of the last observation of each group of functions. The next observation of the
+;;;; same group is compared with them, to find the first call that differs.
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *compared-calls* 500 "At most this many calls of an observation are kept for the next comparison.")
+(defparameter *compared-calls* 500
+  "At most this many calls of an observation are kept for the next comparison.")
 (defparameter *previous-limit* 20 "At most this many groups of functions are kept.")
 
 (sb-ext:defglobal **previous** '()
-  "The last observations of groups of functions, newest first. Each is a list: a list of the functions' names as text,
-the number of calls, and then the first calls, each a pair from COMPARED-TEXT.")
-(sb-ext:defglobal **previous-lock** (sb-thread:make-mutex :name "live-lisp observed") "Held while **PREVIOUS** changes.")
+  "The last observations of groups of functions, newest first. Each is a list: a list of the
+functions' names as text, the number of calls, and then the first calls, each a pair from
+COMPARED-TEXT.")
+(sb-ext:defglobal **previous-lock** (sb-thread:make-mutex :name "live-lisp observed")
+  "Held while **PREVIOUS** changes.")
 
-;;; Marks: hashes of the arguments and values of a call. They differ also where the texts of calls do not, since texts
-;;; show only the beginning of large objects.
+;;; Marks: hashes of the arguments and values of a call. They differ also where the texts of calls
+;;; do not, since texts show only the beginning of large objects.
 
 (defparameter *mark-parts* 2000 "At most this many parts of a call count for its mark.")
 (defparameter *mark-depth* 100 "Objects nested up to this depth count.")
 
 (defun mark-of (objects &optional (parts *mark-parts*))
-  "Return a hash of the list OBJECTS and of their parts, PARTS of them at most. Runs no code of the user. Of an instance
-of SBCL's own classes only the class counts."
+  "Return a hash of the list OBJECTS and of their parts, PARTS of them at most. Runs no code of the
+user. Of an instance of SBCL's own classes only the class counts."
   (let ((mark 0) (around '()))
     (declare (type (unsigned-byte 50) mark))
     (labels ((add (integer) (setf mark (ldb (byte 50 0) (+ (* 31 mark) (ldb (byte 50 0) integer)))))
              (look-at-entries (table depth)
-               ;; Equal tables can have their entries in any order. So each entry is marked by itself, within a share of
-               ;; PARTS that does not depend on the others, and the marks are added up.
-               (let* ((before mark) (room parts) (sum 0) (share (floor room (max 1 (hash-table-count table)))))
+               ;; Equal tables can have their entries in any order. So each entry is marked by
+               ;; itself, within a share of PARTS that does not depend on the others, and the marks
+               ;; are added up.
+               (let* ((before mark)
+                      (room parts)
+                      (sum 0)
+                      (share (floor room (max 1 (hash-table-count table)))))
                  (when (plusp share)
                    (maphash (lambda (key value)
                               (setf mark 0 parts share)
@@ -42,7 +49,9 @@ of SBCL's own classes only the class counts."
                (typecase object
                  (hash-table (look-at-entries object depth))
                  (array (mapc #'add (array-dimensions object))
-                        (loop for index below (if (vectorp object) (length object) (array-total-size object))
+                        (loop for index below (if (vectorp object)
+                                                  (length object)
+                                                  (array-total-size object))
                               while (plusp parts) do (look (row-major-aref object index) depth)))
                  (t (add (sxhash (class-text (class-of object))))
                     (loop for (name . value) in (inner-slots object)
@@ -57,7 +66,8 @@ of SBCL's own classes only the class counts."
                       (loop while (and (consp object) (not (left-stack-p object)) (plusp parts))
                             do (look (pop object) (1- depth)))
                       (look object (1- depth)))
-                     ((typep object '(or symbol character number string bit-vector pathname)) (add (sxhash object)))
+                     ((typep object '(or symbol character number string bit-vector pathname))
+                      (add (sxhash object)))
                      ;; In a circle.
                      ((member object around :test #'eq) (add 3))
                      (t (push object around)
@@ -72,7 +82,8 @@ of SBCL's own classes only the class counts."
           for open = (search " {" text :start2 start)
           for close = (and open (position #\} text :start open))
           while close
-          do (let ((address (every (lambda (char) (digit-char-p char 16)) (subseq text (+ open 2) close))))
+          do (let ((address (every (lambda (char) (digit-char-p char 16))
+                                   (subseq text (+ open 2) close))))
                (write-string text out :start start :end (if address open (1+ close)))
                (setf start (1+ close)))
           finally (write-string text out :start start))))
@@ -82,18 +93,19 @@ of SBCL's own classes only the class counts."
   (case (call-how call)
     (:returned (format nil "=> ~:[no values~;~:*~{~A~^, ~}~]" (objects-texts (call-values call))))
     (:left (format nil "left ~:[by a throw~;after ~:*~A~]"
-                   (let ((condition (call-condition call))) (and condition (class-text (class-of condition))))))
+                   (let ((condition (call-condition call)))
+                     (and condition (class-text (class-of condition))))))
     (t "whose end was not seen")))
 
 (defun compared-text (call)
-  "Return a pair (text . mark) that is equal for calls that are alike. The text has CALL and how it ended, the mark is
-MARK-OF its arguments and values."
+  "Return a pair (text . mark) that is equal for calls that are alike. The text has CALL and how it
+ended, the mark is MARK-OF its arguments and values."
   (cons (without-addresses (format nil "~A ~A" (call-text call) (ended-text call)))
         (mark-of (append (call-arguments call) (call-values call)))))
 
 (defun compared-texts (observation)
-  "Return a list of the COMPARED-TEXT of the first calls of OBSERVATION. Only calls in the thread of the job that
-observed count."
+  "Return a list of the COMPARED-TEXT of the first calls of OBSERVATION. Only calls in the thread of
+the job that observed count."
   (let ((thread (job-thread (observation-job observation))))
     (loop for call in (kept-calls observation)
           while (< (call-number call) *first-calls*)
@@ -101,8 +113,8 @@ observed count."
           finally (return (page texts 0 *compared-calls*)))))
 
 (defun difference (before calls-before now calls)
-  "Return a JSON object about the first difference between BEFORE and NOW, lists from COMPARED-TEXTS. CALLS-BEFORE and
-CALLS are the numbers of all calls in the two observations."
+  "Return a JSON object about the first difference between BEFORE and NOW, lists from
+COMPARED-TEXTS. CALLS-BEFORE and CALLS are the numbers of all calls in the two observations."
   (loop for index from 0
         for (one . more-before) on before
         for (other . more-now) on now
@@ -116,13 +128,16 @@ CALLS are the numbers of all calls in the two observations."
                                   "differs" (not (equal one other)))))))
 
 (defun compared-data (observation compare)
-  "Keep the calls of OBSERVATION for the next comparison. With COMPARE, return a JSON object that says how they differ
-from those of the last observation of the same functions."
-  (let ((names (sort (mapcar (lambda (probe) (name-text (probe-name probe))) (observation-probes observation)) #'string<))
+  "Keep the calls of OBSERVATION for the next comparison. With COMPARE, return a JSON object that
+says how they differ from those of the last observation of the same functions."
+  (let ((names (sort (mapcar (lambda (probe) (name-text (probe-name probe)))
+                             (observation-probes observation))
+                     #'string<))
         (calls (observation-next observation))
         (now (compared-texts observation)))
     (sb-thread:with-mutex (**previous-lock**)
       (let ((before (assoc names **previous** :test #'equal)))
-        (setf **previous** (page (cons (list* names calls now) (remove before **previous**)) 0 *previous-limit*))
+        (setf **previous**
+              (page (cons (list* names calls now) (remove before **previous**)) 0 *previous-limit*))
         (and compare
              (if before (difference (cddr before) (second before) now calls) (object "none" t)))))))

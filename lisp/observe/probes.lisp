@@ -10,14 +10,16 @@
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))))
 
 (defun built-in-p (name)
-  "True when NAME is a function of SBCL that is not generic. Such a function cannot be observed well: SBCL's code calls
-it directly, not by its name. To change these calls takes minutes for some functions, and nothing may interrupt that."
+  "True when NAME is a function of SBCL that is not generic. Such a function cannot be observed
+well: SBCL's code calls it directly, not by its name. To change these calls takes minutes for some
+functions, and nothing may interrupt that."
   (let ((function (plain-definition name)))
     (and (not (typep function 'generic-function))
          (eql 0 (search "SYS:" (or (code-file (code-of function)) ""))))))
 
 (defun observed-name (text package)
-  "Return the function name that TEXT means in PACKAGE. Calls FAIL-LOOKUP when it is no function, or came with SBCL."
+  "Return the function name that TEXT means in PACKAGE. Calls FAIL-LOOKUP when it is no function, or
+came with SBCL."
   (multiple-value-bind (name symbol) (named-target text package)
     (cond ((not (observable-p name))
            (fail-lookup "noFunction" (name-text name)
@@ -28,19 +30,22 @@ it directly, not by its name. To change these calls takes minutes for some funct
           (t name))))
 
 (defun package-functions (package)
-  "Return the names of the functions whose home is PACKAGE. Calls FAIL-LOOKUP when there is none, or too many."
+  "Return the names of the functions whose home is PACKAGE. Calls FAIL-LOOKUP when there is none, or
+too many."
   (let ((names '()))
     (do-symbols (symbol package)
       (when (eq package (symbol-package symbol))
         (dolist (name (list symbol (list 'setf symbol)))
-          (when (and (observable-p name) (not (built-in-p name))) (pushnew name names :test #'equal)))))
+          (when (and (observable-p name) (not (built-in-p name)))
+            (pushnew name names :test #'equal)))))
     (if (<= 1 (length names) *function-limit*)
         names
-        (fail-lookup "packageFunctions" (length names) "in" (package-name package) "limit" *function-limit*))))
+        (fail-lookup "packageFunctions" (length names) "in" (package-name package)
+                     "limit" *function-limit*))))
 
 (defun observed-names (texts package)
-  "Return the function names that TEXTS mean in PACKAGE, each once. A text that ends with a colon, such as APP:, means
-all functions of that package."
+  "Return the function names that TEXTS mean in PACKAGE, each once. A text that ends with a colon,
+such as APP:, means all functions of that package."
   (let ((names '()))
     (dolist (text texts (reverse names))
       (let ((end (1- (length text))))
@@ -52,16 +57,20 @@ all functions of that package."
 ;;; Which calls are recorded
 
 (defun bare-parameters (parameters)
-  "Return the lambda list PARAMETERS with NIL for all default forms, which could have side effects, and with
-&ALLOW-OTHER-KEYS after &KEY."
+  "Return the lambda list PARAMETERS with NIL for all default forms, which could have side effects,
+and with &ALLOW-OTHER-KEYS after &KEY."
   (append (loop with place = nil
                 for parameter in parameters
-                until (member parameter (set-difference lambda-list-keywords '(&optional &rest &key &allow-other-keys)))
+                until (member parameter
+                              (set-difference lambda-list-keywords
+                                              '(&optional &rest &key &allow-other-keys)))
                 do (when (member parameter lambda-list-keywords) (setf place parameter))
                 collect (if (and (consp parameter) (member place '(&optional &key)))
                             (list (first parameter) nil)
                             parameter))
-          (and (member '&key parameters) (not (member '&allow-other-keys parameters)) '(&allow-other-keys))))
+          (and (member '&key parameters)
+               (not (member '&allow-other-keys parameters))
+               '(&allow-other-keys))))
 
 (defun parameter-variables (parameters)
   "Return the variables that the lambda list PARAMETERS binds."
@@ -71,7 +80,8 @@ all functions of that package."
         unless (member variable lambda-list-keywords) collect variable))
 
 (defun function-parameters (name)
-  "Return the lambda list of the function NAME. Where SBCL keeps none, return one that accepts any arguments."
+  "Return the lambda list of the function NAME. Where SBCL keeps none, return one that accepts any
+arguments."
   (let* ((function (plain-definition name))
          (parameters (if (typep function 'generic-function)
                          (sb-mop:generic-function-lambda-list function)
@@ -79,17 +89,17 @@ all functions of that package."
     (if (listp parameters) parameters '(&rest arguments))))
 
 (defun named-in (package parameters)
-  "Return a copy of the lambda list PARAMETERS for forms that are read in PACKAGE: each variable is replaced by the
-symbol of PACKAGE with the same name, if there is one."
+  "Return a copy of the lambda list PARAMETERS for forms that are read in PACKAGE: each variable is
+replaced by the symbol of PACKAGE with the same name, if there is one."
   (sublis (loop for variable in (parameter-variables parameters)
                 for symbol = (find-symbol (symbol-name variable) package)
                 when (and symbol (not (constantp symbol))) collect (cons variable symbol))
           parameters))
 
 (defun chooser (name text package)
-  "Return a compiled function that takes the arguments of the function NAME, and evaluates the forms of TEXT with its
-parameters bound. TEXT is read in PACKAGE (NIL: that of NAME). Calls FAIL-LOOKUP when the forms cannot be read or
-compiled."
+  "Return a compiled function that takes the arguments of the function NAME, and evaluates the forms
+of TEXT with its parameters bound. TEXT is read in PACKAGE (NIL: that of NAME). Calls FAIL-LOOKUP
+when the forms cannot be read or compiled."
   (let* ((symbol (if (consp name) (second name) name))
          (home (or package (usable-package (symbol-package symbol))))
          (parameters (bare-parameters (function-parameters name)))
@@ -98,15 +108,21 @@ compiled."
              (fail-lookup "where" text "name" (name-text name) "why" why
                           "parameters" (mapcar #'symbol-name (parameter-variables parameters)))))
       (let* ((forms (multiple-value-bind (forms unreadable) (let ((*package* home)) (forms-in text))
-                      (when unreadable (fail (second (member "text" (json-object-members unreadable) :test #'equal))))
+                      (when unreadable
+                        (fail (second (member "text" (json-object-members unreadable)
+                                              :test #'equal))))
                       forms))
              (named (named-in home parameters))
              (*error-output* (make-broadcast-stream)))
         (unless forms (fail "it has no form"))
         (prog1 (handler-bind ((warning (lambda (warning)
-                                         (unless (typep warning 'style-warning) (setf said (report-text 200 warning)))
+                                         (unless (typep warning 'style-warning)
+                                           (setf said (report-text 200 warning)))
                                          (muffle-warning warning))))
-                 (compile nil `(lambda ,named (declare (ignorable ,@(parameter-variables named))) ,@forms)))
+                 (compile nil
+                          `(lambda ,named
+                             (declare (ignorable ,@(parameter-variables named)))
+                             ,@forms)))
           (when said (fail said)))))))
 
 ;;; Probes
@@ -120,11 +136,12 @@ compiled."
   (unwrap (probe-name probe) (probe-key probe)))
 
 (defun make-probes (observation names where package)
-  "Give OBSERVATION a probe for each of the functions NAMES, and return the probes. They record only calls for which the
-form in the text WHERE, unless NIL, is true. PACKAGE is as for CHOOSER."
+  "Give OBSERVATION a probe for each of the functions NAMES, and return the probes. They record only
+calls for which the form in the text WHERE, unless NIL, is true. PACKAGE is as for CHOOSER."
   (let ((choosers (loop for name in names collect (and where (chooser name where package)))))
-    (setf (observation-probes observation)
-          (loop for name in names for chooser in choosers collect (make-probe name observation chooser)))))
+    (setf (observation-probes observation) (loop for name in names
+                                                 for chooser in choosers
+                                                 collect (make-probe name observation chooser)))))
 
 (defun end-observation (observation)
   "End OBSERVATION, and remove all its probes."
@@ -135,7 +152,8 @@ form in the text WHERE, unless NIL, is true. PACKAGE is as for CHOOSER."
 
 (defun call-observed (observation function)
   "Call FUNCTION, while OBSERVATION records calls, and return its values."
-  ;; Interrupts are enabled only while FUNCTION runs, so that none of them can keep the probes from being removed.
+  ;; Interrupts are enabled only while FUNCTION runs, so that none of them can keep the probes from
+  ;; being removed.
   (sb-sys:without-interrupts
     (unwind-protect
          (progn
@@ -148,19 +166,21 @@ form in the text WHERE, unless NIL, is true. PACKAGE is as for CHOOSER."
 ;;; What a probe does not see
 
 (defun code-names (code)
-  "Return the names, symbols or (SETF symbol), of the functions in CODE, a code object. Leave out functions with other
-names."
+  "Return the names, symbols or (SETF symbol), of the functions in CODE, a code object. Leave out
+functions with other names."
   (loop for index below (code-functions code)
         for name = (plain-function-name (code-function code index))
         when (and name (or (symbolp name) (typep name '(cons (eql setf))))) collect name))
 
 (defun unseen-calls (name)
-  "Return a word that tells why some calls of the function NAME may not go through its probe: \"inline\",
-\"compiler-macro\", or \"block\" for a function compiled together with others. Return NIL when there is no such reason."
+  "Return a word that tells why some calls of the function NAME may not go through its probe:
+\"inline\", \"compiler-macro\", or \"block\" for a function compiled together with others. Return
+NIL when there is no such reason."
   (let ((function (plain-definition name)))
     (cond ((or (eq 'inline (known :function :inlinep name))
                (known :function :source-transform name)
                (known :function :info name))
            "inline")
           ((compiler-macro-function name) "compiler-macro")
-          ((and (typep function 'simple-function) (rest (code-names (function-code function)))) "block"))))
+          ((and (typep function 'simple-function) (rest (code-names (function-code function))))
+           "block"))))

@@ -1,5 +1,6 @@
-;;;; Records calls. A probe wraps a function: it keeps arguments, values and times, and changes nothing of what the call
-;;;; does. The records take little memory, which is bounded however often the function is called.
+;;;; Records calls. A probe wraps a function: it keeps arguments, values and times, and changes
+;;;; nothing of what the call does. The records take little memory, which is bounded however often
+;;;; the function is called.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -23,9 +24,9 @@
 (defparameter *calls-when-full* 20 "How many calls are kept once the heap has grown too much.")
 
 (defstruct (observation (:constructor make-observation (&optional job)))
-  "What is recorded for JOB. Calls are recorded while ACTIVE is true. NEXT is the number of the next call. The first
-calls are in FIRST, the last ones in LAST, a ring buffer. Once the heap has more than ROOM octets, only few calls are
-kept, and SHRUNK is true. BEGUN and ENDED are times from NOW."
+  "What is recorded for JOB. Calls are recorded while ACTIVE is true. NEXT is the number of the next
+call. The first calls are in FIRST, the last ones in LAST, a ring buffer. Once the heap has more
+than ROOM octets, only few calls are kept, and SHRUNK is true. BEGUN and ENDED are times from NOW."
   job (active t) (probes '()) (begun (now)) (ended nil)
   (next 0 :type sb-ext:word)
   (first (make-array *first-calls* :initial-element nil) :type simple-vector)
@@ -34,36 +35,46 @@ kept, and SHRUNK is true. BEGUN and ENDED are times from NOW."
   (shrunk nil))
 
 (defstruct (probe (:constructor make-probe (name observation where)))
-  "Records calls of the function NAME for OBSERVATION. WHERE is NIL, or a function of the arguments that is true for the
-calls to record. KEY identifies the wrapper of the function. CALLS counts all calls. A call is recorded only when its
-number has no bit in common with MASK, which grows when calls come too fast. SINCE is when their rate was last checked.
-FAILED counts errors in WHERE; FAILURE is the class of the last one."
+  "Records calls of the function NAME for OBSERVATION. WHERE is NIL, or a function of the arguments
+that is true for the calls to record. KEY identifies the wrapper of the function. CALLS counts all
+calls. A call is recorded only when its number has no bit in common with MASK, which grows when
+calls come too fast. SINCE is when their rate was last checked. FAILED counts errors in WHERE;
+FAILURE is the class of the last one."
   name observation where (key (make-symbol "OBSERVED"))
   (calls 0 :type sb-ext:word) (mask 0 :type (unsigned-byte 16)) (since 0 :type fixnum)
   (failed 0 :type sb-ext:word) (failure nil))
 
-(defstruct (call (:constructor make-call (probe arguments parent depth code offset thread stack begun how)))
-  "A call of the function of PROBE with ARGUMENTS. PARENT is the innermost recorded call around it, or NIL, and DEPTH
-the number of recorded calls around it. It returns to the position OFFSET in CODE. STACK is the address at which the
-stack of its THREAD begins. HOW is :RUNNING, :RETURNED, :LEFT by a throw, or :PASSED when its end is not recorded.
-CONDITION is the one signalled last during the call."
-  probe (number 0 :type fixnum) arguments parent (depth 0 :type fixnum) code (offset 0 :type fixnum) thread stack
+(defstruct (call (:constructor make-call
+                               (probe arguments parent depth code offset thread stack begun how)))
+  "A call of the function of PROBE with ARGUMENTS. PARENT is the innermost recorded call around it,
+or NIL, and DEPTH the number of recorded calls around it. It returns to the position OFFSET in CODE.
+STACK is the address at which the stack of its THREAD begins. HOW is :RUNNING, :RETURNED, :LEFT by a
+throw, or :PASSED when its end is not recorded. CONDITION is the one signalled last during the
+call."
+  probe (number 0 :type fixnum) arguments parent (depth 0 :type fixnum) code (offset 0 :type fixnum)
+  thread stack
   (begun 0 :type fixnum) (ended 0 :type fixnum) (values '()) how (condition nil))
 
 (defstruct (gone-object (:constructor make-gone-object (class)))
-  "Stands for an object of CLASS that was allocated on the stack, so that it does not exist when the call has ended."
+  "Stands for an object of CLASS that was allocated on the stack, so that it does not exist when the
+call has ended."
   class)
 
-(defvar *unrecorded* nil "True while this thread runs code of a probe, whose calls are not recorded.")
+(defvar *unrecorded* nil
+  "True while this thread runs code of a probe, whose calls are not recorded.")
 (defvar *innermost* nil "The innermost recorded call in this thread, or NIL.")
 
-(defparameter *depth-limit* 500 "A call within this many recorded calls or more is recorded without its end.")
-(defparameter *stack-limit* 262144 "With fewer octets of stack left, a call is recorded without its end.")
-(defconstant +quick-calls+ 65536 "The rate of calls is checked each time a function has been called this often.")
+(defparameter *depth-limit* 500
+  "A call within this many recorded calls or more is recorded without its end.")
+(defparameter *stack-limit* 262144
+  "With fewer octets of stack left, a call is recorded without its end.")
+(defconstant +quick-calls+ 65536
+  "The rate of calls is checked each time a function has been called this often.")
 (defparameter *calls-a-second* 500000 "Up to this rate, all calls of a function are recorded.")
 
 (defun kept-objects (objects)
-  "Return the list OBJECTS with a GONE-OBJECT in place of each object that is allocated on the stack."
+  "Return the list OBJECTS with a GONE-OBJECT in place of each object that is allocated on the
+stack."
   (if (loop for object in objects thereis (on-stack-p object))
       (loop for object in objects
             collect (if (on-stack-p object) (make-gone-object (class-of object)) object))
@@ -97,8 +108,8 @@ CONDITION is the one signalled last during the call."
             nil)))))
 
 (defun begin-call (probe arguments address)
-  "Begin to record a call of the function of PROBE with ARGUMENTS. ADDRESS is the address to which it returns, or NIL.
-Return the CALL, or NIL when it is not to be recorded."
+  "Begin to record a call of the function of PROBE with ARGUMENTS. ADDRESS is the address to which
+it returns, or NIL. Return the CALL, or NIL when it is not to be recorded."
   (let ((*unrecorded* t))
     (when (chosen-p probe arguments)
       (let* ((parent *innermost*) (depth (if parent (1+ (call-depth parent)) 0))
@@ -108,7 +119,8 @@ Return the CALL, or NIL when it is not to be recorded."
              (call (make-call probe (kept-objects arguments) parent depth code
                               (if code (- address (sb-sys:sap-int (code-start code))) 0)
                               sb-thread:*current-thread* stack (now)
-                              ;; Waiting for the end of a call takes stack, and a loop of tail calls would exhaust it.
+                              ;; Waiting for the end of a call takes stack, and a loop of tail calls
+                              ;; would exhaust it.
                               (if (and (< depth *depth-limit*) (>= left *stack-limit*))
                                   :running
                                   :passed))))
@@ -127,12 +139,14 @@ Return the CALL, or NIL when it is not to be recorded."
   (unless (on-stack-p condition) (setf (call-condition call) condition)))
 
 (defun call-recorded (call function arguments)
-  "Call FUNCTION with ARGUMENTS, those of CALL, record in CALL how that ends, and return the values."
+  "Call FUNCTION with ARGUMENTS, those of CALL, record in CALL how that ends, and return the
+values."
   (let ((returned nil))
     (unwind-protect
          (let ((values (multiple-value-list
                         (let ((*innermost* call))
-                          (handler-bind ((condition (lambda (condition) (note-condition call condition))))
+                          (handler-bind ((condition (lambda (condition)
+                                                      (note-condition call condition))))
                             (apply function arguments))))))
            (setf returned t)
            (end-call call :returned values)
@@ -140,7 +154,8 @@ Return the CALL, or NIL when it is not to be recorded."
       (unless returned (end-call call :left '())))))
 
 (defun record-call (probe function &rest arguments)
-  "Call FUNCTION, the original function of PROBE, with ARGUMENTS, and return its values. Record the call."
+  "Call FUNCTION, the original function of PROBE, with ARGUMENTS, and return its values. Record the
+call."
   (let* ((address (let ((address (caller-address))) (and address (sb-sys:sap-int address))))
          (call (begin-call probe arguments address)))
     (if (and call (eq :running (call-how call)))
@@ -151,8 +166,8 @@ Return the CALL, or NIL when it is not to be recorded."
 (note-frame 'call-recorded :between)
 
 (defun spare-calls (probe number)
-  "Have PROBE record fewer calls if its last +QUICK-CALLS+ calls, before the call with NUMBER, came too fast. This does
-not apply when PROBE has a WHERE."
+  "Have PROBE record fewer calls if its last +QUICK-CALLS+ calls, before the call with NUMBER, came
+too fast. This does not apply when PROBE has a WHERE."
   (let ((now (now)))
     (when (and (plusp number)
                (null (probe-where probe))
@@ -162,9 +177,9 @@ not apply when PROBE has a WHERE."
 
 (declaim (inline due-p))
 (defun due-p (probe)
-  "Count a call of the function of PROBE. Return true when the call is to be recorded, if WHERE allows it. Calls while
-interrupts are disabled, as within SBCL's own locks, neither count nor are recorded: recording takes some of these
-locks."
+  "Count a call of the function of PROBE. Return true when the call is to be recorded, if WHERE
+allows it. Calls while interrupts are disabled, as within SBCL's own locks, neither count nor are
+recorded: recording takes some of these locks."
   (and (observation-active (probe-observation probe))
        (not *unrecorded*)
        (not *reading*)
@@ -175,8 +190,8 @@ locks."
          (zerop (logand number (probe-mask probe))))))
 
 (defun recorder (probe)
-  "Return the function that wraps the function of PROBE. It takes that function and the arguments, and records the call
-if it is DUE-P."
+  "Return the function that wraps the function of PROBE. It takes that function and the arguments,
+and records the call if it is DUE-P."
   (lambda (function &rest arguments)
     (if (due-p probe)
         (apply #'record-call probe function arguments)
@@ -186,7 +201,8 @@ if it is DUE-P."
 
 (defun kept-calls (observation)
   "Return the calls that OBSERVATION kept, in the order in which they began."
-  (let ((calls (append (coerce (observation-first observation) 'list) (coerce (observation-last observation) 'list))))
+  (let ((calls (append (coerce (observation-first observation) 'list)
+                       (coerce (observation-last observation) 'list))))
     (sort (remove nil calls) #'< :key #'call-number)))
 
 (defun call-stacks (calls)
@@ -198,7 +214,9 @@ if it is DUE-P."
 (defun call-cost ()
   "Return the cost of recording a call in nanoseconds, measured once."
   (or **call-cost**
-      (let* ((probe (make-probe 'identity (make-observation) nil)) (recorder (recorder probe)) (begun (now)))
+      (let* ((probe (make-probe 'identity (make-observation) nil))
+             (recorder (recorder probe))
+             (begun (now)))
         (declare (type function recorder))
         (dotimes (index 2000) (funcall recorder #'identity index))
         (setf **call-cost** (max 1 (floor (- (now) begun) 2000))))))

@@ -5,13 +5,15 @@
 (defparameter *sample-seconds* 0.01 "Seconds between two samples.")
 (defparameter *sample-limit* 5000 "At most this many samples are taken.")
 (defparameter *allocation-samples* 20000
-  "At most this many samples of allocation are taken. SBCL takes one for each page of memory, so there are more.")
+  "At most this many samples of allocation are taken. SBCL takes one for each page of memory, so
+there are more.")
 
 (defun sample-limit (mode)
   "Return how many samples of MODE are taken at most."
   (if (eq mode :alloc) *allocation-samples* *sample-limit*))
 
-(sb-ext:defglobal **profiling** (sb-thread:make-mutex :name "live-lisp profiling") "Held while samples are taken.")
+(sb-ext:defglobal **profiling** (sb-thread:make-mutex :name "live-lisp profiling")
+  "Held while samples are taken.")
 
 (defun profiler (name)
   "Return the function NAME of the profiler. Calls FAIL-LOOKUP when this SBCL has none."
@@ -26,13 +28,15 @@
     (and symbol (boundp symbol) (symbol-value symbol))))
 
 (defun call-sampled (mode function)
-  "Call FUNCTION and return its values, while samples of all threads are taken in MODE: :CPU, :ALLOC or :TIME."
+  "Call FUNCTION and return its values, while samples of all threads are taken in MODE: :CPU, :ALLOC
+or :TIME."
   (funcall (profiler "RESET"))
   (sb-sys:without-interrupts
     (unwind-protect
          (progn
            (funcall (profiler "START-PROFILING")
-                    :mode mode :sample-interval *sample-seconds* :max-samples (sample-limit mode) :threads :all)
+                    :mode mode :sample-interval *sample-seconds* :max-samples (sample-limit mode)
+                    :threads :all)
            ;; SBCL itself samples only threads that begin from now on.
            (dolist (thread (sb-thread:list-all-threads))
              (ignore-errors (funcall (profiler "START-SAMPLING") thread)))
@@ -58,9 +62,9 @@
                   (and (consp name) (eq 'lambda (first name)) (null (rest packages))))))))
 
 (defun program-part (names mode)
-  "NAMES are the functions of a stack, the base first. Return the part that belongs to the program and its start index,
-or NIL when there is none. The part ends where functions of the agent follow, as after a collection, and in MODE :ALLOC
-where SBCL allocates."
+  "NAMES are the functions of a stack, the base first. Return the part that belongs to the program
+and its start index, or NIL when there is none. The part ends where functions of the agent follow,
+as after a collection, and in MODE :ALLOC where SBCL allocates."
   (let* ((called (position :user-code names :key #'frame-role :from-end t))
          (start (if called
                     (position-if-not #'ours-p names :start (1+ called))
@@ -73,29 +77,33 @@ where SBCL allocates."
         (values (subseq names start end) start)))))
 
 (defun dispatch-name-p (name)
-  "True when NAME is the debug name of code by which SBCL finds the methods of a generic function: a LAMBDA whose lambda
-list has symbols of SB-PCL."
+  "True when NAME is the debug name of code by which SBCL finds the methods of a generic function: a
+LAMBDA whose lambda list has symbols of SB-PCL."
   (and (consp name)
        (eq 'lambda (first name))
        (consp (rest name))
-       (some (lambda (package) (string= "SB-PCL" (package-name package))) (name-packages (second name)))))
+       (some (lambda (package) (string= "SB-PCL" (package-name package)))
+             (name-packages (second name)))))
 
 (defun info-name (info)
-  "INFO is SBCL's debug information about a frame of a sample. Return the debug name of the frame's function, or a text
-that stands for it."
+  "INFO is SBCL's debug information about a frame of a sample. Return the debug name of the frame's
+function, or a text that stands for it."
   (cond ((stringp info) info)
         ((null info) "foreign code")
         ((symbolp info) (string-downcase info))
         (t (let ((name (ignore-errors (debug-name info))))
              (cond ((null name) "code without a name")
-                   ;; SBCL keeps the two ends of a deep stack, with a function that is never called between them.
-                   ((eq name (contrib-symbol "SB-SPROF" "UNAVAILABLE-FRAMES")) "frames that SBCL left out")
+                   ;; SBCL keeps the two ends of a deep stack, with a function that is never called
+                   ;; between them.
+                   ((eq name (contrib-symbol "SB-SPROF" "UNAVAILABLE-FRAMES"))
+                    "frames that SBCL left out")
                    ((dispatch-name-p name) "dispatch of a generic function")
                    (t name))))))
 
 (defun map-stacks (visit mode)
-  "Call VISIT for each sample of MODE in which the program runs, with two lists: the names of the program's functions on
-the stack, the outermost first, and SBCL's debug information about them. Return the number of all samples."
+  "Call VISIT for each sample of MODE in which the program runs, with two lists: the names of the
+program's functions on the stack, the outermost first, and SBCL's debug information about them.
+Return the number of all samples."
   (funcall (profiler "REPORT") :type nil :stream (make-broadcast-stream))
   (let ((frames (contrib-function "SB-SPROF" "MAP-TRACE-PC-LOCS")) (all 0))
     (funcall (profiler "MAP-TRACES")
@@ -116,14 +124,14 @@ the stack, the outermost first, and SBCL's debug information about them. Return 
 ;;; Counting
 
 (defstruct (spot (:constructor make-spot (name info)))
-  "A function with samples. NAME and INFO are from MAP-STACKS. SELF is the number of samples in which it was the
-innermost function, TOTAL the number of those in which it was on the stack. CALLERS are pairs (name . number of
-samples)."
+  "A function with samples. NAME and INFO are from MAP-STACKS. SELF is the number of samples in
+which it was the innermost function, TOTAL the number of those in which it was on the stack. CALLERS
+are pairs (name . number of samples)."
   name info (self 0) (total 0) (callers '()))
 
 (defun count-stack (names infos spots)
-  "Count a sample with NAMES and INFOS, from MAP-STACKS, in SPOTS, a table by name. A function that is on the stack
-several times counts once in TOTAL."
+  "Count a sample with NAMES and INFOS, from MAP-STACKS, in SPOTS, a table by name. A function that
+is on the stack several times counts once in TOTAL."
   (loop with told = '()
         for (name . inner) on names
         for info in infos
@@ -139,8 +147,8 @@ several times counts once in TOTAL."
            (unless inner (incf (spot-self spot)))))
 
 (defun counted-samples (mode)
-  "Return three values: a list of the spots of all samples of MODE, the number of samples in which the program ran, and
-the number of all samples."
+  "Return three values: a list of the spots of all samples of MODE, the number of samples in which
+the program ran, and the number of all samples."
   (let* ((spots (make-hash-table :test 'equal)) (samples 0)
          (all (map-stacks (lambda (names infos)
                             (incf samples)
@@ -171,7 +179,8 @@ the number of all samples."
        (place-data (introspect "FIND-DEFINITION-SOURCE" function))))))
 
 (defun spot-row (spot samples)
-  "Return SPOT as a JSON object. Its counts are percentages of SAMPLES, the number of samples of the program."
+  "Return SPOT as a JSON object. Its counts are percentages of SAMPLES, the number of samples of the
+program."
   (let ((caller (first (stable-sort (copy-list (spot-callers spot)) #'> :key #'cdr))))
     (flet ((part (count) (/ (round (* 1000 count) samples) 10d0)))
       (object "name" (spot-text (spot-name spot))
@@ -179,30 +188,40 @@ the number of all samples."
               "total" (part (spot-total spot))
               "place" (spot-place spot)
               "caller" (and caller (spot-text (car caller)))
-              "callerPart" (and caller (< (cdr caller) (spot-total spot)) (round (* 100 (cdr caller)) (spot-total spot)))))))
+              "callerPart" (and caller
+                                (< (cdr caller) (spot-total spot))
+                                (round (* 100 (cdr caller)) (spot-total spot)))))))
 
 (defun told-spots (spots top samples)
-  "Return TOP of SPOTS: three fourths are those with the highest SELF, the others those with the highest TOTAL. Leave
-out spots in fewer than one of 2000 samples; SAMPLES is their number."
+  "Return TOP of SPOTS: three fourths are those with the highest SELF, the others those with the
+highest TOTAL. Leave out spots in fewer than one of 2000 samples; SAMPLES is their number."
   (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
          (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
          (running (page by-self 0 (- top (floor top 4))))
-         (others (sort (remove-if (lambda (spot) (or (stringp (spot-name spot)) (member spot running))) spots)
+         (others (sort (remove-if (lambda (spot)
+                                    (or (stringp (spot-name spot)) (member spot running)))
+                                  spots)
                        #'> :key #'spot-total)))
     (append running (page others 0 (- top (length running))))))
 
 (defun large-objects-p (octets samples)
-  "True when the samples miss most of the OCTETS that were allocated; SAMPLES is their number. SBCL takes one sample
-where a page of small objects begins, but also only one for an object that has several pages of its own."
+  "True when the samples miss most of the OCTETS that were allocated; SAMPLES is their number. SBCL
+takes one sample where a page of small objects begins, but also only one for an object that has
+several pages of its own."
   (> octets (* 2 samples page-octets)))
 
 (defun profile-members (mode top octets)
-  "Return the members of an answer about the samples of MODE: how many there are, whether their limit was reached, and
-at most TOP functions. OCTETS is how many were allocated during the sampling, NIL when unknown."
+  "Return the members of an answer about the samples of MODE: how many there are, whether their
+limit was reached, and at most TOP functions. OCTETS is how many were allocated during the sampling,
+NIL when unknown."
   (multiple-value-bind (spots samples all) (counted-samples mode)
     (list "samples" samples
           "full" (>= all (sample-limit mode))
-          "large" (and (eq mode :alloc) octets (< 0 all (sample-limit mode)) (large-objects-p octets all))
+          "large" (and (eq mode :alloc)
+                       octets
+                       (< 0 all (sample-limit mode))
+                       (large-objects-p octets all))
           "spots" (and (plusp samples)
-                       (loop for spot in (told-spots spots top samples) collect (spot-row spot samples)))
+                       (loop for spot in (told-spots spots top samples)
+                             collect (spot-row spot samples)))
           "found" (count-if #'plusp spots :key #'spot-self))))

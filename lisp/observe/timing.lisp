@@ -2,14 +2,16 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *round-milliseconds* 5 "A form is repeated for at least this many milliseconds in a round.")
+(defparameter *round-milliseconds* 5
+  "A form is repeated for at least this many milliseconds in a round.")
 (defparameter *rounds* 200 "At most this many rounds of two forms are measured.")
 (defparameter *rounds-at-least* 5 "At least this many rounds of two forms are measured.")
-(defparameter *slow-rounds* 2 "At least this many rounds are measured when one call takes longer than all should.")
+(defparameter *slow-rounds* 2
+  "At least this many rounds are measured when one call takes longer than all should.")
 
 (deftype internal-time ()
-  "The type of values of GET-INTERNAL-REAL-TIME and GET-INTERNAL-RUN-TIME. Declaring it keeps generic arithmetic out of
-the code that is sampled: it would show in the profile."
+  "The type of values of GET-INTERNAL-REAL-TIME and GET-INTERNAL-RUN-TIME. Declaring it keeps
+generic arithmetic out of the code that is sampled: it would show in the profile."
   '(unsigned-byte 62))
 
 (declaim (inline seconds-between))
@@ -25,19 +27,24 @@ the code that is sampled: it would show in the profile."
 ;;; Time in which other threads or processes have the CPU
 
 (defun waited-seconds ()
-  "Return how many seconds this thread has waited for a CPU since it began; 0 where the system does not say."
+  "Return how many seconds this thread has waited for a CPU since it began; 0 where the system does
+not say."
   (let ((spent (spent sb-thread:*current-thread*)))
     (if spent (/ (float (the internal-time (second spent)) 1d0) 1000d0) 0d0)))
 
-(defparameter *waited-limit* 15d0 "At most this many seconds of waiting for a CPU prolong a measurement.")
+(defparameter *waited-limit* 15d0
+  "At most this many seconds of waiting for a CPU prolong a measurement.")
 
 (defun over-p (passed limit waited)
-  "True when more than LIMIT seconds are over. PASSED is the seconds that have passed. The part of them that was spent
-waiting for a CPU does not count, up to *WAITED-LIMIT*. WAITED is what WAITED-SECONDS returned at the beginning."
+  "True when more than LIMIT seconds are over. PASSED is the seconds that have passed. The part of
+them that was spent waiting for a CPU does not count, up to *WAITED-LIMIT*. WAITED is what
+WAITED-SECONDS returned at the beginning."
   (declare (type double-float passed limit waited))
   ;; WAITED-SECONDS takes longer than many measured forms, so it is called only when needed.
   (and (> passed limit)
-       (> (- passed (min (- (the double-float (waited-seconds)) waited) (the double-float *waited-limit*))) limit)))
+       (> (- passed
+             (min (- (the double-float (waited-seconds)) waited) (the double-float *waited-limit*)))
+          limit)))
 
 (defstruct (taken (:constructor make-taken (seconds cpu octets)))
   "The cost of calls: SECONDS, CPU seconds, and OCTETS of memory."
@@ -46,7 +53,9 @@ waiting for a CPU does not count, up to *WAITED-LIMIT*. WAITED is what WAITED-SE
 (defun measured (function times)
   "Call FUNCTION TIMES times, and return the average cost of a call, a TAKEN."
   (declare (type function function) (type (and fixnum (integer 1)) times))
-  (let ((octets (sb-ext:get-bytes-consed)) (cpu (get-internal-run-time)) (begun (get-internal-real-time)))
+  (let ((octets (sb-ext:get-bytes-consed))
+        (cpu (get-internal-run-time))
+        (begun (get-internal-real-time)))
     (declare (type internal-time octets cpu begun))
     (dotimes (index times) (funcall function))
     (let ((seconds (seconds-between begun (get-internal-real-time)))
@@ -56,8 +65,8 @@ waiting for a CPU does not count, up to *WAITED-LIMIT*. WAITED is what WAITED-SE
       (make-taken (/ seconds count) (/ cpu count) (/ octets count)))))
 
 (defun times-needed (function)
-  "Return how often FUNCTION must be called in a round so that its time can be measured. The second value is the cost of
-a call in such a round, a TAKEN."
+  "Return how often FUNCTION must be called in a round so that its time can be measured. The second
+value is the cost of a call in such a round, a TAKEN."
   (loop for times = 1 then (* times 2)
         for waited = (waited-seconds)
         for taken = (measured function times)
@@ -66,11 +75,12 @@ a call in such a round, a TAKEN."
 
 (defun quantile (numbers part)
   "Return the element of NUMBERS below which PART, a fraction, of them are."
-  (nth (min (1- (length numbers)) (floor (* part (length numbers)))) (sort (copy-list numbers) #'<)))
+  (nth (min (1- (length numbers)) (floor (* part (length numbers))))
+       (sort (copy-list numbers) #'<)))
 
 (defun taken-data (rounds times reader)
-  "ROUNDS are TAKENs, one for each round of TIMES calls. Return a JSON object with the median and the quartiles of what
-READER returns for them, in milliseconds, and the median of the octets."
+  "ROUNDS are TAKENs, one for each round of TIMES calls. Return a JSON object with the median and
+the quartiles of what READER returns for them, in milliseconds, and the median of the octets."
   (let ((numbers (mapcar reader rounds)))
     (object "median" (* 1000 (quantile numbers 1/2))
             "low" (* 1000 (quantile numbers 1/4))
@@ -79,16 +89,18 @@ READER returns for them, in milliseconds, and the median of the octets."
             "times" times)))
 
 (defun mostly-runs-p (rounds denied)
-  "True when ROUNDS, TAKENs, used a CPU for more than a twentieth of the time in which they had one. DENIED is the
-fraction of the time spent waiting for a CPU."
-  (let ((cpu (reduce #'+ rounds :key #'taken-cpu)) (seconds (reduce #'+ rounds :key #'taken-seconds)))
+  "True when ROUNDS, TAKENs, used a CPU for more than a twentieth of the time in which they had one.
+DENIED is the fraction of the time spent waiting for a CPU."
+  (let ((cpu (reduce #'+ rounds :key #'taken-cpu))
+        (seconds (reduce #'+ rounds :key #'taken-seconds)))
     (> cpu (* 0.05 seconds (- 1 denied)))))
 
 (defun compare-forms (one other seconds)
-  "Call the functions ONE and OTHER in turn for about SECONDS, and return their costs as a JSON object. Its times are
-CPU times if both forms mostly use the CPU, else elapsed times."
+  "Call the functions ONE and OTHER in turn for about SECONDS, and return their costs as a JSON
+object. Its times are CPU times if both forms mostly use the CPU, else elapsed times."
   (let* ((begun (get-internal-real-time)) (waited (waited-seconds))
-         (first-one (multiple-value-list (times-needed one))) (first-other (multiple-value-list (times-needed other)))
+         (first-one (multiple-value-list (times-needed one)))
+         (first-other (multiple-value-list (times-needed other)))
          (times-one (first first-one)) (times-other (first first-other))
          (ones (rest first-one)) (others (rest first-other))
          (slow (loop for taken in (append ones others) thereis (> (taken-seconds taken) seconds)))
@@ -97,7 +109,8 @@ CPU times if both forms mostly use the CPU, else elapsed times."
           until (and (>= round least) (over-p (seconds-since begun) (float seconds 1d0) waited))
           do (flet ((one () (push (measured one times-one) ones))
                     (other () (push (measured other times-other) others)))
-               ;; Alternate the order: a form can pay for what the form before it left, such as garbage.
+               ;; Alternate the order: a form can pay for what the form before it left, such as
+               ;; garbage.
                (cond ((evenp round) (one) (other))
                      (t (other) (one)))))
     (let* ((denied (/ (- (waited-seconds) waited) (seconds-since begun)))
@@ -110,22 +123,30 @@ CPU times if both forms mostly use the CPU, else elapsed times."
 
 ;;; Repeating for a profile
 
-(defparameter *enough-seconds* 2d0 "CPU seconds (in mode :TIME, seconds) that suffice for a profile of a form.")
+(defparameter *enough-seconds* 2d0
+  "CPU seconds (in mode :TIME, seconds) that suffice for a profile of a form.")
 (defparameter *enough-octets* (* 64d0 1024 1024) "How many octets suffice for a profile of memory.")
 
-(defparameter *batch-seconds* 0.002d0 "Quick calls are measured in batches of at least this many seconds.")
+(defparameter *batch-seconds* 0.002d0
+  "Quick calls are measured in batches of at least this many seconds.")
 
 (defun enough-p (mode taken)
   "True when TAKEN is enough for a profile of MODE."
-  (or (> (if (eq mode :time) (taken-seconds taken) (taken-cpu taken)) (the double-float *enough-seconds*))
+  (or (> (if (eq mode :time) (taken-seconds taken) (taken-cpu taken))
+         (the double-float *enough-seconds*))
       (and (eq mode :alloc) (> (taken-octets taken) (the double-float *enough-octets*)))))
 
 (defun call-repeatedly (function mode seconds)
-  "Call FUNCTION until its calls are ENOUGH-P for MODE, or for SECONDS. Return the number of calls, and the average cost
-of a call, a TAKEN."
-  (let ((all (make-taken 0d0 0d0 0d0)) (runs 0) (batch 1) (limit (float seconds 1d0)) (waited (waited-seconds)))
+  "Call FUNCTION until its calls are ENOUGH-P for MODE, or for SECONDS. Return the number of calls,
+and the average cost of a call, a TAKEN."
+  (let ((all (make-taken 0d0 0d0 0d0))
+        (runs 0)
+        (batch 1)
+        (limit (float seconds 1d0))
+        (waited (waited-seconds)))
     (declare (type (and fixnum (integer 0)) runs batch))
-    ;; The work of this loop would be measured with the calls, so quick calls are measured in batches.
+    ;; The work of this loop would be measured with the calls, so quick calls are measured in
+    ;; batches.
     (loop (let* ((taken (measured function batch))
                  (count (float batch 1d0))
                  (passed (* count (taken-seconds taken))))

@@ -31,13 +31,14 @@
   (if (and (consp type) (eq (first type) 'ratio)) 'ratio type))
 
 (defstruct (seen (:constructor make-seen ()))
-  "The types seen at a place, such as a parameter: TYPES has pairs (type . count). LEAST and MOST are the smallest and
-the largest integer seen, or NIL."
+  "The types seen at a place, such as a parameter: TYPES has pairs (type . count). LEAST and MOST
+are the smallest and the largest integer seen, or NIL."
   (types '()) (least nil) (most nil))
 
 (defun see (seen object)
   "Record in SEEN that OBJECT was at the place of SEEN."
-  (let* ((type (number-type (seen-type object))) (pair (assoc type (seen-types seen) :test #'equal)))
+  (let* ((type (number-type (seen-type object)))
+         (pair (assoc type (seen-types seen) :test #'equal)))
     (when (integerp object)
       (setf (seen-least seen) (min object (or (seen-least seen) object))
             (seen-most seen) (max object (or (seen-most seen) object))))
@@ -57,14 +58,16 @@ the largest integer seen, or NIL."
       (when (member 'symbol types) (setf types (set-difference types '(null boolean)))))
     (cond ((or (null types) (member t types) (> (length types) *type-limit*)) t)
           ((rest types) `(or ,@(sort types #'string< :key #'princ-to-string)))
-          ((and (eq (first types) 'fixnum) (seen-least seen) (not (minusp (seen-least seen)))) '(and fixnum unsigned-byte))
+          ((and (eq (first types) 'fixnum) (seen-least seen) (not (minusp (seen-least seen))))
+           '(and fixnum unsigned-byte))
           (t (first types)))))
 
 ;;; Matching arguments to parameters
 
 (defun places-of (parameters arguments)
-  "Return where each of ARGUMENTS goes by the lambda list PARAMETERS, as a list of pairs (place . argument). A place is
-the variable of a parameter, a keyword, or &REST. Arguments of unknown keywords are left out."
+  "Return where each of ARGUMENTS goes by the lambda list PARAMETERS, as a list of pairs (place .
+argument). A place is the variable of a parameter, a keyword, or &REST. Arguments of unknown
+keywords are left out."
   (let ((places '()) (section nil))
     (dolist (parameter parameters)
       (cond ((member parameter lambda-list-keywords)
@@ -72,7 +75,8 @@ the variable of a parameter, a keyword, or &REST. Arguments of unknown keywords 
              (when (member parameter '(&key &aux)) (return)))
             ((eq section '&rest))
             ((null arguments) (return))
-            (t (push (cons (if (consp parameter) (first parameter) parameter) (pop arguments)) places))))
+            (t (push (cons (if (consp parameter) (first parameter) parameter) (pop arguments))
+                     places))))
     (when (eq section '&key)
       (loop with known = (keywords-of parameters)
             for (keyword argument) on arguments by #'cddr
@@ -93,21 +97,23 @@ the variable of a parameter, a keyword, or &REST. Arguments of unknown keywords 
         collect (keyword-of parameter)))
 
 (defun proposed-parameters (parameters types)
-  "Return the parameter types of an FTYPE for the lambda list PARAMETERS. TYPES is a function of a place, as in
-PLACES-OF, that returns its type."
+  "Return the parameter types of an FTYPE for the lambda list PARAMETERS. TYPES is a function of a
+place, as in PLACES-OF, that returns its type."
   (let ((section nil) (proposed '()))
     (dolist (parameter parameters (reverse proposed))
-      (cond ((member parameter '(&optional &rest &key &allow-other-keys)) (push (setf section parameter) proposed))
+      (cond ((member parameter '(&optional &rest &key &allow-other-keys))
+             (push (setf section parameter) proposed))
             ((member parameter lambda-list-keywords) (return (reverse proposed)))
             ((eq section '&key)
              (let ((keyword (keyword-of parameter)))
                (push (list keyword (funcall types keyword)) proposed)))
             ((eq section '&rest) (push (funcall types '&rest) proposed))
-            (t (push (funcall types (if (consp parameter) (first parameter) parameter)) proposed))))))
+            (t
+             (push (funcall types (if (consp parameter) (first parameter) parameter)) proposed))))))
 
 (defun proposed-values (values counts)
-  "Return the values type of an FTYPE. VALUES has a SEEN for each position of a returned value. COUNTS are the numbers
-of values that calls returned, NIL when none returned."
+  "Return the values type of an FTYPE. VALUES has a SEEN for each position of a returned value.
+COUNTS are the numbers of values that calls returned, NIL when none returned."
   (if (null counts)
       '*
       (let ((types (mapcar #'joined-type values)) (always (reduce #'min counts)))
@@ -118,7 +124,9 @@ of values that calls returned, NIL when none returned."
 (defun seen-row (name seen)
   "Return SEEN, of the place NAME, as a JSON object."
   (object "name" (if (symbolp name) (symbol-name name) (princ-to-string name))
-          "types" (loop for (type . count) in (page (stable-sort (copy-list (seen-types seen)) #'> :key #'cdr) 0 8)
+          "types" (loop for (type . count) in (page (stable-sort (copy-list (seen-types seen)) #'>
+                                                                 :key #'cdr)
+                                                    0 8)
                         collect (object "type" (bare-type-text type) "count" count))
           "least" (and (seen-least seen) (object-text (seen-least seen)))
           "most" (and (seen-least seen) (object-text (seen-most seen)))))
@@ -128,12 +136,19 @@ of values that calls returned, NIL when none returned."
   (string-downcase (plain-text 200 type)))
 
 (defun types-of (probe calls)
-  "Return a JSON object with the types of arguments and values in CALLS, which PROBE recorded, and a proposed
-declaration."
-  (let* ((name (probe-name probe)) (parameters (function-parameters name)) (places '()) (values '()) (counts '()))
-    (flet ((at (place) (or (cdr (assoc place places)) (let ((seen (make-seen))) (push (cons place seen) places) seen))))
+  "Return a JSON object with the types of arguments and values in CALLS, which PROBE recorded, and a
+proposed declaration."
+  (let* ((name (probe-name probe))
+         (parameters (function-parameters name))
+         (places '())
+         (values '())
+         (counts '()))
+    (flet ((at (place)
+             (or (cdr (assoc place places))
+                 (let ((seen (make-seen))) (push (cons place seen) places) seen))))
       (dolist (call calls)
-        (loop for (place . argument) in (places-of parameters (call-arguments call)) do (see (at place) argument))
+        (loop for (place . argument) in (places-of parameters (call-arguments call))
+              do (see (at place) argument))
         (when (eq :returned (call-how call))
           (pushnew (length (call-values call)) counts)
           (loop for value in (call-values call)
@@ -142,12 +157,16 @@ declaration."
                    (see (nth index values) value))))
       (object "name" (name-text name)
               "calls" (length calls)
-              "parameters" (loop for (place . seen) in (reverse places) collect (seen-row place seen))
+              "parameters" (loop for (place . seen) in (reverse places)
+                                 collect (seen-row place seen))
               "values" (loop for seen in values for index from 1 collect (seen-row index seen))
               "declared" (declared-type-p name)
               "type" (function-type-text name)
               "proposed" (and calls
                               (bare-type-text
-                               `(declaim (ftype (function ,(proposed-parameters parameters (lambda (place) (joined-type (at place))))
-                                                          ,(proposed-values values counts))
-                                                ,name))))))))
+                               `(declaim
+                                 (ftype (function ,(proposed-parameters parameters
+                                                                        (lambda (place)
+                                                                          (joined-type (at place))))
+                                                  ,(proposed-values values counts))
+                                        ,name))))))))
