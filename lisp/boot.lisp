@@ -1,23 +1,35 @@
-;;;; Loads the agent when the cache has no fasl of it, and compiles it there for the next start. Where that is not
-;;;; possible, it loads the source. Environment variables: LIVE_LISP_FASL names the fasl, without the SBCL version.
-;;;; LIVE_LISP_SERVER is the id of the server's process, in the names of temporary files: an ended server's can be
-;;;; removed. With LIVE_LISP_WORKERS, a number, so many processes compile the fasl, and the agent is not loaded. With
-;;;; LIVE_LISP_STRICT, warnings of the compiler are printed and SBCL exits with 1; otherwise they are ignored.
+;;;; Loads the agent when the cache has no fasl of it, and compiles it there for the next start.
+;;;; Where that is not possible, it loads the source. Environment variables: LIVE_LISP_FASL names
+;;;; the fasl, without the SBCL version. LIVE_LISP_SERVER is the id of the server's process, in the
+;;;; names of temporary files: an ended server's can be removed. With LIVE_LISP_WORKERS, a number,
+;;;; so many processes compile the fasl, and the agent is not loaded. With LIVE_LISP_STRICT,
+;;;; warnings of the compiler are printed and SBCL exits with 1; otherwise they are ignored.
 
 (defpackage "LIVE-LISP.BOOT" (:use "COMMON-LISP"))
 (in-package "LIVE-LISP.BOOT")
 
 (defparameter *rooms*
-  '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-observe" "sbcl-system" "sbcl-uses" "probes" "own" "wrapping" "json" "capture" "stack" "printing" "wire")
-    ("jobs" "package" "begun" "readtables" "session" "asdf" "spans" "places" "frames" "near" "conditions" "hold" "features" "jobs" "threads" "operations" "spent" "styles" "warnings" "ids" "locals" "status")
+  '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-observe" "sbcl-system" "sbcl-uses"
+     "probes" "own" "wrapping" "json" "capture" "stack" "printing" "wire")
+    ("jobs" "package" "begun" "readtables" "session" "asdf" "spans" "places" "frames" "near"
+     "conditions" "hold" "features" "jobs" "threads" "operations" "spent" "styles" "warnings" "ids"
+     "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
-    ("look" "package" "names" "symbols" "code" "users" "holds" "runs" "walk" "top-forms" "texts" "loads" "uses" "index" "sites" "systems" "rows" "xref" "describe" "arglist" "packages" "classes" "hierarchy" "dispatch" "combination" "ranked" "unused" "class-impact" "impact")
-    ("sources" "package" "definitions" "touched" "texts" "items" "files" "users" "changes" "loads" "forget" "compare" "displaced" "disk" "naming" "renaming")
+    ("look" "package" "names" "symbols" "code" "users" "holds" "runs" "walk" "top-forms" "texts"
+     "loads" "uses" "index" "sites" "systems" "rows" "xref" "describe" "arglist" "packages"
+     "classes" "hierarchy" "dispatch" "combination" "ranked" "unused" "class-impact" "impact")
+    ("sources" "package" "definitions" "touched" "texts" "items" "files" "users" "changes" "loads"
+     "forget" "compare" "displaced" "disk" "naming" "renaming")
     ("journal" "package" "context" "effects" "settings" "assignments" "journal" "replay")
-    ("evaluate" "package" "evaluate" "systems" "scripts" "load" "system-files" "undo" "compile" "expand" "check" "probe")
-    ("debug" "package" "locks" "held" "leaving" "actions" "operations" "threads" "watch" "parts" "inspect")
-    ("observe" "package" "recording" "probes" "calls" "types" "previous" "samples" "timing" "operation")
-    ("tests" "package" "plan" "frameworks" "measured" "coverage" "texts" "difference" "results" "checks" "fiveam" "rt" "fiasco" "stefil" "ptester" "xlunit" "parachute" "rove" "lift" "clunit" "lisp-unit2" "prove" "try" "operations")
+    ("evaluate" "package" "evaluate" "systems" "scripts" "load" "system-files" "undo" "compile"
+     "expand" "check" "probe")
+    ("debug" "package" "locks" "held" "leaving" "actions" "operations" "threads" "watch" "parts"
+     "inspect")
+    ("observe" "package" "recording" "probes" "calls" "types" "previous" "samples" "timing"
+     "operation")
+    ("tests" "package" "plan" "frameworks" "measured" "coverage" "texts" "difference" "results"
+     "checks" "fiveam" "rt" "fiasco" "stefil" "ptester" "xlunit" "parachute" "rove" "lift" "clunit"
+     "lisp-unit2" "prove" "try" "operations")
     ("tools" "package" "crossing" "call-tool" "tools" "registry" "schemas" "run-tool"))
   "The rooms of the agent, each with its files. A file uses only what precedes it.")
 
@@ -27,7 +39,8 @@
           '("main"))
   "The files of the agent in the order in which they are loaded.")
 
-(defvar *warnings* '() "Texts of the compiler's warnings, and why the agent could not be compiled, newest first.")
+(defvar *warnings* '()
+  "Texts of the compiler's warnings, and why the agent could not be compiled, newest first.")
 
 (defun source (name)
   "Return the pathname of the source file NAME, such as \"base/json\"."
@@ -35,7 +48,8 @@
 
 (defun join-files (parts target)
   "Write the octets of the files PARTS to TARGET, one after the other."
-  (with-open-file (out target :direction :output :element-type '(unsigned-byte 8) :if-exists :supersede)
+  (with-open-file (out target :direction :output :element-type '(unsigned-byte 8)
+                       :if-exists :supersede)
     (dolist (part parts)
       (with-open-file (in part :element-type '(unsigned-byte 8))
         (let ((octets (make-array (file-length in) :element-type '(unsigned-byte 8))))
@@ -55,10 +69,13 @@
 (defun end-with-parent ()
   "Have Linux send this process SIGKILL when its parent ends."
   #+linux (sb-alien:alien-funcall
-           (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long)) 1 9))
+           (sb-alien:extern-alien "prctl"
+                                  (function sb-alien:int sb-alien:int sb-alien:unsigned-long))
+           1 9))
 
 (defun in-child (function)
-  "Call FUNCTION in a child process, and return the process's id. It exits with 0 when FUNCTION returns, else with 1."
+  "Call FUNCTION in a child process, and return the process's id. It exits with 0 when FUNCTION
+returns, else with 1."
   (let ((id (funcall (intern "FORK" "SB-POSIX"))))
     (when (zerop id)
       (end-with-parent)
@@ -70,35 +87,41 @@
   (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0)))
 
 (defun compile-side-by-side (parts workers)
-  "Compile PARTS in WORKERS processes at once. Before, interpret all sources but the last, which unexports the agent's
-symbols, so that each file finds the macros and structures of the others: that takes a thirtieth of the time. Macros
-stay interpreted: compiling them costs more than it saves. Signal an error when a process fails."
+  "Compile PARTS in WORKERS processes at once. Before, interpret all sources but the last, which
+unexports the agent's symbols, so that each file finds the macros and structures of the others: that
+takes a thirtieth of the time. Macros stay interpreted: compiling them costs more than it saves.
+Signal an error when a process fails."
   (let ((sb-ext:*evaluator-mode* :interpret))
     (loop for (name) in (butlast parts) do (load (source name)))
     (flet ((size (part)
              (with-open-file (in (source (first part))) (file-length in))))
       (let* ((ordered (sort (copy-list parts) #'> :key #'size))
              (shares (loop for worker below workers
-                           collect (loop for part in (nthcdr worker ordered) by (lambda (rest) (nthcdr workers rest))
+                           collect (loop for part in (nthcdr worker ordered)
+                                           by (lambda (rest) (nthcdr workers rest))
                                          collect part))))
         (dolist (id (loop for share in shares
                           collect (let ((share share))
                                     (in-child (lambda ()
-                                                (loop for (name . part) in share do (compile-part name part)))))))
+                                                (loop for (name . part) in share
+                                                      do (compile-part name part)))))))
           (unless (eql 0 (end-of-process id))
             (error "A process that compiled a part of the agent failed.")))))))
 
-;;; Finding the internals of SBCL that the agent can use. A name can mean something else in another SBCL, so each is
-;;; tried on an example (lisp/base/probes.lisp), in a child process: a wrong internal can end the process or hang it.
+;;; Finding the internals of SBCL that the agent can use. A name can mean something else in another
+;;; SBCL, so each is tried on an example (lisp/base/probes.lisp), in a child process: a wrong
+;;; internal can end the process or hang it.
 
 (defvar *proven* '() "The names of the internals and abilities whose probes came out right.")
-(defvar *unproven* '() "Lists of the name of an internal or ability whose probe failed, and a text that says why.")
+(defvar *unproven* '()
+  "Lists of the name of an internal or ability whose probe failed, and a text that says why.")
 
-(defparameter *patience* 60 "Seconds after which a probe counts as hanging. Probes take milliseconds.")
+(defparameter *patience* 60
+  "Seconds after which a probe counts as hanging. Probes take milliseconds.")
 
 (defun run-probes (start files descriptor)
-  "Run the probes from number START (0-based) on, and write their results to the file DESCRIPTOR. The names of files
-that probes make begin with FILES."
+  "Run the probes from number START (0-based) on, and write their results to the file DESCRIPTOR.
+The names of files that probes make begin with FILES."
   (let ((out (sb-sys:make-fd-stream descriptor :output t :external-format :utf-8))
         (nowhere (funcall (intern "OPEN" "SB-POSIX") "/dev/null" 1)))
     ;; The runtime prints a message for each stack that is exhausted.
@@ -120,7 +143,8 @@ that probes make begin with FILES."
   (unless (assoc name *unproven* :test #'string=) (push (list name why) *unproven*)))
 
 (defun take-results (in)
-  "Read the results of probes from IN, and record them. Return how many probes ended, well or not, and whether all did."
+  "Read the results of probes from IN, and record them. Return how many probes ended, well or not,
+and whether all did."
   (let ((ended 0) (begun '()))
     (loop for (result . names) = (handler-case (read in nil '(:lost))
                                    (error () '(:stands-still)))
@@ -131,19 +155,21 @@ that probes make begin with FILES."
                 (setf *proven* (append names *proven*)))
                ((:lost :stands-still)
                 (loop for name in (or begun '("everything"))
-                      do (note-unproven name (if (eq result :lost) "ended the process" "stood still")))
+                      do (note-unproven name
+                                        (if (eq result :lost) "ended the process" "stood still")))
                 (return (values (1+ ended) (null begun))))
                (t (incf ended)
                   (dolist (name names) (note-unproven name result)))))))
 
 (defun run-all-probes (files)
-  "Run all probes. After a probe that ends its process or hangs, run the next ones in another process. FILES is as for
-RUN-PROBES."
+  "Run all probes. After a probe that ends its process or hangs, run the next ones in another
+process. FILES is as for RUN-PROBES."
   (loop with start = 0
         do (multiple-value-bind (from to) (funcall (intern "PIPE" "SB-POSIX"))
              (let* ((id (in-child (lambda () (run-probes start files to))))
                     (in (progn (funcall (intern "CLOSE" "SB-POSIX") to)
-                               (sb-sys:make-fd-stream from :input t :timeout *patience* :external-format :utf-8))))
+                               (sb-sys:make-fd-stream from :input t :timeout *patience*
+                                                      :external-format :utf-8))))
                (multiple-value-bind (ended all) (let ((*read-eval* nil)) (take-results in))
                  (close in)
                  (ignore-errors (funcall (intern "KILL" "SB-POSIX") id 9))
@@ -152,8 +178,8 @@ RUN-PROBES."
                  (incf start ended))))))
 
 (defun probe-internals (files)
-  "Find out which internals of SBCL the agent can use. A failed internal can have made other probes come out right, so
-all probes run again without it, until no more fail. FILES is as for RUN-PROBES."
+  "Find out which internals of SBCL the agent can use. A failed internal can have made other probes
+come out right, so all probes run again without it, until no more fail. FILES is as for RUN-PROBES."
   (loop for before = (length *unproven*)
         do (setf *proven* '())
            (run-all-probes files)
@@ -161,7 +187,10 @@ all probes run again without it, until no more fail. FILES is as for RUN-PROBES.
 
 (defun set-umask (mask)
   "Set the umask of this process to MASK, and return the umask of before."
-  (sb-alien:alien-funcall (sb-alien:extern-alien "umask" (function sb-alien:unsigned-int sb-alien:unsigned-int)) mask))
+  (sb-alien:alien-funcall (sb-alien:extern-alien "umask"
+                                                 (function sb-alien:unsigned-int
+                                                           sb-alien:unsigned-int))
+                          mask))
 
 (defun writable-p (name)
   "True when a file called NAME, which is not there yet, can be made."
@@ -174,16 +203,18 @@ all probes run again without it, until no more fail. FILES is as for RUN-PROBES.
   (funcall (intern "GETPID" "SB-POSIX")))
 
 (defun make-temporary-folder ()
-  "Make a folder for temporary files that only this user may enter, and return its name. The name contains
-LIVE_LISP_SERVER, as do the names of the server's temporary folders."
+  "Make a folder for temporary files that only this user may enter, and return its name. The name
+contains LIVE_LISP_SERVER, as do the names of the server's temporary folders."
   (funcall (intern "MKDTEMP" "SB-POSIX")
            (format nil "~A/live-lisp-~A-XXXXXX" (or (sb-ext:posix-getenv "TMPDIR") "/tmp")
                    (sb-ext:posix-getenv "LIVE_LISP_SERVER"))))
 
 (defun compile-agent (target)
-  "Compile the agent, and leave its fasl as TARGET, whole or not at all. Load the agent too, unless LIVE_LISP_WORKERS is
-set. Signal an error when that fails. Where nothing can be written beside TARGET, as in a sandbox, no fasl is kept."
-  ;; Without SB-POSIX the internals of SBCL cannot be tried out, so the agent would be compiled to use none.
+  "Compile the agent, and leave its fasl as TARGET, whole or not at all. Load the agent too, unless
+LIVE_LISP_WORKERS is set. Signal an error when that fails. Where nothing can be written beside
+TARGET, as in a sandbox, no fasl is kept."
+  ;; Without SB-POSIX the internals of SBCL cannot be tried out, so the agent would be compiled to
+  ;; use none.
   (ignore-errors (require "SB-POSIX"))
   (let* ((beside (format nil "~A.~A.~36R" target (sb-ext:posix-getenv "LIVE_LISP_SERVER")
                          (random (expt 36 8) (make-random-state t))))
@@ -198,7 +229,8 @@ set. Signal an error when that fails. Where nothing can be written beside TARGET
     (unwind-protect
          (progn
            (handler-case (probe-internals unique)
-             (error (failure) (push (list "everything" (format nil "cannot be tried (~A)" failure)) *unproven*)))
+             (error (failure)
+               (push (list "everything" (format nil "cannot be tried (~A)" failure)) *unproven*)))
            (if workers
                (compile-side-by-side parts (parse-integer workers))
                (loop for (name . part) in parts do (load (compile-part name part))))
@@ -208,8 +240,10 @@ set. Signal an error when that fails. Where nothing can be written beside TARGET
                (error (failure) (note-condition failure)))))
       (set-umask mask)
       (dolist (part (cons unique (mapcar #'cdr parts))) (ignore-errors (delete-file part)))
-      ;; A child process that a probe made to call EXIT comes here too, and must not remove the folder.
-      (when (and folder (eql maker (process-id))) (ignore-errors (funcall (intern "RMDIR" "SB-POSIX") folder))))))
+      ;; A child process that a probe made to call EXIT comes here too, and must not remove the
+      ;; folder.
+      (when (and folder (eql maker (process-id)))
+        (ignore-errors (funcall (intern "RMDIR" "SB-POSIX") folder))))))
 
 (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil)
       (*error-output* (make-broadcast-stream)) (*standard-output* (make-broadcast-stream))

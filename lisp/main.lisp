@@ -1,8 +1,9 @@
-;;;; Runs the agent: it greets the server, then its reader thread receives messages until the channel ends. That ends
-;;;; the image.
+;;;; Runs the agent: it greets the server, then its reader thread receives messages until the
+;;;; channel ends. That ends the image.
 
 (defpackage "LIVE-LISP.AGENT"
-  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.GUARD" "LIVE-LISP.LOOK" "LIVE-LISP.JOURNAL")
+  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.GUARD" "LIVE-LISP.LOOK"
+        "LIVE-LISP.JOURNAL")
   (:export "MAIN" "SAVE"))
 
 (in-package "LIVE-LISP.AGENT")
@@ -10,8 +11,9 @@
 (claim-package)
 
 (defun collector-addresses ()
-  "Return the addresses of two words of the runtime. \"active\" is set while garbage is being collected, when Lisp
-cannot answer; \"trigger\" changes with each collection. The server reads them. Return NIL where they are unknown."
+  "Return the addresses of two words of the runtime. \"active\" is set while garbage is being
+collected, when Lisp cannot answer; \"trigger\" changes with each collection. The server reads them.
+Return NIL where they are unknown."
   (let ((active (runtime-address "gc_active_p"))
         (trigger (runtime-address "auto_gc_trigger")))
     (and active trigger (object "active" active "trigger" trigger))))
@@ -20,13 +22,14 @@ cannot answer; \"trigger\" changes with each collection. The server reads them. 
   "Send the first messages: the greeting, with what the agent does without, and the features."
   (send (object "hello" +protocol-version+ "without" (lacking-abilities)
                 "fallbacks" (loop for (name instead missing) in (fallbacks-in-use)
-                                  collect (object "ability" name "instead" instead "missing" missing))
+                                  collect (object "ability" name "instead" instead
+                                                  "missing" missing))
                 "collector" (collector-addresses)))
   (send-features :again t))
 
 (defun read-messages ()
-  "Perform messages until the channel ends or breaks; then end the image. An exit of the program unwinds this thread
-instead, without LEAVE, so that the program's exit code stays."
+  "Perform messages until the channel ends or breaks; then end the image. An exit of the program
+unwinds this thread instead, without LEAVE, so that the program's exit code stays."
   (own-thread)
   (handler-case
       ;; In a fresh session, because settings of the user must not change what this thread prints.
@@ -40,8 +43,8 @@ instead, without LEAVE, so that the program's exit code stays."
   (leave 0))
 
 (defun take-over ()
-  "Prepare the image for messages: nothing reads the terminal or enters the debugger, and output of threads without a
-job is kept."
+  "Prepare the image for messages: nothing reads the terminal or enters the debugger, and output of
+threads without a job is kept."
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook
         ;; Otherwise ASDF prints four useless lines for each file that it compiles.
         *compile-verbose* nil
@@ -58,13 +61,15 @@ job is kept."
   (start-session))
 
 (defmacro steadily (&body body)
-  "Evaluate BODY in the main thread. Ignore signals to the process: they arrive there, and do not concern the agent.
-When a throw leaves the handler of a fault, other signals, such as an exit's, stay blocked: unblock them."
+  "Evaluate BODY in the main thread. Ignore signals to the process: they arrive there, and do not
+concern the agent. When a throw leaves the handler of a fault, other signals, such as an exit's,
+stay blocked: unblock them."
   `(handler-case (progn ,@body)
      ((or sb-sys:interactive-interrupt serious-condition) ()
        (allow-signals))))
 
-(sb-ext:defglobal **origin** nil "The value of ORIGIN in the process that SAVE saved as this image, or NIL.")
+(sb-ext:defglobal **origin** nil
+  "The value of ORIGIN in the process that SAVE saved as this image, or NIL.")
 
 (defun origin ()
   "Return a list of the core file of this process, its length in octets, and its write date."
@@ -72,8 +77,8 @@ When a throw leaves the handler of a fault, other signals, such as an exit's, st
     (list sb-ext:*core-pathname* (file-length in) (file-write-date in))))
 
 (defun return-to-origin ()
-  "Make this image, which SAVE saved, name the original core as its core: an SBCL that the program starts needs that
-one. End the process when the file of the original core was replaced."
+  "Make this image, which SAVE saved, name the original core as its core: an SBCL that the program
+starts needs that one. End the process when the file of the original core was replaced."
   (let ((origin **origin**))
     (setf sb-ext:*core-pathname* (first origin))
     (when +link-core+ (unencapsulate +link-core+ 'live-lisp))
@@ -98,27 +103,32 @@ one. End the process when the file of the original core was replaced."
   (note-exits)
   (guard-threads)
   (setf **keeps-spare** t)
-  ;; SBCL compiles parts of the code that shows frames at its first use. Do that now: when a call is interrupted, the
-  ;; program can have made it impossible.
+  ;; SBCL compiles parts of the code that shows frames at its first use. Do that now: when a call is
+  ;; interrupted, the program can have made it impossible.
   (frames-data '(((list "a" :b 1)))))
 
 (defconstant +patience+ 5 "How much a process that saves a core raises its niceness, for nice(2).")
 
 (defun can-save-p ()
-  "True when this process runs the program LIVE_LISP_PROGRAM itself, with a core that is a separate file."
+  "True when this process runs the program LIVE_LISP_PROGRAM itself, with a core that is a separate
+file."
   (let ((runtime (truename sb-ext:*runtime-pathname*)))
     (and (string= (sb-ext:native-namestring runtime) (sb-ext:posix-getenv "LIVE_LISP_PROGRAM"))
          (not (equal runtime (truename sb-ext:*core-pathname*))))))
 
 (defun save ()
-  "Save this process, which has loaded the agent, as the core LIVE_LISP_CORE, with all prepared that needs no server.
-Exit with 3 when this program can never be saved, and with 1 when saving failed."
+  "Save this process, which has loaded the agent, as the core LIVE_LISP_CORE, with all prepared that
+needs no server. Exit with 3 when this program can never be saved, and with 1 when saving failed."
   (unless (can-save-p) (sb-ext:exit :code 3 :abort t))
-  ;; The process lowers its own priority: the server could do so only after starting it, when bubblewrap may already
-  ;; have started SBCL.
-  (sb-alien:alien-funcall (sb-alien:extern-alien "nice" (function sb-alien:int sb-alien:int)) +patience+)
+  ;; The process lowers its own priority: the server could do so only after starting it, when
+  ;; bubblewrap may already have started SBCL.
+  (sb-alien:alien-funcall (sb-alien:extern-alien "nice" (function sb-alien:int sb-alien:int))
+                          +patience+)
   ;; A core that others could write to would not be run.
-  (sb-alien:alien-funcall (sb-alien:extern-alien "umask" (function sb-alien:unsigned-int sb-alien:unsigned-int)) #o077)
+  (sb-alien:alien-funcall (sb-alien:extern-alien "umask"
+                                                 (function sb-alien:unsigned-int
+                                                           sb-alien:unsigned-int))
+                          #o077)
   (setf **origin** (origin))
   (prepare)
   (guard-own-threads)
@@ -129,9 +139,12 @@ Exit with 3 when this program can never be saved, and with 1 when saving failed.
   (sb-ext:exit :code 1 :abort t))
 
 (defun end-with-server (signal)
-  "Have Linux send SIGNAL, a number or 0 for none, to this process when the server ends. Other systems cannot do that."
+  "Have Linux send SIGNAL, a number or 0 for none, to this process when the server ends. Other
+systems cannot do that."
   #+linux
-  (sb-alien:alien-funcall (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long))
+  (sb-alien:alien-funcall (sb-alien:extern-alien "prctl"
+                                                 (function sb-alien:int sb-alien:int
+                                                           sb-alien:unsigned-long))
                           ;; PR_SET_PDEATHSIG
                           1 signal)
   #-linux signal)
@@ -141,14 +154,15 @@ Exit with 3 when this program can never be saved, and with 1 when saving failed.
   (let ((octet (make-array 1 :element-type '(unsigned-byte 8))))
     (sb-sys:with-pinned-objects (octet)
       (zerop (sb-alien:alien-funcall
-              (sb-alien:extern-alien "recv" (function sb-alien:long sb-alien:int sb-sys:system-area-pointer
+              (sb-alien:extern-alien "recv" (function sb-alien:long sb-alien:int
+                                                      sb-sys:system-area-pointer
                                                       sb-alien:unsigned-long sb-alien:int))
               ;; MSG_PEEK and MSG_DONTWAIT
               channel (sb-sys:vector-sap octet) 1 #x42)))))
 
 (defun main ()
-  "Run the agent on file descriptor 3. Never returns. An exit that the program asked for ends the reader thread first
-and this thread last, so this thread waits for its own end then."
+  "Run the agent on file descriptor 3. Never returns. An exit that the program asked for ends the
+reader thread first and this thread last, so this thread waits for its own end then."
   (end-with-server 9)
   #+linux (when (server-gone-p 3) (end-image 3))
   (open-channel 3)
@@ -161,7 +175,8 @@ and this thread last, so this thread waits for its own end then."
   (own-thread)
   (unless **origin** (steadily (guard-own-threads)))
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
-    ;; From now on the reader thread notices the server's end, and also ends the processes that the image started.
+    ;; From now on the reader thread notices the server's end, and also ends the processes that the
+    ;; image started.
     (end-with-server 0)
     (unless **origin** (steadily (guard)))
     (if-able "card table" (steadily (give-back-zeros)))
