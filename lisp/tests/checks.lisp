@@ -1,5 +1,5 @@
-;;;; Renders failed checks: omits values that the form itself shows, and shows where a value is not
-;;;; the expected one.
+;;;; Renders failed checks. Values that the form itself shows are left out. Of two values that
+;;;; differ, the parts that differ are shown.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -10,25 +10,25 @@
   (printing-briefly *value-characters* value (home-of (result-name *result*))))
 
 (defun values-text (values)
-  "Return VALUES, a list of those of one form, as text."
+  "Return VALUES, the list of the values of a form, as text."
   (if (= 1 (length values))
       (value-text (first values))
       (format nil "(values~{ ~A~})" (mapcar #'value-text values))))
 
-;;; Two values: their difference is shown if they are long, or their texts do not show what they
-;;; hold
+;;; Pairs of values. Where their texts do not show the difference, the first parts that differ are
+;;; shown.
 
 (defun telling-p (one other)
-  "True when the texts ONE and OTHER differ, are short, and show all of two values."
+  "True when the texts ONE and OTHER of two values differ, are short, and are complete, without #<."
   (and (string/= one other)
        (<= (+ (length one) (length other)) *value-characters*)
        (not (search "#<" one))
        (not (search "#<" other))))
 
 (defun two-texts (one other &optional several)
-  "Return ONE and OTHER as texts. If these do not show the difference, return texts of the first
-parts that differ, and the path to them as a third value. With SEVERAL, ONE and OTHER are lists of
-the values of a form."
+  "Return the values ONE and OTHER as texts. If these texts do not show the difference, return the
+texts of the first parts that differ, and the path to these parts as the third value. With SEVERAL,
+ONE and OTHER are lists of the values of a form."
   (if (and several (= 1 (length one) (length other)))
       (two-texts (first one) (first other))
       (destructuring-bind (first second)
@@ -37,27 +37,29 @@ the values of a form."
             (values first second nil)
             (multiple-value-bind (part other-part path)
                 (difference-texts one other (home-of (result-name *result*)))
-              ;; Values that differ as a whole are shown whole, if that shows the difference.
+              ;; The path is empty when the values differ as a whole. Then their whole texts are
+              ;; returned, unless these are equal.
               (if (and path (or (string/= "" path) (string= first second)))
                   (values part other-part path)
                   (values first second nil)))))))
 
 (defstruct (said (:constructor make-said (text plain)))
-  "Stands for an object in a message or a form. TEXT is its printed form, PLAIN the one without
-escapes."
+  "Stands for an object in a message or a form. TEXT is what PRIN1 prints for it, PLAIN what PRINC
+prints."
   text plain)
 
 (defmethod print-object ((object said) stream)
   (write-string (if *print-escape* (said-text object) (said-plain object)) stream))
 
-;;; Which part of a long form made the difference
+;;; Showing only the part of a long form that made the difference
 
 (defun makes-parts-p (form)
   "True when FORM is a call of LIST or VECTOR."
   (and (typep form '(cons (member list vector))) (ignore-errors (list-length form)) t))
 
 (defun part-alone (form index)
-  "Return FORM, a call of LIST or VECTOR, with dots for all arguments but that of INDEX."
+  "Return a copy of FORM, a call of LIST or VECTOR, with dots for all arguments except number
+INDEX."
   (let ((dots (make-said "..." "...")) (parts (rest form)))
     (if (< -1 index (length parts))
         `(,(first form)
@@ -67,8 +69,8 @@ escapes."
         form)))
 
 (defun with-part-alone (form one other)
-  "Return FORM, of a check or a test that compared ONE with OTHER. In a long form dots replace the
-parts that did not make the first difference."
+  "Return FORM, from a check that compared ONE with OTHER. If FORM is long, dots replace those
+arguments of LIST and VECTOR in it that did not make the first difference."
   (let ((index (and (consp form)
                     (ignore-errors (list-length form))
                     (> (length (printing-briefly *form-characters* form)) *form-characters*)
@@ -79,13 +81,13 @@ parts that did not make the first difference."
            (mapcar (lambda (part) (if (makes-parts-p part) (part-alone part index) part)) form)))))
 
 (defun at-path (text path)
-  "Return TEXT with PATH behind it, unless PATH is NIL or empty."
+  "Return TEXT, followed by \" at \" and PATH, unless PATH is NIL or empty."
   (format nil "~A~:[ at ~A~;~]" text (member path '(nil "") :test #'equal) path))
 
-;;; What the form of a check shows, and what not
+;;; What the form of a check shows by itself
 
 (defun evident-p (form)
-  "True when FORM shows its value: it is a constant without a name, or names a function."
+  "True when FORM shows its value: it is a literal or quoted constant, or #'FUNCTION."
   (typecase form
     ((or null keyword (eql t)) t)
     (symbol nil)
@@ -93,32 +95,32 @@ parts that did not make the first difference."
     (t (atom form))))
 
 (defun evident-value (form)
-  "Return the value that FORM shows, or the name of the function that it names. EVIDENT-P is true of
-FORM."
+  "Return the value that FORM shows; the name, if FORM is #'NAME. EVIDENT-P must be true of FORM."
   (if (consp form) (second form) form))
 
 (defun stated-p (value check)
-  "True when an argument of the form CHECK shows VALUE."
+  "True when VALUE is an argument of the form CHECK, or the value that such an argument shows."
   (loop for tail on (and (consp check) (rest check))
         for part = (first tail)
           thereis (or (equal part value)
                       (and (evident-p part) (equal value (evident-value part))))))
 
 (defun got-text (forms values)
-  "Return the VALUES of FORMS as text, without those that their forms show; NIL when none is left."
+  "Return VALUES, the values of FORMS, as text, without those that their forms show. Return NIL if
+none is left."
   (let ((texts (loop for form in forms
                      for value in values
                      unless (evident-p form) collect (value-text value))))
     (and texts (format nil "~{~A~^ and ~}" texts))))
 
 (defun option-p (form)
-  "True when FORM, an argument of a check, is a keyword or a function, not something that the check
-compares."
+  "True when FORM, an argument of a check, is a keyword or #'FUNCTION: it is not compared, but says
+how to compare."
   (typep form '(or keyword (cons (eql function)))))
 
 (defun got-of-two (forms values)
-  "Return the VALUES of two FORMS as arguments for NOTE-FAILURE, or NIL when the whole values show
-the difference."
+  "Return arguments for NOTE-FAILURE that show where VALUES, the values of two FORMS, differ. Return
+NIL when their whole texts show it."
   (destructuring-bind (one other) forms
     (multiple-value-bind (first second path) (two-texts (first values) (second values))
       (cond ((null path) nil)
@@ -127,8 +129,9 @@ the difference."
             (t (list :got (at-path (format nil "~A and ~A" first second) path)))))))
 
 (defun said-of-check (check form noted)
-  "Return arguments for NOTE-FAILURE about CHECK, a failed check whether FORM is true. NOTED has
-pairs of an argument of FORM and its value. Return NIL when the value of an argument is unknown."
+  "Return arguments for NOTE-FAILURE about the failed check CHECK, which tests whether FORM is true.
+NOTED is an alist from arguments of FORM to their values. Return NIL when the value of an argument
+is unknown."
   (let ((parts (remove-if #'option-p (and (consp form) (rest form)))))
     (flet ((known (part) (assoc part noted :test #'equal)))
       (when (loop for part in parts always (or (evident-p part) (known part)))
@@ -140,12 +143,12 @@ pairs of an argument of FORM and its value. Return NIL when the value of an argu
               (list :check check :got (got-text parts values))))))))
 
 (defun checked-form (check)
-  "Return the form that CHECK, a form, is about: (FOO) for (NOT (FOO)), else CHECK."
+  "Return the form that the form CHECK tests: FORM if CHECK is (NOT FORM), else CHECK."
   (if (typep check '(cons (eql not) (cons cons null))) (second check) check))
 
 (defun compared (check expected got &optional several)
-  "Return arguments for NOTE-FAILURE about the form CHECK, whose value was GOT and should be
-EXPECTED. With SEVERAL, GOT and EXPECTED are lists of the values of a form."
+  "Return arguments for NOTE-FAILURE about the form CHECK, which returned GOT where EXPECTED was
+expected. With SEVERAL, GOT and EXPECTED are lists of the values of a form."
   (multiple-value-bind (text wanted path) (two-texts got expected several)
     (list* :check (if several check (with-part-alone check got expected))
            :got (at-path text path)
@@ -154,19 +157,19 @@ EXPECTED. With SEVERAL, GOT and EXPECTED are lists of the values of a form."
                               always (stated-p each check)))
              (list :expected wanted)))))
 
-;;; Messages. Long objects in them are shown by their beginnings.
+;;; Messages of frameworks. Long objects in them are cut.
 
 (defun said-briefly (object)
-  "Return what stands for OBJECT in a message: OBJECT itself when it is short, and no code of the
-program prints it."
+  "Return OBJECT if its text is short and has no #<, so that no print method of the program is
+called. Else return a SAID that stands for OBJECT in a message."
   (let ((text (value-text object)))
     (if (and (<= (length text) *value-characters*) (not (search "#<" text)))
         object
         (make-said text (if (stringp object) (shortened *value-characters* object) text)))))
 
 (defun said-together (objects)
-  "Return a list of what stands for each of OBJECTS in a message. For two that differ in a part it
-has these parts, and the second value is the path to them."
+  "Return a list of SAIDs or objects that stand for OBJECTS in a message. For two objects that
+differ in a part, the list has only these parts, and the second value is the path to them."
   (multiple-value-bind (one other path)
       (and (= 2 (length objects)) (two-texts (first objects) (second objects)))
     (if path
@@ -174,10 +177,10 @@ has these parts, and the second value is the path to them."
         (mapcar #'said-briefly objects))))
 
 (defun message-text (control arguments)
-  "Return the text that the format CONTROL makes of ARGUMENTS in the current test, or NIL when that
-fails."
+  "Return the text that the format CONTROL makes of ARGUMENTS, printed as for the current test.
+Return NIL when formatting fails."
   (flet ((text (arguments) (ignore-errors (apply #'format nil control arguments))))
     (with-brief-printing ((home-of (result-name *result*)))
       (multiple-value-bind (brief path) (said-together arguments)
-        ;; A format directive can need the object itself.
+        ;; A directive such as ~D needs the object itself, not a SAID.
         (let ((text (text brief))) (if text (at-path text path) (text arguments)))))))

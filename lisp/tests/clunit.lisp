@@ -1,5 +1,4 @@
-;;;; CLUnit and CLUnit2. Each check, and each error, is a condition that a handler of the run
-;;;; records.
+;;;; CLUnit and CLUnit2. Each check, and each error, reaches a handler of the run as a condition.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -11,7 +10,7 @@ CLUnit's."
                   (with-home-values (package ("*REPORT-PROGRESS*" nil)) (funcall function)))))
 
 (defun clunit-run-case (package original arguments)
-  "Probe of CLUnit's EXECUTE-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, which begin with a
+  "Probe of CLUnit's EXECUTE-TEST-CASE: call ORIGINAL with ARGUMENTS, which begin with a
 test case. Record the result, unless CLUnit leaves the case for later, or skips it. PACKAGE is
 CLUnit's."
   (let ((case (first arguments)))
@@ -21,15 +20,15 @@ CLUnit's."
           (run)))))
 
 (defun clunit-function (package original arguments)
-  "Probe of CLUnit's TEST-FUNCTION: call it, as ORIGINAL, with ARGUMENTS, which begin with a test
-case left for later. Return its value, the function of the case, wrapped to record the result.
-PACKAGE is CLUnit's."
+  "Probe of CLUnit's TEST-FUNCTION: call ORIGINAL with ARGUMENTS, which begin with a test case that
+was left for later. It returns the function of the case. Return a function that calls it and records
+the result. PACKAGE is CLUnit's."
   (let ((function (apply original arguments))
         (name (slot-value (first arguments) (home-symbol package "NAME"))))
     (lambda () (clunit-call package name function))))
 
 (defun clunit-skip (package original arguments)
-  "Probe of CLUnit's SKIP-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, and record that the test
+  "Probe of CLUnit's SKIP-TEST-CASE: call ORIGINAL with ARGUMENTS, and record that the test
 case is skipped."
   (clunit-call package
                (home-call package "TEST-REPORT-NAME" (home-value package "*CLUNIT-TEST-REPORT*"))
@@ -38,7 +37,7 @@ case is skipped."
                  (apply original arguments))))
 
 (defun clunit-error (package original arguments)
-  "Probe of CLUnit's HANDLE-ERROR: record or hold the error, the first of ARGUMENTS, and call
+  "Probe of CLUnit's HANDLE-ERROR: hold or record the error, the first of ARGUMENTS, and call
 ORIGINAL with ARGUMENTS."
   (when *result*
     (when *hold* (invoke-debugger (first arguments)))
@@ -47,8 +46,8 @@ ORIGINAL with ARGUMENTS."
   (apply original arguments))
 
 (defun clunit-said (check expected got)
-  "Return arguments for NOTE-FAILURE about the form CHECK, whose value was GOT. EXPECTED is the form
-of the expected value, which CLUnit does not keep."
+  "Return arguments for NOTE-FAILURE about CHECK, the form of a check, which returned GOT. EXPECTED
+is the form of the expected value: CLUnit does not keep this value itself."
   (if (evident-p expected)
       (compared check (evident-value expected) got)
       (list :check check :got (value-text got))))
@@ -74,13 +73,13 @@ with ARGUMENTS."
   (apply original arguments))
 
 (defun clunit-run (package original arguments)
-  "Probe of CLUnit's RUN-TEST and RUN-SUITE: call ORIGINAL with ARGUMENTS. Its report goes to
-*STANDARD-OUTPUT*, and not where output went when CLUnit was loaded. PACKAGE is CLUnit's."
+  "Probe of CLUnit's RUN-TEST and RUN-SUITE: call ORIGINAL with ARGUMENTS. The report goes to the
+current *STANDARD-OUTPUT*, instead of the one when CLUnit was loaded. PACKAGE is CLUnit's."
   (with-home-values (package ("*TEST-OUTPUT-STREAM*" *standard-output*))
     (apply original arguments)))
 
 (defun clunit-entries (package)
-  "Return an ENTRY for each test and suite that CLUnit has, the last first, as suites run them.
+  "Return an ENTRY for each test and suite that CLUnit has, in the order in which suites run them.
 PACKAGE is CLUnit's."
   (flet ((entries (suite names runner)
            (loop for name in (reverse (home-call package names))

@@ -1,5 +1,5 @@
-;;;; Finds what tests run: chooses the files that are measured, and records which definitions each
-;;;; test reaches.
+;;;; Chooses the files for which coverage is measured, and records which definitions each test
+;;;; reaches.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -13,16 +13,17 @@
                                                   :defaults file)))))
 
 (defun paths-of (systems &optional others)
-  "Return the paths of the files of SYSTEMS; with OTHERS also those of the systems that they need."
+  "Return the native truenames of the files of SYSTEMS. With OTHERS, include files of the systems
+that these need."
   (remove-duplicates (loop for system in systems
                            append (mapcar #'cdr (source-components system others)))
                      :test #'string= :from-end t))
 
 (defun measured-paths (names root)
-  "Return the paths of the files to measure when the systems NAMES are tested: files of these
-systems and of systems that they need, below ROOT or the folders of their .asd files; without NAMES
-all loaded files below ROOT. Files of test systems are left out, unless there are no others: then
-the tests are in the files of the program."
+  "Return the paths of the files to measure. When NAMES, systems, are tested, these are files of
+these systems and of the systems that they need, as far as they are below ROOT or below the folders
+of their .asd files. Without NAMES they are all loaded files below ROOT. Files of test systems are
+left out. If no other files remain, they are included: then the program's files have the tests."
   (let* ((systems (remove nil (mapcar #'system-of names)))
          (folders (list* root (remove nil (mapcar #'folder-of systems))))
          (paths (remove-if-not (lambda (path) (within-p path folders))
@@ -31,25 +32,25 @@ the tests are in the files of the program."
                                    (loaded-paths)))))
     (or (set-difference paths (paths-of (test-systems)) :test #'string=) paths)))
 
-;;; The forms of a file that can have definitions
+;;; The forms of a file that can contain definitions
 
 (defun operator-of (form package)
-  "Return the symbol that is the operator of the text FORM in PACKAGE, or NIL."
+  "Return the symbol that is the operator of FORM, a text read in PACKAGE, or NIL."
   (symbol-read (or (first (form-parts form 1)) "") package))
 
 (defun occurrences (part text)
-  "Return how often PART is in TEXT, in any letter case."
+  "Return how many times TEXT has PART, ignoring letter case."
   (loop for place = (search part text :test #'char-equal)
                   then (search part text :test #'char-equal :start2 (1+ place))
         while place count t))
 
 (defun note-all-missed (text)
-  "Count as not measured the functions and methods that TEXT defines."
+  "Count each function and method that TEXT defines as missed, that is not measured."
   (dolist (operator '("(defun " "(defmethod "))
     (loop repeat (occurrences operator text) do (note-missed))))
 
 (defun put-stand-in (form operator content start)
-  "Put the text FORM into CONTENT at START, with OPERATOR replaced by its macro in *STAND-INS*."
+  "Copy FORM, a text, into CONTENT at START, but replace its OPERATOR by the macro in *STAND-INS*."
   (let* ((text (first (form-parts form 1)))
          (place (+ start (search text form)))
          (colon (position #\: text :from-end t))
@@ -60,7 +61,7 @@ the tests are in the files of the program."
     (replace content name :start1 (+ place (if colon (1+ colon) 0)))))
 
 (defun can-define-p (operator)
-  "True when a form with OPERATOR can have a definition, or affects how other forms are read or
+  "True when a form with OPERATOR may contain definitions, or affects how later forms are read or
 compiled."
   (and operator
        (macro-function operator)
@@ -68,8 +69,9 @@ compiled."
            (not (of-system-p operator)))))
 
 (defun definitions-only (text)
-  "Return TEXT with a number in place of each top-level form that can have no definition, or NIL
-when it cannot be read. The second value has the packages that TEXT enters."
+  "Return a copy of TEXT in which numbers replace those top-level forms that cannot contain
+definitions. Return NIL if TEXT cannot be read. The second value is a list of the packages that TEXT
+enters by IN-PACKAGE."
   (let ((bounds (form-bounds text)) (package (find-package "COMMON-LISP-USER"))
         (content (make-string (length text) :initial-element #\Space)) (packages '()))
     (when bounds
@@ -81,14 +83,14 @@ when it cannot be read. The second value has the packages that TEXT enters."
                (cond ((can-define-p operator) (replace content form :start1 start))
                      ((assoc operator *stand-ins*) (put-stand-in form operator content start))
                      (t (setf (char content start) #\0)
-                        ;; Functions in a LET share its variables, which a second compilation would
-                        ;; make anew.
+                        ;; Functions in a LET share its variables. Compiled again, they would get
+                        ;; new ones.
                         (when (and operator (special-operator-p operator))
                           (note-all-missed form)))))
       (values content packages))))
 
 (defun inline-names (packages)
-  "Return the names of the inline functions of PACKAGES."
+  "Return the names of the inline functions whose symbols are at home in PACKAGES."
   (let ((names '()))
     (dolist (package packages names)
       (do-symbols (symbol package)
@@ -97,11 +99,11 @@ when it cannot be read. The second value has the packages that TEXT enters."
             (when (eq 'inline (known :function :inlinep name))
               (pushnew name names :test #'equal))))))))
 
-;;; Compiling and loading these forms
+;;; Compiling and loading the reduced copies
 
 (defun compile-quietly (copy fasl file)
-  "Compile COPY, some forms of FILE, into FASL. Return the truename of FASL, or NIL when a form has
-an error."
+  "Compile COPY, the reduced copy of FILE, into FASL. Return the truename of FASL, or NIL if a form
+has an error."
   (let ((wrong nil) (*error-output* (make-broadcast-stream))
         (*standard-output* (make-broadcast-stream))
         (*package* (find-package "COMMON-LISP-USER"))
@@ -115,8 +117,8 @@ an error."
           (and (not wrong) made))))))
 
 (defun load-measured (fasl path)
-  "Load FASL, compiled from the file PATH to be measured, and record its parts and the code that
-marks them."
+  "Load FASL, compiled from the reduced copy of the file PATH. Record its parts and the code that
+marks them in COVERING-RECORDS."
   (let ((names (loop for name being the hash-keys of (first coverage-info) collect name))
         (codes (rest coverage-info))
         (*passing* t))
@@ -129,8 +131,8 @@ marks them."
                (remhash name (first coverage-info)))))
 
 (defun measure-file (path content folder number)
-  "Measure the definitions in CONTENT, those of the file PATH. FOLDER is the native name of a
-directory for fasls, NUMBER a number for this file alone."
+  "Measure the definitions in CONTENT, the reduced text of the file PATH. FOLDER is the native name
+of a directory for fasls. NUMBER is different for each file."
   (let* ((*measured-file* path)
          (source (sb-ext:parse-native-namestring path))
          (fasl (sb-ext:parse-native-namestring (format nil "~A/~D/measured.fasl" folder number)))
@@ -139,7 +141,7 @@ directory for fasls, NUMBER a number for this file alone."
          (made (progn (ensure-directories-exist fasl)
                       (compile-quietly (copy-beside fasl source content) fasl source))))
     (cond (made (load-measured made path))
-          ;; The definitions need other forms of the file, such as one that changes the readtable.
+          ;; The definitions need forms that were left out, such as one that changes the readtable.
           (t (setf (fill-pointer definitions) before)
              (note-all-missed content)))))
 
@@ -169,8 +171,8 @@ is the native name of a directory for fasls."
 (defvar *covering* nil "The COVERING of the run that this thread is in, or NIL.")
 
 (defun reached-text (definitions)
-  "Return a hexadecimal bit mask of the DEFINITIONS that were reached; the first of them has the
-lowest bit."
+  "Return a bit mask of those DEFINITIONS, a vector, that were reached, as hexadecimal text. Bit 0
+stands for the first."
   (let ((bits 0))
     (loop for definition across definitions
           for bit from 0
@@ -178,8 +180,8 @@ lowest bit."
     (format nil "~(~X~)" bits)))
 
 (defun call-noting-reached (function note)
-  "Call FUNCTION. If definitions are measured, then call NOTE with the REACHED-TEXT of those that it
-reached."
+  "Call FUNCTION. If coverage is measured, then call NOTE with the REACHED-TEXT of the definitions
+that FUNCTION reached."
   (if (null *covering*)
       (funcall function)
       (let* ((definitions (covering-definitions *covering*))
@@ -194,16 +196,16 @@ reached."
 ;;; Results
 
 (defun marked-parts (codes)
-  "Return a table whose keys are the parts that the code in CODES, entries of COVERAGE-INFO, has
-marked."
+  "Return a table with those parts as keys that were marked, that is run. CODES are entries of
+COVERAGE-INFO."
   (let ((marked (make-hash-table :test 'equal)))
     (dolist (code (mapcan #'marking-code codes) marked)
       (dolist (parts (and (marks-reader) (funcall (marks-reader) code)))
         (dolist (part parts) (setf (gethash part marked) t))))))
 
 (defun constant-branch (part form)
-  "Return the path in the top-level FORM of PART, a branch that never ran, if it is an atom in an
-IF: SBCL does not mark atoms by themselves. Else return NIL."
+  "PART is a branch of an IF that never ran, in the top-level form FORM. If the branch is an atom,
+return its path in FORM: SBCL does not mark atoms by themselves. Else return NIL."
   (destructuring-bind (kind &optional test &rest around) part
     (let* ((elements (rest (reverse around)))
            (choice (reduce (lambda (form element)
@@ -219,8 +221,8 @@ IF: SBCL does not mark atoms by themselves. Else return NIL."
            (append elements (list element))))))
 
 (defun parts-never-run (record forms)
-  "Return a table from form numbers to the paths of the parts that never ran. RECORD is one of
-COVERING-RECORDS, FORMS is as COVERING-FORMS."
+  "Return a table from form numbers to lists of the paths of parts that never ran. RECORD is an
+element of COVERING-RECORDS, FORMS is the table COVERING-FORMS."
   (destructuring-bind (path parts codes) record
     (let ((marked (marked-parts codes)) (table (make-hash-table)))
       (loop for (part . state) in parts
@@ -255,13 +257,14 @@ COVERING-RECORDS, FORMS is as COVERING-FORMS."
                                                   "never" (never definition)))))))
 
 (defun check-measurable ()
-  "Call FAIL-LOOKUP when this SBCL cannot measure coverage."
+  "Call FAIL-LOOKUP if this SBCL cannot measure coverage."
   (unless (ignore-errors (require "SB-COVER") (and (marks-reader) +coverage-quality+))
     (fail-lookup "unmeasured" "missing")))
 
 (defun call-covering (function)
-  "Call FUNCTION with a new COVERING, and return its value. Whatever happens, undo what the COVERING
-has put. Calls FAIL-LOOKUP when another run is measured."
+  "Call FUNCTION with a new COVERING, and return its value. At the end, also after a non-local exit,
+remove the copies that the COVERING has put in place. Call FAIL-LOOKUP if another run is being
+measured."
   (check-measurable)
   (let ((covering (make-covering)))
     (unwind-protect

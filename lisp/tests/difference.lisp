@@ -1,21 +1,22 @@
-;;;; Finds where two values differ first, if they are too long to show, or do not print what they
-;;;; hold.
+;;;; Finds the first difference of two values that are too long to show, or that print without their
+;;;; contents.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defparameter *compared-parts* 100000 "At most this many parts of two values are compared.")
-(defparameter *characters-of-part* 20 "This many characters count as one part.")
+(defparameter *characters-of-part* 20 "This many compared characters count as one part.")
 (defparameter *compared-depth* 50 "Objects nested deeper are not compared.")
 
 (defun nothing-p (part)
-  "True when PART stands for a part that a value does not have."
+  "True when PART stands for a missing part: one value has no such place."
   (eq part '%nothing))
 
-;;; What two values have at each place
+;;; The parts of two values, place by place
 
 (defun call-with-elements (function one other)
-  "Call FUNCTION with each place of the lists ONE and OTHER, an index or :CDR, and with what these
-have there. A circular list is traversed once or twice."
+  "Call FUNCTION with each place of the lists ONE and OTHER, and with the two elements there. A
+place is an index, or :CDR for the tails of dotted lists. Stop after one or two rounds in circular
+lists."
   (loop with mark = nil and other-mark = nil
         for index from 0
         while (and (consp one) (consp other) (not (and (eq one mark) (eq other other-mark))))
@@ -28,8 +29,8 @@ have there. A circular list is traversed once or twice."
                       (t (funcall function :cdr one other)))))
 
 (defun call-with-places (function one other)
-  "Call FUNCTION as CALL-WITH-ELEMENTS does, for arrays. Only vectors may differ in their
-dimensions."
+  "Call FUNCTION as CALL-WITH-ELEMENTS does, for the arrays ONE and OTHER. Two vectors may differ in
+length; other arrays must have the same dimensions."
   (flet ((part (array index)
            (if (< index (array-total-size array)) (row-major-aref array index) '%nothing))
          (subscripts (index)
@@ -46,11 +47,12 @@ dimensions."
           (funcall function (cons :subscripts (subscripts index)) (part one index)
                    (part other index))))))
 
-(defparameter *parts-of-key* 1000 "A key of a hash table with more parts is not looked up.")
+(defparameter *parts-of-key* 1000
+  "A hash table key with more parts is not looked up in the other table.")
 
 (defun finite-p (key)
-  "True when KEY is not a circular list and has few parts. To look up another KEY could take for
-ever."
+  "True when KEY is not circular and has at most *PARTS-OF-KEY* parts. To hash another KEY could
+take forever."
   (let ((left *parts-of-key*))
     (labels ((look (part)
                (when (minusp (decf left)) (return-from finite-p nil))
@@ -59,7 +61,8 @@ ever."
       t)))
 
 (defun call-with-entries (function one other)
-  "Call FUNCTION as CALL-WITH-ELEMENTS does, for hash tables; the places are keys."
+  "Call FUNCTION as CALL-WITH-ELEMENTS does, for the hash tables ONE and OTHER. The places are
+keys."
   (loop for key being the hash-keys of one using (hash-value value)
         when (finite-p key)
           do (funcall function (cons :key key) value (gethash key other '%nothing)))
@@ -68,7 +71,8 @@ ever."
           do (funcall function (cons :key key) '%nothing value)))
 
 (defun call-with-slots (function one other)
-  "Call FUNCTION as CALL-WITH-ELEMENTS does, for instances of a class; the places are slots."
+  "Call FUNCTION as CALL-WITH-ELEMENTS does, for ONE and OTHER, instances of a class. The places are
+slots."
   (let ((slots (inner-slots one)) (others (inner-slots other)))
     (loop for (name . value) in (union slots others :key #'car)
           for (one other) = (loop for known in (list slots others)
@@ -77,8 +81,8 @@ ever."
           do (funcall function (cons :slot name) one other))))
 
 (defun caller-of-places (one other)
-  "Return the CALL-WITH function above for the parts of ONE and OTHER, or NIL unless both have the
-same kind of parts."
+  "Return the CALL-WITH-... function that goes through the parts of ONE and OTHER. Return NIL if
+they have no parts, or parts of different kinds."
   (flet ((both-p (type) (and (typep one type) (typep other type))))
     (cond ((both-p 'cons) #'call-with-elements)
           ((both-p 'string) nil)
@@ -91,16 +95,16 @@ same kind of parts."
            #'call-with-slots))))
 
 (defun alike-p (exactly one other)
-  "True when ONE and OTHER are alike: plain values equal, others of one class. Case and number type
-count if EXACTLY."
+  "True when the atoms ONE and OTHER are equal, or objects with parts have the same class. Letter
+case and the types of numbers count only with EXACTLY."
   (flet ((plain-p (object) (typep object '(or symbol number character pathname))))
     (if (or (plain-p one) (plain-p other))
         (if exactly (equal one other) (equalp one other))
         (eq (class-of one) (class-of other)))))
 
 (defun other-character (exactly one other limit)
-  "Return the index, below LIMIT, at which the strings ONE and OTHER differ first, or NIL. With
-EXACTLY, case counts."
+  "Return the first index below LIMIT at which the strings ONE and OTHER differ, or NIL. Letter case
+counts only with EXACTLY."
   (loop for index below (min limit (max (length one) (length other)))
         unless (and (< index (length one))
                     (< index (length other))
@@ -109,21 +113,21 @@ EXACTLY, case counts."
           return index))
 
 (defparameter *others-of-part* 8
-  "For each part at most this many comparisons with other parts are remembered.")
+  "For each object at most this many comparisons with other objects are remembered.")
 
 (defun compared-p (seen depth one other)
-  "True when ONE and OTHER were compared before, at nesting depth DEPTH or less; the table SEEN maps
-an object to an alist from the other object to that depth. Otherwise record the pair, if ONE has
-room for it, and return NIL."
+  "True when ONE and OTHER were compared before at nesting depth DEPTH or less. SEEN is a table from
+objects to alists from other objects to that depth. Else return NIL, and remember the comparison,
+unless ONE has *OTHERS-OF-PART* already."
   (let* ((known (gethash one seen)) (pair (assoc other known :test #'eq)))
     (cond (pair (or (<= (cdr pair) depth) (progn (setf (cdr pair) depth) nil)))
           ((< (length known) *others-of-part*) (push (cons other depth) (gethash one seen)) nil))))
 
 (defun first-difference (exactly one other)
-  "Return a list of the path to where ONE and OTHER differ first, and of the parts that each has
-there. The path is a list of places, outermost first. EXACTLY is as for ALIKE-P. Return NIL when no
-difference is found."
-  ;; SEEN, because objects can refer to each other, as a child to its parent.
+  "Return a list of three elements: the path to the first difference of ONE and OTHER, and the two
+parts there. The path is a list of places, the outermost first. EXACTLY is as for ALIKE-P. Return
+NIL when no difference is found."
+  ;; Objects can refer to each other, as a child to its parent. SEEN prevents endless rounds.
   (let ((left *compared-parts*) (seen (make-hash-table :test 'eq)))
     (labels ((found (path one other) (return-from first-difference (list (reverse path) one other)))
              (look-strings (path one other)
@@ -147,18 +151,19 @@ difference is found."
       nil)))
 
 (defun difference (one other)
-  "Return where ONE and OTHER differ first, as FIRST-DIFFERENCE does. Case and the type of a number
-count only when nothing else differs: some predicates ignore them."
-  ;; Another thread can change them meanwhile.
+  "Return the first difference of ONE and OTHER, as FIRST-DIFFERENCE does. Letter case and the types
+of numbers count only if there is no other difference, as some predicates ignore them."
+  ;; Another thread can change the values meanwhile, which may signal an error.
   (ignore-errors (or (first-difference nil one other) (first-difference t one other))))
 
 ;;; Rendering
 
-(defparameter *part-of-value* 24 "Characters shown of a part that differs.")
-(defparameter *before-difference* 6 "Characters of a string shown before the first that differs.")
+(defparameter *part-of-value* 24 "At most this many characters are shown of a part that differs.")
+(defparameter *before-difference* 6
+  "This many characters of a string are shown before the first difference.")
 
 (defparameter *outer-places* 6
-  "How many places are shown at the beginning of a long path, and at its end.")
+  "Of a long path, this many places are shown at its beginning, and as many at its end.")
 
 (defun path-text (path package)
   "Return PATH, from DIFFERENCE, as text, with names as in PACKAGE."
@@ -171,15 +176,15 @@ count only when nothing else differs: some predicates ignore them."
         (:cdr (write-string ".cdr" out)))
       (typecase place
         (integer (format out "[~D]" place))
-        ;; An array without dimensions has a place too.
+        ;; An array without dimensions has one place, with no subscripts.
         ((cons (eql :subscripts)) (format out "~:[[]~;~:*~{[~D]~}~]" (cdr place)))
         ((cons (eql :key))
          (format out "[~A]" (printing-briefly *part-of-value* (cdr place) package)))
         ((cons (eql :slot)) (format out ".~(~A~)" (cdr place)))))))
 
 (defun string-part (string place &optional (quote "\""))
-  "Return the part of STRING around the index PLACE, between QUOTE, as text with visible line
-breaks."
+  "Return the part of STRING around the index PLACE as text between two QUOTEs. Line breaks in it
+are escaped."
   (let* ((start (if (> place (+ *before-difference* 3)) (- place *before-difference*) 0))
          (end (min (length string) (+ start *part-of-value*))))
     (with-output-to-string (out)
@@ -196,15 +201,16 @@ breaks."
       (format out "~:[...~;~]~A" (= end (length string)) quote))))
 
 (defun part-text (part package &optional (limit *part-of-value*))
-  "Return PART, in which a value differs, as text of at most LIMIT characters, with names as in
+  "Return PART, from FIRST-DIFFERENCE, as text of at most LIMIT characters, with names as in
 PACKAGE."
   (if (nothing-p part) "nothing" (printing-briefly limit part package)))
 
-(defparameter *printed-characters* 1000 "Characters compared of two parts that begin alike.")
+(defparameter *printed-characters* 1000
+  "At most this many characters are compared of the texts of two parts that begin alike.")
 
 (defun part-texts (one other package)
-  "Return the parts ONE and OTHER, in which values differ, as texts, with names as in PACKAGE. If
-both begin alike, as names of files do, the texts begin near the first difference."
+  "Return ONE and OTHER, two parts that differ, as two texts, with names as in PACKAGE. If both
+texts begin alike, as paths do, return excerpts that begin near the first difference."
   (flet ((texts (limit) (values (part-text one package limit) (part-text other package limit))))
     (multiple-value-bind (text other-text) (texts *part-of-value*)
       (if (string/= text other-text)
@@ -216,8 +222,8 @@ both begin alike, as names of files do, the texts begin near the first differenc
                   (values text other-text))))))))
 
 (defun difference-texts (one other package)
-  "Return three texts: the parts in which ONE and OTHER differ first, and the path to them, which is
-empty when the whole values differ. Return NIL when no difference is found."
+  "Return three texts: the first parts in which ONE and OTHER differ, and the path to these parts.
+The path is empty if the values differ as a whole. Return NIL when no difference is found."
   (destructuring-bind (&optional (path nil found) one other) (difference one other)
     (when found
       (multiple-value-call #'values

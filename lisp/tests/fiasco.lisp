@@ -1,24 +1,24 @@
-;;;; Fiasco, the successor of Stefil. A test is a function; a test with tests below it is a suite.
+;;;; Fiasco, the successor of Stefil. A test is a function, and a test with child tests is a suite.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun fiasco-suite-p (package test)
-  "True when TEST has tests below it. PACKAGE is Fiasco's or Stefil's."
+  "True when TEST has child tests. PACKAGE is Fiasco's or Stefil's."
   (plusp (hash-table-count (home-call package "CHILDREN-OF" test))))
 
 (defun fiasco-count (package slot)
-  "Return the length of the value of SLOT of Fiasco's current context. PACKAGE is Fiasco's."
+  "Return the length of the list in SLOT of Fiasco's current context. PACKAGE is Fiasco's."
   (length (slot-value (home-value package "*CONTEXT*") (home-symbol package slot))))
 
 (defun fiasco-call-body (package original arguments)
-  "Call ORIGINAL with ARGUMENTS. If errors are held, Fiasco leaves them to the debugger. PACKAGE is
-Fiasco's."
+  "Call ORIGINAL with ARGUMENTS. If errors are held, have Fiasco leave them to the debugger. PACKAGE
+is Fiasco's."
   (if *hold*
       (with-home-values (package ("*DEBUG-ON-UNEXPECTED-ERROR*" t)) (apply original arguments))
       (apply original arguments)))
 
 (defun fiasco-run-body (package original arguments)
-  "Probe of Fiasco's RUN-TEST-BODY-IN-HANDLERS: call it, as ORIGINAL, with ARGUMENTS, which begin
+  "Probe of Fiasco's RUN-TEST-BODY-IN-HANDLERS: call ORIGINAL with ARGUMENTS, which begin
 with a test, and record the result. PACKAGE is Fiasco's."
   (let ((test (first arguments)))
     (if (fiasco-suite-p package test)
@@ -31,10 +31,10 @@ with a test, and record the result. PACKAGE is Fiasco's."
                             (incf (result-skipped *result*)))))))))
 
 (defun fiasco-said (form control arguments)
-  "Return arguments for NOTE-FAILURE about the failed assertion FORM, such as (IS (= A B)), whose
-message is the format CONTROL with ARGUMENTS. In a message of Fiasco itself ARGUMENTS are CALL,
-PART, VALUE, PART, VALUE for a call with two arguments, else CALL, OUTCOME, and a NUMBER, PART and
-VALUE for each argument."
+  "Return arguments for NOTE-FAILURE about FORM, a failed assertion such as (IS (= A B)). CONTROL
+and ARGUMENTS format its message. In a message by Fiasco itself, ARGUMENTS are CALL PART VALUE PART
+VALUE for a call with two arguments, else CALL OUTCOME and then NUMBER PART VALUE for each
+argument."
   (let ((check (and (typep form '(cons t cons)) (second form))))
     (or (and (typep arguments '(cons t cons))
              (said-of-check check (checked-form check)
@@ -46,8 +46,8 @@ VALUE for each argument."
         (and control (list :text (message-text control arguments))))))
 
 (defun fiasco-note (package type arguments)
-  "Record a failure: TYPE is the class of its condition, ARGUMENTS are the initargs. PACKAGE is the
-framework's."
+  "Record a failure. TYPE is the class of its condition, ARGUMENTS are the initargs of the
+condition. PACKAGE is the framework's."
   (destructuring-bind (&key (form nil form-given) error format-control format-arguments expected
                             expected-condition-type observed-condition &allow-other-keys)
       arguments
@@ -66,8 +66,9 @@ framework's."
                      (fiasco-said form format-control format-arguments))))))
 
 (defun fiasco-note-failure (framework package type arguments)
-  "Record a failure as FIASCO-NOTE does, in the current test; in a suite, record the suite as a
-test. PACKAGE is that of FRAMEWORK. A held error is not recorded yet."
+  "Record a failure of FRAMEWORK, as FIASCO-NOTE does, in the current test. In a suite without a
+current test, record the suite as a test. A held error is not recorded yet. PACKAGE is the
+framework's."
   (let ((context (home-value package "*CONTEXT*")))
     (flet ((note () (fiasco-note package type arguments)))
       (cond ((and *hold* (eq type (home-symbol package "UNEXPECTED-ERROR"))))

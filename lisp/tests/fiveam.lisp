@@ -1,4 +1,4 @@
-;;;; FiveAM. The results of a test are those that it adds to the list of its run.
+;;;; FiveAM. A test adds its results to the list of the run; the new ones are the test's.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -10,9 +10,10 @@
   "Arguments for NOTE-FAILURE about the check that is failing in this thread.")
 
 (defun fiveam-values (form arguments)
-  "Return pairs of each argument of FORM, a call, and its value; or NIL unless ARGUMENTS are those
-of FiveAM's own message: an argument, its value, the predicate, and the value of the other argument
-if there is one."
+  "FORM is the form of a check, ARGUMENTS are those of the failure message. If the message is
+FiveAM's own, ARGUMENTS are an argument of FORM, its value, the predicate, and the value of another
+argument if there is one. Then return an alist from the arguments of FORM to their values. Else
+return NIL."
   (destructuring-bind (&optional part value predicate (other nil other-given) &rest more) arguments
     (when (and (consp form)
                (null more)
@@ -24,9 +25,9 @@ if there is one."
                         collect (cons each other)))))))
 
 (defun fiveam-said (check control arguments)
-  "Return arguments for NOTE-FAILURE about the form CHECK. The format CONTROL says with ARGUMENTS
-why it failed. A message that has no part of the form, such as one by the test's author, is shown
-with the form."
+  "Return arguments for NOTE-FAILURE about CHECK, the form of a check that failed. CONTROL and
+ARGUMENTS format the message. A message that shows no part of the form, such as one by the author of
+the test, is returned with the form."
   (let* ((form (checked-form check)) (values (fiveam-values form arguments)))
     (or (and values (said-of-check check form values))
         (list* :text (message-text control arguments)
@@ -36,9 +37,9 @@ with the form."
                     (list :check check))))))
 
 (defun fiveam-fail (package original arguments)
-  "Probe of FiveAM's PROCESS-FAILURE: call it, as ORIGINAL, with ARGUMENTS, which begin with a check
-and a format control, and keep what is shown of the check. The message is made here, within bounds:
-printing a value may never end."
+  "Probe of FiveAM's PROCESS-FAILURE: call ORIGINAL with ARGUMENTS, which begin with a check and a
+format control, and keep what answers show of the check. The message is formatted here, within
+limits, since FiveAM's own printing of a value may never end."
   (declare (ignore package))
   (destructuring-bind (check &optional control &rest more) arguments
     (if (and *result* (stringp control))
@@ -47,8 +48,8 @@ printing a value may never end."
         (apply original arguments))))
 
 (defun fiveam-note (package object failed)
-  "Record OBJECT, a result. FAILED are arguments for NOTE-FAILURE about a failure. PACKAGE is
-FiveAM's."
+  "Record OBJECT, a result of FiveAM. For a failure, FAILED are the arguments for NOTE-FAILURE.
+PACKAGE is FiveAM's."
   (note-checks 1)
   (flet ((reason () (format nil "~:[failed~;~:*~A~]" (home-call package "REASON" object))))
     (cond ((home-type-p package "TEST-PASSED" object))
@@ -60,8 +61,8 @@ FiveAM's."
                     (if (cddr failed) failed (list* :text (reason) failed)))))))
 
 (defun fiveam-run-test (package original arguments)
-  "Probe of FiveAM's RUN-TEST-LAMBDA: call it, as ORIGINAL, with ARGUMENTS, which begin with a test,
-and record the results of the test. Failures do not reach the debugger; errors do when they are
+  "Probe of FiveAM's RUN-TEST-LAMBDA: call ORIGINAL with ARGUMENTS, which begin with a test, and
+record the results of the test. Failed checks do not enter the debugger; errors do when they are
 held. PACKAGE is FiveAM's."
   (with-home-values (package ("*TEST-DRIBBLE*" (make-broadcast-stream)) ("*ON-FAILURE*" nil)
                              ("*ON-ERROR*" (and *hold* :debug)))
@@ -73,8 +74,8 @@ held. PACKAGE is FiveAM's."
                           (fiveam-note package object (getf (result-notes *result*) object)))))))))
 
 (defun fiveam-add-result (package original arguments)
-  "Probe of FiveAM's ADD-RESULT: call it, as ORIGINAL, with ARGUMENTS. For a failure, keep its place
-and what is shown."
+  "Probe of FiveAM's ADD-RESULT: call ORIGINAL with ARGUMENTS. For a failure, keep its place and
+what answers show of it."
   (let ((results (apply original arguments)))
     (when (and *result* (home-type-p package "TEST-FAILURE" (first results))
                (< (length (result-notes *result*)) (* 2 *noted-in-test*)))
@@ -83,8 +84,9 @@ and what is shown."
     results))
 
 (defun fiveam-resolve (package original arguments)
-  "Probe of FiveAM's RUN-RESOLVING-DEPENDENCIES: call it, as ORIGINAL, with ARGUMENTS, which begin
-with a test. Record a test that was left out because of its dependencies. PACKAGE is FiveAM's."
+  "Probe of FiveAM's RUN-RESOLVING-DEPENDENCIES: call ORIGINAL with ARGUMENTS, which begin with a
+test. If the test is not run because of its dependencies, record it as skipped. PACKAGE is
+FiveAM's."
   (let* ((test (first arguments))
          (new (and (home-type-p package "TEST-CASE" test)
                    (eq :unknown (home-call package "STATUS" test)))))
@@ -97,7 +99,7 @@ with a test. Record a test that was left out because of its dependencies. PACKAG
 
 (defun fiveam-entries (package)
   "Return an ENTRY for each test and suite that FiveAM has. PACKAGE is FiveAM's."
-  ;; Since 1.4.3 the table is in an object.
+  ;; Since FiveAM 1.4.3 an object holds the table.
   (loop with tests = (home-value package "*TEST*")
         for name being the hash-keys of (if (hash-table-p tests)
                                             tests

@@ -1,27 +1,28 @@
-;;;; Describes test frameworks, and installs probes on functions of theirs, by which the tests that
-;;;; run are recorded.
+;;;; Test frameworks, and the probes in their functions that record which tests run.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defstruct (framework (:constructor make-framework
                                     (name packages probes entries holding finish protocol)))
-  "PACKAGES are the names that its package can have. PROBES are pairs of the name of one of its
-functions and a function that is called instead while tests run, with the package, the original
-function and the list of arguments. ENTRIES is a function that returns the tests and suites of a
-package as ENTRYs. HOLDING are pairs of a variable's name and the value with which errors reach the
-debugger. FINISH, or NIL, gets the output of a run, for what only that shows. PROTOCOL are names by
-which a copy of the framework in any package is known."
+  "A test framework. PACKAGES are names that its package can have. PROBES are lists of the name of
+one of its functions and a probe: while tests run, the probe is called in place of the function,
+with the package, the original function and the list of arguments. ENTRIES is a function that takes
+the package and returns its tests and suites as ENTRYs. HOLDING are lists of a variable's name and
+the value with which errors reach the debugger. FINISH is NIL or a function that takes the output of
+a run and records results that only the output shows. PROTOCOL are names of functions and variables:
+a package that has all of them is taken for a copy of the framework."
   name packages probes entries holding finish protocol)
 
 (defstruct (entry (:constructor make-entry (name suite runner)))
-  "A test, or a SUITE of them. RUNNER is a function that runs it without a report."
+  "A test, or a suite of tests if SUITE is true. RUNNER is a function without arguments that runs it
+without a report."
   name suite runner)
 
-(sb-ext:defglobal **frameworks** '() "The frameworks, those that were defined last first.")
+(sb-ext:defglobal **frameworks** '() "All FRAMEWORKs, the last defined first.")
 
 (defun define-framework (name packages &key probes entries holding finish protocol)
-  "Define the framework NAME with the slots of a FRAMEWORK. PROTOCOL are names besides those of its
-probes."
+  "Define the framework NAME; the other parameters are slots of FRAMEWORK. The names of the probed
+functions are added to PROTOCOL if it is given."
   (push (make-framework name packages probes entries holding finish
                         (and protocol (append (mapcar #'first probes) protocol)))
         **frameworks**))
@@ -45,16 +46,16 @@ probes."
     (and symbol (find-class symbol nil) (typep object symbol))))
 
 (defmacro with-home-values ((package &rest names-and-values) &body body)
-  "Evaluate BODY with variables of PACKAGE bound by NAMES-AND-VALUES, lists of a name and a form, as
-far as they exist."
+  "Evaluate BODY with variables of PACKAGE bound. NAMES-AND-VALUES are lists of a variable's name
+and a form. Variables that do not exist are skipped."
   `(call-with-values-bound ,package
                            (list ,@(loop for (name value) in names-and-values
                                          collect `(cons ,name ,value)))
                            (lambda () ,@body)))
 
 (defun call-with-values-bound (package bindings function)
-  "Call FUNCTION with the variables of PACKAGE in BINDINGS, pairs of a name and a value, bound as
-far as they exist."
+  "Call FUNCTION while variables of PACKAGE are bound. BINDINGS is an alist from names to values.
+Variables that do not exist are skipped."
   (let ((known (loop for (name . value) in bindings
                      for symbol = (home-symbol package name)
                      when symbol collect (cons symbol value))))
@@ -63,9 +64,10 @@ far as they exist."
 ;;; Probes, which are installed while tests run
 
 (defstruct (run (:constructor make-run (skip seed)))
-  "A run of tests. SKIP are the names of tests to leave out. SEED, an integer or NIL, determines
-random numbers. RESULTS are newest first. NOTED counts the failures recorded in full, SEEN the tests
-that began, also those left out. UNSEEN are the names of tested systems of which no test began."
+  "A run of tests. SKIP is a list of names of tests to leave out. SEED is NIL or an integer that
+determines random numbers. RESULTS are RESULTs, newest first. NOTED counts the failures recorded in
+full, SEEN the tests that began or were left out. UNSEEN are the names of tested systems of which no
+test began."
   skip seed (results '()) (noted 0) (seen 0) (unseen '()))
 
 (defvar *run* nil "The run of tests that this thread is in, or NIL.")
@@ -73,26 +75,26 @@ that began, also those left out. UNSEEN are the names of tested systems of which
 (defvar *tested-systems* '()
   "The names of the systems that ASDF is testing in this thread, the innermost first.")
 
-(sb-ext:defglobal **runs** 0 "How many runs there are now.")
-(sb-ext:defglobal **probed** '() "The functions with probes.")
+(sb-ext:defglobal **runs** 0 "The number of runs under way.")
+(sb-ext:defglobal **probed** '() "The names of the functions that have probes.")
 (sb-ext:defglobal **probes-lock** (sb-thread:make-mutex :name "live-lisp probes")
   "Guards **RUNS** and **PROBED**.")
 
 (defun probe-for (package around)
-  "Return a probe of a function of PACKAGE. In a run it calls AROUND with PACKAGE, the function and
-the arguments."
+  "Return a probe for a function of PACKAGE. During a run, the probe calls AROUND with PACKAGE, the
+original function and the list of arguments. Otherwise it only calls the original function."
   (lambda (original &rest arguments)
     (if *run*
         (funcall around package original arguments)
         (apply original arguments))))
 
 (defun own-p (name package)
-  "True when PACKAGE is the home of its symbol NAME, which names a function, a macro or a variable."
+  "True when the symbol NAME is at home in PACKAGE and names a function, a macro or a variable."
   (let ((symbol (find-symbol name package)))
     (and symbol (eq package (symbol-package symbol)) (or (fboundp symbol) (boundp symbol)))))
 
 (defun framework-homes (framework)
-  "Return the packages that have FRAMEWORK, or a copy of it."
+  "Return the packages of FRAMEWORK and of copies of it; NIL if it is not loaded."
   (let ((protocol (framework-protocol framework)))
     (union (remove nil (mapcar #'find-package (framework-packages framework)))
            (and protocol
@@ -101,7 +103,7 @@ the arguments."
                         collect package)))))
 
 (defun all-homes ()
-  "Return the packages that have a framework."
+  "Return the packages of all loaded frameworks."
   (loop for framework in **frameworks** append (framework-homes framework)))
 
 (defun homes-with (package)
@@ -112,13 +114,14 @@ the arguments."
       (list package)))
 
 (defun call-leaving-errors (hold function)
-  "Call FUNCTION. With HOLD an error in it reaches the debugger before the framework handles it."
+  "Call FUNCTION. If HOLD is true, an error in it enters the debugger before the framework can
+handle it."
   (if hold
       (handler-bind ((error #'invoke-debugger)) (funcall function))
       (funcall function)))
 
 (defun add-probes ()
-  "Install probes on the functions of all loaded frameworks that have none yet."
+  "Install probes on those functions of loaded frameworks that have none yet."
   (sb-thread:with-mutex (**probes-lock**)
     (dolist (framework **frameworks**)
       (dolist (package (framework-homes framework))
@@ -129,8 +132,8 @@ the arguments."
                    (encapsulate function 'live-lisp-tests (probe-for package around))))))))
 
 (defun note-unseen (seen operation component)
-  "Record COMPONENT, a system that OPERATION has tested as its definition says, if no more than SEEN
-tests have begun."
+  "Record that no test of the system COMPONENT was seen, if OPERATION was its TEST-OP, the system
+defines itself how it is tested, and still only SEEN tests have begun."
   (when (and (= seen (run-seen *run*))
              (operation-p operation "TEST-OP")
              (typep component (contrib-symbol "ASDF" "SYSTEM"))
@@ -138,8 +141,8 @@ tests have begun."
     (pushnew (component-name component) (run-unseen *run*) :test #'equal)))
 
 (defun perform-and-probe (original &rest arguments)
-  "Probe of ASDF's PERFORM: call ORIGINAL with ARGUMENTS, install probes on what it has loaded, and
-record systems whose tests were not seen."
+  "Probe of ASDF's PERFORM: call ORIGINAL with ARGUMENTS. Then install probes on frameworks that
+were loaded meanwhile, and record a tested system of which no test was seen."
   (destructuring-bind (operation component) arguments
     (let ((seen (and *run* (run-seen *run*)))
           (*tested-systems* (if (and *run* (operation-p operation "TEST-OP"))
@@ -151,7 +154,7 @@ record systems whose tests were not seen."
           (note-unseen seen operation component))))))
 
 (defun call-with-probes (function)
-  "Call FUNCTION while probes are installed."
+  "Call FUNCTION while probes are installed. The last of several simultaneous runs removes them."
   (sb-thread:with-mutex (**probes-lock**)
     (when (and (= 1 (incf **runs**)) (contrib-function "ASDF" "PERFORM"))
       (let ((performer (contrib-function "ASDF" "PERFORM")))
@@ -164,7 +167,8 @@ record systems whose tests were not seen."
           (unencapsulate name 'live-lisp-tests))))))
 
 (defun call-holding (function)
-  "Call FUNCTION. If this call holds its errors, frameworks leave theirs to the debugger meanwhile."
+  "Call FUNCTION. If the request holds errors, bind the frameworks' variables so that errors reach
+the debugger."
   (let ((bindings
          (and *hold*
               (loop for framework in **frameworks**

@@ -1,13 +1,13 @@
-;;;; LIFT. A test is a case of a suite, which is a class.
+;;;; LIFT. A suite is a class; a test is a case of a suite.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun lift-name (suite case)
-  "Return the name of CASE in SUITE, the name of a class, as SUITE.CASE."
+  "Return the name of the test CASE as SUITE.CASE. SUITE is the name of a class."
   (format nil "~A.~A" (symbol-text suite) case))
 
 (defun lift-run-case (package original arguments)
-  "Probe of LIFT's RUN-TEST-INTERNAL: call it, as ORIGINAL, with ARGUMENTS, which begin with a suite
+  "Probe of LIFT's RUN-TEST-INTERNAL: call ORIGINAL with ARGUMENTS, which begin with a suite
 and the name of a case, and record the result of the case."
   (declare (ignore package))
   (destructuring-bind (suite case &rest more) arguments
@@ -18,8 +18,8 @@ and the name of a case, and record the result of the case."
                     (apply original arguments)))))
 
 (defun lift-do-case (package original arguments)
-  "Probe of LIFT's DO-TEST: call it, as ORIGINAL, with ARGUMENTS, which begin with a suite and the
-name of a case. Errors are held before LIFT handles them and signals them again. PACKAGE is LIFT's."
+  "Probe of LIFT's DO-TEST: call ORIGINAL with ARGUMENTS, which begin with a suite and the name of a
+case. Errors are held here, as LIFT handles them and signals them again. PACKAGE is LIFT's."
   (destructuring-bind (suite case &rest more) arguments
     (declare (ignore more))
     (call-leaving-errors (and *hold*
@@ -28,8 +28,8 @@ name of a case. Errors are held before LIFT handles them and signals them again.
                          (lambda () (apply original arguments)))))
 
 (defun lift-text (package condition)
-  "Return the report of CONDITION, of a failed check; of two long values only the parts that differ.
-PACKAGE is LIFT's."
+  "Return the report of CONDITION, of a failed check. If it compared two long values, show only the
+parts that differ. PACKAGE is LIFT's."
   (let ((slots (and (home-type-p package "FAILED-COMPARISON-CONDITION" condition)
                     (list (home-symbol package "FIRST-VALUE")
                           (home-symbol package "SECOND-VALUE")))))
@@ -44,7 +44,7 @@ PACKAGE is LIFT's."
             (put values)))))))
 
 (defun lift-problem (package original arguments)
-  "Probe of LIFT's REPORT-TEST-PROBLEM: call it, as ORIGINAL, with ARGUMENTS, and record the problem
+  "Probe of LIFT's REPORT-TEST-PROBLEM: call ORIGINAL with ARGUMENTS, and record the problem
 that it returns."
   (let ((problem (apply original arguments)) (condition (fifth arguments)))
     (when *result*
@@ -55,7 +55,7 @@ that it returns."
     problem))
 
 (defun lift-skipped (package original arguments)
-  "Probe of LIFT's SKIP-TEST-CASE: call it, as ORIGINAL, with ARGUMENTS, and record that the case is
+  "Probe of LIFT's SKIP-TEST-CASE: call ORIGINAL with ARGUMENTS, and record that the case is
 skipped."
   (declare (ignore package))
   (destructuring-bind (result suite case) arguments

@@ -1,9 +1,9 @@
-;;;; lisp-unit2. Each check is a condition that is signalled in the test.
+;;;; lisp-unit2. Each check signals a condition in the test.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun lisp-unit2-note (package condition)
-  "Record CONDITION, signalled in a test, when it is a check or an error. PACKAGE is lisp-unit2's."
+  "Record CONDITION, signalled in a test, if it is a check or an error. PACKAGE is lisp-unit2's."
   (flet ((of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "ASSERTION-PASS") (note-checks 1))
           ((of-class-p "ASSERTION-FAIL")
@@ -19,8 +19,8 @@
              (note-failure package "error" :condition condition)))))
 
 (defun lisp-unit2-run-test (package original arguments)
-  "Probe of lisp-unit2's %RUN-TEST: call it, as ORIGINAL, with ARGUMENTS, which begin with a test.
-Record its checks, and errors of the contexts around it. PACKAGE is lisp-unit2's."
+  "Probe of lisp-unit2's %RUN-TEST: call ORIGINAL with ARGUMENTS, which begin with a test. Record
+the test's checks, and errors in the contexts around its body. PACKAGE is lisp-unit2's."
   (destructuring-bind (test &key test-contexts) arguments
     (call-as-test "lisp-unit2" (home-call package "NAME" test)
                   (lambda ()

@@ -1,26 +1,27 @@
-;;;; Measures the coverage of a definition. A copy, compiled so that it marks which of its parts
-;;;; run, is called in place of the definition for a while. The definition itself stays as it is,
-;;;; and no other form of its file is evaluated.
+;;;; Measures the coverage of definitions. For a while, a copy is called in place of each
+;;;; definition. The copy is compiled so that it marks which of its parts run. The definition itself
+;;;; stays as it is, and no other form of its file is evaluated.
 ;;;;
-;;;; coverage.lisp compiles a copy of the file, reduced to its definitions, with MEASURING-HOOK as
-;;;; *MACROEXPAND-HOOK*. The hook replaces each top-level form by forms that put marked copies in
-;;;; place (PUT-FUNCTION, PUT-METHOD). Loading runs these; TAKE-ALL undoes them after the tests.
+;;;; coverage.lisp compiles a copy of the file, reduced to its definitions, while MEASURING-HOOK is
+;;;; the *MACROEXPAND-HOOK*. The hook replaces each top-level form by forms that install marked
+;;;; copies (PUT-FUNCTION, PUT-METHOD). Loading the fasl runs these forms. TAKE-ALL removes the
+;;;; copies after the tests.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defstruct (measured (:constructor make-measured (name file form part)))
-  "A measured definition: that of the function NAME, in the form with number FORM of FILE, a native
-truename. PART is its path in the form, element numbers from the outside in; NIL for all of the
-form. REACHED is true when it ran."
+  "A measured definition of the function NAME, in form number FORM of FILE, a native truename. PART
+is its path in this form, a list of element numbers from the outside in, or NIL for the whole form.
+REACHED is true when the definition was called."
   name file form part (reached nil))
 
 (defstruct (covering (:constructor make-covering ()))
   "The coverage of a run. DEFINITIONS are MEASUREDs. MISSED counts definitions that cannot be
 measured. PUT are the names of functions that copies replace. METHODS are lists of a generic
-function, a method added to it, and the method that this replaced. OPEN is a list of a generic
-function and its methods before, while a method is being added. RECORDS are lists of a file, its
-parts that can be marked, and the entries of COVERAGE-INFO with the code that marks them. FORMS is a
-table of the top-level forms with definitions, by lists of a file and a number."
+function, the method added to it, and the method replaced by this one. OPEN is a list of a generic
+function and its old methods while a method is being added, else NIL. RECORDS are lists of a file,
+the parts of it that can be marked, and the entries of COVERAGE-INFO for the code that marks them.
+FORMS is a table from lists of a file and a form number to top-level forms with definitions."
   (definitions (make-array 0 :adjustable t :fill-pointer t)) (missed 0) (put '()) (methods '())
   (open '()) (records '())
   (forms (make-hash-table :test 'equal)))
@@ -28,45 +29,46 @@ table of the top-level forms with definitions, by lists of a file and a number."
 (sb-ext:defglobal **covering** nil "The COVERING of the run under way, or NIL.")
 
 (defvar *measured-file* nil
-  "The native truename of the file whose definitions are compiled to be measured.")
+  "The native truename of the file whose definitions are being compiled to be measured.")
 (defvar *left-names* '()
-  "Names of tests: their functions are not measured where a framework's macro defines them.")
-(defvar *frameworks-homes* '() "The packages of the frameworks, whose macros define tests.")
-(defvar *framework-made* nil "True in the expansion of a framework's macro.")
+  "Names of tests. Their functions are not measured if a macro of a test framework defines them.")
+(defvar *frameworks-homes* '() "The packages of the test frameworks, to recognize their macros.")
+(defvar *framework-made* nil "True while the expansion of a test framework's macro is processed.")
 
 (defvar *inline-names* '()
-  "Names of inline functions: they would not be marked where they are inlined.")
+  "Names of inline functions. They are compiled as NOTINLINE, since inlined code would not be
+marked.")
 
 (defun measured-at (index)
-  "Return the MEASURED to which NOTE-MEASURED gave INDEX."
+  "Return the MEASURED with INDEX, as returned by NOTE-MEASURED."
   (aref (covering-definitions **covering**) index))
 
 (defun path-of (form)
-  "Return the path of FORM: the number of the top-level form being compiled, and element numbers in
-that form. Return NIL when FORM is not in the text."
+  "Return the path of FORM: the number of the top-level form being compiled, then element numbers in
+that form. Return NIL when FORM is not in the text but made by a macro."
   (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
     (and (consp path) (reverse (cddr path)))))
 
 (defun note-measured (name form number)
-  "Record that FORM, which defines NAME in the top-level form with NUMBER, is measured. Return the
-index of the record."
+  "Record that FORM is measured: it defines NAME, in the top-level form with NUMBER. Return the
+index of the new MEASURED."
   (vector-push-extend (make-measured name *measured-file* number (rest (path-of form)))
                       (covering-definitions **covering**)))
 
 (defun note-missed ()
-  "Count a definition that cannot be measured. Return NIL, the forms to compile for it."
+  "Count a definition that cannot be measured. Return NIL: no forms are compiled for it."
   (incf (covering-missed **covering**))
   '())
 
 ;;; The forms that are compiled
 
 (defun of-file-p (function)
-  "True when FUNCTION is from *MEASURED-FILE*."
+  "True when FUNCTION was defined by *MEASURED-FILE*."
   (let ((name (identity-file function)))
     (and name (equal *measured-file* (file-path name)))))
 
 (defun replaceable-p (name)
-  "True when NAME has an ordinary function of *MEASURED-FILE*, without wrappers."
+  "True when NAME names an ordinary function defined by *MEASURED-FILE*, without wrappers."
   (and (typep name '(or symbol (cons (eql setf) (cons symbol null))))
        (fboundp name)
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
@@ -76,8 +78,8 @@ index of the record."
               (eq function (global-function name))))))
 
 (defun body-parts (body)
-  "Return the declarations at the beginning of BODY, of a function, and the forms after them and
-after a docstring."
+  "Return two values: the declarations of BODY, a function's body, and the forms after them, without
+the docstring."
   (loop for tail on body
         for form = (first tail)
         if (and (consp form) (eq (first form) 'declare)) collect form into declarations
@@ -85,8 +87,8 @@ after a docstring."
         finally (return (values declarations '()))))
 
 (defun marking-body (body index &optional block)
-  "Return BODY, of the function with INDEX, with code that marks which parts run. BLOCK, or NIL, is
-a list of the name of the block around its forms."
+  "Return BODY, of the function of the MEASURED with INDEX, with code that marks which parts run.
+BLOCK is NIL or a list of a name: then the forms are in a block of this name."
   (multiple-value-bind (declarations forms) (body-parts body)
     `(,@declarations
       (declare (optimize (,+coverage-quality+ 3)) (notinline ,@*inline-names*))
@@ -94,8 +96,8 @@ a list of the name of the block around its forms."
       ,@(if block `((block ,(first block) ,@forms)) forms))))
 
 (defun measured-function (form number)
-  "Return the forms that replace the function of FORM, a DEFUN of the top-level form with NUMBER, by
-a copy that marks."
+  "Return a list of forms that put a marking copy in place of the function that FORM defines. FORM
+is a DEFUN in the top-level form with NUMBER."
   (destructuring-bind (name lambda-list &rest body) (rest form)
     (cond ((and *framework-made* (member name *left-names* :test #'equal)) '())
           ((replaceable-p name)
@@ -107,9 +109,9 @@ a copy that marks."
           (t (note-missed)))))
 
 (defun measured-method (name rest form number)
-  "Return the forms that replace, by a copy that marks, the method of the generic function NAME that
-FORM, of the top-level form with NUMBER, defined. REST are the elements of FORM after the NAME of a
-DEFMETHOD."
+  "Return a list of forms that put a marking copy in place of a method of the generic function NAME.
+REST is the rest of its DEFMETHOD after NAME. The method is defined by FORM, a DEFMETHOD or an
+option of a DEFGENERIC, in the top-level form with NUMBER."
   (let* ((tail (member-if #'listp rest)) (qualifiers (ldiff rest tail)))
     (if (and (fboundp name) (typep (plain-definition name) 'generic-function))
         `((note-methods ',name)
@@ -120,21 +122,22 @@ DEFMETHOD."
         (note-missed))))
 
 (defun of-system-p (symbol)
-  "True when SYMBOL is of a locked package, such as SBCL's, whose definitions do not change."
+  "True when SYMBOL is of a locked package, such as SBCL's own, so that its definition does not
+change."
   (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package))))
 
 (defparameter *stand-ins* '((progn . prog1) (eval-when . when))
-  "Special operators, each with the macro that replaces it in a text: the compiler calls its hook
-only for macros.")
+  "An alist from special operators to macros that replace them in the compiled text. The compiler
+calls *MACROEXPAND-HOOK* only for macros.")
 
 (defun measured-parts (parts environment number)
-  "Return the forms to compile in place of PARTS, forms in ENVIRONMENT of the top-level form with
-NUMBER."
+  "Return the MEASURED-FORMS of all PARTS, which are forms in ENVIRONMENT and in the top-level form
+with NUMBER."
   (loop for part in parts append (measured-forms part environment number)))
 
 (defun measured-forms (form environment number)
-  "Return the forms to compile in place of FORM, in ENVIRONMENT, of top-level form NUMBER: copies of
-its definitions."
+  "Return a list of forms to compile in place of FORM: marking copies of its definitions. FORM is in
+ENVIRONMENT and in the top-level form with NUMBER."
   (destructuring-bind (&optional operator name &rest rest) (if (listp form) form '())
     (case operator
       (defun (measured-function form number))
@@ -155,20 +158,20 @@ its definitions."
                 (measured-forms (macroexpand-1 form environment) environment number)))))))
 
 (defun top-level-number (form)
-  "Return the number of FORM if it is the top-level form being compiled, else NIL."
+  "Return the number of FORM if it is the whole top-level form being compiled, else NIL."
   (let ((path (path-of form))) (and path (null (rest path)) (first path))))
 
-;;; Atoms. SBCL marks only lists: an atom that one of these macros evaluates conditionally becomes a
-;;; PROGN.
+;;; Atoms. SBCL marks only forms that are lists. So an atom that a macro evaluates conditionally is
+;;; put into a PROGN.
 
 (defparameter *loop-results*
   '("COLLECT" "COLLECTING" "APPEND" "APPENDING" "NCONC" "NCONCING" "COUNT" "COUNTING" "SUM"
     "SUMMING" "MAXIMIZE" "MAXIMIZING" "MINIMIZE" "MINIMIZING" "RETURN")
-  "Keywords of LOOP before a form that is evaluated conditionally after an IF or WHEN.")
+  "Keywords of LOOP with a form that is evaluated conditionally, if they follow IF or WHEN.")
 
 (defun marked-atom (atom list element)
-  "Return (PROGN ATOM), with the source path of element number ELEMENT of LIST, which is in the
-text."
+  "Return (PROGN ATOM) in place of ATOM, element number ELEMENT of LIST, with the source path of
+this element."
   (let* ((paths source-paths)
          (form (list 'progn atom))
          (path (and (hash-table-p paths) (gethash list paths))))
@@ -177,14 +180,14 @@ text."
     form))
 
 (defun result-of-loop-p (part before)
-  "True when PART of a LOOP is a form after BEFORE, one of *LOOP-RESULTS*."
+  "True when PART of a LOOP is the form that belongs to the keyword BEFORE, one of *LOOP-RESULTS*."
   (and (symbolp before)
        (member before *loop-results* :test #'string=)
        (not (and (symbolp part) (string= part "IT")))))
 
 (defun with-marked-atoms (form)
-  "Return a copy of FORM, of the text, with MARKED-ATOM for atoms that it evaluates conditionally;
-else FORM itself."
+  "FORM is a form in the text. If its operator is AND, OR, WHEN, UNLESS or LOOP, return a copy with
+MARKED-ATOM for the atoms that it evaluates conditionally. Else return FORM itself."
   (flet ((marked (markable)
            (loop for part in form
                  for before = nil then last
@@ -202,18 +205,18 @@ else FORM itself."
       (t form))))
 
 (defun expand-marking (hook expander form environment)
-  "Return what HOOK returns for EXPANDER, FORM and ENVIRONMENT, after WITH-MARKED-ATOMS of a FORM
-that is in the text."
+  "Return what HOOK returns for EXPANDER, FORM and ENVIRONMENT. If FORM is in the text, its
+conditional atoms are marked first."
   (let ((marked (if (path-of form) (with-marked-atoms form) form)))
     (if (eq marked form)
         (funcall hook expander form environment)
-        ;; In a LOOP a variable can look like a keyword.
+        ;; In a LOOP, a variable can be mistaken for a keyword, and the expansion fail.
         (handler-case (funcall hook expander marked environment)
           (error () (funcall hook expander form environment))))))
 
 (defun measuring-hook (hook)
-  "Return a *MACROEXPAND-HOOK* that calls HOOK, but replaces a top-level form by the definitions in
-it."
+  "Return a *MACROEXPAND-HOOK* that replaces each top-level form by its MEASURED-FORMS, and calls
+HOOK for other forms."
   (lambda (expander form environment)
     (let ((number (top-level-number form)))
       (when number
@@ -222,11 +225,11 @@ it."
           `(progn ,@(let ((*macroexpand-hook* hook)) (measured-forms form environment number)))
           (expand-marking hook expander form environment)))))
 
-;;; What loading the compiled copies does, and undoing it
+;;; Installing the compiled copies, and removing them
 
 (defun put-function (name function)
-  "Make calls of NAME call FUNCTION, a copy of its function. What the program puts in place of that
-is called itself."
+  "Have calls of NAME call FUNCTION, a marking copy of its definition. If the program redefines NAME
+meanwhile, the new definition is called."
   (push name (covering-put **covering**))
   (let ((copied (plain-definition name)))
     (wrap name 'live-lisp-coverage
@@ -234,14 +237,15 @@ is called itself."
             (apply (if (eq original copied) function original) arguments)))))
 
 (defun note-methods (name)
-  "Save which methods the generic function NAME has before a method is added to it."
+  "Keep the list of methods that the generic function NAME has, before a method is added."
   (let ((function (plain-definition name)))
     (setf (covering-open **covering**)
           (cons function (copy-list (sb-mop:generic-function-methods function))))))
 
 (defun close-methods (covering)
-  "Return, and record in COVERING-METHODS, a list of the generic function of the last NOTE-METHODS,
-the method added since, and the method replaced. Return NIL when none was added."
+  "Compare the methods of the generic function with those that NOTE-METHODS kept. If a method was
+added since, return a list of the generic function, the new method, and the method that it replaced
+or NIL, and push the list onto COVERING-METHODS. Else return NIL."
   (destructuring-bind (&optional function &rest before) (shiftf (covering-open covering) '())
     (let* ((now (and function (sb-mop:generic-function-methods function)))
            (new (first (set-difference now before)))
@@ -250,15 +254,15 @@ the method added since, and the method replaced. Return NIL when none was added.
         (first (push (list function new old) (covering-methods covering)))))))
 
 (defun take-method (put)
-  "Undo PUT, an element of COVERING-METHODS."
+  "Undo PUT, an element of COVERING-METHODS: put the old method back, or remove the new one."
   (destructuring-bind (function new old) put
     (if old
         (add-method function old)
         (remove-method function new))))
 
 (defun put-method ()
-  "Record the method added since the last NOTE-METHODS. Remove it again unless it replaced a method
-of *MEASURED-FILE*."
+  "Record the method that was added since NOTE-METHODS. If it did not replace a method of
+*MEASURED-FILE*, remove it again and count it as missed."
   (let* ((put (close-methods **covering**)) (old (third put)))
     (unless (and old (of-file-p (or (method-function old) (sb-mop:method-function old))))
       (when put
@@ -267,7 +271,7 @@ of *MEASURED-FILE*."
       (note-missed))))
 
 (defun take-all (covering)
-  "Undo all that COVERING has put."
+  "Remove all copies that COVERING has put in place."
   (sb-sys:without-interrupts
     (close-methods covering)
     (dolist (name (shiftf (covering-put covering) '()))

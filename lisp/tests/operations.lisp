@@ -1,14 +1,14 @@
-;;;; The operation test-run: runs the tests of systems, or tests by name.
+;;;; The operation test-run, which runs the tests of systems, or tests by name
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun all-entries ()
-  "Return the tests and suites that all frameworks know."
+  "Return the tests and suites of all loaded frameworks, as ENTRYs."
   (loop for framework in **frameworks**
         append (loop for package in (framework-homes framework)
                      append (handler-case (funcall (framework-entries framework) package)
-                              ;; This version of the framework keeps its tests elsewhere; those of
-                              ;; others are found.
+                              ;; This version of the framework may keep its tests elsewhere. Other
+                              ;; frameworks' tests are found.
                               (error () '())))))
 
 (defun entry-text (entry)
@@ -16,13 +16,12 @@
   (test-text (entry-name entry)))
 
 (defun bare-name (entry)
-  "Return the name of ENTRY without a package."
+  "Return the name of ENTRY as text without a package."
   (let ((name (entry-name entry)))
     (if (symbolp name) (symbol-name name) (entry-text entry))))
 
 (defun meant-names (text)
-  "Return the names that TEXT can mean: TEXT itself, and, if it is a symbol with one colon, the
-whole name of that."
+  "Return the names that TEXT can mean: TEXT itself, and with two colons if it has one."
   (let ((colon (position #\: text)))
     (list* text
            (and colon
@@ -31,15 +30,15 @@ whole name of that."
                                    (subseq text colon)))))))
 
 (defun entries-named (text entries)
-  "Return those of ENTRIES whose whole name TEXT means, or else those whose name without a package
-it means."
+  "Return those of ENTRIES whose full name is TEXT. If there are none, return those whose name
+without a package is TEXT. Letter case is ignored."
   (loop for name in (meant-names text)
           thereis (or (remove name entries :key #'entry-text :test-not #'string-equal)
                       (remove name entries :key #'bare-name :test-not #'string-equal))))
 
 (defun entries-of-name (name entries)
-  "Return those of ENTRIES that NAME names. Calls FAIL-LOOKUP when NAME names none, or different
-ones."
+  "Return those of ENTRIES that NAME names. Call FAIL-LOOKUP if there are none, or tests with
+different full names."
   (let* ((found (entries-named name entries))
          (texts (remove-duplicates (mapcar #'entry-text found) :test #'string=)))
     (cond ((null found)
@@ -48,15 +47,14 @@ ones."
           (t found))))
 
 (defun entries-again (names entries)
-  "Return those of ENTRIES whose whole names are among NAMES; and those of NAMES that no longer
-exist."
+  "Return two values: those of ENTRIES whose full names are among NAMES, and those of NAMES that are
+no longer names of ENTRIES."
   (let ((found (loop for name in names
                      append (remove name entries :key #'entry-text :test-not #'string=))))
     (values found (set-difference names (mapcar #'entry-text found) :test #'string=))))
 
 (defun other-tests (names entries)
-  "Return at most 5000 names of tests, not suites, that are among ENTRIES and not among NAMES, each
-once."
+  "Return the names of at most 5000 tests among ENTRIES, without suites, that are not among NAMES."
   (let ((known (make-hash-table :test 'equal)))
     (dolist (name names) (setf (gethash name known) t))
     (page (loop for entry in entries
@@ -71,7 +69,8 @@ once."
                  entries))
 
 (defun packages-data (entries)
-  "Return the packages of the tests among ENTRIES, and how many each has, as JSON objects."
+  "Return JSON objects for at most 20 packages of the tests among ENTRIES, each with its number of
+tests."
   (let ((counts (make-hash-table :test 'equal)))
     (dolist (entry entries)
       (let ((package (package-of (entry-name entry))))
@@ -87,7 +86,7 @@ once."
     (call-user-code (entry-runner entry))))
 
 (defun test-system (name)
-  "Have ASDF test the system NAME. Return NIL, or the list from NEEDED-SYSTEM when another system is
+  "Have ASDF test the system NAME. Return NIL, or the list from NEEDED-SYSTEM if a system is
 missing."
   (call-noting
    (lambda (&aux (*tested-systems* (list name)))
@@ -97,14 +96,15 @@ missing."
                                (asdf-call "OPERATE" (contrib-symbol "ASDF" "TEST-OP") name))))))))
 
 (defun finish-run ()
-  "Have the loaded frameworks record what only the output of the run shows."
+  "Have the loaded frameworks record those results that only the output of the run shows."
   (let ((output (output-text (job-output *job*))))
     (dolist (framework **frameworks**)
       (when (and output (framework-finish framework) (framework-homes framework))
         (funcall (framework-finish framework) output)))))
 
 (defun run-chosen (systems entries)
-  "Test SYSTEMS and run ENTRIES, under probes. Return the members about what could not be tested."
+  "With probes installed, test SYSTEMS, names of systems, and run ENTRIES. Return JSON members about
+systems that could not be tested because another is missing."
   (call-with-probes
    (lambda ()
      (call-holding
@@ -120,9 +120,9 @@ missing."
              (list "needs" needs)))))))))
 
 (defun call-measuring (folder root systems function)
-  "Call FUNCTION, which runs tests, with a function that begins to measure. Return its members and
-those about coverage of files below ROOT and of SYSTEMS. Without FOLDER, a directory for fasls, its
-argument is NIL and nothing is measured."
+  "Call FUNCTION, which runs tests and returns JSON members, with one argument: NIL if FOLDER is
+NIL, else a function that begins to measure coverage. FOLDER is a directory for fasls. Files of
+SYSTEMS and files below ROOT are measured. Return the members, with the coverage added."
   (if (null folder)
       (funcall function nil)
       (call-covering
@@ -136,11 +136,11 @@ argument is NIL and nothing is measured."
            (list* "coverage" (coverage-data covering) members))))))
 
 (define-operation ("test-run" :members t) (systems name again others package skip seed folder root)
-  "Test SYSTEMS, names, by ASDF, or run the test or suite NAME, those with the names AGAIN, or the
-tests of PACKAGE. With OTHERS return the names of tests not in AGAIN. SKIP are names of tests to
-leave out. SEED, if given, determines random numbers. Return the result of each test, the files
-below ROOT that have changed since they were loaded, and their variables that were left unset. With
-FOLDER return the coverage, as CALL-MEASURING does with ROOT."
+  "Test SYSTEMS, names, by ASDF; or run the test or suite NAME, the tests with the full names AGAIN,
+or the tests of PACKAGE. SKIP are names of tests to leave out. SEED, if given, determines random
+numbers. With FOLDER, measure coverage, as CALL-MEASURING does with ROOT. Return the result of each
+test, the files below ROOT that have changed since they were loaded, and their variables with
+outdated values. With OTHERS, return also the names of tests that are not in AGAIN."
   (let* ((*run* (make-run skip seed))
          (entries (and (or name again others package) (all-entries)))
          (all entries)

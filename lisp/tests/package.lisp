@@ -1,4 +1,4 @@
-;;;; Runs the tests of each framework, and records their results.
+;;;; Runs the user's tests, in any of several test frameworks, and records their results.
 
 (defpackage "LIVE-LISP.TESTS"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.SOURCES"

@@ -1,10 +1,10 @@
-;;;; Parachute. It evaluates a result object for each test, which can contain others, and for each
-;;;; check.
+;;;; Parachute. It makes and evaluates a result object for each check, and for each test. Tests can
+;;;; contain tests.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun parachute-name (package test)
-  "Return the name of TEST: its symbol, or its string after its package, as HOME::NAME. PACKAGE is
+  "Return the name of TEST: a symbol, or a string HOME::NAME with the package of TEST. PACKAGE is
 Parachute's."
   (let ((name (home-call package "NAME" test)))
     (if (symbolp name)
@@ -12,19 +12,20 @@ Parachute's."
         (format nil "~A::~A" (package-name (home-call package "HOME" test)) name))))
 
 (defun parachute-suite-p (package test)
-  "True when TEST has nothing but tests below it. PACKAGE is Parachute's."
+  "True when TEST has child tests, and nothing else. PACKAGE is Parachute's."
   (and (home-call package "CHILDREN" test) (null (home-call package "TESTS" test))))
 
 (defun parachute-note-error (package)
-  "Return a handler that records an error in a test, or holds it. PACKAGE is Parachute's."
+  "Return a function that handles an error in a test: it holds or records the error. PACKAGE is
+Parachute's."
   (lambda (condition)
     (if *hold*
         (invoke-debugger condition)
         (note-failure package "error" :condition condition))))
 
 (defun parachute-call-body (package function)
-  "Call FUNCTION, which runs code of a test, and record errors that it does not handle. PACKAGE is
-Parachute's."
+  "Call FUNCTION, which runs code of a test. Hold or record errors that this code does not handle.
+PACKAGE is Parachute's."
   (handler-bind ((error (parachute-note-error package)))
     (funcall function)))
 
@@ -43,8 +44,8 @@ Parachute's."
         (list :text (ignore-errors (home-call package "FORMAT-RESULT" result :extensive))))))
 
 (defun parachute-note-check (package result errors)
-  "Record the outcome of RESULT, of a check. ERRORS counts the errors of the test before it. PACKAGE
-is Parachute's."
+  "Record the outcome of a check from its RESULT. ERRORS is the test's number of errors before the
+check. PACKAGE is Parachute's."
   (note-checks 1)
   (case (home-call package "STATUS" result)
     (:skipped (incf (result-skipped *result*)))
@@ -63,7 +64,7 @@ is Parachute's."
       (parachute-note-check package result errors))))
 
 (defun parachute-evaluate (package original arguments)
-  "Probe of Parachute's EVAL-IN-CONTEXT: call it, as ORIGINAL, with ARGUMENTS, of which the second
+  "Probe of Parachute's EVAL-IN-CONTEXT: call ORIGINAL with ARGUMENTS, of which the second
 is a result or a test, and record the outcome. PACKAGE is Parachute's."
   (let ((thing (second arguments)))
     (flet ((evaluate () (apply original arguments))

@@ -1,26 +1,28 @@
-;;;; Plans a test run: which systems are tested, and which are loaded first, even if ASDF takes them
-;;;; for unchanged.
+;;;; Plans a test run: which systems are tested, and which are loaded first, even if ASDF thinks
+;;;; that they are unchanged.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun operation-p (operation name)
-  "True when OPERATION, a symbol or an instance of ASDF's, is the operation with NAME, a string."
+  "True when OPERATION, the name or an instance of an operation of ASDF, is the operation NAME, a
+string."
   (let ((class (contrib-symbol "ASDF" name)))
     (if (symbolp operation) (string= (symbol-name operation) name) (typep operation class))))
 
 (defun system-of (component)
-  "Return the system that COMPONENT, from a dependency in ASDF, is or names; else NIL."
+  "Return the system that COMPONENT, from a dependency in ASDF, is or names. Return NIL if it is
+another component or cannot be found."
   (if (typep component '(or string symbol))
       (ignore-errors (find-system component))
       (and (typep component (contrib-symbol "ASDF" "SYSTEM")) component)))
 
 (defun test-operation ()
-  "Return ASDF's TEST-OP."
+  "Return an instance of ASDF's TEST-OP."
   (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "TEST-OP")))
 
 (defun systems-before (system)
-  "Return a pair for each system that testing SYSTEM depends on by its definition: true if tested
-too, and the system."
+  "Return a list of pairs (TESTED . SYSTEM), one for each system on which testing SYSTEM depends.
+TESTED is true if that system is tested, not only loaded."
   (loop for (operation . components) in (asdf-call "COMPONENT-DEPENDS-ON" (test-operation) system)
         when (or (operation-p operation "TEST-OP") (operation-p operation "LOAD-OP"))
           append (loop for component in components
@@ -29,7 +31,8 @@ too, and the system."
                          collect (cons (operation-p operation "TEST-OP") other))))
 
 (defun tested-with (system)
-  "Return SYSTEM and all systems that are loaded or tested when it is tested, dependencies first."
+  "Return SYSTEM and all systems that are loaded or tested when SYSTEM is tested, dependencies
+first."
   (let ((seen '()) (order '()))
     (labels ((visit (system tested)
                (unless (member system seen)
@@ -41,39 +44,40 @@ too, and the system."
     (reverse order)))
 
 (defun own-test-p (system)
-  "True when the definition of SYSTEM itself says what testing SYSTEM does."
+  "True when SYSTEM has a method of ASDF's PERFORM for TEST-OP, so its definition says how it is
+tested."
   (find-method (symbol-function (contrib-symbol "ASDF" "PERFORM")) '()
                (list (find-class (contrib-symbol "ASDF" "TEST-OP"))
                      (sb-mop:intern-eql-specializer system))
                nil))
 
 (defun tests-something-p (system)
-  "True when testing SYSTEM does anything, by its definition."
+  "True when testing SYSTEM does anything: it tests other systems, or SYSTEM is OWN-TEST-P."
   (or (some #'car (systems-before system)) (own-test-p system)))
 
 (defun component-name (system)
   "Return the name of SYSTEM."
   (asdf-call "COMPONENT-NAME" system))
 
-;;; What ASDF takes for unchanged, because it compares whole seconds
+;;; Changes that ASDF misses, because it compares dates in whole seconds
 
 (defun seems-unchanged-p (component)
-  "True when the source of COMPONENT is no newer than its fasl, in seconds; and true when both are
-of the same second."
+  "Return true when the source of COMPONENT is no newer than its fasl, in whole seconds. The second
+value is true when both have the same second."
   (let ((source (ignore-errors (file-write-date (asdf-call "COMPONENT-PATHNAME" component))))
         (fasl (compiled-date component)))
     (and source fasl (values (<= source fasl) (= source fasl)))))
 
 (defun source-components (system &optional others)
-  "Return pairs of each source file of SYSTEM, a component, and its native truename. With OTHERS
-come those of the systems that it needs."
+  "Return an alist from the source files of SYSTEM, as components, to their native truenames. With
+OTHERS, include files of the systems that SYSTEM needs."
   (loop for component in (lisp-files system others)
         for path = (ignore-errors (sb-ext:native-namestring
                                    (truename (asdf-call "COMPONENT-PATHNAME" component))))
         when path collect (cons component path)))
 
 (defun unnoticed-p (system)
-  "True when the image or the fasls can lack a change of SYSTEM, and ASDF would not notice."
+  "True when the image or the fasls may lack a change of SYSTEM that ASDF does not notice."
   (loop for (component . path) in (source-components system)
         for text = (known-text path)
           thereis (multiple-value-bind (unchanged same-second) (seems-unchanged-p component)
@@ -82,22 +86,22 @@ come those of the systems that it needs."
                         same-second))))
 
 (defun keep-texts (system loads)
-  "Keep the texts of the files of SYSTEM as loaded: all of them if LOADS is true, else those that
-certainly are."
+  "Keep the texts of the files of SYSTEM as the loaded texts. If LOADS, the system is about to be
+loaded: keep all. Else keep those of files that are certainly older than their fasls."
   (loop for (component . path) in (source-components system)
         unless (known-text path)
           do (when (or loads (equal '(t nil) (multiple-value-list (seems-unchanged-p component))))
                (keep-text path))))
 
 (defun changed-paths (root)
-  "Return the files below ROOT, the native name of a directory, whose text is not the one that was
-loaded."
+  "Return the paths of the loaded files below ROOT, the native name of a directory, that have
+another text than when they were loaded."
   (loop for path in (loaded-paths)
         for text = (and (eql 0 (search root path)) (known-text path))
         when (and text (other-text-p path text)) collect path))
 
 (defun to-load-p (system)
-  "True when ASDF has something to do to load SYSTEM, or cannot, since another system is missing."
+  "True when loading SYSTEM needs actions of ASDF, or fails because another system is missing."
   (let ((actions '()))
     (or (call-telling-needed
          (lambda ()
@@ -109,18 +113,19 @@ loaded."
 ;;; Systems of the workspace
 
 (defvar *unread* '()
-  "MISSING-DATA of systems of the workspace whose definitions need systems that are missing.")
+  "The MISSING-DATA of those systems of the workspace that cannot be defined without a missing
+system.")
 
 (defun read-system (name)
-  "Have ASDF read the definition of the system NAME. If another system is missing for that, note it
-in *UNREAD*."
+  "Have ASDF read the definition of the system NAME. If this needs a missing system, add
+MISSING-DATA to *UNREAD*."
   (ignore-errors
    (let ((needed (nth-value 1 (found-system name))))
      (when needed (push (missing-data (first needed) name (second needed)) *unread*)))))
 
 (defun systems-below (root)
-  "Return the systems that files below ROOT, the native name of a directory, define, sorted by
-name."
+  "Return the systems that are defined in files below ROOT, the native name of a directory, sorted
+by name."
   (let ((files (loop for file being the hash-values of (or (registry) (make-hash-table))
                      for path = (ignore-errors (sb-ext:native-namestring (truename file)))
                      when (and path (eql 0 (search root path))) collect path)))
@@ -133,10 +138,9 @@ name."
           when (member file files :test #'equal) collect system)))
 
 (defun systems-to-test (root)
-  "Return those systems below ROOT whose definitions say how they are tested, without those that
-another of them tests."
+  "Return the systems below ROOT that TESTS-SOMETHING-P, except those that another of them tests."
   (let* ((below (or (systems-below root)
-                    ;; The .asd files can have been written after ASDF looked.
+                    ;; The .asd files may be newer than ASDF's registry.
                     (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
                            (setf *unread* '())
                            (systems-below root))))
@@ -145,8 +149,9 @@ another of them tests."
     (set-difference systems inner)))
 
 (defun plan-data (systems known)
-  "Return the test plan of SYSTEMS as a JSON object: their names, and the systems to load first, by
-force where needed. With KNOWN, only those that are loaded already."
+  "Return the test plan of SYSTEMS as a JSON object: their names, and the systems to load first,
+with force where ASDF would miss a change. With KNOWN, plan to load only systems that are loaded
+already."
   (object "systems" (mapcar #'component-name systems)
           "unread" (reverse *unread*)
           "loads" (loop for system in (remove-duplicates (mapcan #'tested-with systems) :from-end t)
@@ -158,8 +163,8 @@ force where needed. With KNOWN, only those that are loaded already."
                           collect (object "name" (component-name system) "force" force))))
 
 (define-operation ("test-plan" :members t) (system root known)
-  "Return which systems are loaded before SYSTEM is tested, or those below ROOT, the native name of
-a directory. With KNOWN, only those that are loaded already."
+  "Plan the tests of SYSTEM, or of the systems below ROOT, the native name of a directory. With
+KNOWN, plan to load only systems that are loaded already."
   (call-as-job-part
    nil
    (lambda ()

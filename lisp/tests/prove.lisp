@@ -1,10 +1,10 @@
-;;;; Prove. A group of checks is a test, and so is a check that is in no group.
+;;;; Prove. A group of checks counts as a test. So does a check outside a group.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun prove-run-group (package original arguments)
-  "Probe of Prove's %SUBTEST: call it, as ORIGINAL, with ARGUMENTS, which begin with the description
-of a group of checks. Record the group as a test, unless it is in a test. PACKAGE is Prove's."
+  "Probe of Prove's %SUBTEST: call ORIGINAL with ARGUMENTS, which begin with the description of a
+group of checks. Record the group as a test, unless it is within a test. PACKAGE is Prove's."
   (let* ((description (first arguments))
          (known (assoc description (gethash *package* (home-value package "*PACKAGE-TESTS*"))
                        :test #'equal :key #'string)))
@@ -16,12 +16,13 @@ of a group of checks. Record the group as a test, unless it is in a test. PACKAG
                           (apply original arguments)))))))
 
 (defun prove-value (report name)
-  "Return the value of the slot NAME of REPORT, and true; or NIL when there is no such slot."
+  "Return the value of the slot NAME of REPORT, and T as second value. Return NIL when there is no
+such slot."
   (let ((slot (home-symbol (find-package "PROVE.REPORT") name)))
     (and (slot-exists-p report slot) (values (slot-value report slot) t))))
 
 (defun prove-note (package report place)
-  "Record REPORT, of a check at PLACE. PACKAGE is Prove's."
+  "Record REPORT, Prove's report of a check at PLACE. PACKAGE is Prove's."
   (flet ((value (name) (values (prove-value report name)))
          (of-class-p (name) (home-type-p package name report)))
     (note-checks 1)
@@ -39,7 +40,7 @@ of a group of checks. Record the group as a test, unless it is in a test. PACKAG
 
 (defun prove-add-report (package original arguments)
   "Probe of Prove's ADD-REPORT: record the report of a check, the first of ARGUMENTS, and call
-ORIGINAL with them."
+ORIGINAL with ARGUMENTS. PACKAGE is Prove's."
   (destructuring-bind (report suite) arguments
     (let ((place (and (home-type-p package "FAILED-TEST-REPORT" report) (check-place package))))
       (flet ((note () (prove-note package report place)))

@@ -1,10 +1,10 @@
-;;;; PTester. It has only checks: each counts as a test, named by its form.
+;;;; PTester. It has only checks: each check counts as a test, and its form is the test's name.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun ptester-note (package passed place arguments)
-  "Record the check at PLACE that ARGUMENTS describe. PASSED is true when it passed. PACKAGE is
-PTester's."
+  "Record the result of a check. PASSED is true if it passed, PLACE is its place, ARGUMENTS are
+those of TEST-CHECK. PACKAGE is PTester's."
   (destructuring-bind (&key expected-result test-results multiple-values known-failure condition
                             &allow-other-keys)
       arguments
@@ -21,8 +21,8 @@ PTester's."
                      (list :expected wanted :got (at-path got path)))))))))
 
 (defun ptester-check (package original arguments)
-  "Probe of PTester's TEST-CHECK: call it, as ORIGINAL, with ARGUMENTS, without its report, and
-record the check."
+  "Probe of PTester's TEST-CHECK: call ORIGINAL with ARGUMENTS while its report is discarded, and
+record the result of the check. PACKAGE is PTester's."
   (let* ((passed (with-home-values (package ("*BREAK-ON-TEST-FAILURES*" nil))
                    (let ((*error-output* (make-broadcast-stream))) (apply original arguments))))
          (place (and (not passed) (check-place package))))
@@ -31,10 +31,11 @@ record the check."
     passed))
 
 (defparameter *ptester-abortion* " aborted by signalling an uncaught error:"
-  "The words of a report for a group of checks that an error has ended.")
+  "PTester's report has these words where an error has ended a group of checks.")
 
 (defun ptester-finish (output)
-  "Record the groups of checks that an error has ended, as OUTPUT shows."
+  "Record the groups of checks that an error has ended. They are known only from OUTPUT, the output
+of the run."
   (loop for place = (search *ptester-abortion* output)
                   then (search *ptester-abortion* output :start2 (1+ place))
         while place

@@ -1,5 +1,5 @@
-;;;; Records the result of each test. The server hears when a test begins and ends, in case the
-;;;; image is lost.
+;;;; Records the result of each test. The server is informed when a test begins and when it ends: so
+;;;; it knows the results even if the image is lost.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -10,11 +10,11 @@
 (defstruct (result (:constructor make-result
                                  (framework name text &optional (systems *tested-systems*))))
   "The result of a test. FRAMEWORK is the name of its framework, NAME the test's name there, TEXT
-that name as text. CHECKS counts its checks, FAILED those that failed, SKIPPED those left out;
-ERRORS counts unexpected errors, EXPECTED expected failures. FAILURES are JSON objects, newest
-first. LEFT is true when the test did not come to its end. SYSTEMS are the names of the systems
-being tested, innermost first. NOTES are data of its framework's probes. REACHED is the REACHED-TEXT
-of the definitions that it ran."
+the name as text. CHECKS counts all its checks, FAILED the failed ones, SKIPPED the skipped ones,
+ERRORS the unexpected errors, EXPECTED the expected failures. FAILURES are JSON objects, newest
+first. LEFT is true when the test did not end normally. SYSTEMS are the names of the systems being
+tested, innermost first. NOTES is a property list for the framework's probes. REACHED is the
+REACHED-TEXT of the definitions that the test ran."
   framework name text systems
   (checks 0) (failed 0) (errors 0) (skipped 0) (expected 0)
   (failures '()) (milliseconds 0) (left nil) (notes '()) (reached nil)
@@ -25,8 +25,9 @@ of the definitions that it ran."
 ;;; Failures
 
 (defun check-place (package)
-  "Return the place of the check being made as a property list of members, or NIL: that of the
-newest call on the stack in a file of neither the system nor the framework of PACKAGE."
+  "Return the place of the current check as a property list of JSON members, or NIL. This is the
+place of the newest call on the stack that is in a file, but neither in the system nor in the
+framework of PACKAGE."
   (loop with homes = (homes-with package)
         for frame in (ignore-errors (shown-frames))
         for root = (and (not (folded-p frame)) (root-name (frame-name frame)))
@@ -37,8 +38,8 @@ newest call on the stack in a file of neither the system nor the framework of PA
         when place return place))
 
 (defun type-name (condition package)
-  "Return the name of the class of CONDITION as text, without its package where PACKAGE has the same
-symbol."
+  "Return the name of the class of CONDITION as text, without its package if the name is accessible
+in PACKAGE."
   (let ((name (class-name (class-of condition))))
     (if (and name (symbolp name) (eq name (find-symbol (symbol-name name) package)))
         (symbol-name name)
@@ -47,10 +48,10 @@ symbol."
 (defun note-failure (package kind &key (form nil form-given) (check nil check-given)
                                   (expected nil expected-given)
                                   (got nil got-given) text condition (place (check-place package)))
-  "Record in the result of the current test a failure of KIND, \"failure\", \"error\" or
-\"expected\". PACKAGE is that of its framework. FORM is what was evaluated, CHECK a form that says
-what was wanted of it. EXPECTED and GOT are values as text, TEXT is the framework's message.
-CONDITION is what was signalled, PLACE is from CHECK-PLACE."
+  "Record a failure in the result of the current test. KIND is \"failure\", \"error\" or
+\"expected\". PACKAGE is the framework's. FORM is the form that was evaluated, CHECK a form that
+should have been true. EXPECTED and GOT are values as text, TEXT is the framework's message.
+CONDITION is the condition that was signalled, PLACE is from CHECK-PLACE."
   (cond ((string= kind "error") (incf (result-errors *result*)))
         ((string= kind "expected") (incf (result-expected *result*)))
         (t (incf (result-failed *result*))))
@@ -79,11 +80,12 @@ CONDITION is what was signalled, PLACE is from CHECK-PLACE."
 ;;; Reporting
 
 (defun tell-part (part)
-  "Send PART, a JSON object, to the server in advance: a part of the answer of this job."
+  "Send PART, a JSON object, to the server before the answer of this job: a part of this answer."
   (when *job* (send (object "part" part "id" (job-id *job*)))))
 
 (defun output-text (capture)
-  "Return what CAPTURE has kept as text, with dots for what is missing, or NIL."
+  "Return the output that CAPTURE has kept as text, with dots where output was dropped. Return NIL
+if there is none."
   (let ((output (captured capture)))
     (when output
       (destructuring-bind (&key head tail)
@@ -95,7 +97,8 @@ CONDITION is what was signalled, PLACE is from CHECK-PLACE."
           (and (plusp (length text)) text))))))
 
 (defun result-data (result &optional definition)
-  "Return RESULT, of a test that is defined at DEFINITION, as a JSON object."
+  "Return RESULT as a JSON object. DEFINITION is the place where its test is defined, from
+DEFINITION-OF."
   (object "definition" definition
           "framework" (result-framework result)
           "test" (result-text result)
@@ -113,12 +116,12 @@ CONDITION is what was signalled, PLACE is from CHECK-PLACE."
           "reached" (result-reached result)))
 
 (defun milliseconds-since (began)
-  "Return how many milliseconds have passed since the internal real time BEGAN."
+  "Return the milliseconds since BEGAN, an internal real time."
   (round (* 1000 (- (get-internal-real-time) began)) internal-time-units-per-second))
 
 (defun call-with-seed (name function)
-  "Call FUNCTION with random numbers determined by NAME, a text, and the seed of the run, if it has
-one. So a test has the same numbers alone as after others."
+  "Call FUNCTION. If the run has a seed, the seed and the text NAME determine its random numbers, so
+that a test has the same numbers alone as after others."
   (let ((seed (run-seed *run*)))
     (if seed
         (let ((*random-state* (sb-ext:seed-random-state
@@ -129,14 +132,14 @@ one. So a test has the same numbers alone as after others."
         (funcall function))))
 
 (defun call-capturing (result function)
-  "Call FUNCTION with its output going to RESULT. Answers show its frames down to here."
+  "Call FUNCTION while its output goes to RESULT. In answers, the stack ends at this call."
   (let* ((stream (capturing (result-output-capture result)))
          (*standard-output* stream) (*error-output* stream) (*trace-output* stream))
     (call-user-code function)))
 
 (defun call-as-test (framework name function)
-  "Call FUNCTION, which runs the test NAME of FRAMEWORK, and record the result. Tests to leave out
-are not run."
+  "Call FUNCTION, which runs the test NAME of FRAMEWORK, and record the result. Do not call it if
+the run skips this test."
   (let* ((text (test-text name))
          (result (make-result framework name text))
          (began (get-internal-real-time))
@@ -157,29 +160,30 @@ are not run."
         (tell-part (result-data result))))))
 
 (defparameter *found-definitions* 50
-  "For at most this many failed tests of a run the definition is found.")
+  "Definitions are looked up for at most this many failed tests of a run.")
 
 (defun bad-p (result)
-  "True when the test of RESULT did not pass."
+  "True when the test of RESULT failed, had an error or did not end."
   (or (result-left result) (plusp (+ (result-failed result) (result-errors result)))))
 
 (defun bare-text (name)
-  "Return NAME, of a test, as text without a package or a class."
+  "Return NAME, a test's name, as text, without a package. Of a string such as CLASS.TEST, return
+TEST."
   (let ((text (if (symbolp name) (symbol-name name) (test-text name))))
     (if (stringp name) (subseq text (1+ (or (position #\. text) -1))) text)))
 
 (defun package-of (name)
-  "Return the package of NAME, of a test: that of a symbol, or the one before two colons; NIL for
-another name."
+  "Return the package of NAME, a test's name: the home of a symbol, or the package named before ::
+in a string. Else return NIL."
   (if (symbolp name)
       (symbol-package name)
       (let ((end (and (stringp name) (search "::" name))))
         (and end (find-package (subseq name 0 end))))))
 
 (defun definition-of (result)
-  "Return as a JSON object where the test of RESULT is defined. Return NIL for a name without a
-package, which any form could define. Prefer a form with an operator of the framework; a form with
-one of the language, as DEFUN, is no test."
+  "Return the place where the test of RESULT is defined, as a JSON object. Prefer a form with an
+operator of the test's framework. A form with an operator of the system, such as DEFUN, is no test.
+Return NIL for a name without a package, as a form in any package could define it."
   (let* ((name (result-name result))
          (home (package-of name))
          (framework (find (result-framework result) **frameworks** :key #'framework-name

@@ -1,11 +1,11 @@
-;;;; Rove. A test is a function that a symbol stands for; checks, and groups of them, are recorded
-;;;; as they are made.
+;;;; Rove. A test is a function, named by a symbol. Checks and groups of checks are recorded when
+;;;; they are made.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun rove-run-test (package original arguments)
-  "Probe of Rove's CALL-WITH-TESTING-WITH-OPTIONS: call it, as ORIGINAL, with ARGUMENTS. If the
-second is a name, record the result of the test; else this is a group of checks in a test."
+  "Probe of Rove's CALL-WITH-TESTING-WITH-OPTIONS: call ORIGINAL with ARGUMENTS. If the second is a
+name, this is a test: record its result. Else this is a group of checks in a test."
   (declare (ignore package))
   (let ((name (second arguments)))
     (if name
@@ -13,7 +13,7 @@ second is a name, record the result of the test; else this is a group of checks 
         (apply original arguments))))
 
 (defun rove-result (name object)
-  "Return the value of the reader NAME for OBJECT, a check."
+  "Return what the reader NAME returns for OBJECT, a check."
   (home-call (find-package "ROVE/CORE/RESULT") name object))
 
 (defun rove-slot (check name)
@@ -21,8 +21,8 @@ second is a name, record the result of the test; else this is a group of checks 
   (slot-value check (home-symbol (find-package "ROVE/CORE/RESULT") name)))
 
 (defun rove-said (check)
-  "Return arguments for NOTE-FAILURE about CHECK, which failed: the groups around it, its form, and
-argument values. A negated check shows a NOT."
+  "Return arguments for NOTE-FAILURE about CHECK, a failed check: the groups around it, its form,
+and the values of arguments. The form of a negated check is (NOT FORM)."
   (let ((groups (remove (bare-text (result-name *result*))
                         (remove nil (rove-result "ASSERTION-LABELS" check))
                         :test #'string-equal))
@@ -46,15 +46,15 @@ argument values. A negated check shows a NOT."
             (t (apply #'note-failure package "failure" (rove-said check)))))))
 
 (defun rove-quietly (package original arguments)
-  "Probe of functions of Rove that also write reports: call ORIGINAL with ARGUMENTS; in a test
-nothing is written."
+  "Probe of functions of Rove that also report: call ORIGINAL with ARGUMENTS. In a test, the report
+is discarded."
   (declare (ignore package))
   (let ((*standard-output* (if *result* (make-broadcast-stream) *standard-output*)))
     (apply original arguments)))
 
 (defun rove-record (package original arguments)
-  "Probe of Rove's RECORD: record the second of ARGUMENTS, if it is a check, and call ORIGINAL with
-ARGUMENTS."
+  "Probe of Rove's RECORD: call ORIGINAL with ARGUMENTS. If the second of them is a check, record
+its outcome."
   (let ((check (second arguments)))
     (when (and *result* (home-type-p (find-package "ROVE/CORE/RESULT") "ASSERTION" check))
       (rove-note-check package check))
@@ -67,8 +67,8 @@ ARGUMENTS."
       (home-call package "CALL-WITH-SUITE" function))))
 
 (defun rove-entries (package)
-  "Return an ENTRY for each test that Rove has, and for each suite, named like its package. PACKAGE
-is Rove's."
+  "Return an ENTRY for each test of Rove, and for each suite. The name of a suite is its package's.
+PACKAGE is Rove's."
   (let ((suites (find-package "ROVE/CORE/SUITE/PACKAGE")))
     (loop for suite in (and (home-symbol package "DEFTEST") (home-call suites "ALL-SUITES"))
           collect (let ((suite suite))

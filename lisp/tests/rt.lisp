@@ -1,19 +1,20 @@
-;;;; RT, also as it comes with SBCL. A test is a form and the values that it should have.
+;;;; RT, and its copy SB-RT that comes with SBCL. A test is a form and the values that it should
+;;;; have.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun rt-values (package entry)
-  "Return the values that the test ENTRY should have. PACKAGE is RT's."
+  "Return the expected values of the test ENTRY. PACKAGE is RT's."
   (if (listp entry) (cdddr entry) (home-call package "VALS" entry)))
 
 (defun rt-expected-p (package entry)
-  "True when the test ENTRY is expected to fail. PACKAGE is RT's."
+  "True when the test ENTRY is in RT's list of expected failures. PACKAGE is RT's."
   (member (home-call package "NAME" entry) (home-value package "*EXPECTED-FAILURES*")
           :test #'equal))
 
 (defun rt-note-error (package entry condition)
-  "Record CONDITION, an error in the test ENTRY, and leave the test, unless errors are held. Do not
-record an error in RT's report, in which values are printed. PACKAGE is RT's."
+  "Handle CONDITION, an error in the test ENTRY: record it and leave the test, unless errors are
+held. An error while RT reports, printing values, is not recorded. PACKAGE is RT's."
   (let* ((reporting (getf (result-notes *result*) :compared))
          (expected (rt-expected-p package entry))
          (held (and *hold* (not expected))))
@@ -24,7 +25,7 @@ record an error in RT's report, in which values are printed. PACKAGE is RT's."
       (throw (home-symbol package "*IN-TEST*") nil))))
 
 (defun rt-form (package entry got)
-  "Return the form of the test ENTRY, whose values were GOT, as an answer shows it. PACKAGE is
+  "Return the form of the test ENTRY as answers show it. GOT is the list of its values. PACKAGE is
 RT's."
   (let ((form (home-call package "FORM" entry)) (wanted (rt-values package entry)))
     (if (= 1 (length got) (length wanted))
@@ -32,7 +33,7 @@ RT's."
         form)))
 
 (defun rt-note-entry (package entry)
-  "Record the result of the test ENTRY, which has ended. PACKAGE is RT's."
+  "Record the result of the test ENTRY after it has run. PACKAGE is RT's."
   (note-checks 1)
   (let ((got (getf (result-notes *result*) :values)))
     (when (and (home-call package "PEND" entry) (not (getf (result-notes *result*) :signalled)))
@@ -47,8 +48,8 @@ RT's."
                       :place nil)))))
 
 (defun rt-do-entry (package original arguments)
-  "Probe of RT's DO-ENTRY: call it, as ORIGINAL, with the first of ARGUMENTS, a test, and no report.
-Record the result."
+  "Probe of RT's DO-ENTRY: call ORIGINAL with a test, the first of ARGUMENTS, without a report, and
+record the result. PACKAGE is RT's."
   (let ((entry (first arguments)))
     (call-as-test "rt" (home-call package "NAME" entry)
                   (lambda ()
@@ -62,8 +63,8 @@ Record the result."
                         (rt-note-entry package entry)))))))
 
 (defun rt-compare (package original arguments)
-  "Probe of RT's EQUALP-WITH-CASE: call it, as ORIGINAL, with ARGUMENTS, and keep the first of them,
-a test's values."
+  "Probe of RT's EQUALP-WITH-CASE: call ORIGINAL with ARGUMENTS. Keep the first of them, the values
+of the test."
   (declare (ignore package))
   (when (and *result* (null (getf (result-notes *result*) :values)))
     (setf (getf (result-notes *result*) :values) (list (first arguments))))

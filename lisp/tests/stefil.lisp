@@ -1,12 +1,12 @@
-;;;; hu.dwim.stefil. Its tests are functions, like those of Fiasco, its descendant; a test with
-;;;; tests below is a suite.
+;;;; hu.dwim.stefil. A test is a function, and a test with child tests is a suite, as in its
+;;;; successor Fiasco.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun stefil-run-body (package original arguments)
-  "Probe of Stefil's RUN-TEST-BODY-IN-HANDLERS: call it, as ORIGINAL, with ARGUMENTS, which begin
-with a test, and record the result. Failures do not reach the debugger; errors do when they are
-held. PACKAGE is Stefil's."
+  "Probe of Stefil's RUN-TEST-BODY-IN-HANDLERS: call ORIGINAL with ARGUMENTS, which begin with a
+test, and record the result. Failed checks do not enter the debugger; errors do when they are held.
+PACKAGE is Stefil's."
   (let ((test (first arguments)) (run (home-value package "*GLOBAL-CONTEXT*")))
     (loop for (slot value) in `(("DEBUG-ON-ASSERTION-FAILURE-P" nil)
                                 ("DEBUG-ON-UNEXPECTED-ERROR-P" ,*hold*)

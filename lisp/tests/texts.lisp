@@ -2,11 +2,13 @@
 
 (in-package "LIVE-LISP.TESTS")
 
-(defparameter *form-characters* 72 "Characters shown of a form; its file has the rest.")
-(defparameter *said-characters* 160 "Characters shown of what a condition or a framework reports.")
+(defparameter *form-characters* 72
+  "About this many characters of a form are shown: its file has the rest.")
+(defparameter *said-characters* 160
+  "At most this many characters are shown of the report of a condition or of a framework.")
 
 (defun test-text (name)
-  "Return NAME, of a test, as text by which it is found again."
+  "Return NAME, a test's name, as text. A test can be asked for by this text."
   (typecase name
     (symbol (symbol-text name))
     (string (shortened 200 (on-one-line name)))
@@ -32,19 +34,20 @@
     (on-one-line (print-safely limit object))))
 
 (defun both-ends (text)
-  "Return at most *SAID-CHARACTERS* of TEXT: its beginning, and half as much of its end."
+  "Return TEXT. If it is longer than *SAID-CHARACTERS*, return two thirds of them from its beginning
+and one third from its end."
   (let ((tail (floor *said-characters* 3)))
     (if (<= (length text) *said-characters*)
         (shortened *said-characters* text)
         (concatenate 'string (shortened (- *said-characters* tail) text)
                      (subseq text (- (length text) tail))))))
 
-;;; Forms. Of a long form the beginning of each part is shown, so that no part takes the room of
-;;; another.
+;;; Forms. Each part of a long form is cut by itself, so that one long part does not hide the
+;;; others.
 
 (defun divided (room lengths)
-  "Return how much of ROOM each of parts with LENGTHS gets. Parts that need less leave the rest to
-others."
+  "Return a list that divides ROOM characters among parts with LENGTHS. Short parts leave the rest
+of their share to others."
   (let ((shares (make-list (length lengths))))
     (loop for (length . index) in (sort (loop for length in lengths
                                               for index from 0
@@ -56,12 +59,13 @@ others."
              (decf room share))
     shares))
 
-(defparameter *form-parts* 8 "A long form with at most this many parts shows them all.")
+(defparameter *form-parts* 8 "A long form with more parts is cut as a whole.")
 (defparameter *part-characters* 16
-  "With less room, a form is not divided into parts. A constant part gets no more.")
+  "A form with at most this much room is cut as a whole. A constant part gets at most this much
+room.")
 
 (defun constant-part-p (form)
-  "True when FORM, a part of another, is data."
+  "True when FORM, a part of another form, is quoted, or an atom but no symbol."
   (typep form '(or (and atom (not symbol)) (cons (eql quote)))))
 
 (defun form-text (form package &optional (limit *form-characters*))
@@ -69,7 +73,7 @@ others."
   (let ((text (printing-briefly limit form package)))
     (if (and (> (length text) limit)
              (> limit *part-characters*)
-             ;; Neither a quoted constant nor a backquote template.
+             ;; A quoted constant or a backquote template does not begin with a parenthesis.
              (char= #\( (char text 0))
              ;; LIST-LENGTH is NIL for a circular list, and fails for a dotted one.
              (<= (or (ignore-errors (list-length form)) most-positive-fixnum) *form-parts*))

@@ -1,9 +1,9 @@
-;;;; Try. A test signals conditions, its events, that say what it does.
+;;;; Try. A test signals conditions, which Try calls events: its checks, errors and results.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun try-text (package event)
-  "Return the text of EVENT, a failed check. PACKAGE is Try's."
+  "Return the text that Try prints for EVENT, a failed check. PACKAGE is Try's."
   (ignore-errors
    (let ((*print-right-margin* 10000)
          (*print-case* :downcase)
@@ -18,7 +18,8 @@
       (or (and captures
                (null (value "MSG"))
                (null (value "CTX"))
-               ;; The captures are used only if all are values of arguments.
+               ;; The captures are the values that Try shows. They are used only if all are values
+               ;; of arguments.
                (loop for (part nil several) in captures
                      never (or several (not (member part (rest form)))))
                (said-of-check form (checked-form form)
@@ -38,13 +39,13 @@
            (note-failure package "error"
                          :condition (home-call package "NESTED-CONDITION" condition)))
           ((or (of-class-p "EVENT") (not (typep condition 'serious-condition))))
-          ;; Try has bound a hook that would record a held error.
+          ;; Try has bound a debugger hook, which would record a held error as a failure.
           (*hold* (let ((*debugger-hook* nil)) (invoke-debugger condition)))
           (t (note-checks 1)
              (note-failure package "error" :condition condition)))))
 
 (defun try-call-test (package original arguments)
-  "Probe of Try's CALL-TEST: call it, as ORIGINAL, with ARGUMENTS, and record the result of the
+  "Probe of Try's CALL-TEST: call ORIGINAL with ARGUMENTS, and record the result of the
 test. PACKAGE is Try's."
   (let ((trial (home-value package "*CALL-TEST*")) (function (home-value package "*CALL-TEST-FN*")))
     (if (and *result* (home-call package "WITH-TEST-TRIAL-P" trial))
@@ -61,14 +62,14 @@ test. PACKAGE is Try's."
                               (apply original arguments)))))))))
 
 (defun try-begin (package original arguments)
-  "Probe of Try's TRY/IMPLICIT: call it, as ORIGINAL, with ARGUMENTS, so that failures do not reach
-the debugger."
+  "Probe of Try's TRY/IMPLICIT: call ORIGINAL with ARGUMENTS while Try's debugging variables are
+NIL, so that failed checks do not enter the debugger. PACKAGE is Try's."
   (with-home-values (package ("*DEBUG*" nil) ("*TRY-DEBUG*" nil)) (apply original arguments)))
 
 (defun try-entries (package)
   "Return an ENTRY for each test that Try has. PACKAGE is Try's."
   (loop for home in (list-all-packages)
-        ;; LIST-PACKAGE-TESTS would create this symbol.
+        ;; LIST-PACKAGE-TESTS would create this symbol in every package.
         append (loop for name in (and (find-symbol "*DEFTEST-REGISTRY*" home)
                                       (home-call package "LIST-PACKAGE-TESTS" home))
                      collect (let ((name name))

@@ -1,15 +1,15 @@
-;;;; XLUnit. A test is an instance of a class, with the body of one method; a class has a suite of
-;;;; its tests.
+;;;; XLUnit. A test is an instance of a class, and its body is one method. A suite has the tests of
+;;;; a class.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun xlunit-name (package test)
-  "Return the name of TEST: its class and its method. PACKAGE is XLUnit's."
+  "Return the name of TEST as CLASS.METHOD. PACKAGE is XLUnit's."
   (format nil "~A.~A" (symbol-text (class-name (class-of test))) (home-call package "NAME" test)))
 
 (defun xlunit-note (package condition test results)
-  "Record CONDITION, signalled in TEST, here and in RESULTS, XLUnit's. Return true when it ends the
-test."
+  "Record CONDITION, signalled in TEST, both in the current result and in RESULTS, which is
+XLUnit's. Return true if CONDITION ends the test. PACKAGE is XLUnit's."
   (cond ((home-type-p package "ASSERTION-FAILED" condition)
          (note-failure package "failure" :text (xlunit-text package condition))
          (home-call package "ADD-FAILURE" results test condition)
@@ -26,8 +26,8 @@ test."
                         (simple-condition-format-arguments condition))))
 
 (defun xlunit-run (package original arguments)
-  "Probe of XLUnit's RUN-ON-TEST-RESULTS: call it, as ORIGINAL, with ARGUMENTS, which begin with a
-test or a suite and XLUnit's results. Record the result of a test. PACKAGE is XLUnit's."
+  "Probe of XLUnit's RUN-ON-TEST-RESULTS: call ORIGINAL with ARGUMENTS, which begin with a test or
+suite and XLUnit's results. Record the result of a test. PACKAGE is XLUnit's."
   (destructuring-bind (test results &rest options) arguments
     (declare (ignore options))
     (if (not (home-type-p package "TEST-CASE" test))
