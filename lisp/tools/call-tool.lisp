@@ -1,10 +1,11 @@
-;;;; Calls of tools by code. The server runs the call. The calling thread waits until the reader
-;;;; thread brings the answer; a throw can end the wait at any time.
+;;;; Calls of tools by Lisp code. The server runs the tool. The calling thread waits until the
+;;;; reader thread brings the answer. A throw can end the wait at any time.
 
 (in-package "LIVE-LISP.TOOLS")
 
 (defstruct (tool-call (:constructor make-tool-call (number)))
-  "A call of a tool for which a thread waits; the server knows it by NUMBER."
+  "A call of a tool for whose answer a thread waits. NUMBER identifies the call to the server. The
+answer sets the other slots, as described in the operation \"called\", and signals ANSWERED."
   number
   (answered (sb-thread:make-semaphore :name "live-lisp tool call"))
   (value nil)
@@ -14,14 +15,14 @@
   (text nil))
 
 (sb-ext:defglobal **tool-calls** (make-hash-table :synchronized t)
-  "The calls that wait for an answer, by number.")
+  "The TOOL-CALLs that wait for an answer, by number.")
 
 (sb-ext:defglobal **last-call** (list 0)
   "The number of the last call, in a list for atomic increments.")
 
 (defun designated-tool (designator)
-  "Return the server's spelling of the name of the tool that DESIGNATOR, a string or a symbol,
-means."
+  "Return the name of a tool as the server spells it. DESIGNATOR is a string or symbol in any case,
+with - or _."
   (typecase designator
     ((or string symbol) (substitute #\_ #\- (string-downcase (string designator))))
     (t (let ((*tool* "(no name)"))
@@ -29,7 +30,8 @@ means."
                     (symbol-text (class-name (class-of designator))))))))
 
 (defun call-frame (call members)
-  "Return the wire frame that asks the server for CALL, as MEMBERS, a property list, say."
+  "Return the wire frame that asks the server for CALL. MEMBERS are the other members of the
+request, a property list."
   (let ((frame (frame-octets (make-json-object (list* "call" (tool-call-number call)
                                                       "job" (and *job* (job-id *job*))
                                                       members)))))
@@ -41,9 +43,10 @@ means."
     frame))
 
 (defun call-letting-load (function)
-  "Call FUNCTION, which waits for *TOOL*. If a system being loaded loads another by load_system,
-release the lock for loading meanwhile. Otherwise keep it, because ASDF is not thread-safe. The lock
-is taken again without interrupts, so that a throw cannot come between."
+  "Call FUNCTION, which waits for *TOOL*. If *TOOL* is load_system, called while a system is being
+loaded, release the lock for loading meanwhile: the other load needs it. For other tools keep the
+lock, because ASDF is not thread-safe. The lock is taken again without interrupts, so that no throw
+can leave this thread without it."
   (if (and (string-equal (substitute #\_ #\- *tool*) "load_system")
            (sb-thread:holding-mutex-p **load-lock**))
       (sb-sys:without-interrupts
@@ -53,7 +56,7 @@ is taken again without interrupts, so that a throw cannot come between."
       (funcall function)))
 
 (defun wait-for-tool (call frame)
-  "Send FRAME, which asks for CALL, and wait for the answer. If a throw ends the wait, tell the
+  "Send FRAME, which asks for CALL, and wait for the answer. If a throw ends the wait, notify the
 server that nobody waits any more."
   (let ((number (tool-call-number call)))
     (unwind-protect
@@ -66,19 +69,20 @@ server that nobody waits any more."
 (note-frame 'wait-for-tool :wait)
 
 (defun check-can-wait ()
-  "Signal a TOOL-ERROR when this thread cannot wait for an answer without harm."
+  "Signal a TOOL-ERROR when waiting for an answer in this thread could never end."
   (cond (*reading*
          (fail-call "The thread that reads messages cannot wait for a tool."))
-        ;; No other thread could collect garbage meanwhile, so all would soon stand still.
+        ;; No other thread could collect garbage meanwhile, so all threads would soon wait.
         (collection-inhibited
          (fail-call "Code within WITHOUT-GCING cannot wait for a tool; call it outside."))
-        ;; Nobody could end the wait.
+        ;; Nothing could interrupt the wait.
         ((not sb-sys:*interrupts-enabled*)
          (fail-call "Code that runs without interrupts, such as within WITHOUT-INTERRUPTS or ~
                      a function of INTERRUPT-THREAD, cannot wait for a tool; call it outside."))))
 
 (defun require-approval (text)
-  "Signal that *TOOL* needs an approval, as TEXT says. Return the value given to USE-VALUE."
+  "Signal an APPROVAL-REQUIRED for *TOOL* with the message TEXT. Return the value given to the
+restart USE-VALUE."
   (restart-case (error 'live-lisp:approval-required :tool *tool* :message text)
     (use-value (value)
       :report (lambda (stream) (format stream "Return a value instead of calling ~A." *tool*))
@@ -87,19 +91,19 @@ server that nobody waits any more."
                      (list (eval (read *query-io*))))
       value)))
 
-;;; A value that a tool returned is shown to a model as the tool's own text
+;;; When code returns a value that it got from a tool, the tool's own text for the value is shown
 
-(defparameter *noted-texts* 50
-  "The texts of at most this many values, the last that tools returned, are kept.")
+(defparameter *noted-texts* 50 "Texts are kept for at most this many values, those returned last.")
 
 (sb-ext:defglobal **texts-lock** (sb-thread:make-mutex :name "live-lisp texts of tools")
   "Held while **TEXTS** changes.")
 
 (sb-ext:defglobal **texts** '()
-  "Pairs of a weak pointer to a value that a tool returned and its text, newest first.")
+  "Pairs of a weak pointer to a value that a tool returned and the tool's text for it, newest
+first.")
 
 (defun note-text (value text)
-  "Return VALUE, which a tool returned, and keep TEXT as the text to show for it, if there is one."
+  "Return VALUE, which a tool returned. If TEXT is not NIL, keep it as the text to show for VALUE."
   (when (and text (typep value '(or cons hash-table)))
     (sb-thread:with-mutex (**texts-lock**)
       (let ((texts (cons (cons (sb-ext:make-weak-pointer value) text) **texts**)))
@@ -107,13 +111,13 @@ server that nobody waits any more."
   value)
 
 (defun text-noted (value)
-  "Return the text to show for VALUE, or NIL."
+  "Return the text kept for VALUE by NOTE-TEXT, or NIL."
   (cdr (find value **texts** :key (lambda (entry) (sb-ext:weak-pointer-value (car entry)))
              :test #'eq)))
 
 (defun told-by-tools (value)
-  "Return the text to show for VALUE if tools have returned it, or each element of it when it is a
-list; else NIL."
+  "Return the text kept for VALUE. If VALUE is a list of values that all have a kept text, return
+these texts together. Else return NIL."
   (when (typep value '(or cons hash-table))
     (or (text-noted value)
         (let ((texts (and (consp value)
@@ -126,15 +130,15 @@ list; else NIL."
 (setf **told-as** 'told-by-tools)
 
 (defun package-of-code ()
-  "Return the name of the current package of the running code, or NIL for CL-USER."
+  "Return the name of *PACKAGE* in the running code, or NIL if that is CL-USER."
   (and (packagep *package*)
        (package-name *package*)
        (not (eq *package* (find-package "COMMON-LISP-USER")))
        (package-name *package*)))
 
 (defun ask-server (&rest members)
-  "Send MEMBERS, a property list about *TOOL*, to the server. Wait for the answer and return its
-value, or signal a TOOL-ERROR when it is a failure."
+  "Send a request about *TOOL* with MEMBERS, a property list, to the server, and wait for the
+answer. Return its value. If the answer is a failure, signal a TOOL-ERROR."
   (let* ((call (make-tool-call (1+ (sb-ext:atomic-incf (car **last-call**)))))
          (frame (call-frame call members)))
     (check-can-wait)
@@ -146,21 +150,23 @@ value, or signal a TOOL-ERROR when it is a failure."
           (t (note-text (tool-call-value call) (tool-call-text call))))))
 
 (defun live-lisp:call-tool (name &rest arguments)
-  "Call the tool NAME, a string or symbol, and return its data. ARGUMENTS are its parameters as
-keywords, each with its value: (call-tool \"who_calls\" :name \"foo\" :limit 5). Neither case nor -
-and _ matter in names. Strings, numbers and T are themselves. Lists and vectors are arrays; EQUAL
-hash tables with strings as keys are objects. Other symbols are their names in lower case. NIL is
-false, an empty array or absent, as the parameter wants it. Data comes back in the same way, and
-without a limit it is all there is. Signals a TOOL-ERROR when the tool fails, or when what it was
-asked about is not there. When a human has to allow the call, that is an APPROVAL-REQUIRED."
+  "Call the tool NAME, a string or symbol, and return its data. ARGUMENTS are keywords, each
+followed by its value: (call-tool \"who_calls\" :name \"foo\" :limit 5). In names, neither letter
+case nor - or _ matters. Values are converted to JSON. Strings, numbers and T stay as they are.
+Lists and vectors become arrays. EQUAL hash tables with strings as keys become objects. Other
+symbols become their names in lower case. NIL becomes false, an empty array, or no value, depending
+on the parameter. Data is converted back in the same way. Without :limit, all data is returned.
+Signals a TOOL-ERROR when the tool fails or finds nothing. When a human has to allow the call, the
+error is an APPROVAL-REQUIRED."
   (let ((*tool* (designated-tool name)))
     (ask-server "tool" *tool* "args" (arguments-json (argument-pairs arguments))
                 "package" (package-of-code))))
 
 (define-operation ("called" :inline t) (call value text failure result needs-approval)
-  "Bring the outcome of CALL, a number, to the thread that waits for it: VALUE, or the text FAILURE.
-A value can have the TEXT that a model reads. A failure can have a RESULT, and says whether it
-NEEDS-APPROVAL. Dropped when nobody waits."
+  "Give the outcome of a tool call to the thread that waits for it. CALL is the call's number. VALUE
+is the result, TEXT what a model reads of it, or NIL. FAILURE is the text of an error, with RESULT
+if the tool returned one. NEEDS-APPROVAL is true if the call needs an approval. If no thread waits
+any more, do nothing."
   (let ((waiting (gethash call **tool-calls**)))
     (when (and waiting (remhash call **tool-calls**))
       (setf (tool-call-value waiting) value

@@ -1,5 +1,5 @@
-;;;; Converts values of user code to the arguments of a tool. They are written as JSON at once, so
-;;;; that arguments that are too large are noticed early.
+;;;; Converts values of user code to arguments of tools. The JSON is written while the values are
+;;;; traversed, so that too large arguments are noticed early.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -12,21 +12,21 @@
              (format stream "Tool ~A failed: ~A"
                      (live-lisp:tool-error-tool condition)
                      (live-lisp:tool-error-message condition))))
-  (:documentation "A tool that code called did not do what was asked: TOOL-ERROR-TOOL is its name,
-TOOL-ERROR-MESSAGE says why."))
+  (:documentation "A call of a tool by code failed. TOOL-ERROR-TOOL is the tool's name,
+TOOL-ERROR-MESSAGE the reason."))
 
 (define-condition live-lisp:approval-required (live-lisp:tool-error)
   ()
   (:report (lambda (condition stream)
              (write-string (live-lisp:tool-error-message condition) stream)))
-  (:documentation "A tool that code called needs the approval of a human, for which code cannot ask.
-TOOL-ERROR-TOOL is its name, and the report says how to call it so that they are asked. Nothing was
-done; the restart USE-VALUE goes on with another value."))
+  (:documentation "The call of a tool by code needs the approval of a human, but code cannot ask for
+it. TOOL-ERROR-TOOL is the tool's name. The report says how to make the call so that the human is
+asked. Nothing was done. The restart USE-VALUE returns another value instead."))
 
-(defconstant +depth-limit+ 100 "How deep arguments may be nested.")
+(defconstant +depth-limit+ 100 "Arguments may be nested at most this many levels deep.")
 
 (defun exact-p (integer)
-  "True when the server, for which all numbers are double floats, keeps INTEGER exactly."
+  "True when a double float holds INTEGER exactly. All numbers of the server are double floats."
   (let ((zeros (1- (integer-length (logand integer (- integer))))))
     (and (<= (- (integer-length (abs integer)) (max 0 zeros)) 53)
          (<= (integer-length (abs integer)) 1024))))
@@ -35,37 +35,38 @@ done; the restart USE-VALUE goes on with another value."))
 (defvar *parameter* "" "The name of the parameter whose value is being written.")
 
 (defun fail-call (control &rest arguments)
-  "Signal that the call of *TOOL* failed; CONTROL and ARGUMENTS say why."
+  "Signal a TOOL-ERROR: the call of *TOOL* failed. CONTROL and ARGUMENTS format the reason."
   (error 'live-lisp:tool-error :tool *tool* :message (apply #'format nil control arguments)))
 
 (defun refuse-value (what)
-  "Signal that the value of *PARAMETER* holds WHAT, which a tool cannot get."
+  "Signal a TOOL-ERROR: the value of *PARAMETER* contains WHAT, which no tool can get."
   (fail-call "Parameter '~A' cannot hold ~A. A tool takes strings, symbols, numbers, T, NIL, ~
               proper lists and vectors of these, and hash tables with strings as keys."
              *parameter* what))
 
 (defun finite-double (number)
-  "Return the double for NUMBER, a float or a ratio."
+  "Return NUMBER, a float or a ratio, as a double float. Signal a TOOL-ERROR if it is infinite, no
+number, or too large."
   (when (and (floatp number) (or (sb-ext:float-nan-p number) (sb-ext:float-infinity-p number)))
     (refuse-value "a float that is infinite or not a number"))
   (handler-case (coerce number 'double-float)
     (arithmetic-error () (refuse-value "a ratio that no double can hold"))))
 
 (defun checked-list (list)
-  "Return LIST when it is a proper list."
+  "Return LIST. Signal a TOOL-ERROR if it is not a proper list."
   (unless (ignore-errors (list-length list))
     (refuse-value "a circular or dotted list"))
   list)
 
 (defun table-pairs (table)
-  "Return pairs of the keys and values of the hash table TABLE, whose keys must be strings."
+  "Return the hash table TABLE as an alist. Signal a TOOL-ERROR if a key is not a string."
   (loop for key being the hash-keys of table using (hash-value value)
         do (unless (stringp key) (refuse-value "a hash table with a key that is no string"))
         collect (cons key value)))
 
 (defun write-argument (value buffer depth)
-  "Append VALUE, which is DEPTH levels below the arguments, to BUFFER as JSON. NIL becomes null: the
-server decides by the parameter's type what null means."
+  "Append VALUE to BUFFER as JSON. VALUE is nested DEPTH levels deep in the arguments. NIL becomes
+null: what it means depends on the type of the parameter, which the server knows."
   (when (> depth +depth-limit+)
     (refuse-value (format nil "what is nested more than ~D levels deep" +depth-limit+)))
   (when (> (+ (buffer-fill buffer) (if (stringp value) (length value) 0)) +frame-limit+)
@@ -98,7 +99,7 @@ server decides by the parameter's type what null means."
   (put 93 buffer))
 
 (defun write-argument-pairs (pairs buffer depth)
-  "Append PAIRS of strings and values to BUFFER as a JSON object."
+  "Append PAIRS, an alist with strings as keys, to BUFFER as a JSON object."
   (put 123 buffer)
   (loop for (key . value) in pairs
         for first = t then nil
@@ -110,8 +111,8 @@ server decides by the parameter's type what null means."
   (put 125 buffer))
 
 (defun argument-pairs (arguments)
-  "Return ARGUMENTS, a property list, as pairs of names and values. As in a function call, the first
-of several with one name counts."
+  "Return ARGUMENTS, a property list, as an alist from names, strings, to values. If a name occurs
+twice, its first value counts, as in a function call."
   (when (oddp (length arguments))
     (fail-call "Its arguments must be names and values in turn, and the last name has no value."))
   (let ((pairs '()))
@@ -127,7 +128,7 @@ of several with one name counts."
     (nreverse pairs)))
 
 (defun arguments-json (pairs)
-  "Return a buffer with PAIRS of names and values as a JSON object."
+  "Return a buffer with PAIRS, an alist from names to values, as a JSON object."
   (let ((buffer (make-buffer)))
     (write-argument-pairs pairs buffer 0)
     buffer))

@@ -1,4 +1,4 @@
-;;;; The tools that code of the user calls, and those that it defines.
+;;;; Lets the user's code call tools, and define tools.
 
 (defpackage "LIVE-LISP.TOOLS"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.JOURNAL" "LIVE-LISP.EVALUATE")

@@ -1,40 +1,43 @@
-;;;; Registers tools. The server gets each tool that is registered. The server's own tools are here
-;;;; as proxies, whose handlers call the server.
+;;;; Registers tools, and sends each registered tool to the server. The server's own tools are
+;;;; represented in the image by proxies with handlers that call the server.
 ;;;;
-;;;; A tool in *AGENT-Q-REGISTRY* is what Lisp code sees; an offer in **OFFERED** is what the server
-;;;; has. REGISTER-TOOL makes the offer first, and stores the tool only if the server accepts it.
+;;;; Lisp code sees the tools in *AGENT-Q-REGISTRY*. An offer in **OFFERED** is a tool as the server
+;;;; knows it. REGISTER-TOOL makes the offer first, and stores the tool only if the server accepts
+;;;; it.
 
 (in-package "LIVE-LISP.TOOLS")
 
 (defvar live-lisp:*agent-q-registry* (make-hash-table :test 'equal :synchronized t)
-  "The tools of this image by name.")
+  "The tools of this image, by name.")
 
 (sb-ext:defglobal **built-ins** '()
-  "The server's own tools as it sent them, hash tables in its order.")
+  "Descriptions of the server's own tools: the hash tables that the server sent, in its order.")
 
 (defstruct (offer (:constructor make-offer (tool registration client-name before
                                             &aux (handler (live-lisp:tool-handler tool))
                                                  (parameters (live-lisp:tool-parameters tool)))))
   "A TOOL that was sent to the server, with the HANDLER and PARAMETERS that it had then.
-REGISTRATION is a number, CLIENT-NAME the name for clients. BEFORE is the offer of the same name
-that this one replaced: calls can still mean it."
+REGISTRATION is the number of the registration, CLIENT-NAME the name by which clients call the tool.
+BEFORE is the offer that this one replaced, or NIL: late calls can still be for that offer."
   tool handler parameters registration client-name before)
 
 (sb-ext:defglobal **offered** (make-hash-table :test 'equal :synchronized t)
-  "The offers, by the names that the tools had then.")
+  "The last OFFER for each name of a tool.")
 
 (sb-ext:defglobal **offer-lock** (sb-thread:make-mutex :name "live-lisp offer")
-  "Held while a tool is sent to the server, so that it gets them in the order of the table.")
+  "Held while a tool is sent to the server, so that the server and the table get tools in the same
+order.")
 
 (sb-ext:defglobal **registrations** (list 0)
-  "How many tools were registered, in a list for atomic increments.")
+  "The number of registrations so far, in a list for atomic increments.")
 
 (defun next-registration ()
-  "Return the number of a new registration."
+  "Count one more registration, and return its number."
   (1+ (sb-ext:atomic-incf (car **registrations**))))
 
 (defun store-tool (registry tool)
-  "Put TOOL into REGISTRY, replacing any tool of its name."
+  "Put TOOL into REGISTRY. It replaces a tool of the same name, and takes the place of that tool in
+the order."
   (let ((old (gethash (live-lisp:tool-name tool) registry)))
     (setf (tool-order tool)
           (or (and (typep old 'live-lisp:tool) (tool-order old)) (next-registration)))
@@ -69,15 +72,15 @@ that this one replaced: calls can still mean it."
           "categories" (map 'vector #'string-downcase (live-lisp:tool-categories tool))))
 
 (defun make-offered (tool)
-  "Send TOOL to the server. Return NIL, or why the server refuses it; then the last tool of that
-name stays."
+  "Send TOOL to the server. Return NIL if the server accepts it. Else return the reason as text, and
+keep the last accepted tool of this name."
   (let* ((name (live-lisp:tool-name tool)) (*tool* name)
          (before (gethash name **offered**))
          (offer (make-offer tool (next-registration) (if before (offer-client-name before) name)
                             before)))
     (when before (setf (offer-before before) nil))
-    ;; The tool can be called before the answer is here, even when nobody waits for the answer any
-    ;; more.
+    ;; The offer is stored first, since clients can call the tool before the answer arrives, even if
+    ;; this wait is interrupted.
     (setf (gethash name **offered**) offer)
     (handler-case (progn (setf (offer-client-name offer)
                                (ask-server "register" (definition-json tool)
@@ -90,27 +93,27 @@ name stays."
         (live-lisp:tool-error-message failure)))))
 
 (defun offered (name registration)
-  "Return the offer of the tool NAME at that REGISTRATION, or NIL when it is neither the last nor
-the one before. Without REGISTRATION return the last."
+  "Return the OFFER of the tool NAME with the number REGISTRATION: the last one or the one before
+it, else NIL. If REGISTRATION is NIL, return the last."
   (loop for offer = (gethash name **offered**) then (offer-before offer)
         while offer
         when (member registration (list nil (offer-registration offer)))
           return offer))
 
 (defun live-lisp:register-tool (registry tool)
-  "Put TOOL into REGISTRY, an EQUAL hash table, under its name and return it; a tool of that name is
-replaced. When REGISTRY is *AGENT-Q-REGISTRY*, clients can call it from then on. When the server has
-a tool of that NAME itself, they see it as lisp_NAME. Signals an INVALID-TOOL."
+  "Put TOOL into REGISTRY, an EQUAL hash table, under its name, and return TOOL. It replaces a tool
+of the same name. If REGISTRY is *AGENT-Q-REGISTRY*, clients can call TOOL from then on. If the
+server itself has a tool of this name, they see TOOL as lisp_NAME. Signals an INVALID-TOOL."
   (check-tool tool)
   (unless (and (hash-table-p registry) (member (hash-table-test registry) '(equal equalp)))
     (refuse-tool (live-lisp:tool-name tool)
                  "can be registered only in an EQUAL hash table, such as *AGENT-Q-REGISTRY*."))
   (note-building)
   (if (eq registry (sb-ext:symbol-global-value 'live-lisp:*agent-q-registry*))
-      ;; The error is signalled outside of WITH-MUTEX, whose frames it would show.
+      ;; Signalled outside of WITH-MUTEX: answers would show the frames of WITH-MUTEX.
       (let ((refusal nil))
         (sb-thread:with-mutex (**offer-lock**)
-          ;; Store the tool even after an interrupt: the server has it.
+          ;; After an interrupt store the tool too: the server may have it already.
           (unwind-protect (setf refusal (make-offered tool))
             (unless refusal (store-tool registry tool))))
         (when refusal
@@ -119,7 +122,7 @@ a tool of that NAME itself, they see it as lisp_NAME. Signals an INVALID-TOOL."
   tool)
 
 (defun live-lisp:get-tool (name)
-  "Return the tool of exactly that NAME, a string, in *AGENT-Q-REGISTRY*, or NIL."
+  "Return the tool NAME, a string in exact case, from *AGENT-Q-REGISTRY*, or NIL."
   (values (gethash name live-lisp:*agent-q-registry*)))
 
 (defun registered-tools ()
@@ -133,8 +136,8 @@ a tool of that NAME itself, they see it as lisp_NAME. Signals an INVALID-TOOL."
   (mapcar #'live-lisp:tool-name (registered-tools)))
 
 (defun live-lisp:get-agent-q-tools (&key max-safety-level categories)
-  "Return the tools in *AGENT-Q-REGISTRY* up to MAX-SAFETY-LEVEL that have one of CATEGORIES. NIL
-for either lets all pass."
+  "Return the tools in *AGENT-Q-REGISTRY* whose safety level is at most MAX-SAFETY-LEVEL and that
+have one of CATEGORIES. If either is NIL, it excludes no tool."
   (unless (member max-safety-level (cons nil *levels*))
     (error "Unknown safety level ~S; valid are ~A." max-safety-level (keyword-text *levels*)))
   (loop with levels = (if max-safety-level
@@ -148,7 +151,8 @@ for either lets all pass."
 ;;; The tools of the server
 
 (defun call-for-text (name arguments)
-  "Call the tool that clients call NAME with ARGUMENTS, a hash table. Return the text for a model."
+  "Call a tool with ARGUMENTS, a hash table, and return the text that a model would read. NAME is
+the tool's name for clients."
   (let ((*tool* name) (*parameter* "arguments"))
     (unless (hash-table-p arguments)
       (fail-call "It takes one EQUAL hash table with the arguments by name, not a value of type ~A."
@@ -156,11 +160,11 @@ for either lets all pass."
     (ask-server "tool" name "text" t "args" (arguments-json (table-pairs arguments)))))
 
 (defun keyword-named (text)
-  "Return the keyword for TEXT, a word of the server."
+  "Return the keyword for TEXT, a word from the server in any letter case."
   (intern (string-upcase text) "KEYWORD"))
 
 (defun parameter-from (table)
-  "Return the property list of the parameter in TABLE, from a message."
+  "Return TABLE, a parameter as the server sent it, as a property list."
   (loop for key in *parameter-keys*
         for value = (gethash (string-downcase key) table)
         when (or value (eq key :description))
@@ -170,7 +174,8 @@ for either lets all pass."
                              (t (if (consp value) (copy-list value) value))))))
 
 (defun proxy (table)
-  "Return a tool that stands for the server's own tool that TABLE, from a message, describes."
+  "Return a new tool that stands for one of the server's own. TABLE is the server's description of
+it."
   (let ((name (gethash "name" table)) (class (find-class 'live-lisp:tool)))
     (apply #'make-instance class
            (list :built-in name
@@ -183,13 +188,13 @@ for either lets all pass."
                  :handler (lambda (arguments) (call-for-text name arguments))))))
 
 (defun live-lisp:register-agent-q-tools ()
-  "Put the tools of the server into *AGENT-Q-REGISTRY*, as the server sent them; they replace tools
-of the same names. Return how many tools the registry has."
+  "Put proxies of all the server's own tools into *AGENT-Q-REGISTRY*, replacing tools of the same
+names. Return the number of tools in the registry."
   (dolist (table **built-ins**)
     (store-tool live-lisp:*agent-q-registry* (proxy table)))
   (hash-table-count live-lisp:*agent-q-registry*))
 
 (define-operation ("offer-tools" :inline t) (tools)
-  "Put the server's own TOOLS, a list of hash tables, into the registry."
+  "Keep TOOLS, the server's descriptions of its own tools, and register proxies for them."
   (setf **built-ins** tools)
   (live-lisp:register-agent-q-tools))

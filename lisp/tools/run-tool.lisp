@@ -1,13 +1,13 @@
-;;;; Runs tools: the server calls handlers that are written in Lisp, and code calls any tool as a
-;;;; model would.
+;;;; Runs handlers of tools written in Lisp, for the server. Also lets code call any tool as a model
+;;;; would.
 
 (in-package "LIVE-LISP.TOOLS")
 
-(defparameter *result-limit* 100000 "At most this many characters of one result are printed.")
+(defparameter *result-limit* 100000 "At most this many characters of a result are printed.")
 
 (defun float-format (value)
-  "Return the *READ-DEFAULT-FLOAT-FORMAT* with which VALUE, a number or a list of numbers, prints
-without exponent markers; when formats are mixed, double floats have none."
+  "Return the *READ-DEFAULT-FLOAT-FORMAT* with which floats in VALUE, a number or a nested list,
+print without exponent markers. If float formats are mixed, return DOUBLE-FLOAT."
   (let ((left (list value)) (format nil))
     (loop repeat 10000
           while (and left (not (eq format 'double-float)))
@@ -19,14 +19,15 @@ without exponent markers; when formats are mixed, double floats have none."
     (or format 'double-float)))
 
 (defun result-text (value)
-  "Return VALUE, which is no string, as text for a model: NIL as nil, all else as ~S prints it."
+  "Return VALUE, which is not a string, as text for a model: NIL as nil, other values as ~S prints
+them."
   (if (null value)
       "nil"
       (let ((*read-default-float-format* (float-format value)))
         (multiple-value-bind (text cut)
             (printing-values
-              ;; A circular value is bounded anyway, and labels of shared parts tell a reader
-              ;; nothing.
+              ;; The limit of characters also ends the printing of a circular value, and labels of
+              ;; shared parts would not help a reader.
               (let ((*print-circle* nil))
                 (call-user-code
                  (lambda ()
@@ -34,7 +35,7 @@ without exponent markers; when formats are mixed, double floats have none."
           (if cut (format nil "~A~%[... cut here ...]" text) text)))))
 
 (defun result-data (value)
-  "Return a buffer with VALUE as JSON; or NIL and why it cannot be written."
+  "Return a buffer with VALUE as JSON. If that is impossible, return NIL and the reason as text."
   (handler-case
       (let ((buffer (make-buffer)) (*parameter* "result"))
         (write-argument value buffer 1)
@@ -44,8 +45,8 @@ without exponent markers; when formats are mixed, double floats have none."
     (live-lisp:tool-error (failure) (values nil (live-lisp:tool-error-message failure)))))
 
 (defun result-object (value)
-  "Return VALUE, the result of a handler, as a JSON object: with its data if they can be written as
-JSON, and its text unless the text is the data."
+  "Return VALUE, the result of a handler, as a JSON object. It has VALUE as data if that can be
+converted, and VALUE as text, unless VALUE is a string or a table."
   (multiple-value-bind (data why) (result-data value)
     (cond ((and (stringp value) why)
            (object "failed" t
@@ -57,8 +58,9 @@ JSON, and its text unless the text is the data."
           (t (object "text" (result-text value))))))
 
 (defun call-handler (handler arguments)
-  "Call HANDLER, of a tool, with ARGUMENTS and return its result as a JSON object. The call failed
-if the second value is a string or a condition (C17); the first value is shown, too."
+  "Call HANDLER, of a tool, with ARGUMENTS, and return its result as a JSON object. If its second
+value is a string or a condition, the call has failed. Then the first value is included as what the
+tool returned all the same."
   (destructuring-bind (&optional value failure &rest more)
       (multiple-value-list (call-user-code (lambda () (funcall handler arguments))))
     (declare (ignore more))
@@ -70,8 +72,8 @@ if the second value is a string or a condition (C17); the first value is shown, 
         (t (result-object value))))))
 
 (defun with-whole-numbers (arguments parameters)
-  "Return ARGUMENTS, a hash table, with integers for integer PARAMETERS that came as floats:
-integers of more than 21 digits come with an exponent."
+  "Return the hash table ARGUMENTS. For those PARAMETERS that are integers, floats in it are
+replaced by integers: JSON writes integers of more than 21 digits with an exponent."
   (loop for parameter in parameters
         for name = (getf parameter :name)
         for value = (gethash name arguments)
@@ -80,8 +82,8 @@ integers of more than 21 digits come with an exponent."
   arguments)
 
 (define-operation ("run-tool" :members t) (name registration arguments)
-  "Call the handler that the tool NAME had at its REGISTRATION, a number, with ARGUMENTS, a hash
-table."
+  "Call the handler of the tool NAME with ARGUMENTS, a hash table. REGISTRATION is the number of the
+tool's registration that the server knows."
   (let ((offer (offered name registration)))
     (if (null offer)
         (list "value" (object "missing" name "replaced" (and (gethash name **offered**) t)))
@@ -91,15 +93,15 @@ table."
                                                             (with-whole-numbers arguments
                                                               (offer-parameters offer)))))))))
 
-;;; Tool calls whose result is the text for a model
+;;; Tool calls that return the text for a model
 
 (defclass live-lisp:tool-result ()
   ((id :initarg :id :initform nil :accessor live-lisp:tool-result-id)
    (success :initarg :success :initform nil :accessor live-lisp:tool-result-success)
    (result :initarg :result :initform nil :accessor live-lisp:tool-result-result)
    (error :initarg :error :initform nil :accessor live-lisp:tool-result-error))
-  (:documentation "The outcome of the call of a tool. With SUCCESS, RESULT is the text for a model.
-Without, ERROR says why, and RESULT is what the tool returned all the same, or NIL. ID is that of
+  (:documentation "The outcome of the call of a tool. If SUCCESS, RESULT is the text for a model.
+Else ERROR is the reason, and RESULT is what the tool returned all the same, or NIL. ID is the id of
 the call."))
 
 (defmethod print-object ((result live-lisp:tool-result) stream)
@@ -107,13 +109,13 @@ the call."))
     (format stream ":SUCCESS ~S" (live-lisp:tool-result-success result))))
 
 (defun client-name (tool)
-  "Return the name of TOOL for clients, or NIL when it is not registered."
+  "Return the name by which clients call TOOL, or NIL when TOOL is not registered."
   (let ((offered (gethash (live-lisp:tool-name tool) **offered**)))
     (cond ((and offered (eq tool (offer-tool offered))) (offer-client-name offered))
           (t (built-in-name tool)))))
 
 (defun call-pairs (arguments)
-  "Return ARGUMENTS, of a call by a model, a hash table or a property list, as pairs."
+  "Return ARGUMENTS, a hash table or a property list from a model's call, as an alist."
   (cond ((hash-table-p arguments) (table-pairs arguments))
         ((proper-list-p arguments) (argument-pairs arguments))
         (t (fail-call
@@ -122,7 +124,8 @@ the call."))
             (printing-plainly (print-safely 80 arguments))))))
 
 (defun text-for-model (tool tool-call)
-  "Return the text that a model would read if it called TOOL as TOOL-CALL asks."
+  "Call TOOL with the arguments in TOOL-CALL, and return the text that a model would read. Signal a
+TOOL-ERROR on failure."
   (unless (and (proper-list-p tool-call) (evenp (length tool-call)))
     (fail-call "The call must be a property list with :ID, :NAME and :ARGUMENTS, not ~A."
                (printing-plainly (print-safely 80 tool-call))))
@@ -136,10 +139,10 @@ the call."))
                 "args" (arguments-json (call-pairs (getf tool-call :arguments))))))
 
 (defun live-lisp:execute-tool-call (tool tool-call)
-  "Call TOOL through the server, as TOOL-CALL asks, a property list with :ID, :NAME and :ARGUMENTS.
-The call is validated, gated by the level of the tool, and recorded when the tool is not safe.
-Return a TOOL-RESULT in any case. The arguments are an EQUAL hash table with strings as keys or a
-property list."
+  "Call TOOL through the server, and return a TOOL-RESULT, also on failure. TOOL-CALL is a property
+list with :ID, :NAME and :ARGUMENTS. The arguments are an EQUAL hash table with strings as keys, or
+a property list. The server validates the call, asks for approval as the safety level demands, and
+records the call unless the tool is safe."
   (flet ((result (&rest parts)
            (apply #'make-instance (find-class 'live-lisp:tool-result)
                   :id (ignore-errors (getf tool-call :id)) parts)))

@@ -1,4 +1,4 @@
-;;;; Renders tools as property lists in the shape of the function schemas of model providers.
+;;;; Renders tools as function schemas for model providers, as property lists.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -7,7 +7,7 @@
   (intern (if (some #'upper-case-p name) name (string-upcase name)) "KEYWORD"))
 
 (defun parameter-schema (parameter)
-  "Return the schema of PARAMETER, a property list; that of an array always has :ITEMS."
+  "Return the schema of PARAMETER, a property list. The schema of an array always has :ITEMS."
   (let ((type (getf parameter :type)))
     (append (list :type (string-downcase type) :description (getf parameter :description ""))
             (loop for key in '(:enum :default)
@@ -19,7 +19,7 @@
                   when (getf parameter key) append (list key (getf parameter key))))))
 
 (defun live-lisp:tool-to-schema (tool)
-  "Return the schema of TOOL for a provider of models, as a property list."
+  "Return the function schema of TOOL as a property list."
   (list :type "function"
         :function (list :name (live-lisp:tool-name tool)
                         :description (live-lisp:tool-description tool)
@@ -31,5 +31,5 @@
                               :required (copy-list (live-lisp:tool-required tool))))))
 
 (defun live-lisp:tools-to-schema (tools)
-  "Return the schemas of TOOLS, in their order."
+  "Return the function schemas of TOOLS as a list in the same order."
   (mapcar #'live-lisp:tool-to-schema tools))

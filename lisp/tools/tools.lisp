@@ -1,4 +1,4 @@
-;;;; Tools as objects of code in the image: their seven parts, and when they are valid.
+;;;; Tools as Lisp objects with seven parts, and the checks of these parts.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -15,8 +15,8 @@
     :documentation "How clients call the tool of the server for which this one stands, or NIL.")
    (order :initform nil :accessor tool-order
           :documentation "A number that grows with registration, or NIL."))
-  (:documentation "Something that a client or code can call by its name. TOOL-HANDLER is a function
-of one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAMETERS."))
+  (:documentation "A tool that clients and code can call by its name. TOOL-HANDLER is a function of
+one argument, an EQUAL hash table from the names of TOOL-PARAMETERS to the arguments."))
 
 (defmethod print-object ((tool live-lisp:tool) stream)
   (print-unreadable-object (tool stream :type t)
@@ -27,19 +27,19 @@ of one argument, an EQUAL hash table with the arguments by the names of TOOL-PAR
   ()
   (:report (lambda (condition stream)
              (write-string (live-lisp:tool-error-message condition) stream)))
-  (:documentation "A tool cannot be registered: TOOL-ERROR-TOOL is its name, TOOL-ERROR-MESSAGE says
-why."))
+  (:documentation "A tool cannot be registered. TOOL-ERROR-TOOL is the tool's name,
+TOOL-ERROR-MESSAGE the reason."))
 
 (defun refuse-tool (name control &rest arguments)
-  "Signal that the tool of NAME is not valid; CONTROL and ARGUMENTS say why."
+  "Signal an INVALID-TOOL for the tool NAME. CONTROL and ARGUMENTS format the reason."
   (error 'live-lisp:invalid-tool
          :tool (print-safely 80 name "~A")
          :message (format nil "Tool ~A ~?" (printing-plainly (print-safely 80 name)) control
                           arguments)))
 
-;;; Validity. The messages are those of the server, with names as Lisp writes them.
+;;; Checks. The messages are the server's, with keywords as Lisp writes them.
 
-(defparameter *levels* '(:safe :cautious :dangerous) "The safety levels, the lowest first.")
+(defparameter *levels* '(:safe :cautious :dangerous) "The safety levels, lowest first.")
 
 (defparameter *types* '(:string :boolean :number :integer :object :array)
   "The types of parameters.")
@@ -65,11 +65,12 @@ why."))
     (if (consp items) (and (proper-list-p items) (evenp (length items)) (getf items :type)) items)))
 
 (defun keyword-text (keywords)
-  "Return KEYWORDS as a text for a sentence."
+  "Return KEYWORDS as text, separated by commas."
   (format nil "~{:~A~^, ~}" keywords))
 
 (defun check-parameter (parameter known refuse)
-  "Call REFUSE with a text when PARAMETER is not valid, or has one of the names KNOWN."
+  "If PARAMETER is not valid, or its name is in the list KNOWN, call REFUSE with a format control
+and arguments."
   (unless (and (proper-list-p parameter) (evenp (length parameter)) (stringp (getf parameter :name))
                (plusp (length (getf parameter :name))))
     (funcall
@@ -96,8 +97,8 @@ why."))
                         (keyword-text *parameter-keys*)))))
 
 (defun check-parameters (parameters required refuse)
-  "Call REFUSE with a text when PARAMETERS are not valid, or REQUIRED has a name that is none of
-theirs."
+  "If PARAMETERS are not valid, or a name in REQUIRED is not the name of one of them, call REFUSE
+with a format control and arguments."
   (let ((names '()))
     (dolist (parameter parameters)
       (check-parameter parameter names refuse)
@@ -108,7 +109,7 @@ theirs."
       (when stray (funcall refuse "requires '~A', which is not one of its parameters." stray)))))
 
 (defun check-tool (tool)
-  "Return TOOL when it is valid; else signal an INVALID-TOOL that says what is wrong."
+  "Return TOOL if it is valid. Else signal an INVALID-TOOL."
   (unless (typep tool 'live-lisp:tool)
     (refuse-tool tool
                  "is no tool; DEFINE-TOOL and (make-instance 'live-lisp:tool ...) make tools."))
@@ -133,8 +134,10 @@ theirs."
 ;;; Making tools
 
 (defun make-tool (name description parameters &rest options)
-  "Return a new valid tool; OPTIONS are the initargs of its other parts."
-  ;; FIND-CLASS, because with a constant class SBCL would compile a constructor at the first call.
+  "Return a new valid tool. OPTIONS are initargs for its other parts. Signal an INVALID-TOOL for
+invalid parts."
+  ;; With a constant class, SBCL would compile a constructor at the first call. So the class is
+  ;; looked up.
   (let ((class (find-class 'live-lisp:tool)))
     (check-tool (apply #'make-instance class :name name :description description
                        :parameters parameters
@@ -142,10 +145,11 @@ theirs."
 
 (defmacro live-lisp:define-tool (name description parameters
                                  &rest options &key required safety-level categories handler)
-  "Return a new tool; REGISTER-TOOL makes it callable. All arguments are evaluated. NAME and
+  "Return a new tool; REGISTER-TOOL lets clients call it. All arguments are evaluated. NAME and
 DESCRIPTION are strings. PARAMETERS is a list of lists such as (:name \"symbol\" :type :string
-:description \"...\"), REQUIRED a list of names of parameters. SAFETY-LEVEL is :SAFE (the default),
-:CAUTIOUS or :DANGEROUS, CATEGORIES a list of keywords. HANDLER is a function of an EQUAL hash table
-with the arguments by name. Signals an INVALID-TOOL when something is wrong."
+:description \"...\"). REQUIRED is a list of the names of required parameters. SAFETY-LEVEL is :SAFE
+(the default), :CAUTIOUS or :DANGEROUS. CATEGORIES is a list of keywords. HANDLER is a function of
+one argument, an EQUAL hash table from names of parameters to arguments. Signals an INVALID-TOOL for
+invalid parts."
   (declare (ignore required safety-level categories handler))
   `(make-tool ,name ,description ,parameters ,@options))
