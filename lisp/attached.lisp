@@ -1,6 +1,6 @@
-;;;; Runs the agent in an image that somebody else runs: it serves the wire on a socket, and leaves
-;;;; the image's debugger, streams and threads alone. That image loads this file after the agent;
-;;;; our own images do not.
+;;;; Runs the agent in an image that somebody else started: it serves the wire protocol on a socket,
+;;;; and does not touch the image's debugger, streams and threads. Such an image loads this file
+;;;; after the agent; images that the server starts do not.
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (require "SB-BSD-SOCKETS")
@@ -11,9 +11,8 @@
 (export '(serve))
 
 (defun listening-socket (path)
-  "Return a Unix socket that listens at PATH, which only this user can open. The socket gets the
-name PATH only once it listens, so that a client that finds PATH can connect. Signals an error when
-PATH exists."
+  "Return a Unix socket that listens at PATH. Only this user can connect. The name PATH appears only
+once the socket listens, so a client that sees PATH can connect. Signal an error if PATH exists."
   (let ((socket (make-instance 'sb-bsd-sockets:local-socket :type :stream))
         (unnamed (concatenate 'string path "~"))
         (mask (sb-posix:umask #o177)))
@@ -30,8 +29,8 @@ PATH exists."
         do (interrupt-job id "ending")))
 
 (defun serve-connection (connection)
-  "Serve the server at the other end of CONNECTION until it closes that, or sends a message that
-cannot be read."
+  "Serve the server at the other end of CONNECTION, a socket, until it closes the connection or
+sends an unreadable message."
   (unwind-protect
        (progn
          (open-channel (sb-bsd-sockets:socket-file-descriptor connection))
@@ -46,8 +45,9 @@ cannot be read."
     (sb-bsd-sockets:socket-close connection)))
 
 (defun serve (path)
-  "Start a thread that serves the wire on the Unix socket PATH, to one server after the other, and
-return the thread. The image goes on when a server disconnects. Signals an error when PATH exists."
+  "Start a thread that serves the wire protocol on the Unix socket PATH, to one server after the
+other. Return the thread. The image continues when a server disconnects. Signal an error if PATH
+exists."
   (let ((socket (listening-socket path)))
     (setf **on-peer-gone** (constantly nil))
     (start-session)

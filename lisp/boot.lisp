@@ -1,9 +1,10 @@
-;;;; Loads the agent when the cache has no fasl of it, and compiles it there for the next start.
-;;;; Where that is not possible, it loads the source. Environment variables: LIVE_LISP_FASL names
-;;;; the fasl, without the SBCL version. LIVE_LISP_SERVER is the id of the server's process, in the
-;;;; names of temporary files: an ended server's can be removed. With LIVE_LISP_WORKERS, a number,
-;;;; so many processes compile the fasl, and the agent is not loaded. With LIVE_LISP_STRICT,
-;;;; warnings of the compiler are printed and SBCL exits with 1; otherwise they are ignored.
+;;;; Loads the agent when the cache has no fasl of it, and compiles a fasl for the next start. Where
+;;;; that is not possible, it loads the source. It reads these environment variables. LIVE_LISP_FASL
+;;;; is the path of the fasl, without the SBCL version. LIVE_LISP_SERVER is the process id of the
+;;;; server: names of temporary files contain it, so that those of ended servers can be removed. If
+;;;; LIVE_LISP_WORKERS is set, this number of processes compile the fasl, and the agent is not
+;;;; loaded. If LIVE_LISP_STRICT is set, compiler warnings are printed and SBCL exits with 1.
+;;;; Otherwise warnings are ignored.
 
 (defpackage "LIVE-LISP.BOOT" (:use "COMMON-LISP"))
 (in-package "LIVE-LISP.BOOT")
@@ -31,7 +32,8 @@
      "checks" "fiveam" "rt" "fiasco" "stefil" "ptester" "xlunit" "parachute" "rove" "lift" "clunit"
      "lisp-unit2" "prove" "try" "operations")
     ("tools" "package" "crossing" "call-tool" "tools" "registry" "schemas" "run-tool"))
-  "The rooms of the agent, each with its files. A file uses only what precedes it.")
+  "The folders (rooms) of the agent, each with its files. A file uses only names from files before
+it.")
 
 (defparameter *files*
   (append (loop for (room . names) in *rooms*
@@ -40,7 +42,7 @@
   "The files of the agent in the order in which they are loaded.")
 
 (defvar *warnings* '()
-  "Texts of the compiler's warnings, and why the agent could not be compiled, newest first.")
+  "Texts of the compiler's warnings, and of errors that prevented the compilation, newest first.")
 
 (defun source (name)
   "Return the pathname of the source file NAME, such as \"base/json\"."
@@ -57,7 +59,7 @@
           (write-sequence octets out))))))
 
 (defun note-condition (condition)
-  "Add the text of CONDITION, with its file, to *WARNINGS*. Muffle a warning."
+  "Add the text of CONDITION, with its file, to *WARNINGS*. Muffle it if it is a warning."
   (push (format nil "~A: ~A" (or *compile-file-pathname* *load-pathname*) condition) *warnings*)
   (when (typep condition 'warning) (muffle-warning condition)))
 
@@ -74,8 +76,8 @@
            1 9))
 
 (defun in-child (function)
-  "Call FUNCTION in a child process, and return the process's id. It exits with 0 when FUNCTION
-returns, else with 1."
+  "Call FUNCTION in a child process, and return the id of this process. The child exits with 0 when
+FUNCTION returns, and with 1 after an error."
   (let ((id (funcall (intern "FORK" "SB-POSIX"))))
     (when (zerop id)
       (end-with-parent)
@@ -83,14 +85,16 @@ returns, else with 1."
     id))
 
 (defun end-of-process (id)
-  "Wait for the process ID, and return its status as waitpid does: 0 when it exited with 0."
+  "Wait for the end of the process ID, and return its status as waitpid reports it: 0 if it exited
+with 0."
   (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0)))
 
 (defun compile-side-by-side (parts workers)
-  "Compile PARTS in WORKERS processes at once. Before, interpret all sources but the last, which
-unexports the agent's symbols, so that each file finds the macros and structures of the others: that
-takes a thirtieth of the time. Macros stay interpreted: compiling them costs more than it saves.
-Signal an error when a process fails."
+  "Compile PARTS in WORKERS processes at once. PARTS is an alist from names of source files to paths
+of fasls. First load all sources interpreted, so that each file finds the macros and structures of
+others. This takes a thirtieth of the time. The last source is left out, as it unexports the agent's
+symbols. Macros stay interpreted: compiling them would cost more time than it saves. Signal an error
+if a process fails."
   (let ((sb-ext:*evaluator-mode* :interpret))
     (loop for (name) in (butlast parts) do (load (source name)))
     (flet ((size (part)
@@ -108,23 +112,23 @@ Signal an error when a process fails."
           (unless (eql 0 (end-of-process id))
             (error "A process that compiled a part of the agent failed.")))))))
 
-;;; Finding the internals of SBCL that the agent can use. A name can mean something else in another
-;;; SBCL, so each is tried on an example (lisp/base/probes.lisp), in a child process: a wrong
-;;; internal can end the process or hang it.
+;;; Finding the internals of SBCL that the agent can use. In another SBCL, a name can mean something
+;;; else. So each internal is tried on an example, its probe (lisp/base/probes.lisp). Probes run in
+;;; a child process, since a wrong internal can end or hang its process.
 
-(defvar *proven* '() "The names of the internals and abilities whose probes came out right.")
+(defvar *proven* '() "The names of the internals and abilities whose probes succeeded.")
 (defvar *unproven* '()
-  "Lists of the name of an internal or ability whose probe failed, and a text that says why.")
+  "Lists of the name of an internal or ability whose probe failed, and the reason as text.")
 
 (defparameter *patience* 60
-  "Seconds after which a probe counts as hanging. Probes take milliseconds.")
+  "After this many seconds a probe counts as hanging. Probes take milliseconds.")
 
 (defun run-probes (start files descriptor)
-  "Run the probes from number START (0-based) on, and write their results to the file DESCRIPTOR.
-The names of files that probes make begin with FILES."
+  "Run all probes from number START on, counted from 0. Write their results to the file DESCRIPTOR.
+FILES is a prefix for the names of files that probes make."
   (let ((out (sb-sys:make-fd-stream descriptor :output t :external-format :utf-8))
         (nowhere (funcall (intern "OPEN" "SB-POSIX") "/dev/null" 1)))
-    ;; The runtime prints a message for each stack that is exhausted.
+    ;; The runtime prints a message for each exhausted stack.
     (dolist (stream '(1 2)) (funcall (intern "DUP2" "SB-POSIX") nowhere stream))
     (let ((sb-ext:*evaluator-mode* :interpret))
       (loop for name in (rest (assoc "base" *rooms* :test #'string=))
@@ -139,12 +143,13 @@ The names of files that probes make begin with FILES."
     (finish-output out)))
 
 (defun note-unproven (name why)
-  "Record in *UNPROVEN* WHY the agent must do without NAME, unless a reason is known already."
+  "Add NAME and WHY, the reason why the agent cannot use it, to *UNPROVEN*, unless NAME is there
+already."
   (unless (assoc name *unproven* :test #'string=) (push (list name why) *unproven*)))
 
 (defun take-results (in)
-  "Read the results of probes from IN, and record them. Return how many probes ended, well or not,
-and whether all did."
+  "Read the results of probes from the stream IN, and record them. Return two values: the number of
+probes that ended, failed ones included, and whether this is all of them."
   (let ((ended 0) (begun '()))
     (loop for (result . names) = (handler-case (read in nil '(:lost))
                                    (error () '(:stands-still)))
@@ -162,8 +167,8 @@ and whether all did."
                   (dolist (name names) (note-unproven name result)))))))
 
 (defun run-all-probes (files)
-  "Run all probes. After a probe that ends its process or hangs, run the next ones in another
-process. FILES is as for RUN-PROBES."
+  "Run all probes. If a probe ends its process or hangs, run the probes after it in another process.
+FILES is as for RUN-PROBES."
   (loop with start = 0
         do (multiple-value-bind (from to) (funcall (intern "PIPE" "SB-POSIX"))
              (let* ((id (in-child (lambda () (run-probes start files to))))
@@ -178,22 +183,23 @@ process. FILES is as for RUN-PROBES."
                  (incf start ended))))))
 
 (defun probe-internals (files)
-  "Find out which internals of SBCL the agent can use. A failed internal can have made other probes
-come out right, so all probes run again without it, until no more fail. FILES is as for RUN-PROBES."
+  "Find the internals of SBCL that the agent can use. A probe may have succeeded only because of
+another internal that failed. So all probes run again without the failed internals, until no more
+fail. FILES is as for RUN-PROBES."
   (loop for before = (length *unproven*)
         do (setf *proven* '())
            (run-all-probes files)
         until (= before (length *unproven*))))
 
 (defun set-umask (mask)
-  "Set the umask of this process to MASK, and return the umask of before."
+  "Set the umask of this process to MASK, and return the old umask."
   (sb-alien:alien-funcall (sb-alien:extern-alien "umask"
                                                  (function sb-alien:unsigned-int
                                                            sb-alien:unsigned-int))
                           mask))
 
 (defun writable-p (name)
-  "True when a file called NAME, which is not there yet, can be made."
+  "True when a file NAME, which does not exist, can be created."
   (handler-case (with-open-file (out name :direction :output :if-exists :error)
                   (delete-file out))
     (error () nil)))
@@ -210,11 +216,10 @@ contains LIVE_LISP_SERVER, as do the names of the server's temporary folders."
                    (sb-ext:posix-getenv "LIVE_LISP_SERVER"))))
 
 (defun compile-agent (target)
-  "Compile the agent, and leave its fasl as TARGET, whole or not at all. Load the agent too, unless
-LIVE_LISP_WORKERS is set. Signal an error when that fails. Where nothing can be written beside
-TARGET, as in a sandbox, no fasl is kept."
-  ;; Without SB-POSIX the internals of SBCL cannot be tried out, so the agent would be compiled to
-  ;; use none.
+  "Compile the agent into the fasl TARGET, which appears only when it is complete. Load the agent
+too, unless LIVE_LISP_WORKERS is set. Signal an error if compiling or loading fails. If the folder
+of TARGET is not writable, as in a sandbox, load the agent but keep no fasl."
+  ;; Without SB-POSIX the probes cannot run, so the agent would be compiled without any internals.
   (ignore-errors (require "SB-POSIX"))
   (let* ((beside (format nil "~A.~A.~36R" target (sb-ext:posix-getenv "LIVE_LISP_SERVER")
                          (random (expt 36 8) (make-random-state t))))
@@ -224,7 +229,7 @@ TARGET, as in a sandbox, no fasl is kept."
          (parts (loop for name in *files*
                       collect (cons name (format nil "~A.~A" unique (substitute #\- #\/ name)))))
          (workers (sb-ext:posix-getenv "LIVE_LISP_WORKERS"))
-         ;; A fasl that others could write to would not be loaded.
+         ;; The server does not load a fasl that others could write to.
          (mask (set-umask #o077)))
     (unwind-protect
          (progn
@@ -240,7 +245,7 @@ TARGET, as in a sandbox, no fasl is kept."
                (error (failure) (note-condition failure)))))
       (set-umask mask)
       (dolist (part (cons unique (mapcar #'cdr parts))) (ignore-errors (delete-file part)))
-      ;; A child process that a probe made to call EXIT comes here too, and must not remove the
+      ;; A probe of EXIT runs in a child process that unwinds to here. The child must not remove the
       ;; folder.
       (when (and folder (eql maker (process-id)))
         (ignore-errors (funcall (intern "RMDIR" "SB-POSIX") folder))))))

@@ -1,5 +1,5 @@
 ;;;; Runs the agent: it greets the server, then its reader thread receives messages until the
-;;;; channel ends. That ends the image.
+;;;; channel to the server ends. Then the image ends too.
 
 (defpackage "LIVE-LISP.AGENT"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.GUARD" "LIVE-LISP.LOOK"
@@ -11,15 +11,16 @@
 (claim-package)
 
 (defun collector-addresses ()
-  "Return the addresses of two words of the runtime. \"active\" is set while garbage is being
-collected, when Lisp cannot answer; \"trigger\" changes with each collection. The server reads them.
-Return NIL where they are unknown."
+  "Return the addresses of two words of the runtime, which the server reads, as a JSON object. The
+word \"active\" is set during a garbage collection, when Lisp cannot answer. The word \"trigger\"
+changes with each collection. Return NIL where the addresses are unknown."
   (let ((active (runtime-address "gc_active_p"))
         (trigger (runtime-address "auto_gc_trigger")))
     (and active trigger (object "active" active "trigger" trigger))))
 
 (defun greet ()
-  "Send the first messages: the greeting, with what the agent does without, and the features."
+  "Send the first messages: the greeting, which lists the abilities that are missing or replaced in
+this SBCL, and the features."
   (send (object "hello" +protocol-version+ "without" (lacking-abilities)
                 "fallbacks" (loop for (name instead missing) in (fallbacks-in-use)
                                   collect (object "ability" name "instead" instead
@@ -28,11 +29,11 @@ Return NIL where they are unknown."
   (send-features :again t))
 
 (defun read-messages ()
-  "Perform messages until the channel ends or breaks; then end the image. An exit of the program
-unwinds this thread instead, without LEAVE, so that the program's exit code stays."
+  "Perform messages until the channel ends or breaks. Then end the image. If the program exits, this
+thread is unwound without the call of LEAVE, so that the program's exit code is kept."
   (own-thread)
   (handler-case
-      ;; In a fresh session, because settings of the user must not change what this thread prints.
+      ;; In a fresh session, so that the user's settings do not change what this thread prints.
       (call-in-fresh-session
        (lambda ()
          (loop with *reading* = t and *break-on-signals* = nil
@@ -43,8 +44,8 @@ unwinds this thread instead, without LEAVE, so that the program's exit code stay
   (leave 0))
 
 (defun take-over ()
-  "Prepare the image for messages: nothing reads the terminal or enters the debugger, and output of
-threads without a job is kept."
+  "Prepare the image for messages: nothing reads from the terminal, the debugger is off, and output
+of threads without a job is kept."
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook
         ;; Otherwise ASDF prints four useless lines for each file that it compiles.
         *compile-verbose* nil
@@ -61,24 +62,25 @@ threads without a job is kept."
   (start-session))
 
 (defmacro steadily (&body body)
-  "Evaluate BODY in the main thread. Ignore signals to the process: they arrive there, and do not
-concern the agent. When a throw leaves the handler of a fault, other signals, such as an exit's,
-stay blocked: unblock them."
+  "Evaluate BODY in the main thread. Signals to the process arrive in this thread, and are ignored:
+they are not for the agent. After a throw from the handler of a memory fault, other signals, such as
+that of an exit, would stay blocked: unblock them."
   `(handler-case (progn ,@body)
      ((or sb-sys:interactive-interrupt serious-condition) ()
        (allow-signals))))
 
 (sb-ext:defglobal **origin** nil
-  "The value of ORIGIN in the process that SAVE saved as this image, or NIL.")
+  "NIL, or in a saved core the value that ORIGIN had in the process that SAVE saved.")
 
 (defun origin ()
-  "Return a list of the core file of this process, its length in octets, and its write date."
+  "Return a list of the core file of this process, the length of the file in octets, and its write
+date."
   (with-open-file (in sb-ext:*core-pathname* :element-type '(unsigned-byte 8))
     (list sb-ext:*core-pathname* (file-length in) (file-write-date in))))
 
 (defun return-to-origin ()
-  "Make this image, which SAVE saved, name the original core as its core: an SBCL that the program
-starts needs that one. End the process when the file of the original core was replaced."
+  "In an image that SAVE saved, set the name of the core back to the original core: an SBCL that the
+program starts needs this core. End the process if the original file has been replaced."
   (let ((origin **origin**))
     (setf sb-ext:*core-pathname* (first origin))
     (when +link-core+ (unencapsulate +link-core+ 'live-lisp))
@@ -86,8 +88,8 @@ starts needs that one. End the process when the file of the original core was re
       (sb-ext:exit :code 1 :abort t))))
 
 (defun prepare ()
-  "Do what lookups and calls need before the greeting. In a saved core it is done already."
-  ;; Load these now, because no lookup may intern symbols later.
+  "Do what lookups and calls need, before the greeting. In a saved core this is done already."
+  ;; Load these now: a lookup must not intern symbols later.
   (ignore-errors (require "SB-INTROSPECT"))
   (ignore-errors (require "SB-CLTL2"))
   (listen-for-functions)
@@ -98,33 +100,34 @@ starts needs that one. End the process when the file of the original core was re
   (free-children))
 
 (defun guard ()
-  "Do after the greeting what makes SBCL look through all code. In a saved core it is done already."
+  "Install, after the greeting, what makes SBCL go through all code. In a saved core this is done
+already."
   (tell-before-exit)
   (note-exits)
   (guard-threads)
   (setf **keeps-spare** t)
-  ;; SBCL compiles parts of the code that shows frames at its first use. Do that now: when a call is
-  ;; interrupted, the program can have made it impossible.
+  ;; The code that shows frames compiles some of its functions at first use. Use it now: when a call
+  ;; is interrupted later, the program may have made compiling impossible.
   (frames-data '(((list "a" :b 1)))))
 
-(defconstant +patience+ 5 "How much a process that saves a core raises its niceness, for nice(2).")
+(defconstant +patience+ 5
+  "Increment for nice(2): the niceness of a process that saves a core is raised by this number.")
 
 (defun can-save-p ()
-  "True when this process runs the program LIVE_LISP_PROGRAM itself, with a core that is a separate
-file."
+  "True when this process runs LIVE_LISP_PROGRAM itself, and its core is a separate file."
   (let ((runtime (truename sb-ext:*runtime-pathname*)))
     (and (string= (sb-ext:native-namestring runtime) (sb-ext:posix-getenv "LIVE_LISP_PROGRAM"))
          (not (equal runtime (truename sb-ext:*core-pathname*))))))
 
 (defun save ()
-  "Save this process, which has loaded the agent, as the core LIVE_LISP_CORE, with all prepared that
-needs no server. Exit with 3 when this program can never be saved, and with 1 when saving failed."
+  "Save this process, which has loaded the agent, as the core LIVE_LISP_CORE, after all preparations
+that need no server. Exit with 3 if this program can never be saved, and with 1 if saving failed."
   (unless (can-save-p) (sb-ext:exit :code 3 :abort t))
-  ;; The process lowers its own priority: the server could do so only after starting it, when
-  ;; bubblewrap may already have started SBCL.
+  ;; The process lowers its own priority. The server could do so only after starting it, when
+  ;; bubblewrap may already have started SBCL as another process.
   (sb-alien:alien-funcall (sb-alien:extern-alien "nice" (function sb-alien:int sb-alien:int))
                           +patience+)
-  ;; A core that others could write to would not be run.
+  ;; The server does not run a core that others could write to.
   (sb-alien:alien-funcall (sb-alien:extern-alien "umask"
                                                  (function sb-alien:unsigned-int
                                                            sb-alien:unsigned-int))
@@ -133,14 +136,15 @@ needs no server. Exit with 3 when this program can never be saved, and with 1 wh
   (prepare)
   (guard-own-threads)
   (guard)
-  ;; Linking takes a second, half of all the time, and SBCL's own code is linked already.
+  ;; Do not link again: linking takes a second, half of the whole time, and SBCL's own code is
+  ;; linked already.
   (when +link-core+ (encapsulate +link-core+ 'live-lisp (constantly nil)))
   (sb-ext:save-lisp-and-die (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_CORE")))
   (sb-ext:exit :code 1 :abort t))
 
 (defun end-with-server (signal)
-  "Have Linux send SIGNAL, a number or 0 for none, to this process when the server ends. Other
-systems cannot do that."
+  "Have Linux send SIGNAL to this process when the server ends. SIGNAL is a number, or 0 for no
+signal. Does nothing on other systems."
   #+linux
   (sb-alien:alien-funcall (sb-alien:extern-alien "prctl"
                                                  (function sb-alien:int sb-alien:int
@@ -150,7 +154,7 @@ systems cannot do that."
   #-linux signal)
 
 (defun server-gone-p (channel)
-  "True when the server has closed the file descriptor CHANNEL."
+  "True when the server has closed its end of CHANNEL, the file descriptor of a socket."
   (let ((octet (make-array 1 :element-type '(unsigned-byte 8))))
     (sb-sys:with-pinned-objects (octet)
       (zerop (sb-alien:alien-funcall
@@ -161,8 +165,8 @@ systems cannot do that."
               channel (sb-sys:vector-sap octet) 1 #x42)))))
 
 (defun main ()
-  "Run the agent on file descriptor 3. Never returns. An exit that the program asked for ends the
-reader thread first and this thread last, so this thread waits for its own end then."
+  "Run the agent on file descriptor 3. Never return. When the program exits, its exit ends the
+reader thread first and this thread last, so this thread then waits to be ended."
   (end-with-server 9)
   #+linux (when (server-gone-p 3) (end-image 3))
   (open-channel 3)
@@ -171,12 +175,12 @@ reader thread first and this thread last, so this thread waits for its own end t
   (take-over)
   (unless **origin** (prepare))
   (greet)
-  ;; Before the first message, which can be code that ends all threads.
+  ;; Before the first message is performed: it can be code that ends all threads.
   (own-thread)
   (unless **origin** (steadily (guard-own-threads)))
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
-    ;; From now on the reader thread notices the server's end, and also ends the processes that the
-    ;; image started.
+    ;; From now on the reader thread notices when the server ends. It then also ends the processes
+    ;; that the image started.
     (end-with-server 0)
     (unless **origin** (steadily (guard)))
     (if-able "card table" (steadily (give-back-zeros)))
