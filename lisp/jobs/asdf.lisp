@@ -1,5 +1,5 @@
-;;;; Loads ASDF and the library manager on demand: with the first system that needs them, or when a
-;;;; form or file to be read names one of their packages.
+;;;; Loads ASDF and the user's library manager on demand: for the first system that needs them, or
+;;;; when a form or file names one of their packages.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -7,7 +7,7 @@
   "Held while a system is loaded: ASDF is not thread-safe.")
 
 (defun call-with-load-lock (function)
-  "Call FUNCTION with **LOAD-LOCK** held, also where this thread holds it already."
+  "Call FUNCTION while **LOAD-LOCK** is held. This thread may hold it already."
   (if (sb-thread:holding-mutex-p **load-lock**)
       (funcall function)
       (sb-thread:with-mutex (**load-lock**) (funcall function))))
@@ -24,23 +24,23 @@
   "True when NAME is the name of a package that comes with ASDF, such as UIOP/OS."
   (and (member (subseq name 0 (position #\/ name)) '("ASDF" "ASDF-USER" "UIOP") :test #'string=) t))
 
-;;; Library managers. Quicklisp, qlot or ocicl is loaded when something first needs it, so a start
-;;; takes no longer.
+;;; Library managers: Quicklisp, qlot or ocicl. The manager is loaded when it is first needed, so
+;;; that a start takes no longer.
 
 (sb-ext:defglobal **library-manager** nil
-  "A list of the name of the user's library manager and the file that sets it up, a native name; NIL
-without one.")
+  "A list of the name of the user's library manager and the native name of the file that sets it up,
+or NIL.")
 (sb-ext:defglobal **library-manager-failure** nil
-  "Why the library manager could not be loaded, a text, or NIL.")
+  "The reason why the library manager could not be loaded, a text, or NIL.")
 (sb-ext:defglobal **library-manager-due** nil
-  "True while there is a library manager that is not loaded yet.")
+  "True while the user's library manager is not loaded yet.")
 
 (sb-ext:defglobal **init-file** nil
-  "The user's init file as answers name it, when it was not loaded; else NIL.")
+  "If the user has an init file that was not loaded, its name as answers show it. Else NIL.")
 
 (defun load-library-manager ()
-  "Load the library manager of the user, if it is due. Return true if it was loaded: more systems
-can be found then. A failure is written to *ERROR-OUTPUT*, and kept."
+  "Load the user's library manager if it is due. Return true if it was loaded now, so that ASDF can
+find more systems. A failure is kept, and written to *ERROR-OUTPUT*."
   (call-with-load-lock
    (lambda ()
      (when (shiftf **library-manager-due** nil)
@@ -59,8 +59,8 @@ can be found then. A failure is written to *ERROR-OUTPUT*, and kept."
              nil)))))))
 
 (defun library-manager-data ()
-  "Return as a JSON object the name and the file of the library manager, and whether it is loaded or
-why loading failed. Return NIL when there is no library manager."
+  "Return the library manager as a JSON object: its name, its file, and whether it is loaded or why
+loading failed. Return NIL if there is none."
   (and **library-manager**
        (destructuring-bind (name file) **library-manager**
          (object "name" name "file" file
@@ -71,22 +71,22 @@ why loading failed. Return NIL when there is no library manager."
   "Names of packages that library managers define.")
 
 (defun missing-package (condition)
-  "Return the name of the missing package that CONDITION, of the reader, is about, or NIL."
+  "Return the name of the package that CONDITION, a reader error, says is missing, or NIL."
   (let ((package (and (typep condition 'reader-error)
                       (typep condition 'package-error)
                       (ignore-errors (package-error-package condition)))))
     (and (stringp package) package)))
 
 (defun lacks-manager-p (condition)
-  "True when CONDITION, of the reader, says that a package of a library manager is missing, and no
-manager is set up."
+  "True when CONDITION, a reader error, says that a package of a library manager is missing, and no
+library manager is set up."
   (and (null **library-manager**)
        (member (missing-package condition) *manager-packages* :test #'equal)
        t))
 
 (defun package-loader (condition)
-  "Return the function that loads the missing package that CONDITION, of the reader, is about.
-Return NIL when it is about no missing package, or about one that nothing can load."
+  "If CONDITION, a reader error, says that a package of ASDF or of the library manager is missing,
+return the function that loads it. Else return NIL."
   (let ((package (missing-package condition)))
     (cond ((null package) nil)
           ((and (asdf-package-p package) (not (find-package "ASDF"))) #'load-asdf)
@@ -94,8 +94,8 @@ Return NIL when it is about no missing package, or about one that nothing can lo
            #'load-library-manager))))
 
 (defun call-reading (function)
-  "Call FUNCTION, which reads, and return its values. If a package of ASDF or of the library manager
-is missing, load ASDF or the manager and call FUNCTION again."
+  "Call FUNCTION, which reads, and return its values. If it misses a package of ASDF or of the
+library manager, load this, and call FUNCTION again."
   (funcall (block unread
              (return-from call-reading
                (handler-bind ((package-error (lambda (condition)
@@ -105,8 +105,8 @@ is missing, load ASDF or the manager and call FUNCTION again."
   (call-reading function))
 
 (defun unread-cause (condition)
-  "If LOAD, COMPILE-FILE or ASDF signalled CONDITION because the reader had signalled another,
-return that. Else return CONDITION."
+  "If LOAD, COMPILE-FILE or ASDF signalled CONDITION because of a condition from the reader, return
+the latter. Else return CONDITION."
   (let* ((unloaded (contrib-symbol "ASDF" "LOAD-SYSTEM-DEFINITION-ERROR"))
          (wrapper (if (and unloaded (typep condition unloaded))
                       (ignore-errors (funcall (contrib-symbol "ASDF" "ERROR-CONDITION") condition))
@@ -115,20 +115,19 @@ return that. Else return CONDITION."
     (if (typep cause 'condition) cause wrapper)))
 
 (defun names-manager-p (condition)
-  "True when CONDITION says that a file could not be read or loaded because it names a package of
-the library manager, which is not loaded yet."
+  "True when CONDITION says that a file cannot be read or loaded because it names a package of the
+library manager, which is still due."
   (let ((cause (unread-cause condition)))
     (or (eq (package-loader cause) #'load-library-manager)
-        ;; For a symbol in a compiled file, SBCL names the package only in the arguments of its
-        ;; text.
+        ;; For a symbol in a fasl, SBCL names the package only in the format arguments.
         (and **library-manager-due**
              (typep cause '(and package-error simple-condition))
              (loop for argument in (simple-condition-format-arguments cause)
                      thereis (member argument *manager-packages* :test #'equal))))))
 
 (defun retry-with-libraries (condition)
-  "If CONDITION says that ASDF did not find a system, or that a file of a system names the library
-manager, load the manager if due, and have ASDF try again."
+  "If CONDITION says that ASDF does not find a system, or that a file of a system names the library
+manager, load the manager if it is due, and have ASDF try again."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (when (and **library-manager-due**
                missing
@@ -137,26 +136,26 @@ manager, load the manager if due, and have ASDF try again."
         (when (and retry (load-library-manager)) (invoke-restart retry))))))
 
 (defun load-manager-for-file (condition)
-  "Load the library manager if CONDITION says that LOAD or COMPILE-FILE could not read a file that
-names one of its packages. Write that the file must be loaded again: that is not done here, because
-some of its forms have already run."
+  "If CONDITION says that LOAD or COMPILE-FILE could not read a file that names a package of the
+library manager, load the manager. Do not load the file again, since some of its forms have already
+run. Write that the user should do so."
   (when (and (names-manager-p condition) (load-library-manager))
     (format *error-output* "~&~A is loaded now, which the file needs: load the file again.~%"
             (first **library-manager**))))
 
-;;; Other images that compile the same library. ASDF deletes the old fasl, and then renames the new
-;;; one. An image that wants the fasl in between does not find it.
+;;; Other images that compile the same library. ASDF first deletes the old fasl, and then renames
+;;; the new one. Another image may look for the fasl in between.
 
 (defparameter *replacing-seconds* 10
-  "Seconds to wait at most for the new fasl: the image that writes it can hang.")
+  "Wait at most this many seconds for the new fasl: the image that writes it can hang.")
 
 (defvar *replaced* '()
-  "The fasls for which this call has invoked ASDF's restart RETRY, once for each time. An unknown
-fasl is NIL.")
+  "The fasls for which this call invoked ASDF's restart RETRY, one element for each time. NIL stands
+for an unknown fasl.")
 
 (defun new-file-beside-p (fasl)
-  "True when an image has compiled FASL anew: ASDF writes it beside FASL first, with TMP behind the
-name."
+  "True when another image is replacing FASL: ASDF has written the new fasl beside it, under a name
+with TMP behind FASL's."
   (let ((begin (concatenate 'string (pathname-name fasl) "-")))
     (loop for file in (directory (make-pathname :name :wild :version nil :defaults fasl)
                                  :resolve-symlinks nil)
@@ -166,7 +165,7 @@ name."
                          t))))
 
 (defun replaced-p (fasl)
-  "True when FASL exists, at once or after the image that replaces it is done."
+  "True when FASL exists, now or once another image has replaced it."
   (loop repeat (* 100 *replacing-seconds*)
         for new = (new-file-beside-p fasl)
         do (when (ignore-errors (probe-file fasl)) (return t))
@@ -174,7 +173,7 @@ name."
            (sleep 0.01)))
 
 (defun fasl-not-found (condition)
-  "Return the fasl that CONDITION, a FILE-ERROR, is about, or NIL."
+  "If CONDITION is a FILE-ERROR about a fasl, return its pathname. Else return NIL."
   (let ((file (and (typep condition 'file-error)
                    (ignore-errors (pathname (file-error-pathname condition))))))
     (and file
@@ -182,14 +181,14 @@ name."
          file)))
 
 (defun looks-at-file-p (function)
-  "True when FUNCTION, from FRAME-FUNCTION, is SBCL's function that makes a pathname from a native
-file name."
+  "True when FUNCTION, from FRAME-FUNCTION, is a local function of SBCL's %QUERY-FILE-SYSTEM, which
+makes pathnames of native file names."
   (tree-equal (given-name function) '("LABELS" "PARSE" "IN" "%QUERY-FILE-SYSTEM")
               :test (lambda (part name) (and (symbolp part) (string= part name)))))
 
 (defun removed-while-looked-at-p (condition)
-  "True when CONDITION comes from a file that was removed while SBCL looked at it. SBCL 2.2.9
-signals a TYPE-ERROR then, without the name of the file."
+  "True when CONDITION was signalled because a file was removed while SBCL looked at it. SBCL 2.2.9
+signals a TYPE-ERROR then, which does not name the file."
   (and (typep condition 'type-error)
        (loop for frame = (top-frame) then (frame-below frame)
              repeat 50
@@ -197,8 +196,8 @@ signals a TYPE-ERROR then, without the name of the file."
                thereis (looks-at-file-p (frame-function frame)))))
 
 (defun retry-replaced (condition)
-  "Have ASDF retry, three times at most, if CONDITION says that it did not find a fasl that another
-image replaced."
+  "If CONDITION says that ASDF did not find a fasl that another image was replacing, have ASDF
+retry, at most three times for each fasl."
   (let* ((name (and (typep condition '(or file-error type-error)) (contrib-symbol "ASDF" "RETRY")))
          (retry (and name (find-restart name condition)))
          (file (and retry (fasl-not-found condition))))
@@ -208,8 +207,8 @@ image replaced."
       (push file *replaced*)
       (invoke-restart retry))))
 
-;;; Warnings of ASDF about how an .asd file names its systems. They come at each reading of the
-;;; file, and all works nevertheless.
+;;; ASDF's warnings about how an .asd file names its systems. They are repeated at each reading of
+;;; the file, and nothing is broken.
 
 (defun naming-warning-p (condition)
   "True when CONDITION is a warning about how an .asd file names systems."
@@ -217,13 +216,13 @@ image replaced."
     (and class (find-class class nil) (typep condition class))))
 
 (defun stamp-warning-p (condition)
-  "True when CONDITION is ASDF's warning \"Computing just-done stamp ...\", which only the names of
-systems cause."
+  "True when CONDITION is ASDF's warning \"Computing just-done stamp ...\", which is only a
+consequence of how systems are named."
   (and (typep condition 'simple-warning)
        (let ((control (simple-condition-format-control condition)))
          (and (stringp control)
               (eql 0 (search "Computing just-done stamp" control))))))
 
 (defun about-names-p (condition)
-  "True when CONDITION, a warning, is about the names of systems or follows from them."
+  "True when CONDITION, a warning, is only about the names of systems."
   (or (stamp-warning-p condition) (naming-warning-p condition)))

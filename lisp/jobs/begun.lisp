@@ -1,16 +1,18 @@
-;;;; Records which requests have begun to run, in memory shared with the server. When this process
-;;;; has ended, the server reads that memory, and sends once more the requests that had not begun.
-;;;; Recording a request writes one word.
+;;;; Records in memory shared with the server which requests have begun to run. After this process
+;;;; has ended, the server reads this memory, and sends requests that had not begun to the next
+;;;; image. Recording a request takes one store.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defconstant +begun-words+ 512
-  "The number of words in the memory, one for a request; more requests never run at once.")
+  "The number of words in the shared memory: one for each request, since fewer requests run at
+once.")
 
 (sb-ext:defglobal **begun-place** nil "The address of the shared memory, or NIL.")
 
 (defun open-begun (descriptor)
-  "Map the shared memory of the file DESCRIPTOR, if there is one, and close DESCRIPTOR."
+  "Map the shared memory behind the file DESCRIPTOR, and close DESCRIPTOR. Do nothing if there is
+none."
   (let ((address (sb-alien:alien-funcall
                   (sb-alien:extern-alien "mmap" (function sb-alien:unsigned-long
                                                           sb-alien:unsigned-long
@@ -24,6 +26,6 @@
       (close-file descriptor))))
 
 (defun note-begun (id)
-  "Record that the request ID begins to run."
+  "Record in the shared memory that the request ID begins to run."
   (when **begun-place**
     (setf (sb-sys:sap-ref-64 (sb-sys:int-sap **begun-place**) (* 8 (mod id +begun-words+))) id)))

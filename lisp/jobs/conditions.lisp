@@ -1,19 +1,18 @@
-;;;; Renders a condition as data: its type, report, restarts and newest frames. Reports and printed
-;;;; arguments may run user code that fails or never ends, so each is guarded, bounded, and done
-;;;; within the job.
+;;;; Renders a condition as data: its type, report, restarts and newest frames. Reports and print
+;;;; methods run user code, which can fail or never end. So each is guarded, limited in length, and
+;;;; run within the job.
 
 (in-package "LIVE-LISP.JOBS")
 
-(defvar *end-call* nil
-  "The agent's own restart, which ends the call. All restarts of user code are newer.")
+(defvar *end-call* nil "The agent's restart that ends the call. Restarts of user code are newer.")
 
 (defparameter *restart-limit* 20 "An answer shows at most this many restarts.")
 
-(defvar *offered* :active "The restarts to show, a list, or :ACTIVE for all that are active.")
+(defvar *offered* :active "A list of the restarts to show, or :ACTIVE for all active ones.")
 
 (defun active-restarts (condition)
-  "Return *OFFERED* if it is a list; else the restarts active when CONDITION was signalled, without
-the agent's own."
+  "Return *OFFERED* if it is a list. Else return the active restarts for CONDITION, without the
+agent's own."
   (if (listp *offered*)
       *offered*
       (loop for restart in (compute-restarts condition)
@@ -21,9 +20,9 @@ the agent's own."
             collect restart)))
 
 (defun told-restarts (restarts)
-  "Return the first *RESTART-LIMIT* of RESTARTS as lists of a restart, its name and its report. Of
-restarts with the same name and report only the newest is returned: INVOKE-RESTART invokes that. The
-second value is the number of restarts after these, or NIL."
+  "Return the first *RESTART-LIMIT* of RESTARTS, each as a list of the restart, its name and its
+report. Of restarts with the same name and report only the newest is returned, the one that
+INVOKE-RESTART would find. The second value is the number of the other restarts, or NIL."
   (loop with seen = '()
         for (restart . more) on restarts
         for name = (let ((name (restart-name restart))) (if name (symbol-name name) "(no name)"))
@@ -36,8 +35,8 @@ second value is the number of restarts after these, or NIL."
         finally (return (values told (and more (length more))))))
 
 (defun restarts-data (condition)
-  "Return a list of the first restarts for CONDITION as JSON objects, and the number of restarts
-after these, or NIL. Return an empty list when the test function of a restart signals an error."
+  "Return the first restarts for CONDITION as JSON objects, and the number of the other restarts, or
+NIL. If the test function of a restart signals an error, return an empty list."
   (handler-case
       (multiple-value-bind (told more) (told-restarts (active-restarts condition))
         (values (loop for (nil name report) in told collect (object "name" name "report" report))
@@ -45,17 +44,15 @@ after these, or NIL. Return an empty list when the test function of a restart si
     (error () (values '() nil))))
 
 (defun unbound-name (condition)
-  "Return as text the name, with its package, of the variable that CONDITION says is unbound; NIL
-for other conditions. The report of CONDITION does not serve: it omits the package of a symbol that
-is accessible in the current package."
+  "If CONDITION says that a variable is unbound, return its name with its package as text. Else
+return NIL. The report of CONDITION would omit the package of an accessible symbol."
   ;; The program can make such a condition without a name.
   (let ((name (and (typep condition 'unbound-variable)
                    (ignore-errors (cell-error-name condition)))))
     (and name (symbolp name) (symbol-text name))))
 
 (defun condition-data (condition calls &optional more)
-  "Return CONDITION as a JSON object: type, text, restarts, frames. CALLS and MORE are from
-CALLS-ON-STACK."
+  "Return CONDITION as a JSON object. CALLS and MORE are the values of CALLS-ON-STACK."
   (multiple-value-bind (restarts more-restarts) (restarts-data condition)
     (let ((type (type-of condition)))
       (object "type" (if (symbolp type) (symbol-text type) (print-safely 200 type))
@@ -73,16 +70,16 @@ CALLS-ON-STACK."
 ;;; Keeping conditions
 
 (defvar *error-keeper* nil
-  "A function that keeps the errors of this call, such as KEEP-ERROR, or NIL. Its arguments are a
-condition, and whether the frames of the condition are still on the stack. It returns a function to
-call with the CONDITION-DATA.")
+  "NIL, or a function that keeps the errors of this call, such as KEEP-ERROR. It takes a condition,
+and whether the frames of the condition are still on the stack. It returns a function that must be
+called with the CONDITION-DATA.")
 
 (sb-ext:defglobal **thread-error-keeper** nil
-  "A function as in *ERROR-KEEPER*, for errors that end threads without a job.")
+  "A function like *ERROR-KEEPER*, for errors that end threads without a job.")
 
 (defun described (condition keeper on-stack calls &optional more)
-  "Return the CONDITION-DATA of CONDITION, CALLS and MORE. Keep CONDITION by KEEPER, NIL or a
-function as in *ERROR-KEEPER*, which is called with CONDITION and ON-STACK."
+  "Return the CONDITION-DATA of CONDITION, CALLS and MORE. Also keep CONDITION by KEEPER, unless it
+is NIL. KEEPER, a function as in *ERROR-KEEPER*, is called with CONDITION and ON-STACK."
   (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
          (data (condition-data condition calls more)))
     (when keep (funcall keep data))

@@ -1,24 +1,24 @@
-;;;; Sends *FEATURES* to the server, which reads files as the image does and must leave out the same
-;;;; forms by #+ and #-.
+;;;; Sends *FEATURES* to the server. The server reads files too, and must skip the same forms after
+;;;; #+ and #-.
 
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **sent-features** '()
-  "The features that the server knows, as CURRENT-FEATURES returned them.")
+  "The features that the server knows, from CURRENT-FEATURES.")
 
 (sb-ext:defglobal **features-lock** (sb-thread:make-mutex :name "live-lisp features")
   "Held while **SENT-FEATURES** are compared and sent, so that the server gets the newest last.")
 
 (defun current-features ()
-  "Return a fresh list of the symbols in *FEATURES*."
-  ;; A program can set *FEATURES* to anything: it can be unbound, no list, dotted or circular.
+  "Return the symbols in *FEATURES* as a new list."
+  ;; A program can set *FEATURES* to anything, such as a circular list, or make it unbound.
   (loop for rest = (ignore-errors (sb-ext:symbol-global-value '*features*)) then (cdr rest)
         repeat 10000 while (consp rest)
         when (symbolp (car rest)) collect (car rest)))
 
 (defun send-features (&key again)
-  "Send the features of the image if they are not those that the server knows; with AGAIN always. A
-keyword is sent by its name alone."
+  "Send the features to the server if they have changed since it got them; with AGAIN, always. For a
+keyword, send only its name."
   (sb-sys:without-interrupts
     (sb-thread:with-mutex (**features-lock**)
       (let ((features (current-features)))

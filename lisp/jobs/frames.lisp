@@ -1,5 +1,5 @@
-;;;; Finds the frames of user code on the stack, without those of the system and the agent around
-;;;; them.
+;;;; Finds the frames of user code on the stack, without the frames of the system and of the agent
+;;;; at both ends.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -10,29 +10,29 @@
   (debug-name (frame-function frame)))
 
 (defun sbcl-arguments (frame)
-  "Return a list of the arguments of FRAME as SBCL knows them, with those that it adds to the calls
-of methods."
+  "Return the list of the arguments of FRAME as SBCL returns it, with the additional arguments of
+methods."
   (cond ((null +frame-arguments+) '())
-        ;; Newer SBCLs take the number of arguments to return.
+        ;; In newer SBCLs the function takes the number of arguments to return.
         ((rest (plain-lambda-list (plain-definition +frame-arguments+)))
          (funcall +frame-arguments+ frame 20))
         (t (funcall +frame-arguments+ frame))))
 
 (defun method-name-p (name)
-  "True when NAME is SBCL's debug name of the function of a method."
+  "True when NAME is a debug name of SBCL for the function of a method."
   (and (consp name)
        (symbolp (first name))
        (member (symbol-name (first name)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=)))
 
 (defun methods-own (name arguments)
-  "Return ARGUMENTS, of a frame of the method with the debug name NAME, without those that SBCL
-adds."
+  "Return ARGUMENTS without those that SBCL adds for methods. They are from a frame of the method
+with the debug name NAME."
   (cond ((string= (first name) "FAST-METHOD") (cddr arguments))
         ((listp (first arguments)) (first arguments))))
 
 (defun kept-arguments (frame)
-  "Return the arguments of FRAME. An argument that SBCL has not kept becomes an object that prints
-as not kept."
+  "Return the arguments of FRAME. An object that prints as \"not kept\" stands for each argument
+that SBCL has not kept."
   (let ((name (frame-name frame)) (arguments (sbcl-arguments frame)))
     (loop for argument in (if (method-name-p name) (methods-own name arguments) arguments)
           collect (if (or (typep argument 'unprintable)
@@ -48,8 +48,8 @@ as not kept."
          (if (method-name-p name) (methods-own name parameters) parameters))))
 
 (defun frame-keywords (frame)
-  "Return the parameters after &KEY of FRAME's function, and the number of those before &KEY. Return
-NIL when the function has no &KEY, or a &REST."
+  "If the function of FRAME has &KEY and no &REST, return two values: the parameters after &KEY, and
+the number of parameters before it. Else return NIL."
   (let* ((parameters (frame-lambda-list frame))
          (keywords (and (listp parameters)
                         (not (member '&rest parameters))
@@ -60,8 +60,8 @@ NIL when the function has no &KEY, or a &REST."
                             (ldiff parameters keywords))))))
 
 (defun initialized-p (name parameters)
-  "True when PARAMETERS, a part of a lambda list, give the parameter named by the string NAME a
-default form."
+  "True when the parameter with the string NAME has a default form in PARAMETERS, a part of a lambda
+list."
   (loop for parameter in parameters
           thereis (and (consp parameter)
                        (symbolp (first parameter))
@@ -70,8 +70,8 @@ default form."
                        t)))
 
 (defun local-named (name frame)
-  "Return a list of one element, the value of FRAME's variable called NAME, or NIL when FRAME does
-not keep the value."
+  "Return a list of the value of FRAME's variable with the string NAME. Return NIL if SBCL has not
+kept the value."
   (loop with place = (frame-place frame)
         for variable across (debug-variables (frame-function frame))
         for symbol = (variable-symbol variable)
@@ -82,8 +82,9 @@ not keep the value."
           return (list (variable-value variable frame))))
 
 (defun frame-arguments (frame)
-  "Return the arguments of FRAME, as far as they are known. For a keyword argument SBCL has only the
-value that was passed; the variable also has the value of a default form."
+  "Return the arguments of FRAME, as far as they are known. For keyword arguments SBCL knows only
+passed values, so the values of the variables are returned where they are kept: these include
+default values."
   (let ((arguments (kept-arguments frame)))
     (multiple-value-bind (parameters start) (frame-keywords frame)
       (if (and parameters (< start (length arguments)))
@@ -102,12 +103,11 @@ value that was passed; the variable also has the value of a default form."
   '("ERROR" "CERROR" "SIGNAL" "BREAK" "%BREAK" "WARN" "INVOKE-DEBUGGER" "RUN-HOOK" "EVAL"
     "SIMPLE-EVAL-IN-LEXENV" "%SIMPLE-EVAL" "SIMPLE-EVAL-PROGN-BODY"
     "WITH-SIMPLE-CONDITION-RESTARTS" "MAYBE-BREAK-ON-SIGNAL" "%SIGNAL")
-  "Names of the functions of SBCL whose frames stand between those of user code and those of the
-agent.")
+  "Names of SBCL's functions with frames between those of user code and those of the agent.")
 
 (defun name-symbols (name)
   "Return the symbols in the debug name NAME, which may be a list such as (FLET X :IN Y). A program
-can make long or circular names; of these return the first symbols."
+can make long or circular names: then return only the first symbols."
   (let ((symbols '()) (left 200))
     (labels ((note (part depth)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -117,12 +117,13 @@ can make long or circular names; of these return the first symbols."
     (nreverse symbols)))
 
 (defun function-symbols (name)
-  "Return the symbols in the debug name NAME; for a method, those in the name of its generic
+  "Return the symbols in the debug name NAME. For a method, return those in the name of its generic
 function."
   (name-symbols (if (method-name-p name) (second name) name)))
 
 (defun named-p (name names)
-  "True when the debug name NAME contains a symbol of SBCL or Common Lisp that has one of NAMES."
+  "True when the debug name NAME contains a symbol of SBCL or Common Lisp whose name is among
+NAMES."
   (loop for symbol in (function-symbols name)
         for package = (symbol-package symbol)
           thereis (and package
@@ -131,12 +132,12 @@ function."
                            (eql 0 (search "SB-" (package-name package)))))))
 
 (defun ours-p (name)
-  "True when NAME belongs to a function of the agent."
+  "True when the debug name NAME is that of a function of the agent."
   (some (lambda (symbol) (own-package-p (symbol-package symbol))) (function-symbols name)))
 
 (defun machinery-p (name)
-  "True when NAME, a debug name, is of a foreign function, of the agent, or of a function in
-*SIGNALLING*. Frames of these at the ends of the stack say nothing about a user's program."
+  "True when NAME is the debug name of a foreign function, of the agent's function, or of one in
+*SIGNALLING*. At the ends of the stack, such frames are not shown."
   (or (stringp name) (ours-p name) (named-p name *signalling*)))
 
 (defparameter *entries*
@@ -145,26 +146,26 @@ function."
   "Names of the functions through which a signal, a trap or the collector enters Lisp.")
 
 (defun entry-p (name)
-  "True when NAME is the debug name of a function through which SBCL or the agent enters a thread of
-a program: one of *ENTRIES*, or one with CAPTURE-STREAM in its name. Newer frames are not the
-program's."
+  "True when NAME is the debug name of a function through which a signal, a trap or the agent enters
+a thread of a program: one of *ENTRIES*, or one with CAPTURE-STREAM in its name. Frames newer than
+this are not the program's."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 
 (defun top-level-form-p (name)
-  "True when NAME is SBCL's debug name for the code of a top-level form: of a form in a file, and
-from SBCL 2.4.3 on also of a form that is evaluated."
+  "True when NAME is SBCL's debug name for the code of a top-level form in a file. From SBCL 2.4.3
+on, evaluated forms have such names too."
   (and (consp name) (named-p (first name) '("TOP-LEVEL-FORM"))))
 
 (defun form-p (frame)
-  "True when the function of FRAME is the one that SBCL makes of a form to evaluate."
+  "True when the function of FRAME is one that SBCL makes of an evaluated form."
   (let ((name (frame-name frame)))
     (or (equal name '(lambda ()))
         (and (top-level-form-p name) (null (frame-file frame))))))
 
 (defun loader-p (name)
-  "True when NAME belongs to the compiler or the loader, or begins a thread. Such frames stand
-between the agent and a top-level form of a file."
+  "True when the debug name NAME is that of a function of the compiler or loader, or of one that
+begins a thread. Such frames stand between the agent and a top-level form in a file."
   (let ((symbols (set-difference (name-symbols name) '(flet labels lambda :in))))
     (and (not (top-level-form-p name))
          (or (null symbols)
@@ -177,17 +178,17 @@ between the agent and a top-level form of a file."
                     symbols)))))
 
 (defun without-machinery (frames &key loader)
-  "Return FRAMES without the first ones up to a frame of user code. Frames of which MACHINERY-P or
-FORM-P is true are not of user code; with LOADER those of which LOADER-P is true are not either."
+  "Return FRAMES without those before the first frame of user code. Frames that are MACHINERY-P or
+FORM-P are not of user code. With LOADER, frames that are LOADER-P are not either."
   (member-if-not (lambda (frame)
                    (let ((name (frame-name frame)))
                      (or (machinery-p name) (form-p frame) (and loader (loader-p name)))))
                  frames))
 
 (defun below-entry (frames)
-  "Return those of FRAMES, newest first, that are older than the oldest one of which ENTRY-P is
-true: that one and the newer ones belong to a signal, a trap or the collector. Leave out also the
-foreign frames through which Lisp was entered: they are among the next six."
+  "Return those of FRAMES, newest first, that are older than a signal, trap or collection: older
+than the oldest frame that is ENTRY-P. Leave out also the foreign frames through which Lisp was
+entered, which are among the next six."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry
@@ -196,29 +197,28 @@ foreign frames through which Lisp was entered: they are among the next six."
     (if foreign (nthcdr (1+ foreign) below) below)))
 
 (defun below-wait (frames)
-  "Return FRAMES, newest first, without the newest ones if the agent only waits in them, as
+  "Return FRAMES, newest first, without the newest ones if these only wait in the agent, as
 LIVE-LISP:CALL-TOOL does for its answer."
   (let ((wait (position :wait frames :key (lambda (frame) (frame-role (frame-name frame))))))
     (if wait (nthcdr (1+ wait) frames) frames)))
 
 (defun user-frames ()
-  "Return the frames of this thread, newest first, down to where the agent called user code, without
-the machinery at both ends."
+  "Return the frames of user code in this thread, newest first: those since the agent called user
+code, without the machinery at both ends."
   (let ((frames (loop for frame = (top-frame) then (frame-below frame)
                       for depth from 0 below 2000
                       for role = (and frame (frame-role (frame-name frame)))
                       while (and frame (not (eq role :user-code)))
                       unless (eq role :between) collect frame)))
-    ;; The agent's hooks, such as for new methods, have frames between those of user code. They tell
-    ;; a reader nothing.
+    ;; The agent's hooks, such as the one for new methods, have frames between those of user code.
+    ;; They would not help a reader.
     (remove-if (lambda (frame) (ours-p (frame-name frame)))
                (reverse (without-machinery (reverse (without-machinery
                                                      (below-wait (below-entry frames))))
                                            :loader t)))))
 
 (defun frame-call (frame)
-  "Return the call that FRAME is of as a list: the function's name, and its arguments as far as they
-are known."
+  "Return a list of the name of the function of FRAME and its arguments, as far as they are known."
   (let ((name (frame-name frame)))
     (cons (cond ((top-level-form-p name) (make-unprintable "top-level form"))
                 ((method-name-p name) (list* :method (rest name)))
@@ -229,7 +229,7 @@ are known."
 ;;; Frames of the system
 
 (defun dispatch-p (name)
-  "True when NAME is the debug name of a function that SBCL makes to find the methods of a generic
+  "True when NAME is the debug name of a function that SBCL makes to dispatch calls of a generic
 function."
   (and (consp name)
        (symbolp (first name))
@@ -243,8 +243,8 @@ function."
          (or (eq package (find-package "COMMON-LISP")) (asdf-package-p (package-name package))))))
 
 (defun asdf-function-p (name)
-  "True when ASDF or UIOP defines the function with the debug name NAME. A method of theirs counts
-only if all its specializers are classes of ASDF, UIOP or Common Lisp."
+  "True when ASDF or UIOP defines the function with the debug name NAME. A method of their generic
+functions counts only if its specializers are all classes of ASDF, UIOP or Common Lisp."
   (let ((root (and (not (top-level-form-p name)) (root-name name))))
     (and root
          (symbol-package root)
@@ -254,9 +254,9 @@ only if all its specializers are classes of ASDF, UIOP or Common Lisp."
                     (first (last name)))))))
 
 (defun system-frame-p (frame)
-  "True when the function of FRAME came with SBCL (its compiler, its loader, and the like), or is
-ASDF's or the agent's. ASDF's functions are known by their names, not by their file, because another
-ASDF than SBCL's can be loaded."
+  "True when the function of FRAME came with SBCL (compiler and loader included), or is ASDF's or
+the agent's. ASDF's functions are recognized by their names, because another ASDF than SBCL's may be
+loaded from any file."
   (let ((name (frame-name frame)) (file (frame-file frame)))
     (or (stringp name)
         (ours-p name)
@@ -266,23 +266,23 @@ ASDF than SBCL's can be loaded."
         (and file (eql 0 (search "SYS:" file))))))
 
 (defstruct (folded (:constructor make-folded (count)))
-  "COUNT frames of the system that are not shown one by one."
+  "Stands for COUNT frames of the system that are not shown."
   count)
 
 (defun without-inner (run newest oldest)
-  "Return RUN, frames of the system, newest first, with one FOLDED in place of all but its first
-NEWEST and its last OLDEST frames. A single frame is not folded."
+  "RUN is a list of frames of the system, newest first. Return it with one FOLDED in place of all
+but the first NEWEST and the last OLDEST frames. A single frame is not folded."
   (let ((inner (- (length run) newest oldest)))
     (if (> inner 1)
         (append (subseq run 0 newest) (list (make-folded inner)) (last run oldest))
         run)))
 
-(defparameter *system-frames* 4 "How many frames are shown when all are of the system.")
+(defparameter *system-frames* 4 "If all frames are of the system, this many are shown.")
 
 (defun folded-frames (frames)
   "Return FRAMES, newest first, with a FOLDED in place of most frames of each run of system frames.
-The newest of all frames stays, and the oldest of each run that the program called. When all are of
-the system, the newest stay."
+The newest of all frames stays, and the oldest frame of each run that the program called. If all
+frames are of the system, the newest *SYSTEM-FRAMES* stay."
   (when (every #'system-frame-p frames)
     (return-from folded-frames (without-inner frames *system-frames* 0)))
   (loop for first = t then nil
@@ -297,27 +297,27 @@ the system, the newest stay."
                      (without-inner run (if first 1 0) (if frames 1 0))))))
 
 (defvar *sparing* nil
-  "True while memory may not suffice for what the debugger allocates to find the places of frames.")
+  "True while memory may be too short for the debugger to find the places of frames.")
 
 (defun told-frames ()
-  "Return USER-FRAMES, newest first, with system frames folded: each element is a frame or a FOLDED.
-While *SPARING*, none is folded."
+  "Return USER-FRAMES with system frames folded: each element is a frame or a FOLDED. While
+*SPARING*, no frames are folded."
   (if *sparing* (user-frames) (folded-frames (user-frames))))
 
 (defun first-frames (frames)
-  "Return the first *FRAME-LIMIT* of FRAMES, which TOLD-FRAMES returned. The second value is how
-many more frames there are, the folded ones counted, or NIL."
+  "Return the first *FRAME-LIMIT* of FRAMES, from TOLD-FRAMES. The second value is the number of the
+other frames, including folded ones, or NIL if there are none."
   (let ((more (nthcdr *frame-limit* frames)))
     (values (loop for frame in frames repeat *frame-limit* collect frame)
             (and more (loop for each in more sum (if (folded-p each) (folded-count each) 1))))))
 
 (defun shown-frames ()
-  "Return the frames of this thread that are shown, as FIRST-FRAMES does."
+  "Return the frames of this thread to show. The values are those of FIRST-FRAMES."
   (first-frames (told-frames)))
 
 (defun frame-calls (frames)
-  "Return for each of FRAMES, which SHOWN-FRAMES returned, a cons of its FRAME-CALL and its
-CALL-PLACE. A FOLDED stays as it is."
+  "Return a list with a cons of FRAME-CALL and CALL-PLACE for each of FRAMES, from SHOWN-FRAMES. A
+FOLDED stays."
   (loop for frame in frames
         collect (if (folded-p frame)
                     frame
@@ -326,23 +326,23 @@ CALL-PLACE. A FOLDED stays as it is."
 
 (defun calls-on-stack ()
   "Return the newest calls of user code on the stack, at most *FRAME-LIMIT*, as FRAME-CALLS does.
-The second value is how many more frames there are, or NIL."
+The second value is the number of the other frames, or NIL."
   (handler-case
       (multiple-value-bind (frames more) (shown-frames)
         (values (frame-calls frames) more))
     (error () '())))
 
 (defun frame-object (text place)
-  "Return a JSON object with TEXT, a printed call, and with the members PLACE, a property list as
-CALL-PLACE returns it."
+  "Return a JSON object with TEXT, a printed call, and PLACE, a property list of members from
+CALL-PLACE."
   (make-json-object (list* "call" text place)))
 
 (defparameter *call-level* 4
-  "The *PRINT-LEVEL* for calls: one more than that for values, because names such as those of
-methods are lists.")
+  "The *PRINT-LEVEL* for calls. It is one more than for values, since some functions have lists as
+names.")
 
 (defun frames-data (&optional (calls (calls-on-stack)))
-  "Return CALLS, which CALLS-ON-STACK returned, as JSON objects."
+  "Return CALLS, from CALLS-ON-STACK, as JSON objects."
   (printing-plainly
     (loop for call in calls
           collect (if (folded-p call)
@@ -351,8 +351,8 @@ methods are lists.")
                         (frame-object (print-safely 240 (car call)) (cdr call)))))))
 
 (defun names-data ()
-  "Return FRAMES-DATA without the arguments of the calls, whose print methods might never end. No
-file is read again to find places in it."
+  "Return FRAMES-DATA without the arguments of calls, since their print methods might never end. To
+find places, no file is read again."
   (frames-data (loop with *may-read-spans* = nil
                      for call in (calls-on-stack)
                      collect (if (folded-p call) call (cons (list (caar call)) (cdr call))))))

@@ -1,55 +1,53 @@
-;;;; What a call decides about its errors in advance: which restarts to take, and whether to hold
-;;;; other errors. The code that holds them is loaded later.
+;;;; Settings of a call for its errors: which restarts to invoke, and whether to hold other errors.
+;;;; The code that holds errors is loaded later.
 
 (in-package "LIVE-LISP.JOBS")
 
-(defvar *hold* nil
-  "For how many seconds an error of this call is held before it ends the call, or NIL when errors
-are not held.")
+(defvar *hold* nil "If errors of this call are held, for how many seconds. Else NIL.")
 
-(sb-ext:defglobal **held-above** 0 "The number of the last error that an earlier image has held.")
+(sb-ext:defglobal **held-above** 0 "The number of the last error that an earlier image held.")
 
 (sb-ext:defglobal **holder** (constantly nil)
-  "A function of a condition and a job. It holds the condition in the thread of the job. If it
-cannot, it returns a text that says why.")
+  "A function of a condition and a job that holds the condition in the thread of the job. If that is
+impossible, it returns the reason as text.")
 
 (sb-ext:defglobal **on-break** nil
-  "A function that is called with each condition that reaches the debugger, before all else, or
-NIL.")
+  "NIL, or a function that is called first with each condition that reaches the debugger.")
 
 (defvar *so-far* '()
-  "Functions of no arguments. Each returns members about what this call has done so far, for the
-answer that a held error gives before the call ends.")
+  "Functions without arguments. Each returns answer members about what this call has done so far.
+They are for the answer when an error is held before the call has ended.")
 
 (defvar *debug-level* nil
-  "The DEBUG quality with which this call compiles, or NIL for that of the session.")
+  "The DEBUG quality with which this call compiles. NIL stands for the session's.")
 
-;;; Restarts that were chosen in advance
+;;; Restarts chosen in advance
 
 (defvar *chosen-restarts* '()
   "The names of the restarts that this call invokes when they are offered, best first.")
 
 (defun names-among (value)
-  "Return the strings in VALUE, the names of restarts from a message. A damaged journal can have
-other values there."
+  "Return the strings in VALUE, a list of names of restarts from a message. In a damaged journal,
+VALUE can be anything."
   (and (listp value) (remove-if-not #'stringp value)))
 
 (defvar *taken* nil
-  "The chosen restarts that this call has invoked, a hash table. A key is a list of the restart's
-name, the condition's type and the condition's report, all texts. A value is a pair of the position
-of the restart in the order of invocation, from 0, and of REDEFINES-COMPILED-P of the condition.")
+  "A hash table of the chosen restarts that this call has invoked. A key is a list of three texts:
+the restart's name, the condition's type and its report. A value is a pair of the restart's position
+in the order of invocation, from 0, and of REDEFINES-COMPILED-P of the condition.")
 
 (defvar *went-on-by* '()
-  "The names of the restarts by which this call went on from errors, the newest first.")
+  "The names of the restarts by which this call continued after errors, newest first.")
 
 (defun note-restart (restart)
-  "Note that this call goes on by RESTART, if it has a name, which a later call can choose."
+  "Record that this call continues by RESTART. A restart without a name is not recorded, since a
+later call could not choose it."
   (when (and *taken* (restart-name restart))
     (push (string (restart-name restart)) *went-on-by*)))
 
 (defun restarts-until (before)
-  "Return the names of the restarts by which this call went on since *WENT-ON-BY* was BEFORE: each
-once, the oldest first."
+  "Return the names of the restarts by which this call has continued since *WENT-ON-BY* was BEFORE,
+without duplicates, oldest first."
   (remove-duplicates (reverse (ldiff *went-on-by* before)) :test #'string= :from-end t))
 
 (defparameter *taken-told* 20 "An answer lists at most this many restarts of *TAKEN*.")
@@ -60,13 +58,13 @@ once, the oldest first."
   "The value of *INVOKE-DEBUGGER-HOOK* when the program entered the debugger.")
 
 (defun call-as-program (function)
-  "Call FUNCTION, code of the program, from the debugger hook, with the program's own hook and
-*BREAK-ON-SIGNALS*."
+  "Call FUNCTION, code of the program, from within the debugger hook, with *INVOKE-DEBUGGER-HOOK*
+and *BREAK-ON-SIGNALS* as the program had set them."
   (let ((sb-ext:*invoke-debugger-hook* *program-hook*) (*break-on-signals* *program-breaks*))
     (funcall function)))
 
 (defun restart-required-count (restart)
-  "Return how many arguments the function of RESTART requires; 0 when that is unknown."
+  "Return the number of arguments that the function of RESTART requires, or 0 if it is unknown."
   (let ((parameters (ignore-errors (plain-lambda-list (restart-function restart)))))
     (if (listp parameters)
         (length (ldiff parameters
@@ -75,8 +73,8 @@ once, the oldest first."
         0)))
 
 (defun redefines-compiled-p (condition)
-  "True when CONDITION asks whether to redefine a structure or a constant. Code that was compiled
-before has the old definition compiled in."
+  "True when CONDITION asks whether to redefine a structure or a constant. The old definition is
+compiled into code compiled before."
   (or (typep condition 'sb-ext:defconstant-uneql)
       ;; SBCL has no condition type for the redefinition of a structure.
       (and (typep condition 'simple-error)
@@ -85,26 +83,26 @@ before has the old definition compiled in."
            t)))
 
 (defun taken-redefined-count ()
-  "Return how many restarts in *TAKEN* were for conditions of which REDEFINES-COMPILED-P is true."
+  "Return the number of restarts in *TAKEN* for conditions that were REDEFINES-COMPILED-P."
   (loop for (nil . redefines) being the hash-values of *taken* count redefines))
 
 (defun note-taken (key redefines)
-  "Note in *TAKEN* that this call invokes the restart of KEY, a key of *TAKEN*, unless that is noted
-already. REDEFINES is the value of REDEFINES-COMPILED-P for the condition."
+  "Record in *TAKEN* that the restart of KEY, a key of *TAKEN*, is invoked, unless it is there.
+REDEFINES is REDEFINES-COMPILED-P of the condition."
   (unless (gethash key *taken*)
     (setf (gethash key *taken*) (cons (hash-table-count *taken*) redefines))))
 
 (defun call-taking-again (function)
-  "Call FUNCTION, which repeats what this call has done, and return its value. Meanwhile the chosen
-restarts are invoked also for conditions for which they were invoked before."
+  "Call FUNCTION, which repeats what this call has done, and return its value. Meanwhile restarts
+are invoked again for conditions equal to earlier ones."
   (let* ((before *taken*) (*taken* (make-hash-table :test 'equal)) (again *taken*))
     (unwind-protect (funcall function)
       (let ((*taken* before))
         (maphash (lambda (key taken) (note-taken key (cdr taken))) again)))))
 
 (defun take-chosen-restart (condition)
-  "Invoke the first chosen restart that is offered for CONDITION and needs no argument. It is
-invoked once for equal conditions, since a restart that only tries again could do so for ever."
+  "Invoke the first chosen restart that is offered for CONDITION and needs no arguments. For equal
+conditions it is invoked only once, since a restart that only tries again could be invoked forever."
   (loop for name in *chosen-restarts*
         for restart = (find name (active-restarts condition)
                             :key (lambda (each) (string (restart-name each))) :test #'string-equal)
@@ -116,14 +114,13 @@ invoked once for equal conditions, since a restart that only tries again could d
                       (not (gethash key *taken*)))
              (note-taken key (ignore-errors (redefines-compiled-p condition)))
              (note-restart restart)
-             ;; An error of the restart itself must not invoke the restart again, and so on without
-             ;; end.
+             ;; An error within the restart must not invoke the restart again, and so on.
              (let ((*chosen-restarts* (remove name *chosen-restarts*)))
                (call-as-program (lambda () (invoke-restart restart)))))))
 
 (defun taken-members ()
-  "Return the members with the first restarts in *TAKEN*, their number when these are not all, and
-the names of all restarts by which this call went on."
+  "Return answer members with the first *TAKEN-TOLD* restarts in *TAKEN*, their total number if
+there are more, and the names of all restarts by which this call continued."
   (let ((count (hash-table-count *taken*)))
     (list "taken" (loop with rows = (make-array (min count *taken-told*))
                         for key being the hash-keys of *taken* using (hash-value taken)

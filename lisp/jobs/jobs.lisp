@@ -1,5 +1,5 @@
-;;;; Runs every request that can run user code in a thread of its own. The thread can be interrupted
-;;;; at any time by a throw, which no handler can swallow.
+;;;; Runs requests that can run user code in threads, one for each. A throw, which no handler can
+;;;; stop, can interrupt the thread at any time.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -10,16 +10,16 @@
 
 (defstruct (job (:constructor make-job (id operation)))
   "A request that runs in a thread of its own. ID is the request's id, OPERATION the name of its
-operation. OUTPUT captures what it writes. COLLECTED-BEFORE is COLLECTED-MILLISECONDS at its
-beginning. INTERRUPTIBLE is true while a throw can end it; WAITING is the reason of an interrupt
-that came before that. FRAMES has its frames at the first interrupt as JSON objects, and THROWS
+operation. OUTPUT captures its output. COLLECTED-BEFORE is COLLECTED-MILLISECONDS at its start.
+INTERRUPTIBLE is true while a throw can end it. WAITING is the reason of an interrupt that came
+before it was interruptible. FRAMES are its frames at the first interrupt, as JSON objects. THROWS
 counts the throws to its end. LOOKING is true while its stack is examined. GLANCE has frames for the
-operation status, or is :ASKED while the thread has not recorded them. BEGUN is true once it calls
-its function, TERMINATING once TERMINATE-JOB ends its thread, ANSWERED once its answer is sent.
-ENDER is the name of another thread that ended it. CROWDED is true when garbage must be collected
-after it. UNHELD says why its error was not held. FOLLOWS is true when it only reports how a thread
-of the program goes on. LEAVING, or NIL, is a function that is called with the job in place of an
-answer when a throw passes the end of the job. NOTES are further members of the answer."
+operation status, or :ASKED until the thread has recorded them. BEGUN is true once its function is
+called, TERMINATING once TERMINATE-JOB was called, ANSWERED once its answer is sent. ENDER is the
+name of another thread that ended it. CROWDED is true if garbage must be collected after it. UNHELD
+is the reason why its error was not held. FOLLOWS is true if it only reports the progress of a
+thread of the program. LEAVING is NIL or a function: if a throw passes the end of the job, it is
+called with the job, and no answer is sent. NOTES are further answer members."
   id
   operation
   thread
@@ -42,38 +42,39 @@ answer when a throw passes the end of the job. NOTES are further members of the 
   (answered nil))
 
 (sb-ext:defglobal **exiting** nil
-  "True once the program asked for an exit; SBCL's own flag is local to the exiting thread.")
+  "True once the program has asked for an exit. SBCL's own flag is local to the exiting thread.")
 
 (sb-ext:defglobal **crowded** '()
-  "The threads without a job that ended by heap exhaustion: their garbage is collected before the
-next job.")
+  "The threads without a job that exhausted the heap. Their garbage is collected before the next
+job.")
 
 (sb-ext:defglobal **collect-much** (constantly nil)
-  "A function of no arguments that collects garbage. The agent calls it after a job that exhausted
-the heap (a CROWDED one), so that the next job has room.")
+  "A function without arguments that collects garbage. It is called after a job that exhausted the
+heap (a CROWDED one), to make room for the next job.")
 
 (sb-ext:defglobal **heap-size** (sb-ext:dynamic-space-size)
-  "How many octets live objects in the heap can take.")
+  "The octets that live objects can take in the heap.")
 
 (sb-ext:defglobal **before-jobs** '()
-  "Functions that each job calls in its thread before anything else, the last added first.")
+  "Functions without arguments, the last added first. Each job calls them in its thread before
+anything else.")
 
 (defvar *job* nil "The job that this thread works for, or NIL.")
 
 (sb-ext:defglobal **jobs** (make-hash-table :synchronized t)
   "The running jobs, by the id of their request.")
 
-(sb-ext:defglobal **begun** 0 "How many jobs have begun.")
+(sb-ext:defglobal **begun** 0 "The number of jobs that have begun.")
 
 (sb-ext:defglobal **background** (make-capture 4000 4000)
-  "What threads that no job waits for have written since the last answer.")
+  "The output, since the last answer, of threads that no job waits for.")
 
 (sb-ext:defglobal **background-stream** (capturing **background**)
   "The stream that writes to **BACKGROUND**.")
 
 (defun answer-frame (id members)
-  "Return the wire frame with MEMBERS as the answer to the request ID, or with an error when they
-are too long for a frame."
+  "Return the wire frame of the answer to the request ID with MEMBERS. If it is too long for a
+frame, return an error as the answer."
   (let* ((frame (frame-octets (make-json-object (list* "id" id members))))
          (length (buffer-fill frame)))
     (if (> length +frame-limit+)
@@ -90,21 +91,21 @@ are too long for a frame."
         frame)))
 
 (defun answer (job members)
-  "Send the answer of JOB, a frame with the property list MEMBERS, unless it is sent already. What
-its threads write after that goes into **BACKGROUND**, which the next answer shows."
+  "Send the answer of JOB with MEMBERS, a property list, unless it is sent already. Output of its
+threads after that goes into **BACKGROUND**, which the next answer shows."
   (unless (job-answered job)
     (send-features)
     (let ((frame (answer-frame (job-id job)
                                (list* "output" (captured (job-output job))
                                       "background" (captured **background** :reset t)
                                       (append (job-notes job) members)))))
-      ;; If an error or the end of the thread comes before this, another answer is sent.
+      ;; If an error or the end of the thread prevents this, END-JOB sends another answer.
       (sb-sys:without-interrupts
         (unless (shiftf (job-answered job) t) (send-frame frame))))
     (setf (capture-successor (job-output job)) **background**)))
 
 (defun job-collected (job)
-  "Return the milliseconds of garbage collection since JOB began, or NIL for none."
+  "Return the milliseconds of garbage collection since JOB began, or NIL if there were none."
   (let ((milliseconds (- (collected-milliseconds) (job-collected-before job))))
     (and (plusp milliseconds) milliseconds)))
 
@@ -113,9 +114,8 @@ its threads write after that goes into **BACKGROUND**, which the next answer sho
   (or **exiting** exit-under-way))
 
 (defun interruption (job reason)
-  "Return the members of an answer that says that JOB was interrupted for REASON, a text, and
-whether its cleanup forms were cut short. If the program asked for an exit, the answer only says
-that: the exit goes on."
+  "Return the answer members for an interrupt of JOB: the REASON, a text, and whether cleanup forms
+were cut short. If the program asked for an exit, return only this, since the exit goes on."
   (if (exiting-p)
       (list "exiting" t)
       (list "interrupted" (object "reason" reason
@@ -126,8 +126,8 @@ that: the exit goes on."
                                   "frames" (job-frames job)))))
 
 (defun call-user-code (function)
-  "Call FUNCTION and return its values. Frames newer than the frame of this function are those of
-user code. So the call of FUNCTION is no tail call: that would remove this frame."
+  "Call FUNCTION and return its values. On the stack, frames newer than this function's are those of
+user code. So FUNCTION is not called as a tail call, which would remove this frame."
   (values-list (multiple-value-list (funcall function))))
 
 (note-frame 'call-user-code :user-code)
@@ -140,9 +140,9 @@ user code. So the call of FUNCTION is no tail call: that would remove this frame
        (setf (job-looking ,job) nil))))
 
 (defun leave-job (job reason)
-  "Runs in the thread of JOB: record its frames and throw to its end. Rendering the frames can run
-user code that never ends, so a second interrupt records only names. A job that is not interruptible
-yet is left as soon as it becomes so."
+  "Runs in the thread of JOB: record its frames, and throw to its end. Rendering frames runs user
+code, which may never end, so a second interrupt records only the names. A job that is not
+interruptible yet is left once it is."
   (cond ((job-interruptible job)
          (cond ((job-frames job))
                ((job-looking job) (setf (job-frames job) (names-data)))
@@ -157,35 +157,34 @@ yet is left as soon as it becomes so."
   (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
 
 (defun end-if-dead (job)
-  "End JOB if its thread has ended and END-JOB was not called: a thread can be ended before it has
+  "End JOB if its thread has ended without calling END-JOB: a thread can be ended before it has
 begun."
   (let ((thread (job-thread job)))
     (when (and thread (not (sb-thread:thread-alive-p thread)))
       (end-job job))))
 
 (defun interrupt-job (id reason)
-  "Interrupt the job ID, if it still runs. A job that only follows a thread of the program is
-answered, and that thread goes on."
+  "Interrupt the job ID if it still runs. If the job FOLLOWS a thread of the program, only answer
+it: the thread goes on."
   (let ((job (gethash id **jobs**)))
     (cond
       ((null job))
       ((job-follows job) (answer job (interruption job reason)))
-      (t
-      (ignore-errors
-       (sb-thread:interrupt-thread (job-thread job) (lambda () (leave-job job reason))))
-      (end-if-dead job)))))
+      (t (ignore-errors
+          (sb-thread:interrupt-thread (job-thread job) (lambda () (leave-job job reason))))
+         (end-if-dead job)))))
 
 (defun terminate-job (id)
-  "End the thread of the job ID, which ignored an interrupt."
+  "End the thread of the job ID, which has ignored an interrupt."
   (let ((job (gethash id **jobs**)))
     (when (and job (not (job-follows job)))
       (setf (job-terminating job) t)
       (ignore-errors (sb-thread:terminate-thread (job-thread job))))))
 
 (defun condition-members (condition &rest calls)
-  "Keep CONDITION by *ERROR-KEEPER*, and return the members of an answer about it. CALLS are the
-values of CALLS-ON-STACK when CONDITION was signalled. Without CALLS the frames must still be on the
-stack of this thread."
+  "Keep CONDITION by *ERROR-KEEPER*, and return the answer members about it. CALLS are the values
+that CALLS-ON-STACK returned when CONDITION was signalled. Without CALLS, the frames must still be
+on the stack of this thread."
   (list "condition" (if calls
                         (apply #'described condition *error-keeper* nil calls)
                         (multiple-value-call #'described condition *error-keeper* t
@@ -193,9 +192,9 @@ stack of this thread."
         "notHeld" (and *job* (job-unheld *job*))))
 
 (defun leave-by-condition (job condition)
-  "Throw the answer members about CONDITION to the end of JOB. An exhausted stack has no room to
-describe CONDITION: then throw a function that returns the members, which is called once the stack
-is unwound."
+  "Throw the answer members about CONDITION to the end of JOB. If the stack is exhausted, it has no
+room to describe CONDITION. Then throw a function that returns the members: it is called once the
+stack is unwound."
   (throw job
     (cond ((job-looking job)
            (list "condition"
@@ -209,7 +208,7 @@ is unwound."
                  (*sparing* (typep condition 'heap-exhausted)))
              (looking (job) (condition-members condition)))))))
 
-(defvar *thread-end* nil "The CATCH tag to which a throw ends this thread, or NIL.")
+(defvar *thread-end* nil "NIL, or the CATCH tag for a throw that ends this thread.")
 
 (defun leave-thread ()
   "End this thread, which runs no job."
@@ -218,8 +217,8 @@ is unwound."
       (sb-thread:abort-thread)))
 
 (defun unless-broken (value function)
-  "Call FUNCTION and return its value. Return VALUE when FUNCTION signals an error or enters the
-debugger."
+  "Call FUNCTION and return its value. If FUNCTION signals an error or enters the debugger, return
+VALUE."
   (catch 'broken
     (let ((sb-ext:*invoke-debugger-hook* (lambda (failure hook)
                                            (declare (ignore failure hook))
@@ -228,7 +227,8 @@ debugger."
         (error () value)))))
 
 (defun end-thread (condition)
-  "Keep and print CONDITION, which a thread without a job did not handle, and end the thread."
+  "End this thread, which has no job, because of CONDITION, an unhandled condition. Keep and print
+CONDITION."
   (let ((name (current-thread-name)))
     (unless-broken nil (lambda ()
                          (unless (typep condition 'storage-condition)
@@ -242,46 +242,47 @@ debugger."
   (leave-thread))
 
 (defun fail-job (job condition)
-  "Answer JOB with a fault and end its thread: the agent's own part signalled CONDITION. The agent
-is broken then, and the server replaces the image."
+  "Answer JOB with a fault, and end its thread: code of the agent signalled CONDITION, so the agent
+is broken. The server then replaces the image."
   (unless (shiftf (job-answered job) t)
     (send (object "id" (job-id job) "fault" (report-text 500 condition))))
   (sb-thread:abort-thread))
 
 (defun damage-p (condition)
-  "True when CONDITION says that a function or variable of the agent is undefined: evaluated code
-removed it."
+  "True when CONDITION says that a function or variable of the agent is undefined. Then evaluated
+code has removed it."
   (and (typep condition 'cell-error)
        ;; A program can make such a condition without a name.
        (ours-p (ignore-errors (cell-error-name condition)))))
 
 (defun thread-name-for (operation)
-  "Return the name of the thread of a job for OPERATION."
+  "Return the name for the thread of a job of OPERATION."
   (concatenate 'string "live-lisp " operation))
 
 (defun job-to-begin ()
-  "Return the job for which this thread was made if the job has not begun to call its function, else
-NIL. A condition that comes before that is a failure of the agent."
+  "Return the job for which this thread was made if it has not called the job's function yet. Else
+return NIL. A condition before this call is a failure of the agent."
   (let* ((thread sb-thread:*current-thread*) (name (sb-thread:thread-name thread)))
     (sb-ext:with-locked-hash-table (**jobs**)
       (loop for job being the hash-values of **jobs**
             when (and (not (job-begun job))
-                      ;; The thread can run this before the reader thread has stored it in the job.
+                      ;; The thread can get here before the reader thread has stored it in the job.
                       (member (job-thread job) (list thread nil))
                       (equal name (thread-name-for (job-operation job))))
               return job))))
 
 (defun leave-broken (condition)
-  "End the job or the thread that signalled CONDITION, after the debugger hook itself has failed."
+  "The debugger hook itself has failed for CONDITION: end the job or the thread that signalled
+CONDITION."
   (cond ((null *job*) (leave-thread))
         ((job-interruptible *job*) (leave-by-condition *job* condition))
         (t (fail-job *job* condition))))
 
 (defun call-as-debugger (condition hook function)
   "Call FUNCTION, the agent's part of the debugger hook, for CONDITION. HOOK is the debugger hook
-that SBCL called. SBCL binds the hook to NIL meanwhile, so after an unhandled error in FUNCTION its
-debugger would wait for a person. Here such an error ends the job or the thread instead.
-*BREAK-ON-SIGNALS* is NIL, so that no signal in FUNCTION breaks."
+that SBCL called. SBCL binds the hook to NIL meanwhile: after an unhandled error in FUNCTION, its
+debugger would wait for input. So the hook is bound here, to end the job or the thread.
+*BREAK-ON-SIGNALS* is NIL, so that no signal in FUNCTION enters the debugger."
   (let ((*program-breaks* *break-on-signals*)
         (*program-hook* (or hook #'debugger-hook))
         (*break-on-signals* nil)
@@ -291,8 +292,8 @@ debugger would wait for a person. Here such an error ends the job or the thread 
     (funcall function)))
 
 (defun go-on-otherwise (condition)
-  "Try to go on from CONDITION, which nobody handled in a job: retry, load the library manager,
-invoke a chosen restart, or hold the error. Return when none of these is possible."
+  "Try to continue a job after CONDITION, which nobody handled: have ASDF retry, load the library
+manager, invoke a chosen restart, or hold the error. Return if all of these are impossible."
   (retry-replaced condition)
   (retry-with-libraries condition)
   (load-manager-for-file condition)
@@ -300,9 +301,9 @@ invoke a chosen restart, or hold the error. Return when none of these is possibl
   (when *hold* (setf (job-unheld *job*) (funcall **holder** condition *job*))))
 
 (defun answer-condition (condition)
-  "End the job or the thread in which nobody handled CONDITION. A job answers with CONDITION;
-another thread prints it."
-  ;; FORMAT uses *PRINT-PPRINT-DISPATCH* even for strings, and the program can have set it.
+  "End the job or the thread in which nobody handled CONDITION. The answer of the job describes
+CONDITION. For a thread without a job, CONDITION is printed."
+  ;; FORMAT uses *PRINT-PPRINT-DISPATCH* even for strings, and the program may have set it.
   (let ((*print-pprint-dispatch* **pretty-printers**))
     (cond ((null *job*)
            (let ((job (job-to-begin)))
@@ -313,7 +314,7 @@ another thread prints it."
           (t (fail-job *job* condition)))))
 
 (defun debugger-hook (condition hook)
-  "The global *INVOKE-DEBUGGER-HOOK*: CONDITION ends its job or its thread, and the image lives on.
+  "The global *INVOKE-DEBUGGER-HOOK*: end the job or the thread of CONDITION; the image lives on.
 The program's *DEBUGGER-HOOK* is called first."
   (call-as-debugger
    condition hook
@@ -331,11 +332,12 @@ The program's *DEBUGGER-HOOK* is called first."
      (answer-condition condition))))
 
 (defmacro with-job-streams ((capture) &body body)
-  "Evaluate BODY with output going to CAPTURE, and every input stream at its end."
+  "Evaluate BODY with output streams that write to CAPTURE, and input streams that are at their
+end."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
-    ;; The input has the element type CHARACTER, so the terminal has it, too. LOAD-TIME-VALUE
-    ;; fetches SBCL's functions when the agent is loaded: a program can redefine them, and the job
-    ;; cannot be interrupted here yet.
+    ;; The element type of input and terminal is CHARACTER. LOAD-TIME-VALUE fetches SBCL's functions
+    ;; when the agent is loaded: a program can redefine them, and the job cannot be interrupted here
+    ;; yet.
     `(let* ((,input (funcall (load-time-value #'make-string-input-stream) ""))
             (,output (capturing ,capture))
             (,terminal (funcall (load-time-value #'make-two-way-stream) ,input ,output))
@@ -345,8 +347,8 @@ The program's *DEBUGGER-HOOK* is called first."
        ,@body)))
 
 (defun job-result (job function)
-  "Call FUNCTION, which returns the members of the answer. Return them, or members that say why
-FUNCTION was left."
+  "Call FUNCTION, which returns the answer members, and return these. If FUNCTION was left by a
+throw, return the members that were thrown."
   (let ((members
           (catch job
             (unwind-protect
@@ -363,8 +365,8 @@ FUNCTION was left."
     (if (functionp members) (job-result job members) members)))
 
 (defun end-job (job)
-  "Runs when the thread of JOB ends, for whatever reason: answer JOB, or call its LEAVING, and
-remove it from **JOBS**."
+  "Runs when the thread of JOB ends for any reason: answer JOB, or call its LEAVING. Remove JOB from
+**JOBS**."
   (if (and (job-leaving job) (not (job-answered job)) (not (job-terminating job)) (not (exiting-p)))
       (funcall (job-leaving job) job)
       (answer job (interruption job (if (job-terminating job) "terminated" "ended"))))
@@ -372,12 +374,12 @@ remove it from **JOBS**."
   (when (eq job (gethash (job-id job) **jobs**)) (remhash (job-id job) **jobs**)))
 
 (defun run-job (job function)
-  "The function of the thread of JOB: call **BEFORE-JOBS** and FUNCTION, and answer JOB. JOB is
-answered also if the thread is ended before it calls FUNCTION: **BEFORE-JOBS**, such as collecting
-garbage, can take long."
+  "The function of the thread of JOB: call **BEFORE-JOBS** and FUNCTION, and answer JOB. It is also
+answered if the thread is ended before FUNCTION is called: **BEFORE-JOBS** can take long, for
+example to collect garbage."
   (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
-        ;; Any call of a generic function can compile code, which calls this hook. It is bound, so
-        ;; that a broken hook that an evaluation sets does not last: no later evaluation could reset
+        ;; Any call of a generic function can compile code, which calls this hook. It is bound here,
+        ;; so that a broken hook set by an evaluation is not kept: no later evaluation could reset
         ;; it.
         (*macroexpand-hook* 'funcall)
         (*replaced* '()))

@@ -1,17 +1,17 @@
-;;;; Renders frames with their locals, for an error that is shown later. Locals are printed when the
-;;;; error happens, without code of the user: a print method could fail or never end.
+;;;; Renders frames with their local variables, for errors that are shown later. Locals are printed
+;;;; when the error happens, and without user code: a print method could fail or never end.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defparameter *local-limit* 20 "At most this many locals of one frame are kept.")
 (defvar *local-length* 1000 "At most this many characters of one value are printed.")
 (defparameter *locals-milliseconds* 50
-  "CPU time for printing locals, in milliseconds; later locals are left out.")
+  "CPU time for printing locals, in milliseconds. Locals after that are left out.")
 
 (defun standard-slots (object)
-  "Return the bound slots of OBJECT, an instance of a STANDARD-CLASS, as pairs of name and value.
-Return none if its class was redefined and OBJECT is not updated yet: its slots are not where the
-class says."
+  "Return the bound slots of OBJECT, an instance of a STANDARD-CLASS, as an alist from names to
+values. Return NIL if its class was redefined and OBJECT is not updated yet, as the slots are still
+in their old places."
   (unless (outdated-layout-p (layout-of object))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for location = (sb-mop:slot-definition-location slot)
@@ -22,15 +22,15 @@ class says."
             collect (cons (sb-mop:slot-definition-name slot) value))))
 
 (defun structure-slots (object)
-  "Return the slots of OBJECT, a structure, as pairs of name and value."
+  "Return the slots of OBJECT, a structure, as an alist from names to values."
   (loop for slot in (sb-mop:class-slots (class-of object))
         for name = (sb-mop:slot-definition-name slot)
         collect (cons name (slot-value object name))))
 
 (defun condition-slots (condition)
-  "Return the slots of CONDITION whose value came from an initarg or SETF, as pairs of name and
-value. The other slots are left out: SBCL gets their values by evaluating initforms, which are code
-of the user."
+  "Return the slots of CONDITION with values from initargs or SETF, as an alist from names to
+values. Other slots are left out: to get their values, SBCL would evaluate initforms, which are user
+code."
   (let* ((start (first-condition-word))
          (given (loop for index from start below (1- (instance-length condition)) by 2
                       append (list (instance-word condition index)
@@ -44,8 +44,8 @@ of the user."
           when (or found also) collect (cons name (if found value other)))))
 
 (defun inner-slots (object)
-  "Return the slots of OBJECT that can be read without code of the user, as pairs of name and
-value."
+  "Return the slots of OBJECT that can be read without running user code, as an alist from names to
+values."
   (let ((type (type-of object)))
     (cond ((typep object 'condition) (condition-slots object))
           ((or (not (symbolp type)) (null (symbol-package type))
@@ -55,26 +55,26 @@ value."
           ((typep object 'structure-object) (structure-slots object)))))
 
 (defun system-class-p (object)
-  "True when the class of OBJECT is SBCL's, so that printing OBJECT, or its report as a condition,
-needs no code of the user."
+  "True when the class of OBJECT is SBCL's own, so that printing OBJECT runs no user code, and
+neither does printing its report if it is a condition."
   (let* ((name (class-name (class-of object))) (package (and (symbolp name) (symbol-package name))))
     (and package (sb-ext:package-locked-p package) t)))
 
-;;; Objects on a stack (DYNAMIC-EXTENT) are gone when their function returns. Nothing may read them
-;;; then: their memory can hold anything, also words that only look like an object.
+;;; Objects on a stack (DYNAMIC-EXTENT) are gone when their function returns. After that, nothing
+;;; may read them: their memory can contain anything, also words that only look like an object.
 
-(defvar *gone-stacks* '() "The start addresses of stacks whose objects can be gone.")
+(defvar *gone-stacks* '() "The start addresses of stacks with objects that may be gone.")
 
 (defun left-stack-p (object)
-  "True when OBJECT was on one of *GONE-STACKS*. Only its address is read."
+  "True when OBJECT was on one of *GONE-STACKS*. Only the address of OBJECT is used."
   (let ((address (object-address object)) (octets (or stack-octets 0)))
     (and (not (typep object '(or fixnum character single-float)))
          (loop for start in *gone-stacks* thereis (< -1 (- address start) octets)))))
 
 (defun list-without-gone (list depth)
-  "Return LIST, a cons, if its first nine elements contain no object that is gone from a stack. Else
-return a list of these elements with a text in place of each such object. DEPTH is as in
-WITHOUT-GONE."
+  "Return LIST, a cons, if none of its first nine elements contains an object that is gone from a
+stack. Else return a list of these elements in which a text replaces each such object. DEPTH is as
+for WITHOUT-GONE."
   (let ((elements '()) (rest list) (changed nil))
     (loop repeat 9
           while (and (consp rest) (not (left-stack-p rest)))
@@ -87,8 +87,8 @@ WITHOUT-GONE."
           (t list))))
 
 (defun without-gone (object &optional (depth 4))
-  "Return OBJECT, or a copy that has a text in place of each object that is gone from a stack. Looks
-into lists and vectors up to DEPTH deep and at their first nine elements only: no more would be
+  "Return OBJECT, or a copy in which a text replaces each object that is gone from a stack. Only the
+first nine elements of lists and vectors are looked at, at most DEPTH levels deep: no more would be
 printed."
   (cond ((null *gone-stacks*) object)
         ((left-stack-p object) (make-unprintable "gone from the stack"))
@@ -107,7 +107,8 @@ printed."
   "The PRINT-OBJECT methods of SBCL and the agent, as keys.")
 
 (defun system-printed-p (object)
-  "True when PRINT-OBJECT prints OBJECT with methods of SBCL only, and reads nothing that can be gone from a stack."
+  "True when PRINT-OBJECT prints OBJECT with methods of SBCL only, and reads nothing that can be
+gone from a stack."
   (and (null *gone-stacks*)
        (or (system-class-p object) (typep object 'structure-object))
        (loop for method in (sb-mop:generic-function-methods #'print-object)
@@ -126,7 +127,8 @@ printed."
              (prin1 (without-gone value) stream)))
 
 (defun print-inside (stream object)
-  "Print OBJECT on STREAM: as SBCL does when that needs no code of the user, else as its class and its slots."
+  "Print OBJECT on STREAM: as SBCL does when that runs no user code, else as its class and its
+slots."
   (flet ((print-unreadably (about)
            (pprint-logical-block (stream nil :prefix "#<" :suffix ">")
              (prin1 (type-of object) stream)
@@ -141,8 +143,8 @@ printed."
       (t (if (system-printed-p object) (print-object object stream) (print-unreadably nil))))))
 
 (defun print-long (stream object)
-  "Print OBJECT, a number, string or bit vector, on STREAM; of a large one only a part.
-*PRINT-LENGTH* does not limit how these are printed."
+  "Print OBJECT, a number, string or bit vector, on STREAM, and only a part of a large one:
+*PRINT-LENGTH* does not limit such objects."
   (let ((size (etypecase object
                 (rational
                  (+ (integer-length (numerator object)) (integer-length (denominator object))))
@@ -159,7 +161,7 @@ printed."
   "The pprint dispatch table for locals, or NIL before its first use.")
 
 (defun local-printers ()
-  "Return the pprint dispatch table that prints locals without code of the user and within bounds."
+  "Return the pprint dispatch table that prints locals with limits and without user code."
   (or **local-printers**
       (let ((table (copy-pprint-dispatch nil)))
         (set-pprint-dispatch '(or standard-object condition
@@ -169,7 +171,7 @@ printed."
         (setf **local-printers** table))))
 
 (defmacro printing-locals (&body body)
-  "Evaluate BODY with printer settings for values on one line, without code of the user."
+  "Evaluate BODY with printer settings that print values on one line and without user code."
   `(let ((printers (local-printers)))
      (printing-plainly
        (let ((*print-pprint-dispatch* printers) (*print-pretty* t)
@@ -177,8 +179,8 @@ printed."
          ,@body))))
 
 (defun local-text (value &key (limit *local-length*) (length 8) package)
-  "Return VALUE printed in at most LIMIT characters, without code of the user. Of a list or vector, LENGTH elements are
-shown. Symbols are printed as in PACKAGE, or with their packages when it is NIL."
+  "Return VALUE printed in at most LIMIT characters, without user code. Of a list or vector, LENGTH
+elements are printed. Symbols are printed as in PACKAGE, or with their packages when it is NIL."
   (let ((value (without-gone value)))
     (flet ((text ()
              (let ((*print-length* length) (*package* (or package *package*)) (*local-length* limit))
@@ -188,11 +190,11 @@ shown. Symbols are printed as in PACKAGE, or with their packages when it is NIL.
             (t (on-one-line (printing-locals (text))))))))
 
 (defun frame-variables (frame)
-  "Return the variables of FRAME that a program named."
+  "Return those variables of FRAME that have a name in the program."
   (remove-if-not (lambda (variable)
                    (let* ((symbol (variable-symbol variable))
                           (package (and symbol (symbol-package symbol))))
-                     ;; Newer SBCLs give variables of their own an empty name.
+                     ;; In newer SBCLs, SBCL's own variables have an empty name.
                      (and package
                           (string/= "" (symbol-name symbol))
                           (not (eql 0 (search "SB-" (package-name package)))))))
@@ -200,11 +202,11 @@ shown. Symbols are printed as in PACKAGE, or with their packages when it is NIL.
                          'list)))
 
 (defvar *tells-ids* nil
-  "True when locals have ids, by which they can be inspected while their frame exists.")
+  "True when locals are shown with ids, by which they can be inspected while their frame exists.")
 
 (defun frame-locals (frame)
-  "Return the locals of FRAME as JSON objects, at most *LOCAL-LIMIT*. A local whose value the frame
-does not keep has no member \"value\"."
+  "Return the locals of FRAME as JSON objects, at most *LOCAL-LIMIT*. If SBCL has not kept the value
+of a local, it has no member \"value\"."
   (handler-case
       (loop with place = (frame-place frame)
             for variable in (frame-variables frame)
@@ -218,27 +220,27 @@ does not keep has no member \"value\"."
     (error () '())))
 
 (defun frame-text (call)
-  "Return CALL, a list as FRAME-CALL returns it, printed on one line without code of the user."
+  "Return CALL, from FRAME-CALL, printed on one line without user code."
   (on-one-line (printing-locals (let ((*print-level* *call-level*)) (print-safely 240 call)))))
 
 (defun call-data (call)
-  "Return CALL, an element of what FRAME-CALLS returns, as a JSON object. No code of the user runs."
+  "Return CALL, an element of FRAME-CALLS, as a JSON object. No user code runs."
   (if (folded-p call)
       (object "folded" (folded-count call))
       (frame-object (frame-text (car call)) (cdr call))))
 
 (defun run-milliseconds ()
-  "Return the CPU time of this thread in milliseconds, since an arbitrary time; without such a
-clock, the elapsed time."
+  "Return the CPU time of this thread in milliseconds, since an arbitrary time. Where there is no
+such clock, return the real time."
   (if thread-clock
       (multiple-value-bind (seconds nanoseconds) (clock-time thread-clock)
         (+ (* 1000 seconds) (floor nanoseconds 1000000)))
       (floor (* 1000 (get-internal-real-time)) internal-time-units-per-second)))
 
 (defun frames-with-locals (frames)
-  "Return FRAMES, which SHOWN-FRAMES returned, as JSON objects with the call, the place and the
-locals. Once this has taken *LOCALS-MILLISECONDS*, the other frames get only the function's name and
-the member \"late\"."
+  "Return FRAMES, from SHOWN-FRAMES, as JSON objects with call, place and locals. Once this has
+taken *LOCALS-MILLISECONDS*, the other frames have only the function's name and the member
+\"late\"."
   (let ((end (+ (run-milliseconds) *locals-milliseconds*)))
     (loop for frame in frames
           for timely = (< (run-milliseconds) end)
@@ -254,17 +256,18 @@ the member \"late\"."
 ;;; Kept errors
 
 (defun unix-time (&optional (time (get-universal-time)))
-  "Return the universal TIME, or the time now, as seconds since 1970."
+  "Return TIME, a universal time, as seconds since 1970. TIME defaults to the current time."
   (- time (encode-universal-time 0 0 0 1 1 1970 0)))
 
 (defparameter *error-limit* 10 "At most this many errors are kept.")
 
-(sb-ext:defglobal **errors** '() "The last errors as property lists, newest first.")
+(sb-ext:defglobal **errors** '()
+  "The last errors, as property lists of JSON members, newest first.")
 
-(sb-ext:defglobal **began** nil "When this image began, in seconds since 1970.")
+(sb-ext:defglobal **began** nil "The Unix time at which this image began, or NIL.")
 
 (defun note-beginning ()
-  "Note that this image begins now."
+  "Record that this image begins now."
   (setf **began** (unix-time)))
 
 (sb-ext:defglobal **errors-lock** (sb-thread:make-mutex :name "live-lisp errors")
@@ -273,10 +276,10 @@ the member \"late\"."
 (defvar *form-text* nil "The source text of the form being evaluated, if it came as text.")
 
 (defun keep-error (condition on-stack)
-  "Keep CONDITION in **ERRORS**, with the locals of its frames when these are still ON-STACK. The
-CONDITION-DATA of CONDITION come later: call the returned function with them. Making them runs code
-of the user, and may never end."
-  (let* (;; CONDITION can be signalled while a value is printed with *PRINT-CIRCLE*.
+  "Keep CONDITION in **ERRORS**, with the locals of its frames if they are still ON-STACK. Return a
+function to which the CONDITION-DATA must be given later: making them runs user code, and may never
+end."
+  (let* (;; CONDITION may be signalled while a value is printed with *PRINT-CIRCLE*.
          (*print-circle* nil)
          (frames (and on-stack (frames-with-locals (shown-frames))))
          (kept (list "time" (unix-time)
@@ -296,8 +299,8 @@ of the user, and may never end."
 (setf **thread-error-keeper** #'keep-error)
 
 (define-operation ("last-error" :inline t) (index)
-  "Return the error that is INDEX errors old (0 is the newest), with the types and times of all that
-are kept."
+  "Return the error number INDEX, where 0 is the newest, and the types and times of all kept
+errors."
   (let ((errors **errors**))
     (object "began" **began**
             "total" (length errors)

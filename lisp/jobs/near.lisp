@@ -1,13 +1,13 @@
-;;;; Suggests existing names, at most three, for one that does not exist, by edit distance. This is
-;;;; done when something has failed, and takes one pass through the symbols of one package.
+;;;; Suggests at most three existing names for a missing name, by edit distance. This goes once
+;;;; through the symbols of one package, and only after something has failed.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defparameter *looked-at* 250000 "At most this many symbols of a package are compared.")
 
 (defun nearness (name)
-  "Return the greatest edit distance at which another name is near NAME; NIL when NAME is too short
-for suggestions."
+  "Return the greatest edit distance for suggestions in place of NAME. Return NIL if NAME is too
+short for suggestions."
   (let ((length (length name)))
     (cond ((< length 4) nil)
           ((< length 8) 1)
@@ -27,9 +27,9 @@ for suggestions."
         (put-characters (simple-array character (*))))))
 
 (defun next-row (i one other width before above row)
-  "Fill ROW of the table of edit distances, from I characters of ONE to each prefix of the WIDTH
-characters of OTHER. Return the least distance in ROW. ABOVE is the row before ROW, BEFORE the row
-before ABOVE."
+  "Fill ROW of the table of edit distances: distances between the first I characters of ONE and each
+prefix of OTHER up to WIDTH characters. Return the least of them. ABOVE is the row before ROW,
+BEFORE the row before ABOVE."
   (declare (type (simple-array character (*)) one other)
            (type (integer 1 10000) i) (type (integer 0 10000) width)
            (type (simple-array fixnum (*)) before above row) (optimize speed))
@@ -50,9 +50,9 @@ before ABOVE."
     least))
 
 (defun slip-counter (name most)
-  "Return a function that returns the edit distance from NAME to a string, whatever the case: how
-many characters are wrong, missing, too many or exchanged with their neighbour. It returns NIL above
-MOST."
+  "Return a function that takes a string and returns its edit distance from NAME, or NIL above MOST.
+The distance is the number of characters that are wrong, missing, superfluous or swapped with their
+neighbour. Letter case is ignored."
   (let* ((one (map '(simple-array character (*)) #'char-upcase name))
          (room (+ (length one) most 1))
          (buffer (make-string room))
@@ -70,15 +70,15 @@ MOST."
                   finally (return (and (<= (aref above width) most) (aref above width))))))))))
 
 (defun nearer-p (one other)
-  "True when ONE ranks before OTHER. Both are lists of a text, its edit distance, the rank of its
-package (0 is the best), and other elements, which do not count."
+  "True when ONE ranks before OTHER. Both are lists of a text, its edit distance and the rank of its
+package (0 is best). Further elements are ignored."
   (cond ((/= (second one) (second other)) (< (second one) (second other)))
         ((/= (third one) (third other)) (< (third one) (third other)))
         (t (string< (first one) (first other)))))
 
 (defun nearest-three (found)
-  "Return the texts of the nearest three of FOUND, lists as for NEARER-P, without duplicates. Leave
-out what is further than the nearest, unless its distance is at most 1."
+  "Return the texts of the nearest three of FOUND, lists as for NEARER-P, without duplicates. Texts
+farther than the nearest are left out, unless their distance is at most 1."
   (let* ((found (sort found #'nearer-p)) (most (max 1 (or (second (first found)) 0))) (texts '()))
     (loop for (text far) in found
           while (and (<= far most) (< (length texts) 3))
@@ -86,7 +86,7 @@ out what is further than the nearest, unless its distance is at most 1."
     (reverse texts)))
 
 (defun map-accessible (visit package)
-  "Call VISIT with the symbols that are accessible in PACKAGE, at most *LOOKED-AT*."
+  "Call VISIT with each symbol that is accessible in PACKAGE, at most *LOOKED-AT* of them."
   (let ((left *looked-at*))
     (with-package-iterator (next package :internal :external :inherited)
       (loop
@@ -100,8 +100,8 @@ out what is further than the nearest, unless its distance is at most 1."
   "The packages of SBCL that are searched for a name that is missing elsewhere.")
 
 (defun namesakes (name)
-  "Return two lists of the symbols named NAME in all packages: the exported and the internal ones.
-SBCL's internal packages and symbols are left out."
+  "Return two lists of the symbols named NAME in all packages: exported symbols, and internal ones.
+Internal packages and symbols of SBCL are left out."
   (let ((exported '()) (internal '()))
     (dolist (package (list-all-packages) (values exported (set-difference internal exported)))
       (let* ((called (package-name package))
@@ -115,9 +115,9 @@ SBCL's internal packages and symbols are left out."
                   ((and (eq status :internal) (not documented)) (pushnew symbol internal)))))))))
 
 (defun near-symbols (name package wanted &optional hidden)
-  "Return at most three symbols near the string NAME of which the predicate WANTED is true, as
-texts, the nearest first. They are accessible in PACKAGE, or are named exactly NAME and exported by
-another package; with HIDDEN also internal."
+  "Return at most three symbols near the string NAME as texts, the nearest first. The predicate
+WANTED must be true of them. They are accessible in PACKAGE, or named exactly NAME and exported from
+another package. With HIDDEN, symbols named exactly NAME may also be internal."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most)))
          (seen (make-hash-table :test 'eq)) (found '()))
     (flet ((note (symbol far &optional (away 1))
@@ -134,7 +134,7 @@ another package; with HIDDEN also internal."
                           (let ((far (funcall slips (symbol-name symbol))))
                             (when far (note symbol far))))
                         package)))
-    ;; WANTED costs more than all else, so it is called only for symbols that would be shown.
+    ;; WANTED is slow, so it is called only until three symbols are found.
     (nearest-three (loop for (text far beside symbol) in (sort found #'nearer-p)
                          while (< (length near) 3)
                          when (funcall wanted symbol) collect (list text far beside) into near
@@ -157,9 +157,9 @@ another package; with HIDDEN also internal."
   (and (find-class symbol nil) t))
 
 (defun near-name (name wanted)
-  "Return suggestions for NAME, a symbol or (SETF symbol): names of which the predicate WANTED is
-true, for (SETF symbol) those with a SETF function. Return NIL if that is true of NAME itself: a
-warning can come when all is loaded, and NAME be defined behind its use."
+  "Return suggestions for NAME, a symbol or (SETF symbol): symbols of which the predicate WANTED is
+true, or for (SETF symbol) those with a SETF function. Return NIL if NAME itself is defined: a
+warning may come after a later form has defined it."
   (let* ((symbol (if (consp name) (second name) name))
          (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol)))
          (wanted (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))
@@ -167,8 +167,8 @@ warning can come when all is loaded, and NAME be defined behind its use."
       (near-symbols (symbol-name symbol) package wanted t))))
 
 (defun near-package-error (condition)
-  "Return suggestions for the missing package, or for the symbol missing in a package, that
-CONDITION, a package error, is about."
+  "Return suggestions for the missing package, or for the missing symbol of a package, that
+CONDITION, a package error, reports."
   (let ((package (package-error-package condition)))
     (typecase package
       ((or string symbol character)
@@ -183,7 +183,7 @@ CONDITION, a package error, is about."
                                (nth-value 1 (find-symbol (symbol-name symbol) package)))))))))))
 
 (defun near-warning (condition)
-  "Return suggestions for the name that CONDITION, a warning of the compiler, calls undefined."
+  "Return suggestions for the name that CONDITION, a warning of the compiler, reports as undefined."
   (destructuring-bind (&optional kind name &rest more) (simple-condition-format-arguments condition)
     (declare (ignore more))
     (case kind
@@ -192,8 +192,8 @@ CONDITION, a package error, is about."
       (:type (near-name name #'classp)))))
 
 (defun missing-name-p (condition)
-  "True when CONDITION says that a function, variable, class, package or symbol of a package does
-not exist."
+  "True when CONDITION says that a function, variable, class, package, or symbol of a package is
+missing."
   (typep condition '(or undefined-function unbound-variable class-missing package-error)))
 
 (sb-ext:defglobal **init-file-named** nil "True when an answer of this image has named **INIT-FILE**.")
@@ -208,7 +208,7 @@ exists, and no answer of this image has named the file yet. Else return NIL."
        (setf **init-file-named** **init-file**)))
 
 (defun near-condition (condition)
-  "Return at most three suggestions, as texts, for the missing name that CONDITION is about."
+  "Return at most three suggestions, as texts, for the name that CONDITION says is missing."
   (ignore-errors
    (typecase condition
      (undefined-function (near-name (cell-error-name condition) #'fboundp))

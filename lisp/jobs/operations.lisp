@@ -1,28 +1,30 @@
-;;;; Operations: what the server can ask for. An operation is an ordinary function with keyword
-;;;; parameters, found by its name in a table.
+;;;; Operations that the server can ask for. An operation is a function with keyword parameters. A
+;;;; table has all operations by name.
 
 (in-package "LIVE-LISP.JOBS")
 
 (define-condition lookup-failure (error)
   ((members :initarg :members :reader lookup-failure-members))
-  (:documentation "A package or symbol does not exist: MEMBERS is the answer that says so."))
+  (:documentation "A lookup failed, for example because a package or symbol does not exist. MEMBERS
+are those of the JSON object that says so."))
 
 (defun fail-lookup (&rest members)
-  "Leave the operation, and make a JSON object of the property list MEMBERS its value."
+  "Leave the operation. Its value becomes a JSON object with MEMBERS, a property list."
   (error 'lookup-failure :members members))
 
 (defstruct (operation (:constructor make-operation (name function parameters inline starter)))
-  "An operation. NAME is its name in messages, PARAMETERS are pairs of a JSON key and a keyword.
-INLINE means that the reader thread runs it: it is short and runs no user code. STARTER, or NIL, is
-a function called in place of START-JOB, with the same arguments and those of the message."
+  "An operation. NAME is its name in messages. PARAMETERS are pairs of a JSON key and a keyword.
+INLINE is true if the reader thread runs it, as it is short and runs no user code. STARTER is NIL or
+a function that is called in place of START-JOB, with the same arguments and the arguments of the
+message."
   name function parameters inline starter)
 
-(defvar *operations* (make-hash-table :test 'equal) "Operations by name.")
+(defvar *operations* (make-hash-table :test 'equal) "The OPERATIONs by name.")
 
 (defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
-  "Define the operation NAME as a function of the same name, with PARAMETERS as keyword parameters.
-The value of BODY is the value of the answer. With the option :MEMBERS, BODY returns a property list
-of the members of the answer."
+  "Define the operation NAME with PARAMETERS, which are keyword parameters of its function. BODY
+returns the value of the answer. With the option :MEMBERS, BODY returns a property list of answer
+members. Other options are slots of OPERATION."
   (destructuring-bind (name &key inline members starter)
       (if (consp name-and-options) name-and-options (list name-and-options))
     (let ((function (intern (format nil "OPERATION/~:@(~A~)" name))))
@@ -45,17 +47,16 @@ of the members of the answer."
       (remove #\- words))))
 
 (defun whole (value)
-  "Return VALUE; a float without a fraction becomes an integer: the server writes large integers
-with an exponent."
+  "Return VALUE. If it is a float without a fraction, return an integer: the server writes large
+integers with an exponent."
   (if (and (floatp value) (= value (ftruncate value))) (values (truncate value)) value))
 
 (defun call-operation (operation arguments)
-  "Call OPERATION with ARGUMENTS, a hash table from a message, and return the members of the
-answer."
+  "Call OPERATION with ARGUMENTS, a hash table from a message, and return the answer members."
   (handler-case
       (apply (operation-function operation)
              (loop for (key . keyword) in (operation-parameters operation)
-                   ;; The argument "value" is data of a tool, which is not converted.
+                   ;; The argument \"value\" is data for a tool, which is not converted.
                    for value = (if (eq keyword :value)
                                    (gethash key arguments)
                                    (whole (gethash key arguments)))
@@ -64,8 +65,8 @@ answer."
       (list "value" (make-json-object (lookup-failure-members failure))))))
 
 (defun perform (message)
-  "Call the operation that MESSAGE names: at once when it is inline, else in a job. Answer a failure
-to start it."
+  "Call the operation that MESSAGE names: inline, or in a job. If it cannot be started, answer with
+a fault."
   (let* ((id (gethash "id" message))
          (operation (gethash (gethash "op" message) *operations*))
          (arguments (or (gethash "args" message) (make-hash-table))))
@@ -80,8 +81,8 @@ to start it."
                                        (max **held-above**
                                             (or (whole (gethash "heldAbove" arguments)) 0)))
                                  (let ((*hold* (whole (gethash "hold" arguments)))
-                                       (*chosen-restarts* (names-among (gethash "restarts"
-                                                                                arguments)))
+                                       (*chosen-restarts*
+                                        (names-among (gethash "restarts" arguments)))
                                        (*debug-level* (gethash "debugLevel" arguments)))
                                    (call-operation operation arguments)))))
                  (if (operation-starter operation)
@@ -92,36 +93,35 @@ to start it."
         (send (object "id" id "fault" (report-text 500 failure)))))))
 
 (define-operation "features" ()
-  "Do nothing. Before this answer, as before every job's, the features are sent if they have
-changed."
+  "Do nothing. As before the answer of any job, changed features are sent."
   t)
 
 (defun page (list offset limit)
-  "Return the part of LIST from OFFSET on (NIL: from the beginning), at most LIMIT long."
+  "Return a list of at most LIMIT elements of LIST, from index OFFSET on; NIL stands for 0."
   (let ((offset (or offset 0)))
     (when (< offset (length list))
       (loop for element in (nthcdr offset list) repeat limit collect element))))
 
 (define-operation ("ping" :inline t) ()
-  "Show that the reader thread lives, and end the jobs whose threads do not."
+  "Show that the reader thread is alive. End the jobs whose threads are dead."
   (end-dead-jobs)
   t)
 
 (define-operation ("interrupt" :inline t) (job reason)
-  "Interrupt JOB, a request's id."
+  "Interrupt the job JOB, a request's id, for REASON."
   (interrupt-job job reason)
   t)
 
 (define-operation ("terminate" :inline t) (job)
-  "End the thread of JOB."
+  "End the thread of the job JOB, a request's id."
   (terminate-job job)
   t)
 
 (defun job-written (id)
-  "Return what the job ID has written so far as a JSON object, or NIL."
+  "Return the output of the job ID so far as a JSON object, or NIL."
   (let ((job (gethash id **jobs**)))
     (and job (captured (job-output job) :wait nil))))
 
 (define-operation ("written" :inline t) (job)
-  "Return what JOB has written so far; null when it has ended, wrote nothing, or is writing."
+  "Return the output of JOB so far. It is null if JOB has ended, has no output, or is writing now."
   (job-written job))

@@ -1,4 +1,4 @@
-;;;; Jobs: what runs for a request, what it says, and how it ends.
+;;;; Jobs: runs requests in threads, captures their output and errors, and ends them.
 
 (defpackage "LIVE-LISP.JOBS"
   (:use "COMMON-LISP" "LIVE-LISP.BASE")

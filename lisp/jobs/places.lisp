@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defun translated (namestring)
-  "Return the native name of the source file NAMESTRING. For a file of SBCL that does not exist
-here, return NAMESTRING, which is a logical name such as SYS:SRC;CODE;EVAL.LISP."
+  "Return the native name of the source file NAMESTRING. If it is a file of SBCL that does not exist
+here, return NAMESTRING, a logical name such as SYS:SRC;CODE;EVAL.LISP."
   (let ((path (ignore-errors
                (probe-file (translate-logical-pathname (parse-namestring namestring))))))
     (cond (path (sb-ext:native-namestring path))
@@ -13,21 +13,21 @@ here, return NAMESTRING, which is a logical name such as SYS:SRC;CODE;EVAL.LISP.
                  namestring)))))
 
 (defun changed-p (file created)
-  "True when the date of FILE, a native name, is not CREATED, its date when it was compiled."
+  "True when FILE, a native name, has another date than CREATED, the date when it was compiled."
   (and file created (not (eql created (date-of file)))))
 
 (defun frame-file (frame)
-  "Return the namestring of the source file of FRAME's code. Return NIL when the code was evaluated,
+  "Return the namestring of the source file of FRAME's code. Return NIL if the code is from no file
 or the file is unknown."
   (let ((source (ignore-errors (place-source (frame-place frame)))))
     (and source (source-name source))))
 
 (defun root-name (name)
-  "Return the symbol of the definition around the function with the debug name NAME, or NIL: FOO for
-(FLET X :IN FOO)."
+  "Return the symbol of the top-level definition of the function with the debug name NAME, such as
+FOO for (FLET X :IN FOO). Return NIL if there is none."
   (let ((outer (and (consp name) (second (member :in name)))))
     (cond ((symbolp name) name)
-          ;; The name of code evaluated during a load has the name of the file after :IN.
+          ;; In the name of code evaluated during a load, the file stands after :IN.
           ((and outer (not (stringp outer))) (root-name outer))
           ((typep name '(cons t (cons symbol))) (second name)))))
 
@@ -37,30 +37,29 @@ or the file is unknown."
     (and (simple-vector-p xrefs) (> (length xrefs) 0) xrefs)))
 
 (defun uses-in (function)
-  "Return the cross references of the simple FUNCTION, lists of a name, the number of a form, and
-SBCL's kind of use."
+  "Return the cross references of the simple FUNCTION: lists of a name, the number of a form, and
+SBCL's number for the kind of use."
   (let ((uses '()) (xrefs (packed-xrefs function)))
     (when xrefs
       (map-xrefs (lambda (kind used number) (push (list used number kind) uses)) xrefs))
     (nreverse uses)))
 
 (defun form-offset (offsets form)
-  "Return the octet offset of the top-level form with number FORM, from OFFSETS, which SBCL
-recorded, or NIL."
+  "Return the octet offset of the top-level form with number FORM, or NIL. OFFSETS are those that
+SBCL recorded."
   (and form (< -1 form (length offsets)) (aref offsets form)))
 
 (defun form-of-file (place source)
-  "Return the number of the top-level form in which the code at PLACE stands in the file of SOURCE,
-or NIL."
-  ;; For a source without a file SBCL would signal an error, which would be recorded if errors are
-  ;; watched.
+  "Return the number of the top-level form that contains the code at PLACE, in the file of SOURCE.
+Return NIL if it is unknown."
+  ;; For code without a file, SBCL would signal an error, which a watch for errors would record.
   (unless (and (typep source 'core-source) (source-form source))
     (ignore-errors (place-top-level-form place))))
 
 (defun call-place (frame)
-  "Return the place of the call that FRAME is executing as a property list of answer members, or NIL
-when its file is unknown."
-  ;; SBCL signals an error when it does not know a part of the place.
+  "Return the place of the call that FRAME is executing, as a property list of answer members.
+Return NIL when its file is unknown."
+  ;; SBCL signals an error for each unknown part of the place.
   (ignore-errors
    (let* ((place (frame-place frame)) (source (place-source place)) (file (source-name source)))
      (when file

@@ -1,17 +1,17 @@
 ;;;; Describes a readtable: whether forms can be read with it, and how it differs from the standard
-;;;; one. The description is a text, so that a rebuilt image can compare it with that of its own
+;;;; readtable. The difference is a text: a rebuilt image compares it with the text of its own
 ;;;; readtable.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defun reads-p (text)
-  "True when TEXT is read as (QUOTE T), with the symbols of Common Lisp."
+  "True when READ makes (QUOTE T), with the symbols of Common Lisp, of TEXT."
   (equal (ignore-errors (let ((*read-base* 10) (*read-eval* nil)) (read-from-string text)))
          '(quote t)))
 
 (defun readable-p (readtable)
-  "True when forms can be read with READTABLE, so that an evaluation can repair it. No code of the
-user runs here: the test reads only characters that have the same macros as in a fresh readtable."
+  "True when forms can be read with READTABLE, so that evaluating a form can repair it. No user code
+runs: the trial reads only characters whose reader macros are standard."
   (and (loop for char across "() "
              always (eq (get-macro-character char readtable) (get-macro-character char nil)))
        (loop for code from (char-code #\A) to (char-code #\Z)
@@ -24,30 +24,29 @@ user runs here: the test reads only characters that have the same macros as in a
 (defun dispatch-vector (macros)
   "Return the vector of the macro functions for #( and the like, indexed by the code of the
 character after #. MACROS is a vector of a readtable's reader macro functions, indexed by character
-code. Return NIL when this SBCL stores the macro functions for # in another way."
+code. Return NIL if this SBCL stores the functions for # in another way."
   (let ((function (and (= 128 (length macros)) (svref macros (char-code #\#)))))
     (when (and function (closure-p function))
       (let ((table (dispatch-table function)))
         (and (consp table) (simple-vector-p (car table)) (car table))))))
 
 (defun readtable-parts (readtable)
-  "Return a list of what this SBCL shows of READTABLE: a vector of the reader macros of the
-characters below 128, one of the dispatch macros of # or NIL, one of the syntax of the characters
-below 128, the number of other special characters, and the readtable case."
+  "Return a list of what this SBCL discloses of READTABLE: three vectors for characters below 128,
+then the number of other special characters, and the readtable case. The vectors have the reader
+macros, the dispatch macros of # (or NIL instead of the vector), and the syntax types."
   (let ((macros (macro-characters readtable)) (extended (other-characters readtable)))
     (list macros (dispatch-vector macros) (character-syntax readtable)
           (if (hash-table-p extended) (hash-table-count extended) 0)
           (readtable-case readtable))))
 
 (defun differing (part standard)
-  "Return as text the characters below 128 for which the vectors PART and STANDARD, parts of
-readtables, differ."
+  "Return a string of the characters below 128 at which the vectors PART and STANDARD differ."
   (coerce (loop for code below (min 128 (length part) (length standard))
                 unless (eql (elt part code) (elt standard code)) collect (code-char code))
           'string))
 
 (defun readtable-text (readtable)
-  "Return as text how READTABLE differs from the standard one; NIL when it reads the same."
+  "Return a text of how READTABLE differs from the standard readtable, or NIL if it does not."
   (destructuring-bind (macros dispatch syntax extended case) (readtable-parts readtable)
     (destructuring-bind (usual-macros usual-dispatch usual-syntax &rest rest)
         (readtable-parts (copy-readtable nil))
@@ -62,14 +61,14 @@ readtables, differ."
                   (and (plusp extended) extended)))))))
 
 (defstruct (mark (:constructor make-mark (readtable parts text)))
-  "A snapshot of READTABLE: copies of its PARTS, and its TEXT, from READTABLE-TEXT."
+  "A snapshot of READTABLE: copies of its READTABLE-PARTS and its READTABLE-TEXT."
   readtable parts text)
 
-(sb-ext:defglobal **mark** nil "The MARK that was made last, or NIL.")
+(sb-ext:defglobal **mark** nil "The newest MARK, or NIL.")
 
 (defun readtable-mark (readtable)
-  "Return a MARK of READTABLE as it is: **MARK** if READTABLE has not changed since that was made,
-else a new one."
+  "Return a MARK of READTABLE in its present state. This is **MARK** if READTABLE has not changed
+since, else a new one."
   (let ((mark **mark**) (parts (readtable-parts readtable)))
     (if (and mark (eq readtable (mark-readtable mark)) (equalp parts (mark-parts mark)))
         mark
@@ -79,7 +78,7 @@ else a new one."
                          (readtable-text readtable))))))
 
 (defun mark-before (readtable)
-  "Return **MARK** if it is of READTABLE, else a new mark. Do not check that READTABLE is still as
-**MARK** shows it: the caller wants the state before a form that could have changed READTABLE."
+  "Return **MARK** if it is of READTABLE, else a new MARK. Changes since **MARK** are not looked
+for: the caller wants the state before a form that may have changed READTABLE."
   (let ((mark **mark**))
     (if (and mark (eq readtable (mark-readtable mark))) mark (readtable-mark readtable))))

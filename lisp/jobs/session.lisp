@@ -1,6 +1,6 @@
 ;;;; The session: variables that keep their values between calls, as in a REPL. Each evaluation
-;;;; binds its own copies and stores what it changed, so evaluations that run side by side do not
-;;;; disturb each other.
+;;;; binds all of them, and stores those that it changed. So evaluations that run at the same time
+;;;; do not disturb each other.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -15,8 +15,9 @@
     "Variables that an evaluation binds, and whose values last until the next one."))
 
 (defmacro with-session-variables (values &body body)
-  "Evaluate BODY with *SESSION-VARIABLES* bound to VALUES, a list. LET is used because PROGV takes
-longer than all of a short evaluation: it checks for each variable whether it may be bound."
+  "Evaluate BODY with *SESSION-VARIABLES* bound to the elements of the list VALUES. LET is used,
+since PROGV checks for each variable whether it may be bound, which takes longer than a short
+evaluation."
   (let ((left (gensym "LEFT")))
     `(let* ((,left ,values))
        (let ,(loop for variable in *session-variables* collect `(,variable (pop ,left)))
@@ -25,12 +26,12 @@ longer than all of a short evaluation: it checks for each variable whether it ma
 (sb-ext:defglobal **session-lock** (sb-thread:make-mutex :name "live-lisp session")
   "Held while **SESSION** is read or changed.")
 
-(sb-ext:defglobal **session** nil "The values of *SESSION-VARIABLES*, in that order.")
+(sb-ext:defglobal **session** nil "The values of *SESSION-VARIABLES*, a list in the same order.")
 
-(sb-ext:defglobal **first-session** '() "The value of **SESSION** at the start.")
+(sb-ext:defglobal **first-session** '() "The value that **SESSION** had at the start.")
 
 (defun start-session ()
-  "Set the session to the values that a fresh SBCL has."
+  "Set the session to the values of a fresh SBCL."
   (setf **session**
         (progv '(*package*) (list (find-package "COMMON-LISP-USER"))
           (progv '(* ** *** + ++ +++ / // /// -) '(nil nil nil nil nil nil nil nil nil nil)
@@ -38,23 +39,24 @@ longer than all of a short evaluation: it checks for each variable whether it ma
         **first-session** (copy-list **session**)))
 
 (defun session-value (symbol)
-  "Return the value that SYMBOL has in the session."
+  "Return the value of SYMBOL in the session."
   (nth (position symbol *session-variables*) **session**))
 
 (defun (setf session-value) (value symbol)
-  "Make VALUE the value that SYMBOL has in the session."
+  "Set the value of SYMBOL in the session to VALUE."
   (setf (nth (position symbol *session-variables*) **session**) value))
 
 (defun set-session-variable (symbol value)
-  "Make VALUE the value that SYMBOL has in calls that begin from now on."
+  "Set the value of SYMBOL to VALUE for calls that begin from now on."
   (sb-thread:with-mutex (**session-lock**)
     (setf (session-value symbol) value)))
 
-(defvar *fresh-readtable* nil "True when this call got a fresh readtable instead of the session's.")
+(defvar *fresh-readtable* nil
+  "True when this call uses a fresh readtable, as forms could not be read with the session's.")
 
 (defun usable-readtable (readtable)
-  "Return READTABLE, or a fresh standard one if no form can be read with it. If READTABLE is the
-global value of *READTABLE*, the fresh one replaces it there, too."
+  "Return READTABLE, or a fresh standard one if forms cannot be read with READTABLE. If READTABLE is
+the global value of *READTABLE*, replace it there too."
   (cond ((and (readtablep readtable) (readable-p readtable)) readtable)
         (t (let ((fresh (copy-readtable nil)))
              (when (eq readtable (sb-ext:symbol-global-value '*readtable*))
@@ -63,7 +65,8 @@ global value of *READTABLE*, the fresh one replaces it there, too."
              fresh))))
 
 (defun call-rebinding (function)
-  "Call FUNCTION with the session's variables rebound to their values, as the next evaluation does."
+  "Call FUNCTION with the session's variables bound to their current values again, as the next
+evaluation would do."
   (with-session-variables (mapcar #'symbol-value *session-variables*)
     (funcall function)))
 
@@ -72,15 +75,16 @@ global value of *READTABLE*, the fresh one replaces it there, too."
   (usable-package (session-value '*package*)))
 
 (defun call-in-session (package function)
-  "Call FUNCTION with the session's variables bound, in PACKAGE unless it is NIL. Store the
-variables that it changed in the session, also if a throw leaves it."
+  "Call FUNCTION with the session's variables bound, and *PACKAGE* bound to PACKAGE unless it is
+NIL. Store variables that FUNCTION changed in the session, also after a throw."
   (let* ((before (sb-thread:with-mutex (**session-lock**) (copy-list **session**)))
          (cell (nthcdr (position '*package* *session-variables*) before))
          (readtable (nthcdr (position '*readtable* *session-variables*) before)))
     (setf (car cell) (or package (usable-package (car cell)))
           (car readtable) (usable-readtable (car readtable)))
     (with-session-variables before
-      ;; *READ-SUPPRESS* does not last: once it is true, no later call could reset it.
+      ;; *READ-SUPPRESS* is not kept: if it were true, no form of a later call could be read to
+      ;; reset it.
       (unwind-protect (let ((*read-suppress* nil))
                         (funcall function))
         (let ((after (mapcar #'symbol-value *session-variables*)))

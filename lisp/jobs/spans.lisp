@@ -1,7 +1,7 @@
 ;;;; Records where each list of a source file begins and ends. SBCL identifies a list by its
-;;;; top-level form and its number in that form: (defun f (x) (g x)) has number 0, (x) 1 and (g x)
-;;;; 2. Tables give the place of each number, as the reader saw it when the file was compiled,
-;;;; loaded or read again.
+;;;; top-level form and its number in this form: in (defun f (x) (g x)), the whole list has number
+;;;; 0, (x) 1 and (g x) 2. Tables here map these numbers to places. The reader reports the places
+;;;; when the file is compiled, loaded or read again.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -11,25 +11,25 @@ the list with number N, in characters of the file. Both are 0 when unknown."
   '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (file-spans (:constructor make-file-spans (date)))
-  "The places in the version of a file that had DATE. FORMS has the SPANS of each top-level form by
-its number, or NIL. OFFSETS is NIL, or for a file that was read again the octet offset at which
-reading each form began: it must equal the one that SBCL recorded, or else the places are of another
-text."
+  "The places of lists in a file as it was when its date was DATE. FORMS is a vector of SPANS or
+NIL, indexed by the number of the top-level form. OFFSETS is NIL, except for a file that was read
+again: then it has the octet offset at which reading each form began. If SBCL recorded other
+offsets, the places are of another text."
   date (forms #() :type simple-vector) (offsets nil))
 
 (sb-ext:defglobal **spans** (make-hash-table :test 'equal :synchronized t)
-  "A list of FILE-SPANS, newest first, by the native truename of the file.")
+  "For each native truename of a file, a list of FILE-SPANS, newest first.")
 
-(defparameter *most-versions* 8 "The spans of at most this many versions of a file are kept.")
+(defparameter *most-versions* 8 "FILE-SPANS are kept for at most this many versions of a file.")
 
 (defun spans-known (path date)
-  "Return the FILE-SPANS of the file PATH with DATE (NIL: the newest), or NIL."
+  "Return the FILE-SPANS of the file PATH with DATE, or NIL. If DATE is NIL, return the newest."
   (let ((known (gethash path **spans**)))
     (if date (find date known :key #'file-spans-date) (first known))))
 
 (defun spans-for (path date)
-  "Return the FILE-SPANS of the version of the file PATH that has DATE. Make and keep an empty one
-when there is none."
+  "Return the FILE-SPANS of the file PATH with DATE. If there is none, store and return an empty
+one."
   (sb-ext:with-locked-hash-table (**spans**)
     (or (spans-known path date)
         (let ((new (make-file-spans date)) (known (gethash path **spans**)))
@@ -38,7 +38,7 @@ when there is none."
           new))))
 
 (defun keep-spans (file number spans)
-  "Store SPANS for the form with NUMBER in FILE, a FILE-SPANS."
+  "Store SPANS in FILE, a FILE-SPANS, for the top-level form with NUMBER."
   (let ((forms (file-spans-forms file)))
     (when (>= number (length forms))
       (let ((longer (make-array (max 16 (* 2 number)) :initial-element nil)))
@@ -47,23 +47,24 @@ when there is none."
     (setf (svref forms number) spans)))
 
 (defun date-of (file)
-  "Return the date of FILE, a native name, or NIL when it is unknown."
+  "Return the write date of FILE, a native name, or NIL when it is unknown."
   (ignore-errors (file-write-date (sb-ext:parse-native-namestring file))))
 
-;;; Recording what the reader makes
+;;; Recording the lists that the reader makes
 
 (defstruct (recorder (:constructor make-recorder (file)))
   "The lists read so far for one top-level form of FILE, a FILE-SPANS. READ has three elements for
-each list: its start, its end and the list itself. DOUBTFUL is NIL, or the first list in whose place
-the reader may have made another object when the file was loaded."
+each list: its start, its end and the list itself. DOUBTFUL is NIL, or the first list for which the
+reader may have made another object when the file was loaded."
   file (read (make-array 384 :adjustable t :fill-pointer 0)) (doubtful nil))
 
 (sb-ext:defglobal **recorders** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "The recorder of each stream observer that OBSERVER made, by that function.")
+  "The RECORDER of each stream observer, with the observer function as key.")
 
 (defun observer (recorder &optional inner)
-  "Return a function that observes a stream: SBCL calls it with the start, the end and the object of
-each thing read. It records lists in RECORDER, and calls INNER, another such function or NIL."
+  "Return a stream observer, which SBCL calls with the start, the end and the object whenever it has
+read an object. It records lists in RECORDER, and calls INNER, another observer, unless this is
+NIL."
   (let* ((read (recorder-read recorder))
          (observer (lambda (start end object)
                      ;; START can also be a keyword.
@@ -76,7 +77,7 @@ each thing read. It records lists in RECORDER, and calls INNER, another such fun
     observer))
 
 (defun tail-of-p (list other)
-  "True when LIST is a cons behind the first one of OTHER, a list that can be circular."
+  "True when LIST is one of the conses of the list OTHER after the first. OTHER can be circular."
   (loop for cell = (cdr other) then (cdr cell)
         for last = other then (if advance (cdr last) last)
         for advance = nil then (not advance)
@@ -84,13 +85,12 @@ each thing read. It records lists in RECORDER, and calls INNER, another such fun
           thereis (eq cell list)))
 
 (defun tail-read-p (list read)
-  "True when LIST is a tail of a list in READ, the slot of a RECORDER, as (c) is in (a b . (c))."
+  "True when LIST is a tail of a list in READ, a RECORDER's slot, as (c) is of (a b . (c))."
   (loop for index from 2 below (length read) by 3 thereis (tail-of-p list (aref read index))))
 
 (defun fill-gaps (spans depths)
-  "Give each list that has no place in SPANS the place of the nearest list around it that has one.
-Lists without a place are those that the reader did not report. DEPTHS is a vector of the depth of
-each list in the form, by number."
+  "Give each list that has no place in SPANS the place of the nearest enclosing list. The reader has
+not reported such a list. DEPTHS is a vector from the numbers of lists to their depths in the form."
   (declare (type spans spans) (type simple-vector depths))
   (let ((around (make-array (1+ (reduce #'max depths)) :initial-element 0)))
     (loop for number from 0 below (length depths)
@@ -103,11 +103,10 @@ each list in the form, by number."
     spans))
 
 (defun read-spans (read paths)
-  "Return the SPANS of a form whose lists are in READ, the slot of a RECORDER. PATHS is SBCL's hash
-table from each list of the form to its path, which has the number of the list as its second
-element."
-  ;; A path is (symbol number position ...): the list's number in the form, then positions from the
-  ;; inside out. So its length grows with the depth.
+  "Return the SPANS of a form. READ, a RECORDER's slot, has its lists. PATHS is SBCL's hash table
+from each list to its path, a list with the number of the list as second element."
+  ;; A path is (symbol number position ...), with the positions from the inside out. So its length
+  ;; grows with the depth of the list.
   (let ((last 0))
     (maphash (lambda (form path) (declare (ignore form)) (setf last (max last (second path))))
              paths)
@@ -123,8 +122,8 @@ element."
       (loop for index from 0 below (length read) by 3
             for list = (aref read (+ index 2))
             for number = (second (gethash list paths))
-            ;; A list can be reported twice. The first place counts: a list behind #+ is reported
-            ;; again with the place of the #+ included.
+            ;; A list can be reported twice: a list after #+ is reported again with the place of the
+            ;; #+ included. The first place counts.
             do (when (and number
                           (not (eq list (svref lists number)))
                           (or (null (svref lists number)) (tail-read-p (svref lists number) read)))
@@ -134,14 +133,14 @@ element."
       (fill-gaps spans depths))))
 
 (defun without-doubtful (spans doubtful paths)
-  "Return the part of SPANS before the list DOUBTFUL, or SPANS when that is NIL: the numbers of
-later lists can differ from those in the loaded file. PATHS is as for READ-SPANS."
+  "Return SPANS up to the list DOUBTFUL, or all if it is NIL. From this list on, the numbers may
+differ from those in the loaded file. PATHS is as for READ-SPANS."
   (let ((number (and doubtful (second (gethash doubtful paths)))))
     (if number (subseq spans 0 (* 2 number)) spans)))
 
 (defun take-form (recorder form number paths)
-  "Take from RECORDER the places of the lists in FORM, and store them in its FILE-SPANS for the
-top-level form with NUMBER. Empty RECORDER for the next form. PATHS is as for READ-SPANS."
+  "Store the places of the lists in FORM, the top-level form with NUMBER, from RECORDER in its
+FILE-SPANS. Then empty RECORDER for the next form. PATHS is as for READ-SPANS."
   (when (consp form)
     (keep-spans (recorder-file recorder) number
                 (without-doubtful (read-spans (recorder-read recorder) paths)
@@ -152,11 +151,11 @@ top-level form with NUMBER. Empty RECORDER for the next form. PATHS is as for RE
 ;;; Files that SBCL compiles or loads
 
 (defvar *file-of-copy* nil
-  "A pair of native truenames, or NIL: that of a copy with some forms of a file, which is compiled,
-and that of the file.")
+  "NIL, or a pair of native truenames: a copy with some forms of a file, which is being compiled,
+and the file.")
 
 (defun recorder-for (file)
-  "Return a recorder for the reading of FILE, which is open."
+  "Return a new RECORDER for FILE, an open file that is being read."
   (let* ((file (truename file)) (name (sb-ext:native-namestring file))
          (path (if (equal name (car *file-of-copy*)) (cdr *file-of-copy*) name))
          (spans (spans-for path (file-write-date file))))
@@ -164,23 +163,22 @@ and that of the file.")
     (make-recorder spans)))
 
 (defun compiler-observes (function information)
-  "Hook: FUNCTION makes SBCL's observer of a file to be compiled from INFORMATION. Return an
-observer that calls it, and also records where lists are."
+  "Hook: call FUNCTION, which returns SBCL's observer for a file to be compiled, with INFORMATION.
+Return an observer that calls this one and also records lists."
   (let ((observer (funcall function information)))
     (or (ignore-errors (observer (recorder-for *compile-file-truename*) observer))
         observer)))
 
 (defun source-loaded (function stream &rest arguments)
-  "Hook: call FUNCTION, which loads the source in STREAM, with STREAM and ARGUMENTS, and record
-where lists are."
+  "Hook: record lists while FUNCTION, called with STREAM and ARGUMENTS, loads the source in STREAM."
   (ignore-errors
    (when (typep stream 'tracking-stream)
      (setf (stream-observer stream) (observer (recorder-for stream)))))
   (apply function stream arguments))
 
 (defun forms-numbered (function form number)
-  "Hook: call FUNCTION, which numbers the lists of the top-level form FORM, with FORM and the NUMBER
-of FORM in its file. Then store where the lists are."
+  "Hook: call FUNCTION with FORM and NUMBER. FUNCTION numbers the lists of FORM, the top-level form
+with NUMBER. Then store the places of the lists."
   (multiple-value-prog1 (funcall function form number)
     (ignore-errors
      (let* ((information source-information)
@@ -190,29 +188,28 @@ of FORM in its file. Then store where the lists are."
        (when recorder (take-form recorder form number form-paths))))))
 
 (defun listen-for-reading ()
-  "Install the hooks that record the places of lists in files that SBCL compiles or loads from now
-on."
+  "Install the hooks: from now on, record places of lists in files that SBCL compiles or loads."
   (loop for (listener name) in `((compiler-observes ,+make-observer+) (source-loaded ,+load-source+)
                                  (forms-numbered ,+number-forms+))
         do (when name (encapsulate name 'live-lisp-spans (fdefinition listener)))))
 
 ;;; Files that are read again
 
-(defvar *recorder* nil "The recorder of the file being read again, or NIL.")
+(defvar *recorder* nil "The RECORDER for the file that is read again now, or NIL.")
 
 (defun doubtful (list)
-  "Return LIST. If it is the first such list of its form, mark it as DOUBTFUL: when the file was
-loaded, the reader may have made another object in its place."
+  "Return LIST. If no list of its form is marked as DOUBTFUL yet, mark LIST: when the file was
+loaded, the reader may have made another object here."
   (when (and *recorder* (null (recorder-doubtful *recorder*)))
     (setf (recorder-doubtful *recorder*) list))
   list)
 
 (defun call-reading-again (function file &key (path (sb-ext:native-namestring file))
                            (date (file-write-date file)))
-  "Call FUNCTION with a stream of FILE, a pathname, and a function TAKE. FUNCTION must read the
+  "Call FUNCTION with a stream of FILE, a pathname, and with a function TAKE. FUNCTION must read all
 forms, and call TAKE with each form, its number, and the octet offset at which reading it began.
-TAKE records where its lists are, unless this is known already. FILE can be a copy of the file PATH,
-a native truename, as it was when it had DATE."
+TAKE records the places of its lists, unless they are known. FILE may be a copy of the file PATH, a
+native truename, in the version of DATE."
   (let* ((spans (make-file-spans date))
          (new (and +form-paths+ +source-information+ (null (spans-known path date))))
          (offsets (make-array 64 :adjustable t :fill-pointer 0)) (*recorder* (make-recorder spans)))
@@ -232,16 +229,16 @@ a native truename, as it was when it had DATE."
               (push spans (gethash path **spans**)))))))))
 
 (sb-ext:defglobal **reads-spans** nil
-  "A function that reads the file with a native name again to record its spans. It has the keyword
-parameters of CALL-READING-AGAIN.")
+  "A function that reads a file again to record its spans. Its arguments are the file's native name
+and the keyword arguments of CALL-READING-AGAIN.")
 
 (sb-ext:defglobal **text-as-loaded** nil
-  "A function of a native truename and a date. It returns the file's text as loaded with that date,
-a character for each octet, or NIL when that is not kept.")
+  "A function of a native truename and a date. It returns the file's text when a version of this
+date was loaded, with a character for each octet. It returns NIL if the text was not kept.")
 
 (defun call-with-copy (function text)
-  "Call FUNCTION with the native name of a file with TEXT, a character for each octet. Delete the
-file afterwards."
+  "Call FUNCTION with the native name of a temporary file that contains TEXT, a string with a
+character for each octet."
   (let* ((name (format nil "~A/live-lisp-~36R" (or (sb-ext:posix-getenv "TMPDIR") "/tmp")
                        (random (expt 36 12))))
          (copy (sb-ext:parse-native-namestring name)))
@@ -252,11 +249,12 @@ file afterwards."
       (ignore-errors (delete-file copy)))))
 
 (defvar *may-read-spans* t
-  "False while no file may be read again to find places, as that runs reader macros of the user.")
+  "False while no file may be read again to find places, since reading runs the user's reader
+macros.")
 
 (defun find-spans (path date)
   "Return the FILE-SPANS of the file PATH, a native truename, with DATE, or NIL. If they are
-unknown, read the file again, or its kept text if it has changed."
+unknown, read the file again. If it has changed since DATE, read the text kept of it."
   (or (spans-known path date)
       (when (and *may-read-spans* **reads-spans**)
         (let* ((unchanged (or (null date) (eql date (date-of path))))
@@ -273,8 +271,8 @@ unknown, read the file again, or its kept text if it has changed."
 
 (defun span-of (file form number offsets)
   "Return the start and the end, in characters, of the list with NUMBER in the top-level form number
-FORM of FILE, a FILE-SPANS; or NIL. OFFSETS are the octet offsets of the forms as SBCL recorded
-them: if FILE has offsets, those of FORM and of the next form must be the same."
+FORM of FILE, a FILE-SPANS. Return NIL if they are unknown. OFFSETS are the octet offsets of the
+forms that SBCL recorded. If FILE has offsets, those of FORM and of the next form must be the same."
   (let* ((forms (and file (file-spans-forms file)))
          (spans (and forms (< -1 form (length forms)) (svref forms form)))
          (read (and file (file-spans-offsets file)))
@@ -288,9 +286,8 @@ them: if FILE has offsets, those of FORM and of the next form must be the same."
 
 (defun span-members (path date form number offsets)
   "Return answer members with the place of the list with NUMBER in the top-level form number FORM of
-the file PATH, which had DATE when it was compiled. Return no members when the list is the whole
-form or its number is NIL, and the member \"inside\" when its place is unknown. OFFSETS are as for
-SPAN-OF."
+the file PATH, which had DATE when it was compiled. Return NIL if the list is the whole form or
+NUMBER is NIL. If the place is unknown, return the member \"inside\". OFFSETS are as for SPAN-OF."
   (when (and form number (plusp number))
     (multiple-value-bind (start end) (span-of (find-spans path date) form number offsets)
       (if start (list "start" start "end" end) (list "inside" t)))))

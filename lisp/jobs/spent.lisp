@@ -1,4 +1,5 @@
-;;;; Measures how long a thread ran and waited. A thread that was starved of CPU need not be stuck.
+;;;; Measures how long a thread ran and how long it waited for a CPU. A slow thread may only lack
+;;;; CPU time, and not be stuck.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -7,8 +8,8 @@
   (ignore-errors (with-open-file (in path) (read-line in))))
 
 (defun spent (thread)
-  "Return a list of the milliseconds that THREAD has run, those that it has waited for a CPU, and
-whether it runs or waits for one now. Return NIL where the system does not say."
+  "Return a list of the milliseconds that THREAD has run, the milliseconds that it has waited for a
+CPU, and whether it runs or waits for a CPU now. Return NIL if the system does not disclose these."
   (let* ((folder (thread-folder thread))
          (times (first-line-of (concatenate 'string folder "schedstat")))
          (state (first-line-of (concatenate 'string folder "stat"))))
@@ -16,12 +17,13 @@ whether it runs or waits for one now. Return NIL where the system does not say."
      (multiple-value-bind (ran end) (parse-integer times :junk-allowed t)
        (list (floor ran 1000000)
              (floor (parse-integer times :start end :junk-allowed t) 1000000)
-             ;; The state stands behind the name, which can have any characters.
+             ;; The state comes after the name, which can contain any characters.
              (char= #\R (char state (+ 2 (position #\) state :from-end t)))))))))
 
 (define-operation ("spent" :inline t) (job)
-  "Return how many milliseconds the thread of JOB has run (\"ran\") and waited for a CPU
-(\"waited\"), and whether it runs or waits for one now (\"ready\"); null when that is unknown."
+  "Return the milliseconds that the thread of JOB has run (\"ran\") and waited for a CPU
+(\"waited\"), and whether it runs or waits for a CPU now (\"ready\"). Return null if these are
+unknown."
   (let* ((job (gethash job **jobs**)) (spent (and job (job-thread job) (spent (job-thread job)))))
     (when spent
       (destructuring-bind (ran waited ready) spent

@@ -1,5 +1,5 @@
-;;;; Reports the state of the image and its jobs. The reader thread runs this code, which therefore
-;;;; must wait for nobody and run no code of the user. What is not available at once is left out.
+;;;; Reports the state of the image and its jobs. The reader thread runs this code, so it must not
+;;;; wait for locks, nor run user code. What is not available at once is left out.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -7,7 +7,7 @@
 
 (defparameter *glance-frames* 5 "At most this many frames of a running job are shown.")
 (defparameter *glance-seconds* 0.03
-  "For how many seconds the reader waits for jobs to record their frames.")
+  "The reader thread waits at most this many seconds for jobs to record their frames.")
 
 (defun job-file (job)
   "Return the native name of the file that JOB compiles or loads, or NIL."
@@ -17,8 +17,8 @@
       (and (pathnamep file) (ignore-errors (sb-ext:native-namestring file))))))
 
 (defun last-line (capture)
-  "Return the end of the last line in CAPTURE that is not blank, or NIL. A program writes a carriage
-return to have the next line replace this one."
+  "Return the end of the last non-blank line in CAPTURE, or NIL. A carriage return begins a new line
+too, since programs use it to overwrite a line."
   (let* ((breaks '(#\Newline #\Return))
          (kept (sb-thread:with-recursive-lock ((capture-lock capture) :timeout 0.01)
                  (let ((tail (tail-string capture)))
@@ -33,7 +33,7 @@ return to have the next line replace this one."
           (t (concatenate 'string "..." (subseq line (- (length line) 100)))))))
 
 (defun job-state (job)
-  "Return the state of JOB as a property list of members."
+  "Return the state of JOB as a property list of answer members."
   (let ((total (capture-total (job-output job))))
     (list "characters" total
           "lastLine" (and (plusp total) (last-line (job-output job)))
@@ -41,32 +41,32 @@ return to have the next line replace this one."
           "file" (job-file job))))
 
 (define-operation ("progress" :inline t) (job)
-  "Return the state of JOB; null when it has ended."
+  "Return the state of JOB, or null if it has ended."
   (let ((job (gethash job **jobs**)))
     (and job (make-json-object (job-state job)))))
 
 ;;; Frames of running jobs
 
 (defparameter *glance-stack* 200000
-  "Octets of stack that must be left for a look at the frames. About half of them are the guard
-pages at the end of the stack.")
+  "This many octets of the stack must be free to look at the frames. About half of them are the
+guard pages at the end of the stack.")
 
 (defun room-on-stack-p ()
-  "True when this thread has enough stack left for a look at its frames. The check is needed after
-the stack was exhausted: it must not reach its end again before it is unwound."
+  "True when this thread has enough free stack to look at its frames. After an exhausted stack, this
+matters: the end of the stack must not be reached again before it is unwound."
   (let ((left (stack-left)))
     (or (null left) (> left *glance-stack*))))
 
 (defun glance-data ()
-  "Return the newest calls of user code on the stack of this thread as strings, printed without code
-of the user."
+  "Return the newest calls of user code on the stack of this thread as strings, printed without user
+code."
   (loop with *may-read-spans* = nil
         for call in (page (remove-if #'folded-p (calls-on-stack)) 0 *glance-frames*)
         collect (on-one-line (printing-locals (print-safely 200 (car call))))))
 
 (defun glance (job done)
-  "Runs in the thread of JOB: record its frames and signal DONE, a semaphore. An interrupt of JOB
-can leave this function by a throw; DONE is signalled also then."
+  "Runs in the thread of JOB: record its frames, and signal DONE, a semaphore. DONE is signalled
+also if an interrupt of JOB leaves this function by a throw."
   (let ((frames '()))
     (unwind-protect
          (unless (or (job-looking job) (not (room-on-stack-p)))
@@ -75,8 +75,8 @@ can leave this function by a throw; DONE is signalled also then."
       (sb-thread:signal-semaphore done))))
 
 (defun glance-at (jobs)
-  "Have each of JOBS record its frames in its slot GLANCE, and wait *GLANCE-SECONDS* for that. A job
-that has not done so yet when it was asked before is not asked again."
+  "Have each of JOBS record its frames in its slot GLANCE. Wait at most *GLANCE-SECONDS* for all of
+them. A job that has not answered an earlier request is not asked again."
   (let ((done (sb-thread:make-semaphore :name "live-lisp glance")) (asked 0))
     (dolist (job jobs)
       (when (and (job-interruptible job) (not (eq (job-glance job) :asked)))
@@ -92,7 +92,7 @@ that has not done so yet when it was asked before is not asked again."
 ;;; The image
 
 (defun jobs-under-way ()
-  "Return the jobs that run."
+  "Return the running jobs."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs** collect job)))
 
@@ -104,7 +104,7 @@ that has not done so yet when it was asked before is not asked again."
           (t (on-one-line name)))))
 
 (defun program-threads (threads)
-  "Return those of THREADS that the program made."
+  "Return those of THREADS that the program has made."
   (remove-if (lambda (thread)
                (let ((name (sb-thread:thread-name thread)))
                  (or (eq thread (sb-thread:main-thread))

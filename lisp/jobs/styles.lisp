@@ -1,15 +1,15 @@
-;;;; Finds how the session's settings for reading and printing differ from those of a fresh SBCL,
-;;;; and resets them.
+;;;; Finds which settings of the session for reading and printing differ from a fresh SBCL, and
+;;;; resets them.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defparameter *style-variables*
   (set-difference *session-variables* '(*package* *random-state* * ** *** + ++ +++ / // /// -))
-  "Those of *SESSION-VARIABLES* that control reading and printing.")
+  "The *SESSION-VARIABLES* that control reading and printing.")
 
 (defun fresh-value (symbol first)
-  "Return the value of SYMBOL in a fresh SBCL: FIRST, its value at the start, or a fresh copy of an
-object that code may have modified."
+  "Return the value of SYMBOL in a fresh SBCL. This is FIRST, the value at the start, but a new copy
+for those objects that code can modify."
   (case symbol
     (*readtable* (copy-readtable nil))
     (*print-pprint-dispatch* (copy-pprint-dispatch nil))
@@ -17,26 +17,27 @@ object that code may have modified."
     (t first)))
 
 (defun call-in-fresh-session (function)
-  "Call FUNCTION with the session's variables bound as in a fresh SBCL. Changes of them do not
-last."
+  "Call FUNCTION with the session's variables bound as in a fresh SBCL. Changes of them are not
+kept."
   (with-session-variables (mapcar #'fresh-value *session-variables* **first-session**)
     (funcall function)))
 
 (defun call-in-session-copy (function)
-  "Call FUNCTION with the session's variables bound to their values. Changes of them do not last."
+  "Call FUNCTION with the session's variables bound to their values in the session. Changes of them
+are not kept."
   (with-session-variables (sb-thread:with-mutex (**session-lock**) (copy-list **session**))
     (funcall function)))
 
 (define-operation ("renew-session" :inline t) ()
-  "Reset the session's settings for reading and printing to those of a fresh SBCL. The rest of the
-session stays."
+  "Reset the session's settings for reading and printing to those of a fresh SBCL, and nothing
+else."
   (sb-thread:with-mutex (**session-lock**)
     (loop for symbol in *session-variables*
           for firsts on **first-session**
           for place on **session**
           do (when (member symbol *style-variables* :test #'eq)
                (let ((fresh (fresh-value symbol (car firsts))))
-                 ;; If the object is also the global value, other threads use it, too.
+                 ;; If the object is also the global value, other threads use it.
                  (when (eq (car place) (sb-ext:symbol-global-value symbol))
                    (ignore-errors (setf (sb-ext:symbol-global-value symbol) fresh)))
                  (setf (car firsts) fresh
@@ -45,12 +46,12 @@ session stays."
 
 ;;; What answers show
 
-(sb-ext:defglobal **told-styles** '() "The value of the function STYLES at the last answer.")
+(sb-ext:defglobal **told-styles** '() "The value of STYLES, the function, at the last answer.")
 
 (defun styles ()
   "Return the session's settings for reading and printing that differ from a fresh SBCL, as lists of
-a variable and its value. In place of a readtable a text says how it differs. This must be fast:
-every call needs it."
+a variable and its value. For a readtable, the value is the text of the difference. This must be
+fast, since every call needs it."
   (loop for symbol in *session-variables*
         for first in **first-session**
         for value in **session**
@@ -58,16 +59,16 @@ every call needs it."
                              (ignore-errors (let ((text (mark-text (readtable-mark value))))
                                               (and text (list symbol text)))))
                             ((and (not (eql value first))
-                                  ;; Left out: a program can replace this table without
-                                  ;; changing what is printed.
+                                  ;; Left out: a program can replace this table without an effect on
+                                  ;; printing.
                                   (not (eq symbol '*print-pprint-dispatch*))
                                   (member symbol *style-variables* :test #'eq))
                              (list symbol value)))
         when differs collect differs))
 
 (defun style-data (style)
-  "Return STYLE, an element of what STYLES returns, as a JSON object with the name and the value of
-the variable."
+  "Return STYLE, an element of STYLES, as a JSON object with the name and the value of the
+variable."
   (destructuring-bind (symbol value) style
     (object "name" (symbol-name symbol)
             "value" (if (eq symbol '*readtable*)
@@ -75,8 +76,8 @@ the variable."
                         (printing-plainly (print-safely 100 value))))))
 
 (defun style-members ()
-  "Return the answer member \"styles\": those STYLES that the last answer did not have. Return NIL
-when there are none."
+  "Return the answer member \"styles\", with those settings from STYLES that were not in the last
+answer. Return NIL if there are none."
   (let* ((*print-pprint-dispatch* **pretty-printers**) (styles (styles)) (told **told-styles**))
     (unless (equal styles told)
       (setf **told-styles** styles)

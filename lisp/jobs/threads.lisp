@@ -1,5 +1,5 @@
-;;;; Threads of jobs. Creating a thread costs more than the rest of a short job, so a spare thread
-;;;; is kept. It too serves one job only: no state of an evaluation reaches another.
+;;;; Threads of jobs. Creating a thread takes longer than all else in a short job, so a spare thread
+;;;; is kept ready. Each thread serves only one job, so no state of an evaluation reaches another.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -7,8 +7,8 @@
   "The function that makes the thread of a job. It takes the arguments of SB-THREAD:MAKE-THREAD.")
 
 (defun run-in-new-thread (job function)
-  "Make a thread that calls RUN-JOB with JOB and FUNCTION. If the system can make no thread, answer
-JOB with that error."
+  "Make a thread that calls RUN-JOB with JOB and FUNCTION. If the system cannot make a thread,
+answer JOB with that error."
   (handler-case
       (setf (job-thread job)
             (funcall **make-thread** #'run-job :name (thread-name-for (job-operation job))
@@ -16,7 +16,7 @@ JOB with that error."
     (error (condition)
       (remhash (job-id job) **jobs**)
       (let ((why (report-text 500 condition)))
-        ;; Any other error is a failure of the agent, for which the server replaces the image.
+        ;; Any other error is a failure of the agent: the server then replaces the image.
         (unless (search "OS thread" why) (error condition))
         (send
          (object "id" (job-id job)
@@ -33,18 +33,18 @@ JOB with that error."
 
 (defstruct (spare (:constructor make-spare ()))
   "A THREAD that waits for the mutex GATE, and then calls RUN-JOB with JOB and FUNCTION. JOB is
-:BEGINS until the thread waits, NIL until a job is handed over, and :GONE when the thread must run
-none."
+:BEGINS until the thread waits, NIL until a job is handed over, and :GONE if the thread must not run
+any job."
   (gate (sb-thread:make-mutex :name "live-lisp spare")) thread (job :begins) (function nil))
 
-(sb-ext:defglobal **spare** nil
-  "The spare that stands ready, or NIL. Only the reader thread sets it.")
+(sb-ext:defglobal **spare** nil "The SPARE that is ready, or NIL. Only the reader thread sets it.")
 
-(sb-ext:defglobal **keeps-spare** nil "True in our own image once its guards are installed.")
+(sb-ext:defglobal **keeps-spare** nil
+  "True in the server's own images once their guards are installed.")
 
 (sb-ext:defglobal **making-spare** (sb-thread:make-mutex :name "live-lisp making")
-  "Held while a spare is made. An exit must wait for it: an exit ends all threads, and a thread that
-is making another does not notice.")
+  "Held while a spare is made. An exit, which ends all threads, must wait for this lock: a thread
+that is making another one cannot be ended.")
 
 (defun spare-thread-p (thread)
   "True when THREAD is the spare thread."
@@ -52,8 +52,8 @@ is making another does not notice.")
     (and spare (eq thread (spare-thread spare)))))
 
 (defun run-spare (spare)
-  "The function that the thread of SPARE calls. If the thread is ended before its job begins,
-another thread runs the job."
+  "The function of the thread of SPARE. If the thread is ended before its job begins, another thread
+runs the job."
   (sb-sys:without-interrupts
     (unwind-protect
          (sb-sys:with-local-interrupts
@@ -67,8 +67,8 @@ another thread runs the job."
               (t (run-in-new-thread job (spare-function spare))))))))
 
 (defun hand-over (spare job function)
-  "Have SPARE run JOB with FUNCTION. Return NIL if its thread does not wait yet, or has ended; else
-true."
+  "Have SPARE run JOB with FUNCTION. Return true, or NIL if the spare thread does not wait yet or
+has ended."
   (let ((thread (spare-thread spare)))
     (setf (spare-function spare) function
           (job-thread job) thread)
@@ -93,7 +93,8 @@ true."
                  **spare** spare)))))))
 
 (defun start-job (id operation function)
-  "Start a job for the request ID that calls FUNCTION, which returns the members of the answer."
+  "Start a job for the request ID of OPERATION. The job calls FUNCTION, which returns the answer
+members."
   (let ((job (make-job id operation)) (spare (shiftf **spare** nil)))
     (setf **begun** (logand (1+ **begun**) most-positive-fixnum))
     (setf (gethash id **jobs**) job)
@@ -101,18 +102,18 @@ true."
       (run-in-new-thread job function))
     (keep-spare)))
 
-;;; Who else runs
+;;; Other jobs
 
 (defun alone-p ()
-  "True when no other job than this thread's runs."
+  "True when no other job runs than that of this thread."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs**
           always (or (eq job *job*) (job-answered job)))))
 
-;;; Threads that others end, or that have ended without being unwound
+;;; Threads that other threads end, and threads that end without being unwound
 
 (defun note-ender (thread)
-  "Record that this thread ends THREAD, if that is the thread of another job."
+  "Record that this thread ends THREAD, if THREAD runs another job."
   (unless (eq thread sb-thread:*current-thread*)
     (sb-ext:with-locked-hash-table (**jobs**)
       (loop for job being the hash-values of **jobs**
@@ -120,27 +121,26 @@ true."
               do (setf (job-ender job) (current-thread-name))))))
 
 (defun thread-folder (thread)
-  "Return the folder of /proc in which Linux describes THREAD."
+  "Return the path of the folder in /proc in which Linux describes THREAD."
   (concatenate 'string "/proc/self/task/" (decimal-digits (thread-number thread)) "/"))
 
 (defun there-p (path)
-  "True when the file PATH exists. The check opens no file."
+  "True when the file PATH exists. No file is opened."
   (zerop (sb-alien:alien-funcall
           (sb-alien:extern-alien "access" (function sb-alien:int sb-alien:c-string sb-alien:int))
           path 0)))
 
 (defun gone-p (thread)
-  "True when THREAD has left the process without being unwound. Lisp still takes it for alive."
+  "True when THREAD has ended without being unwound, so that Lisp thinks that it is alive."
   (and (plusp (thread-number thread))
        (not (there-p (thread-folder thread)))
-       ;; Where this folder does not exist, the system lists no threads, and the missing other
-       ;; folder says nothing.
+       ;; Without this folder, the system lists no threads, and the missing folder of a thread means
+       ;; nothing.
        (there-p "/proc/self/task")))
 
 (defun end-dead-jobs ()
-  "End the jobs whose threads have ended without calling END-JOB. Signal an error for a thread that
-has left the process without being unwound: the garbage collector waits for it for ever, so the
-image has failed."
+  "End the jobs whose threads have ended without calling END-JOB. Signal an error if a thread has
+ended without being unwound: the garbage collector waits for it forever, so the image is lost."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs**
           for thread = (job-thread job)

@@ -1,26 +1,26 @@
-;;;; Collects the warnings while code of the user is compiled and run. They are kept as data, each
-;;;; with the form that it is about, and not printed.
+;;;; Collects the warnings that code of the user causes while it is compiled and run. They are not
+;;;; printed, but kept as data, each with the form that it is about.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defparameter *warning-limit* 40
-  "At most this many warnings of each severity are kept; the rest is counted.")
+  "At most this many warnings of each severity are kept; others are only counted.")
 
 (defstruct (remarks (:constructor make-remarks ()))
-  "The warnings of a call. WARNINGS are those that are kept, newest first. COUNT counts all, NOTES
-the compiler's notes among them, FILE-NOTES the notes about files. KEYS identify warnings. CALLS are
-lists of one of WARNINGS, the call that it is about, and the function that the call was checked
-against. REDEFINED are texts, newest first. LACKS-MANAGER is true when a file names the library
-manager, and none is set up."
+  "The warnings of a call. WARNINGS are the kept ones, newest first. COUNT counts all, NOTES only
+the compiler's notes, FILE-NOTES only notes about files. KEYS identify the warnings. CALLS are lists
+of one of WARNINGS, the call that it is about, and the function that was called. REDEFINED are texts
+about redefinitions, newest first. LACKS-MANAGER is true if a file names a library manager and none
+is set up."
   (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (calls '()) (redefined '())
   (lacks-manager nil))
 
-(defvar *remarks* (make-remarks) "The remarks of this call.")
-(defvar *form-number* nil "The number of the form being evaluated, from 1.")
+(defvar *remarks* (make-remarks) "The REMARKS of this call.")
+(defvar *form-number* nil "The number of the form being evaluated, counted from 1.")
 
 (defun severity (condition)
-  "Return the severity of CONDITION: warning, undefined (a style warning about something that is
-used and not defined), style-warning or note."
+  "Return the severity of CONDITION: \"warning\", \"undefined\", \"style-warning\" or \"note\".
+\"undefined\" stands for a style warning about an undefined name."
   (typecase condition
     (style-warning
      (if (eql 0 (search "undefined " (warning-text condition))) "undefined" "style-warning"))
@@ -28,16 +28,14 @@ used and not defined), style-warning or note."
     (t "note")))
 
 (defun compiling-file ()
-  "Return the native name of the file that COMPILE-FILE compiles now, else of the file that LOAD
-loads now, else NIL."
+  "Return the native name of the file being compiled, or else of the file being loaded, or NIL."
   (let ((path (or *compile-file-truename* *load-truename*)))
     (and path (ignore-errors (sb-ext:native-namestring path)))))
 
 (defun context-data ()
-  "Return what the compiler works on, as far as that is known. The values are the form, the
-definitions around it, the octet offset of the top-level form, the file's native truename, and the
-offset in characters at which the form begins in the file. Return NIL while the compiler works on
-nothing."
+  "Return five values about what the compiler is working on: the form, the definitions around it,
+the octet offset of the top-level form, the native truename of the file, and the offset in
+characters at which the form begins in the file. Unknown ones are NIL."
   (let ((context (ignore-errors (error-context nil))))
     (when context
       (let* ((name (context-file context))
@@ -50,21 +48,20 @@ nothing."
                 (and file (ignore-errors (context-start context file))))))))
 
 (defun context-start (context file)
-  "Return the offset in characters at which the form of CONTEXT begins in FILE, a native truename,
-or NIL."
+  "Return the offset in characters at which the form of CONTEXT begins in FILE, a native truename.
+Return NIL if it is unknown."
   (let ((path (context-path context)))
     (values (span-of (spans-known file nil) (path-top-level-form path) (path-number path) '()))))
 
 (defun definition-text (context)
-  "Return as text the innermost definition in CONTEXT, the definitions from CONTEXT-DATA; NIL when
-there is none, or when it is only a PROGN."
+  "Return the innermost definition in CONTEXT, from CONTEXT-DATA, as text. Return NIL if there is
+none, or only a PROGN."
   (let ((form (first (last context))))
     (when (and (consp form) (not (string= "PROGN" (princ-to-string (first form)))))
       (printing-plainly (print-safely 120 form "~{~A~^ ~}")))))
 
 (defun reader-text (condition)
-  "Return the report of CONDITION, which the reader signalled, without the description of the stream
-in it."
+  "Return the report of CONDITION, from the reader, without the description of the stream."
   (typecase condition
     (end-of-file "the text ends inside this form")
     ((and simple-condition reader-error)
@@ -77,7 +74,7 @@ in it."
     (t (report-text 500 condition))))
 
 (defun whole-definition-p (form context)
-  "True when FORM is all of the definition that CONTEXT names, so that showing both is redundant."
+  "True when FORM is the whole definition that CONTEXT names, so that only one of them is shown."
   (let ((operator (and (consp form) (car form))) (definition (first (last context))))
     (and (symbolp operator)
          (or (eq operator +named-lambda+)
@@ -85,8 +82,8 @@ in it."
                   (string= (symbol-name operator) (princ-to-string (first definition))))))))
 
 (defun unreadable-place (condition)
-  "Return as text where the unreadable form that CONDITION is about begins. Else return where
-reading stopped, or NIL when SBCL knows neither."
+  "Return a text about the place of the unreadable form that CONDITION is about: where the form
+begins, or else where reading stopped. Return NIL if SBCL knows neither."
   (destructuring-bind (&optional line . column)
       (unreadable-line condition)
     (if line
@@ -96,20 +93,20 @@ reading stopped, or NIL when SBCL knows neither."
             (format nil "reading stopped at line ~D" (second (assoc :line info))))))))
 
 (defun warning-text (condition)
-  "Return the report of CONDITION as text. When CONDITION says that a file cannot be read, return
-the reader's report and the place instead."
+  "Return the report of CONDITION as text. If a file could not be read, return the reader's report
+and the place."
   (if (typep condition 'unreadable-file)
       (format nil "cannot be read: ~A~@[ (~A)~]"
               (reader-text (encapsulated-condition condition))
               (unreadable-place condition))
       (report-text 1000 condition)))
 
-;;; Files are compiled one after the other, so a call in the first file is checked against the old
-;;; version of a function that the second file replaces.
+;;; Files are compiled one after another. So a call in the first file is checked against an old
+;;; function, even if the second file replaces it.
 
 (defun function-called (form)
-  "Return the global function that FORM calls, or NIL. Return NIL also for a function with a
-compiler macro, which can change the call."
+  "Return the global function that FORM calls, or NIL. Return NIL also if it has a compiler macro,
+which may change the call."
   (let ((name (and (consp form) (ignore-errors (list-length form)) (first form))))
     (and name
          (symbolp name)
@@ -120,8 +117,8 @@ compiler macro, which can change the call."
          (plain-definition name))))
 
 (defun about-call-p (condition form)
-  "True when CONDITION is only about how FORM, a list, calls its function. It is a style warning
-then whose format arguments are only integers, NIL and symbols from FORM."
+  "True when CONDITION is only about how the list FORM calls its function. This is a style warning
+with format arguments that are integers, NIL or symbols from FORM."
   (and (typep condition '(and style-warning simple-condition))
        (let ((named (simple-condition-format-arguments condition)))
          (and named
@@ -130,15 +127,15 @@ then whose format arguments are only integers, NIL and symbols from FORM."
                                (and (symbolp each) (or (null each) (member each form)))))))))
 
 (defun call-text (form)
-  "Return the text of the warning that the compiler gives now for a call like FORM, or NIL when it
-gives none. Keywords stay; all other arguments are replaced by variables."
+  "Return the text of the compiler's warning about a call like FORM, if it is compiled now, or NIL
+if there is no warning. Keywords in FORM stay; variables replace other arguments."
   (let* ((text nil)
          (parameters '())
          (arguments (loop for each in (rest form)
                           collect (if (keywordp each)
                                       each
                                       (first (push (gensym "ARGUMENT") parameters))))))
-    ;; The function is not declared NOTINLINE here: the compiler would not check the call then.
+    ;; No NOTINLINE declaration here: with it, the compiler would not check the call.
     (handler-bind ((warning (lambda (condition)
                               (setf text (or text (warning-text condition)))
                               (muffle-warning condition)))
@@ -149,8 +146,7 @@ gives none. Keywords stay; all other arguments are replaced by variables."
 
 (defun warning-now (warning)
   "Return WARNING, a JSON object. If it is about a call of a function that was replaced since,
-return it with the warning about a call of the new function, or NIL when the call fits the new
-function."
+return it with the text for the new function, or return NIL if the call fits the new function."
   (destructuring-bind (&optional form function) (rest (assoc warning (remarks-calls *remarks*)))
     (if (or (null form) (eq function (function-called form)))
         warning
@@ -160,8 +156,8 @@ function."
             (make-json-object members))))))
 
 (defun keep-warning (severity condition)
-  "Keep CONDITION in *REMARKS* as a warning of SEVERITY, with the form that it is about. A warning
-that the compiler signals more than once counts once."
+  "Keep CONDITION in *REMARKS* as a warning of SEVERITY, with the form that it is about. If the
+compiler signals the same warning again, it is not counted again."
   (multiple-value-bind (form context offset file start) (context-data)
     (let* ((file (or file (compiling-file)))
            (text (warning-text condition))
@@ -195,13 +191,13 @@ that the compiler signals more than once counts once."
                   (remarks-calls *remarks*))))))))
 
 (defun uninteresting-p (redefinition)
-  "True when the warning REDEFINITION is about a definition from the same place as the new one, as
+  "True when REDEFINITION, a warning, is about a definition from the same place as the new one, as
 when a file is loaded again."
   (ignore-errors (typep redefinition 'uninteresting-redefinition)))
 
 (defun note-warning (condition)
-  "Handle a WARNING or a compiler note: keep it and go on. Redefinitions are kept apart, because
-replacing a definition is what a redefining form is for."
+  "Handle CONDITION, a warning or a compiler note: keep it, and continue. Redefinitions are kept
+separately, as the user meant to replace the definition."
   (cond ((about-names-p condition))
         ((not (typep condition 'redefinition))
          (keep-warning (severity condition) condition))
@@ -212,8 +208,8 @@ replacing a definition is what a redefining form is for."
     (when restart (invoke-restart restart))))
 
 (defun note-compiler-error (condition)
-  "Keep CONDITION, for which the compiler compiles an error at run time, and go on. COMPILE-FILE
-itself signals no error for a file that it cannot read, so this is where ASDF is made to try again."
+  "Keep CONDITION, which the compiler turns into an error at run time, and continue. COMPILE-FILE
+itself signals no error for a file that it cannot read. So ASDF is made to retry from here."
   (let ((problem (encapsulated-condition condition)))
     (retry-with-libraries problem)
     (when (lacks-manager-p (unread-cause problem))
@@ -221,25 +217,23 @@ itself signals no error for a file that it cannot read, so this is where ASDF is
     (keep-warning "error" problem)))
 
 (defun call-collecting-warnings (function)
-  "Call FUNCTION in one compilation unit with warnings kept and not printed."
+  "Call FUNCTION in one compilation unit. Warnings are kept, and not printed."
   (handler-bind ((warning #'note-warning)
                  (sb-ext:compiler-note #'note-warning)
                  (compiler-error #'note-compiler-error))
     (let ((output *error-output*)
           (*error-output* (make-broadcast-stream))
-          ;; Each use of an undefined variable is reported with its place: beyond a limit they would
-          ;; only be counted. An undefined function is reported once for a file.
+          ;; Each use of an undefined variable is reported with its place; above a limit, SBCL would
+          ;; only count them. An undefined function is reported once for a file.
           (sb-ext:*undefined-warning-limit* nil))
-      ;; This call can run while an error is held in another compilation unit, which ends much
-      ;; later.
+      ;; An error can be held meanwhile in another compilation unit, which ends much later.
       (with-compilation-unit (:override t
-                                        :policy (and *debug-level*
-                                                     `(optimize (debug ,*debug-level*))))
+                              :policy (and *debug-level* `(optimize (debug ,*debug-level*))))
         (let ((*error-output* output))
           (funcall function))))))
 
 (defun warning-members ()
-  "Return the members of an answer about warnings."
+  "Return the answer members about the warnings of this call."
   (let* ((warnings (remove nil (mapcar #'warning-now (reverse (remarks-warnings *remarks*)))))
          (count (- (remarks-count *remarks*)
                    (- (length (remarks-warnings *remarks*)) (length warnings)))))
