@@ -13,9 +13,10 @@ export type Notice =
   | CallNotice
   /** The image was lost, and another has taken its place. */
   | { kind: 'loss'; report: LossReport }
-  /** New images ended, as HOW says, so this one is plain: without LACKING, abilities that need internals of SBCL. */
+  /** Several new images died soon after their start (HOW: how each ended), so this image is plain: it runs
+   *  without the abilities in LACKING, which need internals of SBCL. */
   | { kind: 'plain'; how: readonly string[]; lacking: Lacking }
-  /** The connection to an image that somebody else runs was lost, as HOW says, and made again. */
+  /** The connection to an image that somebody else runs broke (HOW: the reason), and was made again. */
   | { kind: 'connected again'; how: string }
   | JournalNote;
 
@@ -28,8 +29,8 @@ export interface Image {
   ): Promise<Reply<Name>>;
   /** The calls that are running or waiting. */
   readonly jobs: Jobs;
-  /** Names in *FEATURES* at the last answer, by which #+ and #- skip forms of files. Keywords are plain names, other
-   *  symbols PACKAGE::NAME. Empty before the first answer. */
+  /** Names in *FEATURES* as of the last answer, which #+ and #- in files test. A keyword stands without its
+   *  colon, any other symbol as PACKAGE::NAME. Empty before the first answer. */
   readonly features: ReadonlySet<string>;
   /** Returns the state of the image soon, even when it hangs. Never starts an image. */
   status(): Promise<ImageStatus>;
@@ -47,8 +48,8 @@ export interface Image {
   close(): void;
 }
 
-/** What ending the image would cost: the number of its journal entries, whether they would be rebuilt (REPLAY), the
- *  variables that were set (VALUES), and the number of running calls. */
+/** What would be lost with the image: the number of its journal entries, whether they would be rebuilt
+ *  (REPLAY), the variables that were set (VALUES), and the number of running calls. */
 export interface Stake {
   entries: number;
   replay: boolean;
@@ -80,6 +81,6 @@ export interface ImageTools {
    *  start file registered it. REGISTRATION: the image's key of the handler. Throws a CallError with the reason of a
    *  refusal. */
   register(definition: unknown, atStart: boolean, registration?: unknown): string;
-  /** Forgets the tools of the image, which is gone. */
+  /** Removes all tools of the image, because the image is gone. */
   clear(): void;
 }

@@ -33,13 +33,14 @@ export class AttachedImage implements Image {
   readonly call: Calls['call'];
   readonly #notices = new Notices<Notice>();
   #connecting: Promise<AttachedPeer> | undefined;
-  /** The last connection, and the connection that calls can use, if any. */
+  /** #lastPeer: the last connection, even if it has ended or never greeted. #peer: the connection that calls
+   *  use, if any. */
   #lastPeer: AttachedPeer | undefined;
   #peer: AttachedPeer | undefined;
   #pulse: Pulse | undefined;
   #failure: string | undefined;
   #closed = false;
-  /** How connections ended that no notice has reported yet. */
+  /** Reasons of lost connections that no notice has reported yet. */
   readonly #losses: string[] = [];
 
   constructor(options: AttachedOptions) {

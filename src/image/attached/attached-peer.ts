@@ -9,7 +9,8 @@ import type { Answer, Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 
-/** Request ids start at a random number below this: an earlier server's jobs can still run and answer with theirs. */
+/** Request ids start at a random number below this limit, so that they differ from the ids of an earlier
+ *  server, whose jobs can still run and send answers. */
 const FIRST_IDS = 2 ** 47;
 
 export class AttachedPeer implements Peer {

@@ -26,8 +26,8 @@ export interface SbclOptions extends LifetimeOptions {
   limitMs: number;
   /** The user's files to load into every new image. */
   startFiles: () => string[];
-  /** The library manager that an image loads on first need, and the user's init file if it could set up more (images do
-   *  not load it). */
+  /** The library manager that images load when they first need it. INIT_FILE: the user's init file, if it
+   *  could set up more libraries; images do not load it. */
   libraries?: () => Partial<LibraryManager> & { initFile?: string | undefined };
   /** Calls a tool for code in the image. When absent, code can call no tools. */
   callTool?: Upcalls['callTool'];
@@ -53,7 +53,7 @@ export class SbclImage implements Image, Replaceable {
   readonly #restarts = new Queue(1);
   readonly #recovery: Recovery;
   readonly #notices = new Notices<Notice>();
-  /** The process that is loading the start files, which a person wrote. */
+  /** The process that is loading the user's start files now, if any. */
   #loadingStartFiles: Child | undefined;
   readonly #lifetime: Lifetime;
   readonly #probing: Probing;
@@ -135,7 +135,7 @@ export class SbclImage implements Image, Replaceable {
   }
 
   started(): Promise<void> {
-    // The image was lost: start the next one now, because its rebuild registers the tools of the lost one again.
+    // After a loss, start the next image now: its rebuild registers the tools of the lost image again.
     if (this.#recovery.wanted) this.start();
     return this.#lifetime.settled();
   }
@@ -236,14 +236,14 @@ export class SbclImage implements Image, Replaceable {
   }
 
   #register(child: Child, definition: unknown, registration: unknown): string {
-    // A tool that is registered after the start files have loaded is not theirs.
+    // Only tools that are registered while the start files load belong to these files.
     const atStart = child === this.#loadingStartFiles;
     const clientName = this.#options.tools?.register(definition, atStart, registration) ?? nameOf(definition);
     if (!atStart) this.#recovery.registeredTool(clientName, this.#lifetime.isPrepared(child));
     return clientName;
   }
 
-  /** The first answer of a plain image reports that it is plain. */
+  /** Adds the notice that the image is plain, once for each image. */
   #noticePlain(): void {
     const { child, plainBecause, hello } = this.#lifetime;
     if (plainBecause.length === 0 || hello === undefined || this.#reportedPlain === child) return;
@@ -251,7 +251,7 @@ export class SbclImage implements Image, Replaceable {
     this.#notices.add({ kind: 'plain', how: plainBecause, lacking: hello });
   }
 
-  /** The first answer of the next image reports a loss. */
+  /** Adds the report of the last loss as a notice, unless it was already delivered. */
   #noticeLoss(): void {
     const report = this.#recovery.takeReport();
     if (report !== undefined) this.#notices.add({ kind: 'loss', report });

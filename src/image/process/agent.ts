@@ -70,7 +70,8 @@ export function sourceDigest(folder: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-// Only plain calls, which SBCL's EVAL runs without the compiler. This makes the warm start 5 ms faster.
+// These forms contain only plain calls, which SBCL's EVAL runs without the compiler. This makes the warm
+// start 5 ms faster.
 const LOAD_CACHED =
   '(load (sb-ext:parse-native-namestring (concatenate (quote string) (sb-ext:posix-getenv "LIVE_LISP_FASL") ' +
   '"-" (lisp-implementation-version) ".fasl")))';
@@ -95,7 +96,7 @@ export function coreCommand(sbcl: string, options: AgentOptions, core: string, f
   return command(sbcl, options, { core, forms: [form], env: {} });
 }
 
-/** Least memory of the image besides its heap. */
+/** Lower limit, in megabytes, of the image's memory besides its heap. */
 const LEAST_MEMORY_MB = 4096;
 
 /** Returns how many megabytes of address space the image may use besides its heap: half of the machine's memory, or of
@@ -105,7 +106,8 @@ export function besidesHeapMb(): number {
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
 }
 
-/** Most processes that compile the agent at once. Each takes 100 MB; the longest file limits what more of them gain. */
+/** Most processes that compile the agent at once. Each takes 100 MB. More of them gain little, since none can
+ *  end before the longest file is compiled. */
 const WORKERS = 8;
 
 /** Returns the command that compiles the agent into the cache on all CPUs, and exits. */
@@ -120,15 +122,17 @@ export function compilingCommand(sbcl: string, options: AgentOptions): Command {
 /** Exit code of savingCommand when this SBCL can never save a core. */
 export const CANNOT_SAVE = 3;
 
-/** Returns the command that saves SBCL with the compiled agent as the file CORE, and exits. When the program SBCL only
- *  launches the real one, which would have to be given the core, it saves nothing and exits with CANNOT_SAVE. */
+/** Returns the command that saves SBCL with the compiled agent as the file CORE, and exits. When SBCL is only
+ *  a launcher of the real program, which would need the core instead, the command saves nothing and exits
+ *  with CANNOT_SAVE. */
 export function savingCommand(sbcl: string, options: AgentOptions, core: string): Command {
   const env = { ...agentFiles(options), LIVE_LISP_CORE: core, LIVE_LISP_PROGRAM: realpathSync(sbcl) };
   return command(sbcl, options, { forms: [LOAD_CACHED, SAVE], env });
 }
 
-/** Address space per heap. SBCL's collector copies live data, so it needs room for the heap and a copy. The third part
- *  is for data allocated while the collecting thread waits for a CPU. The agent keeps live data within the heap. */
+/** Factor from the heap size to the address space. SBCL's collector copies live data, so it needs room for
+ *  the heap and a copy. The third part is for data allocated while the collecting thread waits for a CPU. The
+ *  agent keeps live data within the heap. */
 export const SPACE_PER_HEAP = 3;
 
 function command(

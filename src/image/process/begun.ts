@@ -4,7 +4,8 @@ import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Words in the shared memory. Request ID is written to word ID modulo 512. */
+/** Number of words in the shared memory. When request ID starts, the image writes ID to word ID modulo
+ *  WORDS. */
 const WORDS = 512;
 const WORD_OCTETS = 8;
 
@@ -42,7 +43,8 @@ function openShared(): number | undefined {
   try {
     descriptor = openSync(path, 'wx+', 0o600);
     unlinkSync(path);
-    // A file without blocks would end the image at its first write there, when the disk is full.
+    // Allocate the blocks now: on a full disk, the first write of the image to an empty file would kill the
+    // image.
     writeSync(descriptor, Buffer.alloc(WORDS * WORD_OCTETS));
     return descriptor;
   } catch {

@@ -90,7 +90,8 @@ export class Child implements Peer {
     this.greeting = new Promise((resolve, reject) => {
       this.#resolveGreeting = resolve;
       void this.ended.then((how) => {
-        // Reports the output only once: after a greeting, the answer to the call that lost the process has it.
+        // Before the greeting no call waits, so the error reports the output. Later, the answer of the call
+        // that lost the process does.
         if (this.hello === undefined) reject(new Error(`${how}\n${this.takeRaw()}`.trim()));
       });
     });
@@ -155,14 +156,17 @@ export class Child implements Peer {
     };
   }
 
-  /** Returns a function that is true while SBCL collects garbage, when it answers nothing; undefined where unknown. */
+  /** Returns a function that returns whether SBCL is collecting garbage, or undefined where that cannot be
+   *  known. During a collection SBCL answers nothing. */
   collectionPoll(): () => boolean | undefined {
     const poll = collectionPoll(this.#lispPid, this.hello?.collector);
-    // Once this memory is no longer readable, the process runs another program, which collects nothing.
+    // The memory was readable before. If it no longer is, the process runs another program now, which never
+    // collects.
     return this.#memoryReadable ? () => poll() ?? false : poll;
   }
 
-  /** Returns a function that returns the milliseconds without CPU of SBCL since the function's first call. */
+  /** Returns a function that returns for how many milliseconds the system has denied SBCL the CPU since the
+   *  function was first called. */
   cpuDenialMeter(): () => number {
     return cpuDenialMeter(this.#lispPid);
   }
@@ -208,7 +212,7 @@ export class Child implements Peer {
         this.#endDescendants();
         const by = (encodesSignals ? signalIn(code) : undefined) ?? signal;
         this.endedFromOutside = this.#killReason === '' && FROM_OUTSIDE.includes(by);
-        // Runs after all output that is readable by then, even when the timer is late.
+        // setImmediate lets Node read all output that has arrived by now, even when the timer fires late.
         setTimeout(() => setImmediate(() => end(this.#endReason(code, by))), lastOutputMs);
       });
     });

@@ -2,14 +2,15 @@
 
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** Addresses in the runtime: of the flag set during a collection, and of the heap use at which the next begins. */
+/** Addresses of two words of SBCL's runtime. ACTIVE: the flag that is set during a collection. TRIGGER: the
+ *  heap use at which the next collection begins. */
 export interface CollectorAddresses {
   active: number;
   trigger: number;
 }
 
-/** Returns a function that is true when the process PID collects garbage now or has since the last call. It returns
- *  undefined where the memory cannot be read. */
+/** Returns a function that returns whether the process PID is collecting garbage now or has collected since
+ *  the last call, or undefined where the memory cannot be read. */
 export function collectionPoll(
   pid: number | undefined,
   addresses: CollectorAddresses | undefined,

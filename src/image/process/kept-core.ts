@@ -18,8 +18,9 @@ import {
 } from './agent.ts';
 import { type Command, type CommandSandbox, run } from './command.ts';
 
-/** Smallest heap, in megabytes, that a core is made for: the default, so that smaller heaps share the core. For a
- *  larger heap than its own, SBCL patches all code of the core at each start, which takes 40 ms and 17 MB. */
+/** Cores are made for at least this heap size, in megabytes. It is the default, and smaller heaps use the
+ *  same core. When an image needs a larger heap than its core was made for, SBCL patches all code of the core
+ *  at each start, which takes 40 ms and 17 MB. */
 const LEAST_HEAP_MB = 4096;
 /** At most this many cores are kept, of 40 MB each: for several versions of SBCL and live-lisp side by side. */
 const MAX_CORES = 3;

@@ -27,7 +27,7 @@ export function libraryManagers(
   return usual.filter(({ file }) => existsSync(file));
 }
 
-/** The library manager that a person chose: the first that is set up, none, or the one of this name. */
+/** The user's choice of a library manager. auto: the first manager that is set up. */
 export type Libraries = 'auto' | 'none' | Lowercase<LibraryManager['name']>;
 
 /** Returns the library manager that images of the workspace ROOT use by the choice LIBRARIES, or undefined. */
@@ -42,7 +42,8 @@ export function libraryManager({
   return libraryManagers(root).find(({ name }) => libraries === 'auto' || name.toLowerCase() === libraries);
 }
 
-/** Quicklisp's folders for libraries. Its other files run at each start of Quicklisp, also outside of a sandbox. */
+/** The folders of Quicklisp that images in a sandbox may change. Quicklisp runs its other files at each
+ *  start, also outside of a sandbox. */
 const QUICKLISP = ['dists', 'local-projects', 'cache', 'tmp'];
 
 /** Returns the folders outside the workspace in which MANAGER installs libraries. Missing ones are created. */

@@ -103,7 +103,7 @@ export class Lifetime {
     return this.child?.corrupted;
   }
 
-  /** How new images ended that made this one plain; empty when it is not plain. */
+  /** The endings of earlier images because of which this one is plain; empty when it is not plain. */
   get plainBecause(): readonly string[] {
     return this.#startPolicy.reasons;
   }
@@ -140,7 +140,8 @@ export class Lifetime {
     return { pid: child.pid, uptimeMs: performance.now() - child.startedAt, ...seenFromOutside(child.pid) };
   }
 
-  /** Returns a function that returns the milliseconds without CPU of the process since the function's first call. */
+  /** Returns a function that returns for how many milliseconds the system has denied the process the CPU
+   *  since the function was first called. */
   denied(): () => number {
     return this.child?.cpuDenialMeter() ?? (() => 0);
   }
@@ -200,7 +201,8 @@ export class Lifetime {
     }
   }
 
-  /** Starts and watches a process. When it must prove that it works and fails, starts another. */
+  /** Starts and watches a process. If the start policy doubts the process and it fails its trial, starts
+   *  another. */
   async #startProven(): Promise<Child> {
     const child = await this.#startWatched();
     if (!this.#startPolicy.doubtful || (await this.#works(child))) return child;
@@ -294,7 +296,7 @@ export class Lifetime {
         failure = error;
       }
     }
-    // The source is no different from what was just compiled.
+    // The agent was just compiled from this source, so starting from the source would fail as well.
     if (failure !== undefined) throw failure;
     return spawn(false).catch(async (error: unknown) => {
       rethrowUnlessFailedStart(error);
@@ -303,8 +305,8 @@ export class Lifetime {
     });
   }
 
-  /** Throws a SetupError when live-lisp does not support this SBCL. An SBCL that does not print its version gives its
-   *  reason when it is started. */
+  /** Throws a SetupError when live-lisp does not support this SBCL. An SBCL that prints no version passes
+   *  here: its start fails with the reason. */
   async #checkSupported(sbcl: string): Promise<void> {
     const facts = await askSbcl(sbcl, this.#options.sandbox).catch(() => undefined);
     const why = facts && whyUnsupported(facts);

@@ -1,17 +1,18 @@
-// Filters what the image's process writes past its agent, and finds the reason when SBCL's runtime gives up.
+// Filters the output that the image's process writes without its agent, and finds the reason when SBCL's
+// runtime gives up.
 
 export type RawStream = 'stdout' | 'stderr';
 
-/** Most characters that are kept of the output until it is taken, and of an unfinished line. */
+/** Most characters that are kept of output that was not taken yet, and of an unfinished line. */
 const LIMIT = 8000;
-/** Length limit of the reason for which the runtime gave up. */
+/** Most characters of the reason why the runtime gave up. */
 const REASON_LIMIT = 100;
 
-/** Lines in which SBCL's runtime describes conditions that the agent reports better: the warning of a full stack,
- *  tables of the heap and the registers, and frames beyond the first ten. */
+/** Lines in which SBCL's runtime describes conditions that the agent reports better: the warning of a full
+ *  stack, tables of the heap and of the registers, and stack frames after the first ten. */
 const CHATTER =
   /^(?:INFO: Control stack guard page |Heap exhausted during |GC control variables:| +\*[A-Z-]+\* = | +Immobile Object Counts| *Gen .*Mem-age| *(?:\d+|Tot)(?: +[\d.-]+){5,}(?: |$)| +\d{2,}: fp=0x|.* CPU state \(|sigmask=|(?: +(?:r\w{1,2}|xmm\d+))+$|(?: +[\dA-F]+){4,8}$)/;
-/** Beginnings of the CHATTER lines that are not indented. */
+/** Beginnings of the lines in CHATTER that are not indented. */
 const BEGINNINGS = [
   'INFO: Control stack guard page ',
   'Heap exhausted during ',
@@ -20,7 +21,8 @@ const BEGINNINGS = [
   'sigmask=',
 ];
 
-/** Line before the reason of a fatal error. A corruption warning is fatal too when "Exiting." follows. */
+/** The line before the reason of a fatal error. A corruption warning is also fatal when the line "Exiting."
+ *  follows. */
 const FATAL = /fatal error encountered in SBCL pid (\d+).*:$/;
 const CORRUPTION = /CORRUPTION WARNING in SBCL pid (\d+).*:$/;
 
@@ -28,9 +30,10 @@ export class RawOutput {
   #buffer = '';
   /** The unfinished last line of each stream. */
   readonly #partial: Record<RawStream, string> = { stdout: '', stderr: '' };
-  /** The unfinished last line of stderr, whether or not its text was taken. */
+  /** The unfinished last line of stderr, even when `take` has already returned this text. */
   #stderrRemainder = '';
-  /** Set when the next line will be a reason: the process that announced it, and whether the error is surely fatal. */
+  /** Set when the next line is a reason: the process that announced it, and whether the error is surely
+   *  fatal. */
   #announced: { pid: string; fatal: boolean } | undefined;
   #corruption: { pid: string; reason: string } | undefined;
   #fatal: { pid: string; reason: string } | undefined;
@@ -50,7 +53,7 @@ export class RawOutput {
     this.#buffer = '';
     const partial = (['stdout', 'stderr'] as const).map((stream) => {
       const text = this.#partial[stream];
-      // Such a line stays until it is complete: its rest alone would not be recognized.
+      // This line stays until it is complete, since its rest alone would not be recognized as chatter.
       if (canBeChatter(text)) return '';
       this.#partial[stream] = '';
       return text;
@@ -87,7 +90,8 @@ export class RawOutput {
     }
   }
 
-  /** Keeps the first error of the process that failed last: a process can fail again while it reports. */
+  /** Keeps only the first error of a process, because the process can fail again while it reports. Replaces
+   *  the error of another process. */
   #takeFatal(fatal: { pid: string; reason: string }): void {
     if (this.#fatal?.pid !== fatal.pid) this.#fatal = fatal;
   }
@@ -99,7 +103,7 @@ function canBeChatter(text: string): boolean {
   return text.startsWith(' ') || BEGINNINGS.some((each) => each.startsWith(text) || text.startsWith(each));
 }
 
-/** Returns REASON without the parts that differ each time: addresses and registers. */
+/** Returns REASON without the addresses and registers, which differ each time. */
 function withoutAddresses(reason: string): string {
   return reason
     .replace(/ \(pc=.*/i, '')

@@ -1,4 +1,5 @@
-// Lists where to look for an SBCL that is not on PATH: a client that is no shell often has a shorter PATH.
+// Lists where to look for an SBCL that is not on PATH. A client that was not started from a shell often has a
+// short PATH.
 
 import { join } from 'node:path';
 import { namesIn } from '../../leftovers.ts';

@@ -1,10 +1,10 @@
-// Decides which SBCLs live-lisp supports, and describes to people how well theirs is supported.
+// Decides which SBCLs live-lisp supports, and describes to a person how well it supports theirs.
 
 import VERSIONS from './sbcl-versions.json' with { type: 'json' };
 
-/** Facts that an SBCL reports of itself. */
+/** Facts that an SBCL reports about itself. */
 export interface SbclFacts {
-  /** As LISP-IMPLEMENTATION-VERSION returns it, such as 2.2.9.debian. */
+  /** The version that LISP-IMPLEMENTATION-VERSION returns, such as 2.2.9.debian. */
   version: string;
   /** Bits of a machine word. */
   bits: number;
@@ -18,7 +18,8 @@ export const TESTED = VERSIONS.tested.join(', ');
 const WHAT_TO_DO =
   'Ask the user to install another (https://www.sbcl.org/platform-table.html), or to name one with --sbcl PATH.';
 
-/** Returns why live-lisp does not support the SBCL of FACTS, with a remedy; undefined when it does. */
+/** Returns why live-lisp does not support the SBCL with these facts, and a remedy; undefined when it is
+ *  supported. */
 export function whyUnsupported({ version, bits, features }: SbclFacts): string | undefined {
   const { oldest } = VERSIONS;
   if (compare(version, oldest) < 0) {
@@ -31,7 +32,7 @@ export function whyUnsupported({ version, bits, features }: SbclFacts): string |
   return undefined;
 }
 
-/** Returns a phrase on whether live-lisp was tested with VERSION. */
+/** Returns a phrase that says whether live-lisp was tested with VERSION. */
 export function supportText(version: string): string {
   const { oldest, tested } = VERSIONS;
   if (tested.some((testedVersion) => compare(version, testedVersion) === 0))
@@ -46,8 +47,8 @@ export function supportText(version: string): string {
   return `between those that live-lisp is tested with (${TESTED}). It should work; report it if it does not`;
 }
 
-/** Compares the first three numbers of versions ONE and OTHER. Returns a negative number when ONE is older, a positive
- *  number when it is newer, 0 when they are equal, and NaN when either is no version. */
+/** Compares the first three numbers of versions ONE and OTHER. Returns a negative number when ONE is older, a
+ *  positive number when it is newer, 0 when they are equal, and NaN when one of the texts is no version. */
 function compare(one: string, other: string): number {
   const others = numbersOf(other);
   const differences = numbersOf(one).map((number, index) => number - Number(others[index]));

@@ -18,8 +18,8 @@ interface ProgramOutput {
   stderr: string;
 }
 
-/** Returns the path of the sbcl to start: WANTED when given, else the first on PATH, else the first in PLACES. Throws a
- *  SetupError that says how to get one. */
+/** Returns the path of the sbcl to start: WANTED when given, else the first on PATH, else the first in
+ *  PLACES. Throws a SetupError that says how to install one. */
 export function findSbcl(
   wanted: string | undefined,
   path: string = process.env['PATH'] ?? '',
@@ -45,7 +45,8 @@ function placesWith(places: readonly SbclPlace[]): string[] {
   return places.map(({ folder }) => join(folder, 'sbcl')).filter(isExecutable);
 }
 
-/** Returns which package manager put SBCL where it is; undefined when SBCL is on PATH or in none of PLACES. */
+/** Returns the package manager that installed SBCL, going by its folder; undefined when SBCL is on PATH or in
+ *  none of PLACES. */
 export function managerOf(
   sbcl: string,
   path: string = process.env['PATH'] ?? '',
@@ -55,11 +56,12 @@ export function managerOf(
   return places.find(({ folder }) => join(folder, 'sbcl') === sbcl)?.manager;
 }
 
-/** Form that prints an SBCL's facts, on a line of their own after any other output. */
+/** A form that prints the facts about an SBCL, on a line of its own after any other output. */
 const FACTS = `(format t "~&live-lisp ~A ~A~{ ~A~}~%" (lisp-implementation-version)
   (if (> (integer-length most-positive-fixnum) 32) 64 32) *features*)`;
 
-/** Asks the program SBCL, run in SANDBOX if given, for its facts. Throws an error with its output when it reports none. */
+/** Asks the program SBCL, run in SANDBOX if given, for its facts. Throws an Error with the output when SBCL
+ *  reports none. */
 export async function askSbcl(sbcl: string, sandbox: CommandSandbox | undefined): Promise<SbclFacts> {
   const forms = [FACTS, '(sb-ext:exit)'].flatMap((form) => ['--eval', form]);
   const args = ['--noinform', '--no-sysinit', '--no-userinit', '--disable-debugger', ...forms];
@@ -86,14 +88,15 @@ const INSTALL_COMMANDS: [RegExp, string][] = [
   [/nixos/, 'nix-env -iA nixos.'],
 ];
 
-/** Returns the command that installs the package NAME here, if known. The name must be the same on every system. */
+/** Returns the command that installs the package NAME on this system, or undefined. The package must have the
+ *  same name on every system. */
 export function installCommand(name: string, release: string = readRelease()): string | undefined {
   const names = [...release.matchAll(/^(?:ID|ID_LIKE)=(.*)$/gm)].map((match) => match[1]).join(' ');
   const command = INSTALL_COMMANDS.find(([system]) => system.test(names))?.[1];
   return command === undefined ? undefined : `${command}${name}`;
 }
 
-/** Returns a sentence on how a person installs SBCL on this system. */
+/** Returns a sentence that says how to install SBCL on this system. */
 export function installHint(platform: string = process.platform, release: string = readRelease()): string {
   if (platform === 'darwin') return 'Ask the user to install it: brew install sbcl.';
   const command = installCommand('sbcl', release);

@@ -3,13 +3,14 @@
 import { readFileSync } from 'node:fs';
 import { SPACE_PER_HEAP } from './agent.ts';
 
-/** Megabytes that SBCL needs besides the space of its heap, to start and to run some threads. */
+/** Megabytes of address space that SBCL needs besides its heap, to start and to run some threads. */
 const BESIDES_MB = 1024;
 /** Megabytes of the smallest heap that --heap accepts. */
 const LEAST_HEAP_MB = 128;
 
-/** Returns advice for a person when this process may use less address space than an image with HEAP_MB of heap needs.
- *  LIMITS is the text of /proc/self/limits. Returns undefined when the limit suffices or is unknown. */
+/** Returns advice for a person when the limit on this process's address space is too low for an image with
+ *  HEAP_MB of heap. LIMITS is the text of /proc/self/limits. Returns undefined when the limit suffices or is
+ *  unknown. */
 export function spaceRemedy(heapMb: number, limits: string = ownLimits()): string | undefined {
   const octets = /^Max address space +(\d+)/m.exec(limits)?.[1];
   if (octets === undefined) return undefined;
@@ -28,6 +29,6 @@ function ownLimits(): string {
   try {
     return readFileSync('/proc/self/limits', 'latin1');
   } catch {
-    return ''; // Not on Linux.
+    return ''; // The system is not Linux.
   }
 }

@@ -1,13 +1,14 @@
-// Decides when an image is started plain: with an agent that uses no internals of SBCL, because these may end images.
+// Decides when an image is started plain: with an agent that uses no internals of SBCL, because a wrong use
+// of internals can end an image.
 
 import { EVERYTHING } from './agent.ts';
 
-/** After this many answers an image is no longer new. */
+/** After this many answers, an image no longer counts as new. */
 const FIRST_ANSWERS = 3;
-/** When this many new images in a row have ended, the next is plain. */
+/** When this many new images in a row have ended, the next image is plain. */
 const IN_A_ROW = 2;
-/** Operations that run no user code, so an image that ends in one of them is at fault itself. `probe` is not one: it
- *  collects garbage, which runs hooks of the user. */
+/** Operations that run no user code. An image that ends during one of them ends by its own fault. `probe` is
+ *  not in the list, because it collects garbage, which can run the user's hooks. */
 const READ_ONLY_OPERATIONS: readonly string[] = [
   'ping',
   'status',
@@ -25,7 +26,8 @@ export class StartPolicy {
   #ended: string[] = [];
   #plain = false;
 
-  /** FIXED lists what all images must do without, if a person fixed it; undefined lets the policy choose. */
+  /** FIXED: the abilities that all images must do without, if the user chose them. undefined: the policy
+   *  decides. */
   constructor(fixed: readonly string[] | undefined) {
     this.#fixed = fixed;
   }
@@ -40,7 +42,7 @@ export class StartPolicy {
     return this.#fixed === undefined && !this.#plain && this.#ended.length > 0;
   }
 
-  /** How the new images ended that made this one plain; empty when it is not plain. */
+  /** The endings of the new images because of which this one is plain; empty when it is not plain. */
   get reasons(): readonly string[] {
     return this.#plain ? this.#ended : [];
   }
@@ -56,13 +58,14 @@ export class StartPolicy {
     if (this.#answers >= FIRST_ANSWERS && !this.#plain) this.#ended = [];
   }
 
-  /** Records that the image ended by itself, as HOW says, while the operations RUNNING had no answer. When user code
-   *  can have ended it, the next image is only doubtful, not plain. */
+  /** Records that the image ended by itself for the reason HOW, while the operations RUNNING were unanswered.
+   *  When user code can have ended it, the next image only has to prove that it works, and is not plain. */
   ended(how: string, running: readonly string[]): void {
     this.#recordEnd(how, running.length > 0 && running.every((name) => READ_ONLY_OPERATIONS.includes(name)));
   }
 
-  /** Records that an image that had run no user code ended, as HOW says, instead of proving that it works. */
+  /** Records that an image failed to prove that it works, and ended for the reason HOW. It had run no user
+   *  code. */
   failedTrial(how: string): void {
     this.#recordEnd(how, true);
   }
@@ -73,7 +76,7 @@ export class StartPolicy {
     this.#plain = this.#fixed === undefined && ownFault && this.#ended.length === IN_A_ROW;
   }
 
-  /** Records that no image starts at all, as HOW says. Returns whether to try a plain one. */
+  /** Records that no image starts at all, for the reason HOW. Returns whether to try a plain image. */
   failed(how: string): boolean {
     if (this.#plain || this.#fixed !== undefined) return false;
     this.#ended = [how];
@@ -81,7 +84,7 @@ export class StartPolicy {
     return true;
   }
 
-  /** Records that no plain image starts either, so the next is a full one again. */
+  /** Records that no plain image starts either, so the next image is a full one again. */
   plainFailed(): void {
     this.#ended = [];
     this.#plain = false;

@@ -1,20 +1,22 @@
-// Measures for how long a process was denied the CPU. Its silence in that time proves nothing against it.
+// Measures for how long the system has denied a process the CPU. A process that is silent in this time does
+// not count as hanging.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Milliseconds on a CPU, and milliseconds waiting for one. */
+/** Milliseconds that a thread ran on a CPU, and milliseconds that it waited for one. */
 interface CpuTimes {
   ran: number;
   waited: number;
 }
 
-/** A thread's times, and whether it runs or waits for a CPU now. */
+/** The times of a thread. READY: it runs or waits for a CPU now. */
 interface Thread extends CpuTimes {
   ready: boolean;
 }
 
-/** Returns a function whose value is the milliseconds for which the process PID was denied the CPU since the first
- *  call. Each call judges the time since the previous call. The value is 0 where the system has no such data. */
+/** Returns a function that returns for how many milliseconds the system has denied the process PID the CPU
+ *  since the function was first called. Each call adds the time since the previous call. Returns 0 where the
+ *  system has no such data. */
 export function cpuDenialMeter(pid: number | undefined): () => number {
   let previous = new Map<string, Thread>();
   let previousAt: number | undefined;
@@ -30,20 +32,22 @@ export function cpuDenialMeter(pid: number | undefined): () => number {
   };
 }
 
-/** Returns for how many of MS milliseconds a process was denied the CPU, given the times of all its threads. The bound
- *  is half of MS: a process that ran longer could have reacted, and one that waited less had nothing to do. */
+/** Returns for how many of MS milliseconds the system denied a process the CPU, from the summed times of all
+ *  its threads. Half of MS is the bound: a process that ran longer than that could have reacted, and one that
+ *  waited for less had nothing to do. */
 export function deniedWithin(ms: number, { ran, waited }: CpuTimes): number {
   return waited > ms / 2 && ran < ms / 2 ? ms - ran : 0;
 }
 
-/** Returns the times that all threads together spent in MS milliseconds, from the threads BEFORE and NOW. */
+/** Returns the summed times of all threads in the last MS milliseconds, from their times BEFORE and NOW. */
 function cpuTimesWithin(ms: number, before: Map<string, Thread>, now: Map<string, Thread>): CpuTimes {
   const sum = { ran: 0, waited: 0 };
   for (const [id, thread] of now) {
     const ran = thread.ran - (before.get(id)?.ran ?? 0);
     const waited = thread.waited - (before.get(id)?.waited ?? 0);
     sum.ran += ran;
-    // The system adds a wait only when it has ended. So the unaccounted time of a ready thread counts as waiting.
+    // The system adds a wait only when the wait has ended. So the rest of a ready thread's time counts as
+    // waiting.
     sum.waited += thread.ready ? Math.max(waited, ms - ran) : waited;
   }
   return sum;

@@ -8,7 +8,7 @@ import { type Bounds, readIfRegular, readRegularAsync } from '../../files/regula
 /** Maps file names to digests of their content. */
 export type Digests = { readonly [file: string]: string };
 
-/** Files of more octets are not read. */
+/** Files with more octets than this are not read. */
 const LIMIT = 16 * 1024 * 1024;
 
 /** Returns the SHA-256 digest of CONTENT. */

@@ -1,18 +1,19 @@
-// Defines the entries of the journal and their store, and decides which entry makes another superfluous.
+// Defines the entries of the journal and their store, and decides when a later entry makes an earlier one
+// superfluous.
 
 import type { Digests } from './digests.ts';
 
-/** An evaluated form, as the operation replay takes it. */
+/** An evaluated form, in the shape in which the agent's operation replay takes it. */
 export interface FormEntry {
   text: string;
   package: string;
-  /** Subforms that did not build the image, each as a path of indexes. */
+  /** Subforms that did not build the image, each as a path of indexes. A rebuild does not evaluate them. */
   without?: number[][];
   readtable?: string;
   policy?: unknown[];
-  /** Names that the form defined and that its text does not show. */
+  /** Names that the form defined, but that do not stand in its text. */
   defines?: string[];
-  /** Names of the restarts by which the evaluation went on after errors. */
+  /** Names of the restarts that were invoked after errors so that the evaluation could go on. */
   restarts?: string[];
 }
 
@@ -31,18 +32,20 @@ export interface FileEntry {
   digest?: string;
   /** The file was not loaded to its end. */
   partial?: boolean;
-  /** The load was interrupted or took too long: it may do so again. */
+  /** The load was interrupted or took too long, so loading the file again can take too long as well. */
   cut?: boolean;
-  /** The file was loaded to its end, and then the image had nothing that only an earlier load of the file had made. */
+  /** The file was loaded to its end, and the image holds nothing that only an earlier load of the file
+   *  made. */
   complete?: boolean;
-  /** Definitions that the file no longer had were removed from the image. */
+  /** Definitions that were no longer in the file were removed from the image. */
   forget?: boolean;
   /** As in FormEntry. */
   restarts?: string[];
 }
 
-/** Forms of a file that were loaded: the content with DIGEST has only these. NUMBERS are the numbers that all forms of
- *  the file had before, null for changed ones; WHOLE is the digest of the whole file then. */
+/** Some forms of a file, which were loaded. DIGEST is the digest of a text that contains only these forms.
+ *  NUMBERS has the number that each form of this text had in the file before, null for a changed form. WHOLE
+ *  is the digest of the whole file at that time. */
 export interface FormsEntry {
   kind: 'forms';
   path: string;
@@ -63,7 +66,7 @@ export interface SystemEntry {
   files?: Digests;
 }
 
-/** Stores entries, and the content of loaded files by digest. Its methods throw when they cannot. */
+/** Stores entries, and the content of loaded files by digest. Its methods throw when storing fails. */
 export interface JournalStore {
   append(entry: Entry): void;
   /** Removes all entries. */
@@ -82,7 +85,7 @@ export interface OldJournal {
   content(digest: string): Buffer | undefined;
 }
 
-/** Returns a label of ENTRY for people. */
+/** Returns a label of ENTRY for people, such as load_file and the path. */
 export function labelOf(entry: Entry): string {
   switch (entry.kind) {
     case 'form': {
@@ -100,7 +103,8 @@ export function labelOf(entry: Entry): string {
   }
 }
 
-/** Returns the approximate length of ENTRY in characters. Facts that are added to it later do not count. */
+/** Returns the approximate length of ENTRY in characters. Facts that are added to ENTRY later do not
+ *  count. */
 export function sizeOf(entry: Entry): number {
   if (entry.kind !== 'form') return 100;
   const { text, package: home, readtable = '', without, policy, defines } = entry;
@@ -108,7 +112,8 @@ export function sizeOf(entry: Entry): number {
   return 100 + text.length + home.length + readtable.length + others;
 }
 
-/** True when ENTRY makes LAST, right before it, superfluous: nothing came between that could have used LAST. */
+/** True when ENTRY, which directly follows LAST, makes LAST superfluous. Nothing between the two can have
+ *  used the result of LAST. */
 export function replaces(entry: Entry, last: Entry): boolean {
   if (entry.kind === 'file' && entry.complete && 'path' in last) return last.path === entry.path;
   if (entry.kind !== last.kind) return false;
@@ -122,7 +127,7 @@ export function replaces(entry: Entry, last: Entry): boolean {
     case 'forms':
       return false;
     case 'form': {
-      // Code that the reader evaluates (#.) could do more than define.
+      // Code that the reader evaluates (#.) can do more than define the function.
       if (entry.text.includes('#.') || !('text' in last) || last.text.includes('#.')) return false;
       if (/^\(def/i.test(entry.text) && JSON.stringify(entry) === JSON.stringify(last)) return true;
       const name = definedFunction(entry);
@@ -137,7 +142,7 @@ function definedFunction({ text, package: home, readtable }: FormEntry): string 
   return name === undefined ? undefined : JSON.stringify([name.toUpperCase(), home, readtable]);
 }
 
-/** A batch has at most this many forms, and about this many characters. */
+/** Most forms, and about the most characters, in a batch. */
 const BATCH = 500;
 const BATCH_CHARACTERS = 1_000_000;
 

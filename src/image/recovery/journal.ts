@@ -1,4 +1,4 @@
-// Records in order what built the image, so that a lost one can be rebuilt.
+// Records the steps that built the image, in order, so that a lost image can be rebuilt.
 
 import { messageOf } from '../../errors.ts';
 import type { Agreement } from '../wire/agreement.ts';
@@ -19,14 +19,15 @@ import {
 } from './entries.ts';
 import { addForm, addName, type Contents, emptyContents, type JournalNote } from './report.ts';
 
-/** The journal keeps at most this many entries, and this many characters. */
+/** Most entries, and most characters, that the journal keeps. */
 const ENTRY_LIMIT = 20_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
 
-/** Most evaluations whose forms are counted, and most open forms and loads: far more than can run at once. */
+/** Most evaluations whose forms are counted, and most unfinished forms and loads that are kept. Far fewer run
+ *  at once. */
 const JOBS = 1000;
 
-/** Callback for the answer of an operation, with the id of its job. */
+/** Receives the answer of an operation, and the id of its job. */
 export type Answered = (job: number, answer: Answer) => void;
 
 export class Journal {
@@ -36,7 +37,8 @@ export class Journal {
   #contents: Contents = emptyContents();
   /** For each running evaluation (by job id), how many of its forms the agent has reported. */
   readonly #reportedForms = new Map<number, number>();
-  /** Labels of what has begun to build and not ended: of forms, by number, and of loads, by the label itself. */
+  /** Labels of forms and loads that have begun to build and have not ended. The key of a form is its number,
+   *  the key of a load its label. */
   readonly #unfinished = new Map<number | string, string>();
   readonly #notes: JournalNote[] = [];
   #full = false;
@@ -47,13 +49,13 @@ export class Journal {
   /** Reads the files that were loaded. */
   readonly files: LoadedFiles;
 
-  /** Without STORE the journal only counts what a loss would take. */
+  /** Without STORE, the journal keeps no entries, and only counts what a loss would take. */
   constructor(store: JournalStore | undefined, files = new LoadedFiles()) {
     this.#store = store;
     this.files = files;
   }
 
-  /** True when a lost image is to be rebuilt. */
+  /** True when a lost image will be rebuilt. */
   get isEnabled(): boolean {
     return this.#store !== undefined;
   }
@@ -63,17 +65,18 @@ export class Journal {
     return this.#entries;
   }
 
-  /** What the image holds now, for the report of its loss. */
+  /** What the image holds now; a report of its loss lists this. */
   get contents(): Readonly<Contents> {
     return this.#contents;
   }
 
-  /** Returns the notes on the journal since the last call. */
+  /** Returns the notes on problems of the journal since the last call. */
   takeNotes(): JournalNote[] {
     return this.#notes.splice(0);
   }
 
-  /** Returns what the lost image held, and resets it. The entries stay. */
+  /** Returns what the lost image held, and starts with empty contents for the next image. The entries
+   *  stay. */
   takeContents(): Contents {
     const contents = this.#contents;
     for (const what of this.#unfinished.values()) addForm(contents.unfinished, what);
@@ -115,15 +118,15 @@ export class Journal {
     return previous.damaged;
   }
 
-  /** True when NOW, the content of the file PATH, is what was loaded last, or what the last edit of definitions made of
-   *  the file. A rebuild repeats both loads and edits. */
+  /** True when NOW, the content of the file PATH, is the content that was loaded last, or that the last edit
+   *  of definitions left in the file. A rebuild repeats both loads and edits. */
   hasAsLoaded(path: string, now: Buffer | undefined): boolean {
     const last = this.#entries.findLast((entry) => 'path' in entry && entry.path === path);
     const digest = last?.kind === 'forms' ? last.whole : last?.kind === 'file' ? last.digest : undefined;
     return digest !== undefined && now !== undefined && digest === digestOf(now);
   }
 
-  /** Removes ENTRY, also from the store, which is written anew. */
+  /** Removes ENTRY, also from the store, which is rewritten for this. */
   drop(entry: Entry): void {
     const others = this.#entries.filter((each) => each !== entry);
     this.#empty();
@@ -157,8 +160,9 @@ export class Journal {
     keepNewest(this.#reportedForms, job, (this.#reportedForms.get(job) ?? 0) + 1);
   }
 
-  /** Returns a callback for the answer of the operation NAME, about to be performed with ARGS. Files that it loads are
-   *  read now. LOADED is called with the entry of a loaded system and the names of all systems that were loaded. */
+  /** Returns a callback for the answer of the operation NAME, which is about to be performed with ARGS. Reads
+   *  the files that the operation loads now. After a system was loaded, LOADED receives its entry and the
+   *  names of all systems that were loaded with it. */
   async watch(
     name: string,
     args: object,
@@ -177,7 +181,8 @@ export class Journal {
     };
   }
 
-  /** Returns the callback for the answer of the operation NAME, for when it has ended without a loss of the image. */
+  /** Returns the callback for the answer of the operation NAME. It is called when the operation has ended and
+   *  the image still lives. */
   async #watchEnd(
     name: string,
     args: object,
@@ -195,7 +200,7 @@ export class Journal {
       const contents = new Map<string, Buffer | undefined>();
       for (const file of files) contents.set(file, await this.#contentOf(file));
       return (_, { data }) => {
-        // FORGET is true: definitions that these files no longer have are gone, or will be.
+        // These files are loaded with FORGET: definitions that are no longer in them are gone, or will be.
         for (const value of (data as LoadFilesData).value ?? [])
           this.#loadedFile(value.file, { value }, 'done', true, contents.get(value.file));
       };
@@ -234,7 +239,7 @@ export class Journal {
     addName(this.#contents.tools, name);
   }
 
-  /** Appends ENTRY. Removes the last entries before it, as far as ENTRY repeats or supersedes them. */
+  /** Appends ENTRY. First removes the last entries, as long as ENTRY repeats or supersedes them. */
   add(entry: Entry): void {
     if (!this.isEnabled || this.#full) return;
     for (let last = this.#entries.at(-1); last && replaces(entry, last); last = this.#entries.at(-1)) {
@@ -251,7 +256,7 @@ export class Journal {
     this.#write((store) => store.append(entry));
   }
 
-  /** Stores CONTENT, that of a loaded file, under DIGEST. */
+  /** Stores CONTENT, the content of a loaded file, under DIGEST. */
   keep(digest: string, content: Buffer): void {
     this.#write((store) => store.keep(digest, content));
   }
@@ -272,7 +277,7 @@ export class Journal {
 
   #evaluated(job: number, { values = [], formNumber = 0, unreadable }: EvaluateData): void {
     this.#contents.evaluations++;
-    // A form that signalled or was interrupted had begun too.
+    // A form that signalled or was interrupted counts as well: it had begun.
     const started = unreadable ? values.length : Math.max(values.length, formNumber);
     this.#contents.notRun += Math.max(0, started - (this.#reportedForms.get(job) ?? 0));
     this.#reportedForms.delete(job);
@@ -330,7 +335,8 @@ export class Journal {
   }
 }
 
-/** Returns the label of the load that the operation NAME with ARGS is; undefined for other operations. */
+/** Returns the label of the load that the operation NAME performs with ARGS; undefined for other
+ *  operations. */
 function labelOfLoad(name: string, args: object): string | undefined {
   const { file: path = '', name: system = '' } = args as { file?: string; name?: string };
   if (name === 'load-file') return labelOf({ kind: 'file', path });
@@ -350,7 +356,8 @@ function partialLoad(how: Ending['kind']): { partial: true; cut?: true } {
   return { partial: true, ...(how === 'interrupted' && { cut: true }) };
 }
 
-/** True when a load with this AGREEMENT left nothing in the image that only an earlier load of its file had made. */
+/** True when, by the AGREEMENT of a load, nothing is left in the image that only an earlier load of its file
+ *  had made. */
 function leavesNothing({ old, unset, left }: Agreement = {}): boolean {
   return old === undefined && unset === undefined && left === undefined;
 }
@@ -372,7 +379,8 @@ function formEntry(
   };
 }
 
-/** True when VALUE is an array that is not nested deeply. Code in the image can send one that no JSON can be made of. */
+/** True when VALUE is an array with little nesting. Code in the image can send an array that is nested too
+ *  deeply for JSON. */
 function isTable(value: unknown): value is never[] {
   return Array.isArray(value) && !isDeeper(value, 4);
 }

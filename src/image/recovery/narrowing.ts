@@ -1,29 +1,33 @@
-// Decides where a rebuild probes the image, after rebuilt images were lost soon. It probes at a few places, and closer
-// together in the next rebuild, until one entry is to blame.
+// Decides after which entries a rebuild probes the image, when earlier rebuilt images were lost soon. The
+// first such rebuild has few probes. Each further one probes closer together, until one entry is to blame.
 
 import type { Ending } from '../wire/endings.ts';
 import type { Entry } from './entries.ts';
 import type { Cause } from './report.ts';
 
-/** At most this many probes per rebuild. Each collects garbage: together less than a second in most images. */
+/** Most probes per rebuild. Each collects garbage. In most images, all of them take less than a second. */
 const MAX_PROBES = 30;
 
 export class Narrowing {
   readonly #suspectsThreads: boolean;
   #entries: readonly Entry[] = [];
-  /** As far as is known, the culprit comes after the entry AFTER, and is UP_TO or before it. */
+  /** The bounds of the search: the culprit comes after the entry AFTER, and is the entry UP_TO or before it.
+   *  undefined: no bound is known. */
   #after: Entry | undefined;
   #upTo: Entry | undefined;
-  /** After how many entries the image last worked, and how many threads and timers of the program ran then. */
+  /** #lastGood: number of rebuilt entries at the last probe that passed. #running: how many threads and
+   *  timers of the program ran then. */
   #lastGood = 0;
   #running = 0;
 
-  /** With SUSPECTS_THREADS, an entry that leaves a thread or a timer running is to blame too. */
+  /** With SUSPECTS_THREADS, an entry also counts as the culprit when it leaves a thread or a timer
+   *  running. */
   constructor(suspectsThreads: boolean) {
     this.#suspectsThreads = suspectsThreads;
   }
 
-  /** Returns where to probe: after how many of ENTRIES, which are about to be rebuilt. */
+  /** Returns the places of the probes in the next rebuild, which rebuilds ENTRIES. A place is a number of
+   *  rebuilt entries. */
   probePoints(entries: readonly Entry[]): number[] {
     this.#entries = entries;
     this.#lastGood = 0;
@@ -32,13 +36,13 @@ export class Narrowing {
     const end = this.#upTo === undefined ? entries.length : entries.indexOf(this.#upTo) + 1;
     const probes = Math.min(MAX_PROBES, end - first);
     const step = (end - first) / probes;
-    // The first probe counts the threads that ran before the suspects.
+    // This probe counts the threads that already run before the suspects.
     const before = first > 0 ? [first] : [];
     return [...before, ...Array.from({ length: probes }, (_, n) => first + Math.ceil(step * (n + 1)))];
   }
 
-  /** Records the probe after PLACE entries: its ENDING, whether the image WORKS, and how many threads are RUNNING.
-   *  Returns what is wrong, or undefined. */
+  /** Records the probe after PLACE entries: its ENDING, whether the image WORKS, and how many threads and
+   *  timers are RUNNING. Returns what is wrong, or undefined. */
   recordProbe(place: number, ending: Ending, works: boolean, running: number): Cause | undefined {
     if (ending.kind === 'lost') return { kind: 'ended', ending };
     if (ending.kind !== 'done' || !works) return { kind: 'image broken' };
@@ -48,7 +52,8 @@ export class Narrowing {
     return undefined;
   }
 
-  /** Records that something was wrong after PLACE entries. Returns the entry to blame, if it is known by now. */
+  /** Records that the probe after PLACE entries failed. Returns the culprit, or undefined while several
+   *  entries can be it. */
   culprit(place: number): Entry | undefined {
     const isFound = place - this.#lastGood === 1;
     this.#after = isFound ? undefined : this.#entries[this.#lastGood - 1];

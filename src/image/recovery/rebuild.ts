@@ -28,7 +28,7 @@ export class Rebuild {
   readonly #journal: Journal;
   readonly #times: Times;
   readonly #startedAt = performance.now();
-  /** True when the running job began after the time for the whole rebuild was over. */
+  /** True when the running job began after the time for the whole rebuild had run out. */
   #late = false;
   #runningJob: { job: number; reached: (index: number, probing: boolean) => void } | undefined;
   #abandoned = false;
@@ -52,7 +52,7 @@ export class Rebuild {
     return { ...this.#result, failed, milliseconds: performance.now() - this.#startedAt };
   }
 
-  /** The progress so far, as a phrase. */
+  /** The progress so far, as a phrase for a person. */
   get progress(): string {
     return `building the lost image again: ${this.#done} of ${this.#total}`;
   }
@@ -62,23 +62,25 @@ export class Rebuild {
     addName(this.#result.tools, name);
   }
 
-  /** Records that JOB now evaluates the form at INDEX (0-based), or probes the image after it. */
+  /** Records that JOB now evaluates the form at INDEX (0-based), or, if PROBING, probes the image after this
+   *  form. */
   reached(job: number, index: number, probing: boolean): void {
     if (job === this.#runningJob?.job) this.#runningJob.reached(index, probing);
   }
 
-  /** Gives up with nothing rebuilt, because the image is lost again and again. */
+  /** Ends the rebuild with nothing rebuilt, because the image is lost again and again. */
   giveUp(): void {
     this.#result = { ...nothingBuilt(), gaveUp: true };
   }
 
-  /** Notes that the image will be ended because nobody needs it, so the current entry is not to blame. */
+  /** Notes that the server will end the image, so that no entry is blamed for that. */
   abandon(): void {
     this.#abandoned = true;
   }
 
-  /** Rebuilds the image in PEER. Returns 'broken' when PEER is unusable; the entry to blame is then dropped from the
-   *  journal. Returns 'narrowed' when the next rebuild must probe more closely to find the entry to blame. */
+  /** Rebuilds the image in PEER. Returns 'broken' when PEER is unusable. The entry to blame is then dropped
+   *  from the journal. Returns 'narrowed' when the entry to blame is not known yet, and the next rebuild must
+   *  probe at shorter distances. */
   async run(peer: Peer): Promise<'built' | 'broken' | 'narrowed'> {
     this.#result = nothingBuilt();
     this.#done = 0;
@@ -96,7 +98,8 @@ export class Rebuild {
     return 'built';
   }
 
-  /** Probes for NARROWING whether PEER works after PLACE entries, also when it collects garbage and makes a thread. */
+  /** Probes whether PEER works after PLACE entries, also whether it collects garbage and makes a thread.
+   *  NARROWING records the result. */
   async #probe(peer: Peer, narrowing: Narrowing, place: number): Promise<'works' | 'broken' | 'narrowed'> {
     const { data, ending } = await this.#job(peer, 'probe', { exercise: true }, this.#times.probe);
     const cause = narrowing.recordProbe(place, ending, data.works === true, data.running ?? 0);
@@ -108,7 +111,8 @@ export class Rebuild {
     return 'broken';
   }
 
-  /** Rebuilds the next entry or batch of ENTRIES, before END (exclusive). Returns whether the image is usable. */
+  /** Rebuilds the next entry, or batch of entries, of ENTRIES before the index END. Returns whether the image
+   *  is usable. */
   async #next(peer: Peer, entries: readonly Entry[], end: number): Promise<boolean> {
     const entry = entries[this.#done];
     if (entry === undefined) return true;
@@ -130,7 +134,8 @@ export class Rebuild {
     return performance.now() - this.#startedAt >= this.#times.rebuild;
   }
 
-  /** Returns the milliseconds that the load of ENTRY may take. If it was cut off before, it often will be again. */
+  /** Returns how many milliseconds the load of ENTRY may take: fewer when it was cut off before, as this
+   *  often happens again. */
   #loadLimit({ cut }: { cut?: boolean }): number {
     return cut ? this.#times.rebuiltForm : this.#times.rebuiltLoad;
   }
@@ -210,7 +215,7 @@ export class Rebuild {
     notLoaded: boolean,
   ): boolean {
     const whole = ending.kind === 'done' && !notLoaded;
-    // A file that was only partly loaded counts too: the same part is loaded again.
+    // When only a part of the file was loaded before, the same part is loaded again, which counts as success.
     if (whole || (entry.partial && ending.kind !== 'lost')) addName(this.#result.files, entry.path);
     if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#recordStop(entry, ending);
     this.#done++;
@@ -218,8 +223,9 @@ export class Rebuild {
     return true;
   }
 
-  /** Returns the file of ENTRY, with its old content if it has changed since; undefined when it is gone and its content
-   *  was not kept. The content itself is sent, because an image in the sandbox would not see a copy. */
+  /** Returns the file of ENTRY, with the stored content if the file has changed since. Returns undefined when
+   *  the file is gone and its content was not stored. The content itself is sent, because an image in the
+   *  sandbox would not see a copy on the disk. */
   async #sourceOf({
     path,
     digest,
@@ -240,7 +246,7 @@ export class Rebuild {
     const unknown: string[] = [];
     for (const file of changed)
       if (!this.#journal.hasAsLoaded(file, await this.#journal.files.read(file))) unknown.push(file);
-    // ASDF compares times in whole seconds, so it can take the fasl of an older version of a file for current.
+    // ASDF compares file dates in whole seconds, so it can take a stale fasl for current.
     const args = {
       name: entry.name,
       ...(changed.length > 0 && { force: true }),
@@ -261,8 +267,9 @@ export class Rebuild {
     return true;
   }
 
-  /** Performs the operation NAME with ARGS in a job that is interrupted after LIMIT_MS milliseconds. The time starts
-   *  anew whenever the agent reports the next form, or a probe after it. REACHED receives these reports. */
+  /** Performs the operation NAME with ARGS in a job that is interrupted after LIMIT_MS milliseconds. The time
+   *  starts again whenever the agent reports the next form, or a probe after a form. REACHED receives these
+   *  reports. */
   async #job<Name extends 'replay' | 'load-file' | 'load-forms' | 'load-system' | 'probe'>(
     peer: Peer,
     name: Name,
@@ -291,8 +298,8 @@ export class Rebuild {
     return { data, ending: endingAfter(ending, performance.now() - startedAt) };
   }
 
-  /** Drops ENTRY, which did not end in its time or left the image BROKEN, from this and all further rebuilds. Keeps it
-   *  if it had no time, because the time for the whole rebuild was over. Returns whether the image is usable. */
+  /** Drops ENTRY, which hung or left the image BROKEN, from this and all further rebuilds. Keeps ENTRY when
+   *  it only hung because the time for the whole rebuild had run out. Returns whether the image is usable. */
   #recordStop(entry: Entry | undefined, ending: Ending, broken = false): boolean {
     const usable = ending.kind !== 'lost' && !broken;
     if (this.#abandoned) return usable;
@@ -314,7 +321,8 @@ export class Rebuild {
     this.#result.failed.push({ what, cause });
   }
 
-  /** Records, once per file, that NOW, the content of PATH, is not what was loaded last. AGAIN says what is loaded. */
+  /** Records, once per file, that NOW, the content of PATH, differs from the content that was loaded last.
+   *  AGAIN says which of the two is loaded again. */
   #compare(path: string, now: Buffer | undefined, again: 'kept' | 'as it is now'): void {
     if (this.#journal.hasAsLoaded(path, now) || this.#result.changed.some(({ what }) => what === path))
       return;

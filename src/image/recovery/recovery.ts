@@ -1,4 +1,4 @@
-// Decides when a lost image is rebuilt, and how often that is tried.
+// Decides when a lost image is rebuilt, and how often a rebuild is tried.
 
 import { CallError } from '../../errors.ts';
 import type { Answer, JobReport } from '../wire/messages.ts';
@@ -11,29 +11,32 @@ import { Narrowing } from './narrowing.ts';
 import { Rebuild } from './rebuild.ts';
 import { addContents, emptyContents, type LossReport } from './report.ts';
 
-/** At most this many rebuilds may end the new image, and this many images in a row may be lost unused. */
+/** At most this many rebuilds in a row may end the new image, and at most this many rebuilt images in a row
+ *  may be lost before a call uses them. */
 const ATTEMPTS = 3;
-/** After this many rebuilt images in a row that were lost soon, the rebuild is suspected. */
+/** When this many rebuilt images in a row were lost soon, the rebuild is suspected to be the cause. */
 const SUSPICIOUS = 2;
-/** A report contains at most this many losses, the latest. */
+/** A report lists at most this many losses, the latest ones. */
 const MAX_REPORTED_LOSSES = 5;
 
 export class Recovery {
   readonly journal: Journal;
   readonly #times: Times;
   #losses: string[] = [];
-  /** What the lost images held, until it is reported. */
+  /** What the lost images held, for the next report. */
   #lostContents = emptyContents();
   #rebuild: Rebuild | undefined;
   #attempts = 0;
-  /** Whether the image was rebuilt, whether a call used it, and how many rebuilt images in a row were lost unused. */
+  /** #built: the image was rebuilt. #used: a call used it. #lostUnusedInARow: how many rebuilt images in a
+   *  row were lost before a call used them. */
   #built = false;
   #used = false;
   #lostUnusedInARow = 0;
-  /** When the image was rebuilt (performance.now), and whether a call has ended in it. */
+  /** #builtAt: when the image was rebuilt (performance.now). #worked: a call has ended in it. */
   #builtAt = 0;
   #worked = false;
-  /** How many images in a row were rebuilt and lost soon after, and how many of these were not ended by a call. */
+  /** #lostSoonInARow: how many images in a row were rebuilt and lost soon after. #lostWithoutCall: how many
+   *  of these were not ended by a call. */
   #lostSoonInARow = 0;
   #lostWithoutCall = 0;
   /** Number of lines in the previous server's journal that could not be read. */
@@ -43,7 +46,7 @@ export class Recovery {
   /** The last report of a loss. */
   #lastReport: LossReport | undefined;
 
-  /** Without STORE no image is rebuilt. */
+  /** Without STORE, lost images are not rebuilt. */
   constructor(store: JournalStore | undefined, times: Times = TIMES, files?: LoadedFiles) {
     this.#times = times;
     this.journal = new Journal(store, files);
@@ -54,12 +57,12 @@ export class Recovery {
     return this.#lastReport;
   }
 
-  /** How images were lost, for the losses that are not reported yet. */
+  /** How the images were lost whose losses are not reported yet. */
   get unreported(): readonly string[] {
     return this.#losses;
   }
 
-  /** Progress of the running rebuild, as a phrase. */
+  /** Progress of the running rebuild, as a phrase for a person. */
   get progress(): string | undefined {
     return this.#rebuild?.progress;
   }
@@ -69,18 +72,19 @@ export class Recovery {
     return this.#losses.length > 0 && this.journal.entries.length > 0;
   }
 
-  /** Records that a call uses the image. */
+  /** Records that a call is about to use the image. */
   used(): void {
     this.#used = true;
   }
 
-  /** Records that a call has ended in the image, which lives. */
+  /** Records that a call has ended and the image still lives. */
   worked(): void {
     this.#worked = true;
   }
 
-  /** Records that the image was lost; HOW is part of a sentence. BY_CALL: a call asked for the end, or was its reason.
-   *  Returns true when the image must be rebuilt at once; one that nobody used is rebuilt for the next call. */
+  /** Records that the image was lost. HOW is part of a sentence. BY_CALL: a call asked for the end, or caused
+   *  it. Returns true when the image must be rebuilt at once. An image that nobody used is rebuilt when the
+   *  next call needs it. */
   lost(how: string, byCall = false): boolean {
     this.#losses = [...this.#losses, how].slice(-MAX_REPORTED_LOSSES);
     addContents(this.#lostContents, this.journal.takeContents());
@@ -98,7 +102,7 @@ export class Recovery {
     return wasUsed && this.wanted;
   }
 
-  /** True when a rebuilt image, now lost, can have been lost because of the rebuild. */
+  /** True when the rebuild can be the cause why a rebuilt image was lost. */
   #lostSoon(wasUsed: boolean): boolean {
     return performance.now() - this.#builtAt < this.#times.soon || (wasUsed && !this.#worked);
   }
@@ -111,7 +115,7 @@ export class Recovery {
   /** Selects what the next image is built from: the journal of this server, nothing, or the journal of the previous
    *  server. Throws a CallError when that last one does not exist, or the server keeps no journals. */
   choose(rebuild: 'session' | 'none' | 'previous'): void {
-    // An image that is ended on request proves nothing against its rebuild.
+    // The loss of an image that is ended on request says nothing about its rebuild.
     this.#clearSuspicion();
     this.#builtAt = Number.NEGATIVE_INFINITY;
     this.#worked = true;
@@ -134,10 +138,10 @@ export class Recovery {
     this.#damaged = damaged;
   }
 
-  /** Rebuilds the lost image, if any, in PEER, which nobody has used yet. Returns true when another process must be
-   *  started, because PEER is unusable or the rebuild must probe more closely. */
+  /** Rebuilds the lost image, if any, in PEER, which no call has used yet. Returns true when another process
+   *  must be started, because PEER is unusable or the rebuild must probe at shorter distances. */
   async prepare(peer: Peer): Promise<boolean> {
-    // Start files ended PEER, not a rebuild.
+    // The start files ended PEER, so no rebuild is to blame.
     if (peer.dead) return false;
     if (!this.wanted) {
       this.#clearSuspicion();
@@ -151,15 +155,16 @@ export class Recovery {
       return false;
     }
     const outcome = await this.#rebuild.run(peer);
-    // A rebuild that only narrows the search is no failed attempt.
+    // A rebuild that only narrows the search is no failed attempt. Do not count it.
     if (outcome === 'narrowed') this.#attempts--;
     this.#built = outcome === 'built';
     this.#builtAt = performance.now();
     return !this.#built;
   }
 
-  /** Returns a search for the entry that ends rebuilt images, if enough were lost soon; else undefined. Threads are
-   *  suspected if no call seems the cause: a hook can run in the thread of a call, the program's threads cannot. */
+  /** Returns a search for the entry that ends rebuilt images, if enough of them were lost soon; else
+   *  undefined. If calls do not seem to be the cause, suspects threads: the program's threads run without a
+   *  call, while a hook can run in the thread of a call. */
   #narrowing(): Narrowing | undefined {
     return this.#lostSoonInARow < SUSPICIOUS ? undefined : new Narrowing(this.#lostWithoutCall > SUSPICIOUS);
   }
@@ -169,14 +174,15 @@ export class Recovery {
     this.#rebuild?.abandon();
   }
 
-  /** Handles JOB_REPORT, a report on what code did. READY: calls use the image that sent it. */
+  /** Handles JOB_REPORT, which says what code of a job did. READY: calls use the image that sent the
+   *  report. */
   report(jobReport: JobReport, ready: boolean): void {
     if (jobReport.kind === 'reached')
       this.#rebuild?.reached(jobReport.job, jobReport.index, jobReport.probing);
     else if (ready) this.journal.built(jobReport.job, jobReport.built);
   }
 
-  /** Returns a callback for the answer of the operation NAME, which PEER is about to perform with ARGS. */
+  /** Returns a callback for the answer of the operation NAME, which PEER will perform with ARGS. */
   watch(peer: Peer, name: string, args: object): Promise<(job: number, answer: Answer) => void> {
     return this.journal.watch(name, args, (entry, names) => void this.#addDigests(peer, entry, names));
   }
@@ -188,7 +194,8 @@ export class Recovery {
     else this.#rebuild?.registeredTool(name);
   }
 
-  /** Returns the report of the losses since the last report, or undefined. The next image must be ready. */
+  /** Returns the report of the losses since the last report, or undefined. Call this only when the next image
+   *  is ready. */
   takeReport(): LossReport | undefined {
     if (this.#losses.length === 0) return undefined;
     const rebuilt = this.#rebuild?.result;

@@ -3,13 +3,13 @@
 import type { Ending } from '../wire/endings.ts';
 import type { ReplayRemark } from '../wire/operations.ts';
 
-/** How many forms there were, and the beginnings of the first few. */
+/** Number of forms, and the beginnings of the first few. */
 export interface Beginnings {
   count: number;
   first: string[];
 }
 
-/** What an image holds, as a report of its loss lists it. */
+/** What an image holds, as the report of its loss lists it. */
 export interface Contents {
   evaluations: number;
   /** Evaluated forms that did not build the image. */
@@ -17,11 +17,11 @@ export interface Contents {
   systems: string[];
   files: string[];
   tools: string[];
-  /** Variables that can have been set by forms which a rebuild does not run. */
+  /** Variables that forms may have set which a rebuild does not evaluate. */
   variables: string[];
   /** Forms that changed the Lisp system itself. */
   damages: Beginnings;
-  /** Forms that built something and did not end well. */
+  /** Forms and loads that began to build something and did not end well. */
   unfinished: Beginnings;
   /** Forms whose effect depended on variables that other forms had set. */
   differing: Beginnings;
@@ -29,7 +29,7 @@ export interface Contents {
 
 /** Why something could not be rebuilt, or how it differs. */
 export type Cause =
-  /** TEXT is the reason that the image or the operating system gave. */
+  /** TEXT is the reason, in the words of the image or of the operating system. */
   | { kind: 'told'; text: string }
   /** The operation had this ENDING instead of a normal end. */
   | { kind: 'ended'; ending: Ending }
@@ -43,14 +43,15 @@ export type Cause =
         | 'file gone'
         | 'not kept';
     }
-  /** The file is not what was loaded then; AGAIN says what was loaded instead. */
+  /** The file differs from the content that was loaded before the loss. AGAIN says which content was loaded
+   *  in the rebuild. */
   | { kind: 'file changed'; gone: boolean; again: 'kept' | 'as it is now' }
-  /** COUNT files of the system are not what was loaded then. */
+  /** COUNT files of the system differ from their content at its last load. */
   | { kind: 'system changed'; count: number }
-  /** These names are not defined. */
+  /** The form ended well, but these names are not defined. */
   | { kind: 'names missing'; names: string[] };
 
-/** What differs, and why. LEFT_OUT: the entry will not be rebuilt any more. */
+/** WHAT differs or was not rebuilt, and the CAUSE. LEFT_OUT: no later rebuild tries this entry. */
 export interface Remark {
   what: string;
   cause: Cause;
@@ -65,7 +66,7 @@ export interface Rebuilt {
   tools: string[];
   failed: Remark[];
   changed: Remark[];
-  /** Forms that ended well, but did not define these names as they had before. */
+  /** Forms that ended well, but did not define names that they had defined before. */
   missing: Remark[];
   /** Number of entries that were not rebuilt, for lack of time. */
   unreached: number;
@@ -79,33 +80,33 @@ export type JournalNote =
   | { kind: 'journal full'; entries: number }
   | { kind: 'journal unwritable'; why: string };
 
-/** What the last losses took, and what was rebuilt. */
+/** What was lost since the last report, and what was rebuilt. */
 export interface LossReport {
   /** When the replacing image was ready, as an ISO time. */
   time: string;
   /** How images were lost since the last report, as parts of a sentence. */
   how: string[];
   held: Contents;
-  /** True when images are rebuilt here. */
+  /** True when this server rebuilds lost images. */
   replay: boolean;
-  /** Absent when there was nothing to rebuild. */
+  /** Result of the rebuild; absent when there was nothing to rebuild. */
   rebuilt?: Rebuilt;
   /** Lines of the journal that could not be read. */
   damaged?: number;
   /** Journal entries that were not rebuilt, on request. */
   forgotten?: number;
-  /** How many images in a row were rebuilt and lost soon after, if suspiciously many. */
+  /** How many images in a row were rebuilt and lost soon after; absent when these are few. */
   barren?: number;
 }
 
-/** At most this many names of a kind, and beginnings of forms, are kept. */
+/** Most names of a kind, and most beginnings of forms, that are kept. */
 const NAMES = 1000;
 const BEGINNINGS = 5;
 
 const NAME_KINDS = ['systems', 'files', 'tools', 'variables'] as const;
 const FORM_KINDS = ['damages', 'unfinished', 'differing'] as const;
 
-/** Returns what a new image holds. */
+/** Returns the contents of a new image: nothing. */
 export function emptyContents(): Contents {
   const none = () => ({ count: 0, first: [] });
   return {
@@ -137,7 +138,7 @@ export function nothingBuilt(): Rebuilt {
   };
 }
 
-/** Adds to CONTENTS what OTHER, the next image, held. */
+/** Adds to CONTENTS the contents of OTHER, the image that was lost next. */
 export function addContents(contents: Contents, other: Contents): void {
   contents.evaluations += other.evaluations;
   contents.notRun += other.notRun;
@@ -154,7 +155,7 @@ export function addForm(forms: Beginnings, text: string): void {
   if (forms.first.length < BEGINNINGS) forms.first.push(text);
 }
 
-/** Adds NAME to NAMES, if it is new and there is room. */
+/** Adds NAME to NAMES, unless NAMES has it or is full. */
 export function addName(names: string[], name: string): void {
   if (names.length < NAMES && !names.includes(name)) names.push(name);
 }

@@ -7,18 +7,19 @@ import type { Command } from '../process/command.ts';
 import { installCommand } from '../process/sbcl.ts';
 import { isIn } from './mounts.ts';
 
-/** Why images cannot run in a sandbox (part of a sentence), and how a person makes it work (whole sentences). */
+/** WHY images cannot run in a sandbox (part of a sentence), and a REMEDY for a person (whole sentences). */
 export interface Obstacle {
   why: string;
   remedy: string;
 }
 
-/** Time limit for the trial run of bubblewrap. Images start only after it. */
+/** Time limit for the trial run of bubblewrap, which the first image waits for. */
 const TRIAL_LIMIT_MS = 5000;
-/** Exit code of a trial that found a folder which it cannot write. */
+/** Exit code of a trial that found a workspace folder not writable. */
 const CANNOT_WRITE = 9;
 
-/** Returns the first bwrap on PATH outside of FOLDERS: an image could replace a bwrap that it can write. */
+/** Returns the first bwrap on PATH outside of FOLDERS, because code in an image could replace a bwrap
+ *  there. */
 export function findBubblewrap(folders: readonly string[], path?: string): string | undefined {
   return programsOf('bwrap', path).find(
     (program) => !isIn(folders, realPath(program)) && !isIn(folders, realPath(dirname(program))),
@@ -92,7 +93,8 @@ function obstacleIn({ code, message }: Trial): Obstacle | undefined {
   return code === CANNOT_WRITE ? NOT_WRITABLE : failure(message);
 }
 
-/** In a user namespace, even root has no rights over files of other users. */
+/** Shown when the workspace belongs to another user. In a user namespace, not even root may write files of
+ *  other users. */
 const NOT_WRITABLE: Obstacle = {
   why: 'code in it could not write in the workspace, which belongs to another user',
   remedy: 'Ask the user to start the server as the owner of the workspace.',

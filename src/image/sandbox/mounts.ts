@@ -22,7 +22,7 @@ export function mountArguments(mounts: Mounts): string[] {
   const hiddenFolders = sorted.filter(([path, kind]) => kind === 'hidden' && kindOf(path) === 'folder');
   return [
     ...sorted.flatMap(([path, kind]) => mount(kind, path)),
-    // Last, because mount points inside these folders must be made first.
+    // Remount last, because mount points inside these folders must be created first.
     ...hiddenFolders.flatMap(([path]) => ['--remount-ro', path]),
   ];
 }
@@ -52,8 +52,8 @@ export function readOnlyMounts(paths: readonly string[], areas: readonly string[
     .flatMap((path) => [...pinned(path, areas), ['read', path]]);
 }
 
-/** Returns mounts of each folder between PATH and the innermost of AREAS around it. A mount point cannot be renamed, so
- *  code cannot put something else in the place of PATH. */
+/** Returns mounts of each folder between PATH and the innermost of AREAS around it. A mount point cannot be
+ *  renamed, so code cannot rename such a folder and put another in its place. */
 export function pinned(path: string, areas: readonly string[]): Mounts {
   const [area] = areas.filter((each) => isInside(each, path)).sort((one, other) => other.length - one.length);
   if (area === undefined || area === path) return [];
@@ -75,8 +75,8 @@ export function innermost(folders: readonly string[], path: string): number {
   return Math.max(0, ...folders.filter((folder) => isInside(folder, path)).map(({ length }) => length));
 }
 
-/** Returns the real paths of ROOTS, without those that lie in another root or whose links lead through one: code that
- *  can write there could redirect the links. */
+/** Returns the real paths of ROOTS, except of roots inside another root, or reached by a link in another
+ *  root: code that can write there could redirect the link. */
 export function outermost(roots: readonly string[]): string[] {
   const real = [...new Map(roots.map((root) => [realPath(root), root]))];
   return real
@@ -95,7 +95,8 @@ export function temporaryFolders(): string[] {
   return existingFolders(['/tmp', tmpdir()]);
 }
 
-/** Returns the folders with the sockets and state of services of the system and of the user's session. */
+/** Returns the folders with the sockets and state of the system's services and of the services of the user's
+ *  session. */
 export function serviceFolders(): string[] {
   return existingFolders(['/run', process.env['XDG_RUNTIME_DIR'] || '/run']);
 }

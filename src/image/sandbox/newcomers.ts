@@ -1,5 +1,5 @@
-// Watches a workspace for new files that programs outside the sandbox obey. Placeholders would not do: an empty folder
-// in the place of a file would hinder these programs.
+// Watches a workspace for new files that programs outside the sandbox obey. Placeholders cannot protect these
+// names: an empty folder where a program expects a file would disturb the program.
 
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
@@ -9,12 +9,13 @@ export class NewFileWatcher {
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #appeared = new Set<string>();
 
-  /** From now on records which of NAMES appear in FOLDER; records none where the system cannot watch. Throws an
+  /** Starts to record which of NAMES appear in FOLDER. Records none where the system cannot watch. Throws an
    *  UnansweredError when the file system does not answer. */
   async watch(folder: string, names: readonly string[]): Promise<void> {
     if (this.#watchers.has(folder)) return;
     const absent = new Set<string>();
-    // A link counts as present even when its target does not exist: creating the target later gives no event here.
+    // A link counts as present even without its target, because no event in this folder reports that the
+    // target was created.
     for (const name of names) if (!(await isNamed(join(folder, name)))) absent.add(name);
     const look = async (name: string) => {
       if (!(await isNamed(join(folder, name)))) absent.add(name);
@@ -22,12 +23,12 @@ export class NewFileWatcher {
     };
     try {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
-        // The next call reports a file system that does not answer.
+        // Ignore a file system that does not answer: the next call reports it.
         if (name !== null && names.includes(name)) look(name).catch(() => {});
       });
       watcher.on('error', () => watcher.close());
       this.#watchers.set(folder, watcher);
-    } catch {} // The system's limit of watches is reached.
+    } catch {} // The system allows no more watches.
   }
 
   /** Returns the paths that have appeared since the last call. */

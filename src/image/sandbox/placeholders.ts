@@ -1,4 +1,4 @@
-// Occupies names that sandboxed code must not create, with empty folders, until no image needs them.
+// Occupies names that sandboxed code must not create, by empty folders, until no image needs them.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,25 +9,29 @@ import { isThere, withFileTimeout } from '../../files/answering.ts';
 import { isRunning } from '../../leftovers.ts';
 import { makeFolder } from '../../paths.ts';
 
-/** Age at which a lock counts as left by a killed server, and the pause between two tries to take it. */
+/** STALE_LOCK_MS: a lock of this age was left by a killed server. PAUSE_MS: pause between two tries to take
+ *  the lock. */
 const STALE_LOCK_MS = 2000;
 const PAUSE_MS = 2;
-/** How long the exit of this process waits for the file systems of workspaces; shorter than STALE_LOCK_MS. */
+/** When this process exits, it waits this long for the file systems of workspaces. Must be shorter than
+ *  STALE_LOCK_MS. */
 const REMOVING_MS = 1000;
 
-/** Empty folders in workspaces. Git does not show them or take them for repositories. Several servers can need the same
- *  folder, so each leaves a note (a file named by its process id) in a folder of ours. */
+/** Empty folders in workspaces. Git neither shows them nor takes them for repositories. Several servers can
+ *  need the same folder. So each server leaves a note, a file named by its process id, in a folder outside
+ *  the workspace. */
 export class Placeholders {
   readonly #notes: string;
   readonly #noted = new Set<string>();
 
-  /** FOLDER holds the notes; sandboxed code cannot change it. */
+  /** FOLDER holds the notes. Sandboxed code must not be able to change it. */
   constructor(folder: string) {
     this.#notes = folder;
   }
 
-  /** Creates an empty folder at each of PATHS that does not exist, and keeps it until this process ends. Where this
-   *  process cannot, neither can sandboxed code. Throws an UnansweredError when a file system does not answer. */
+  /** Creates an empty folder at each of PATHS that does not exist, and keeps it until this process ends.
+   *  Where this process cannot create a folder, sandboxed code cannot either. Throws an UnansweredError when
+   *  a file system does not answer. */
   async occupy(paths: readonly string[]): Promise<void> {
     const wanted: string[] = [];
     for (const path of paths) {
@@ -36,7 +40,8 @@ export class Placeholders {
     }
     if (wanted.length === 0) return;
     if (this.#noted.size === 0) process.once('exit', () => this.#release());
-    // No server removes a folder that has a note. So folders are made outside the lock, which no file system may delay.
+    // No server removes a folder that has a note. So the folders can be created after the lock is released,
+    // and a file system that does not answer cannot keep the lock.
     this.#withLock(() => wanted.forEach((path) => void this.#note(path)));
     for (const path of this.#noted) {
       if (!(await isThere(path))) await withFileTimeout(dirname(path), () => mkdir(path).catch(() => {}));
@@ -53,8 +58,9 @@ export class Placeholders {
     } catch {}
   }
 
-  /** Removes the folders that no server needs any more and that are still empty. Their folders of notes go last: a server
-   *  that starts meanwhile must not take such a folder for one that stays. */
+  /** Removes the folders that no server needs any more and that are still empty. Removes their folders of
+   *  notes only afterwards: otherwise a server that starts now would take such a folder for one of the
+   *  user's. */
   #release(): void {
     this.#withLock(() => {
       const unneeded = [...this.#noted].filter((path) => this.#removeNote(path));
@@ -77,7 +83,8 @@ export class Placeholders {
     }
   }
 
-  /** Runs CHANGE under the lock on the notes. Skips it where the folder of notes cannot be used. */
+  /** Runs CHANGE while this process holds the lock on the notes. Does nothing where the folder of notes
+   *  cannot be used. */
   #withLock(change: () => void): void {
     const lock = join(this.#notes, 'lock');
     try {
@@ -105,8 +112,8 @@ function removeEmptyFolder(folder: string): void {
   } catch {}
 }
 
-/** Creates the folder LOCK, which is the lock, and waits while another process holds it. Throws after twice
- *  STALE_LOCK_MS. */
+/** Creates the folder LOCK, which serves as the lock. Waits while another process holds the lock; throws
+ *  after twice STALE_LOCK_MS. */
 function acquireLock(lock: string): void {
   const end = Date.now() + 2 * STALE_LOCK_MS;
   while (Date.now() < end) {
@@ -116,7 +123,7 @@ function acquireLock(lock: string): void {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    // Its time can be in the future: clocks are set back, and file servers have their own.
+    // The lock's time can be in the future: clocks are set back, and file servers have clocks of their own.
     const lockedAt = lstatSync(lock, { throwIfNoEntry: false })?.mtimeMs;
     if (lockedAt !== undefined && Math.abs(Date.now() - lockedAt) > STALE_LOCK_MS)
       rmSync(lock, { recursive: true, force: true });
@@ -125,8 +132,8 @@ function acquireLock(lock: string): void {
   throw new Error(`${lock} stays locked`);
 }
 
-/** Removes those of FOLDERS that are empty: a full one belongs to whoever filled it. A separate process does it,
- *  because it can be killed when the file system does not answer. */
+/** Removes those of FOLDERS that are empty. A folder with content belongs to the user. A separate process
+ *  removes them, because it can be killed when a file system does not answer. */
 function removeEmpty(folders: readonly string[]): void {
   if (folders.length === 0) return;
   spawnSync('rmdir', ['--', ...folders], { stdio: 'ignore', timeout: REMOVING_MS, killSignal: 'SIGKILL' });

@@ -6,11 +6,13 @@ import { dirname, join, resolve } from 'node:path';
 import { isThere, realPathOf, UnansweredError, withFileTimeout } from '../../files/answering.ts';
 import { readRegularAsync } from '../../files/regular.ts';
 
-/** Folders of version control. Their hooks and settings run at the next command, or when a shell prints its prompt. */
+/** Folders of version control systems. Programs run their hooks and obey their settings at the next command,
+ *  or when a shell shows its prompt. */
 const REPOSITORIES = ['.git', '.hg', '.svn', '.jj'];
 
-/** Folders that sandboxed code must not create in a workspace. The server puts an empty folder in the place of a
- *  missing one. It disturbs no program that would create that folder; it would if the name were that of a file. */
+/** Folders that sandboxed code must not create in a workspace. The server creates a missing one as an empty
+ *  folder, which disturbs no program. Names of files are not here, because a folder with the name of a file
+ *  would. */
 export const FORBIDDEN = [
   '.git',
   '.hg',
@@ -29,7 +31,7 @@ export const FORBIDDEN = [
   '.devcontainer',
 ] as const;
 
-/** Files whose appearance in a workspace is reported. */
+/** Files that are reported when they appear in a workspace. */
 export const REPORTED = [
   '.envrc',
   '.npmrc',
@@ -45,11 +47,11 @@ const READ_ONLY = [...FORBIDDEN, ...REPORTED, ...REPOSITORIES];
 /** The search for repositories visits at most 1000 folders, at most 6 levels deep. */
 const MAX_FOLDERS = 1000;
 const MAX_DEPTH = 6;
-/** A folder of installed packages, which no person edits. */
+/** Folder of installed packages, which no person edits, so it is not searched. */
 const PACKAGES = 'node_modules';
 
-/** Returns the real paths that stay read-only in the workspace ROOT (a real path): its settings, and all repositories
- *  in it. Throws an UnansweredError when a file system does not answer. */
+/** Returns the real paths that stay read-only in the workspace ROOT (a real path): its settings and all
+ *  repositories in it. Throws an UnansweredError when a file system does not answer. */
 export async function protectedPaths(root: string): Promise<string[]> {
   const settings = [...new Set(READ_ONLY)].map((name) => join(root, name));
   return withRepositories([...settings, ...(await repositoriesIn(root))]);
@@ -61,7 +63,8 @@ export async function repositoryPaths(folder: string): Promise<string[]> {
   return withRepositories(await repositoriesIn(folder));
 }
 
-/** Returns the real paths of those of PATHS that exist. Throws an UnansweredError when a file system is silent. */
+/** Returns the real paths of those of PATHS that exist. Throws an UnansweredError when a file system does not
+ *  answer. */
 export async function existingPaths(paths: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
   for (const path of paths) if (await isThere(path)) found.add(await realPathOf(path));

@@ -1,4 +1,4 @@
-// Decides what an image in the sandbox sees of the system, and what it can change.
+// Decides which files of the system an image in the sandbox sees, and which of them it can change.
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -39,16 +39,18 @@ import { filterFile, systemCallFilter } from './system-calls.ts';
 export interface SandboxOptions {
   /** Working directory of the image. */
   root: string;
-  /** Writable directories: those of the workspace (roots), and those that a person adds (write). */
+  /** Writable directories: the roots of the workspace (ROOTS), and folders that the user adds (WRITE). */
   roots: readonly string[];
   write: readonly string[];
   /** Folders in which a library manager installs libraries. */
   libraries: readonly string[];
-  /** Paths that stay visible wherever they are, besides the cache. */
+  /** Paths, besides the cache, that stay visible even inside hidden folders. */
   needed: readonly string[];
-  /** Paths of programs that run, and of records that are kept, outside the sandbox: read-only wherever they are. */
+  /** Paths of programs and records that are used outside the sandbox. They are read-only even inside writable
+   *  folders. */
   trusted: readonly string[];
-  /** The folder for compiled files, and the folder for what is kept between runs. */
+  /** cacheFolder: the folder for compiled files. stateFolder: the folder for data that is kept between
+   *  runs. */
   cacheFolder: string;
   stateFolder: string;
   home: string;
@@ -56,9 +58,10 @@ export interface SandboxOptions {
   strict: boolean;
 }
 
-/** The sandbox has its own namespaces, and no capabilities even where the user has some. It can make no further user
- *  namespaces, in which control groups could be mounted. It ends with its parent process. All is mounted read-only,
- *  even the kernel's settings in /proc, which root can write without any capability. */
+/** The sandbox has its own namespaces, and no capabilities even where the user has some. It can create no
+ *  further user namespaces: in one, code could mount control groups. It ends with its parent process.
+ *  Everything is mounted read-only. That includes the kernel's settings in /proc, which root can write
+ *  without any capability. */
 const BASE_FLAGS = (
   '--unshare-user --disable-userns --unshare-ipc --unshare-pid --unshare-uts --unshare-cgroup-try --cap-drop ALL ' +
   '--new-session --die-with-parent --ro-bind / / --proc /proc --remount-ro /proc --dev /dev'
@@ -71,29 +74,32 @@ const WITH_FILTER = 'exec "$@" 9<"$0"';
 /** Exits with 9 (CANNOT_WRITE) when one of the folders in its arguments is not writable. */
 const TRIAL = 'for folder; do test -w "$folder" || exit 9; done';
 
-/** Variables that lead to services which act for the user outside. None can be reached from the sandbox. */
+/** Environment variables that lead to services which act for the user outside. The sandbox hides these
+ *  services, so an image does not get the variables. */
 const WITHHELD = ['SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'];
 
 const SHARED_MEMORY = '/dev/shm';
 
 export class Sandbox implements CommandSandbox {
   readonly #options: SandboxOptions;
-  // All paths below are real paths, resolved before any image of ours could replace a link on the way.
+  // All paths below are real paths. They were resolved before any image could replace a link on the way.
   /** The roots and the folders of `write`. */
   readonly #workspace: readonly string[];
   /** The folders of libraries that exist. */
   readonly #libraries: readonly string[];
   /** Shared temporary folders such as /tmp; empty with `--sandbox strict`. */
   readonly #temporary: readonly string[];
-  /** The outermost folders that code can change: of roots, `write`, libraries and temporary files. */
+  /** The outermost of the folders that code can change: roots, `write`, libraries and temporary files. */
   readonly #areas: readonly string[];
-  /** Folders that an image does not see, besides secrets. */
+  /** Folders, besides secrets, that are hidden from an image. */
   readonly #hidden: readonly string[];
-  /** Paths that are visible even inside hidden folders and secrets. What is hidden inside them stays hidden. */
+  /** Paths that stay visible inside hidden folders and secrets. A hidden folder inside such a path stays
+   *  hidden. */
   readonly #shown: readonly string[];
   readonly #placeholders: Placeholders;
   readonly #newFiles = new NewFileWatcher();
-  /** Real paths of the existing secrets, found at the last start of an image or, before that, of the server. */
+  /** Real paths of the secrets that existed at the last start of an image or, before the first, of the
+   *  server. */
   #secrets: readonly string[] = [];
 
   constructor(options: SandboxOptions) {
@@ -102,7 +108,7 @@ export class Sandbox implements CommandSandbox {
     this.#temporary = strict ? [] : temporaryFolders();
     this.#libraries = existingFolders(libraries);
     this.#areas = outermost([...roots, ...write, ...this.#libraries, ...this.#temporary]);
-    // A root that is reached only through another root is left out: code in the other could redirect it.
+    // Leaves out a root that is reached only through another root: code in the other could redirect the way.
     const named = [...new Set([...roots, ...write].map(realPath))];
     this.#workspace = named.filter((folder) => isIn(this.#areas, folder));
     this.#hidden = [
@@ -114,7 +120,7 @@ export class Sandbox implements CommandSandbox {
     this.#placeholders = new Placeholders(join(stateFolder, 'placeholders'));
   }
 
-  /** The folders that sandboxed code can change, to show to people. */
+  /** The folders that sandboxed code can change, for answers to the user. */
   get writable(): readonly string[] {
     return [...new Set([...this.#workspace, ...this.#areas])];
   }
@@ -124,13 +130,13 @@ export class Sandbox implements CommandSandbox {
     return this.#options.strict;
   }
 
-  /** Returns the files obeyed by outside programs that have appeared since the last call. */
+  /** Returns the files that have appeared since the last call and that programs outside the sandbox obey. */
   takeNewFiles(): string[] {
     return this.#newFiles.take();
   }
 
-  /** Runs, in the sandbox, a program that only tests its folders. Returns why this fails, or undefined when it works.
-   *  Blocks until that program ends, so it is for the start of the server only. */
+  /** Runs a program in the sandbox that only tests its folders. Returns why this fails, or undefined when it
+   *  works. Blocks until the program has ended, so call it only at the start of the server. */
   obstacle(): Obstacle | undefined {
     const trial = this.#trial();
     return 'why' in trial ? trial : obstacleOf(trial);
@@ -163,7 +169,8 @@ export class Sandbox implements CommandSandbox {
 
   async lockInCompiler(command: Command): Promise<Command> {
     await checkAnswering([...this.#optionPaths, dirname(command.program)]);
-    // Without the workspace: nothing that an image could have put there may affect what other images trust.
+    // The workspace stays empty here, so that no file an image put there gets into the agent that other
+    // images load.
     const empty = existingFolders([...this.#areas, ...temporaryFolders(), '/var/tmp']);
     const mounts: Mounts = [
       ...[...empty, realPath(this.#options.root)].map((folder) => ['empty', folder] as const),
@@ -195,13 +202,15 @@ export class Sandbox implements CommandSandbox {
     return this.#lockIn({ ...command, env }, mounts, [...folder, ...(strict ? ['--unshare-net'] : [])]);
   }
 
-  /** All paths in the options. Once their file systems have answered, the code uses them without further checks. */
+  /** All paths in the options. A caller first checks that their file systems answer, and then uses them
+   *  without a timeout. */
   get #optionPaths(): string[] {
     const { root, roots, write, libraries, needed, trusted, cacheFolder, stateFolder, home } = this.#options;
     return [root, ...roots, ...write, ...libraries, ...needed, ...trusted, cacheFolder, stateFolder, home];
   }
 
-  /** Finds the secrets, for `hides`. Throws an UnansweredError when a file system does not answer. */
+  /** Finds the secrets, so that `hides` knows them. Throws an UnansweredError when a file system does not
+   *  answer. */
   async findSecrets(): Promise<void> {
     this.#secrets = await secretPaths(this.#options.home);
   }
@@ -218,16 +227,17 @@ export class Sandbox implements CommandSandbox {
     for (const root of this.#workspace) await this.#newFiles.watch(root, REPORTED);
     const records = await this.#occupiedRecords();
     const own = [...this.#workspace, ...this.#libraries];
-    // Read-only although inside a folder for temporary files: a home below one is not itself temporary.
+    // A home inside a folder for temporary files is read-only, because the home itself is not temporary.
     const sealed = isIn(this.#temporary, realPath(home)) ? [realPath(home)] : [];
     const open = (path: string) => isIn(own, path) || !isIn(sealed, path);
     const kept = await existingPaths([...trusted, ...records, cacheFolder]);
     for (const root of this.#workspace) kept.push(...(await protectedPaths(root)));
     for (const folder of libraries) kept.push(...(await repositoryPaths(folder)));
-    // A mount inside a secret would show a part of it, such as the repository of a password store.
+    // Skips paths inside secrets, such as the repository of a password store: a mount would show that part of
+    // the secret.
     const seen = kept.filter((path) => !this.hides(path));
     const secrets = this.#secrets.filter((path) => this.hides(path) && !this.#covers(this.#hidden, path));
-    // Code must not move the folder of a secret: at another path nothing would hide it.
+    // Code must not move the folder that a secret is in: nothing would hide the secret at its new path.
     const held = secrets.filter((path) => ![...own, ...this.#areas].some((area) => isInside(path, area)));
     return [
       ...this.#areas.map((area) => ['changed', area] as const),
@@ -235,13 +245,15 @@ export class Sandbox implements CommandSandbox {
       ...own.filter((path) => !isIn(sealed, path)).flatMap((path) => pinned(path, this.#temporary)),
       ...own.map((path) => ['changed', path] as const),
       ...readOnlyMounts([...seen, ...held].filter(open), [...own, ...this.#temporary]),
-      // Last, because a secret can also be a file that programs obey, or a folder on the way to one.
+      // These come last, because a secret can also be a file that programs obey, or a folder on the way to
+      // one.
       ...secrets.map((path) => ['hidden', path] as const),
     ];
   }
 
-  /** Creates the folders for records of servers that cannot write in the home, so that sandboxed code cannot create
-   *  them. Returns their paths. They stay, as other servers can use them too. */
+  /** Creates the folders for records of servers that cannot write in the home, so that sandboxed code cannot
+   *  create them. Returns their paths. The folders are never removed, because other servers can use them
+   *  too. */
   async #occupiedRecords(): Promise<string[]> {
     if (this.#temporary.length === 0) return [];
     const folders = [...new Set(['/tmp', tmpdir()].map((folder) => recordsFolder(realPath(folder))))];
@@ -256,18 +268,20 @@ export class Sandbox implements CommandSandbox {
     return this.#covers([...this.#hidden, ...this.#secrets], real);
   }
 
-  /** True when one of FOLDERS, which are hidden, hides REAL. The innermost of them and of the shown ones decides. */
+  /** True when one of the hidden FOLDERS hides the real path REAL. Among these and the shown folders, the
+   *  innermost around REAL decides. */
   #covers(folders: readonly string[], real: string): boolean {
     return innermost(folders, real) > innermost(this.#shown, real);
   }
 
-  /** Returns the bwrap to use: never one that an image could have put there. */
+  /** Returns the bwrap to use, which is never one that an image could have put there. */
   #bubblewrap(): string | undefined {
     return findBubblewrap(this.#areas);
   }
 
-  /** Returns the folder of compiled files for images with the same abilities, or undefined where there can be none.
-   *  Only these images may load from it: sandboxed code can put anything there. */
+  /** Returns the folder of compiled files for images with the same writable folders and network access, or
+   *  undefined where there can be none. Sandboxed code can put anything there, so no other image may load
+   *  from it. */
   #ownCache(): string | undefined {
     const { cacheFolder, strict } = this.#options;
     const abilities = JSON.stringify([this.#workspace, strict]);
@@ -297,19 +311,20 @@ export class Sandbox implements CommandSandbox {
     };
   }
 
-  /** Returns mounts of what SBCL and the image need inside FOLDERS, which are otherwise empty. */
+  /** Returns mounts of the files inside FOLDERS that SBCL and the image need. The rest of FOLDERS is empty in
+   *  the sandbox. */
   #needed(sbcl: string, folders: readonly string[]): Mounts {
     const { needed, cacheFolder, strict } = this.#options;
     const lisp = [sbcl, join(dirname(sbcl), '..', 'lib', 'sbcl'), process.env['SBCL_HOME'] ?? sbcl];
-    // The first has the programs of NixOS; the second is often a link to a file in a hidden folder.
+    // The first path has the programs of NixOS. The second is often a link to a file in a hidden folder.
     const system = ['/run/current-system', ...(strict ? [] : [realPath('/etc/resolv.conf')])];
     return [...needed, cacheFolder, ...lisp, ...system]
       .filter((path) => existsSync(path) && isIn(folders, realPath(path)))
       .map((path) => ['read', realPath(path)] as const);
   }
 
-  /** Returns bubblewrap's arguments that recreate the links by which roots were named, where these lie in EMPTY
-   *  folders. */
+  /** Returns bubblewrap's arguments that create again the links by which the roots were named, where these
+   *  links lie in EMPTY folders. */
   #links(empty: readonly string[]): string[] {
     return this.#options.roots
       .filter((root) => realPath(root) !== root && isIn(empty, realPath(dirname(root))))
@@ -318,7 +333,7 @@ export class Sandbox implements CommandSandbox {
   }
 }
 
-/** Returns the error for a start that OBSTACLE prevents, with its remedy. */
+/** Returns an error that says which OBSTACLE prevents the start, and its remedy. */
 export function refusalOf({ why, remedy }: Obstacle): SetupError {
   return new SetupError(
     `The sandbox does not work here, so no Lisp image is started: ${why}. ${remedy} Or ask the user to start the server with --no-sandbox, in a container or as another user.`,

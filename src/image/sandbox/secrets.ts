@@ -115,7 +115,8 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
     '.huggingface',
     '.kaggle',
   ],
-  // With these, code could have a program outside evaluate something: the programs listen on this machine with TCP.
+  // With one of these secrets, code could make a program outside evaluate something, because the program
+  // listens on a TCP port of this machine.
   servers: [
     '.slime-secret',
     '.sly-secret',
@@ -236,12 +237,13 @@ export async function secretPaths(home: string): Promise<string[]> {
   const listed = (process.env['KUBECONFIG'] ?? '').split(delimiter);
   const elsewhere = [...moved, ...named, ...listed].filter(isAbsolute);
   const found = await existingPaths([...(await pathsBelow(home, usual)), ...elsewhere]);
-  // A variable that names a device such as /dev/null means no file. And hiding the home itself would break everything.
+  // Excludes devices: a variable that is /dev/null means "no file". Also excludes the home itself and folders
+  // around it, because nothing would work without them.
   return found.filter((path) => !isInside('/dev', path) && !isInside(path, realPath(home)));
 }
 
-/** Joins FOLDER with each of the relative paths WAYS. Leaves out a path whose next name is missing in a folder on the
- *  way: listing a few folders is faster than checking each path. */
+/** Joins FOLDER with each of the relative paths WAYS. Leaves out a path when a folder on its way lacks the
+ *  next name. This lists a few folders, which is faster than a check of each path. */
 async function pathsBelow(folder: string, ways: readonly string[]): Promise<string[]> {
   const names = await namesIn(folder);
   const rests = new Map<string, string[]>();
@@ -258,7 +260,8 @@ async function pathsBelow(folder: string, ways: readonly string[]): Promise<stri
   return found;
 }
 
-/** Returns the names in FOLDER, or undefined when it cannot be listed: files in it can still be reachable. */
+/** Returns the names in FOLDER; undefined when it cannot be listed, although files in it may still be
+ *  reachable. */
 async function namesIn(folder: string): Promise<Set<string> | undefined> {
   try {
     return new Set(await withFileTimeout(folder, () => readdir(folder)));

@@ -1,5 +1,5 @@
-// Builds the seccomp filter of the sandbox: a BPF program that refuses some system calls. bubblewrap reads it from an
-// unlinked file that this process holds open.
+// Builds the seccomp filter of the sandbox: a BPF program that refuses some system calls. bubblewrap reads
+// the filter from an unlinked file that this process holds open.
 
 import { randomUUID } from 'node:crypto';
 import { openSync, unlinkSync, writeSync } from 'node:fs';
@@ -7,16 +7,16 @@ import { join } from 'node:path';
 import { SetupError } from '../../errors.ts';
 import { cacheUsable } from '../process/agent.ts';
 
-/** System call numbers of one architecture. AUDIT is the kernel's identifier of the architecture. */
+/** System call numbers of one architecture. AUDIT is the kernel's identifier for the architecture. */
 interface Processor {
   audit: number;
   socket: number;
   socketpair: number;
-  /** Calls that are always refused: those for the kernel's key rings. */
+  /** System calls of the kernel's key rings, which are always refused. */
   keys: readonly number[];
   /** The call that multiplexes all socket calls, on architectures that have it. */
   socketcall?: number;
-  /** Numbers from here on belong to another calling convention; all of them are refused. */
+  /** Numbers from this one on belong to another calling convention (x32), and are all refused. */
   foreign?: number;
 }
 
@@ -31,14 +31,15 @@ const PROCESSORS: { readonly [name: string]: readonly Processor[] } = {
   ],
 };
 
-/** This system call has the same number on each processor. It can make sockets without the filtered socket call. */
+/** The system call io_uring_setup, with the same number on each processor. Through io_uring, code could make
+ *  sockets without the filtered socket call. */
 const IO_URING_SETUP = 425;
 
 /** Address families that reach only the network: INET, NETLINK (which lists addresses), INET6. */
 const FAMILIES = [2, 16, 10] as const;
-/** Types of Unix sockets that, made as a pair, can be connected to nothing else. */
+/** Types of Unix sockets that can be connected to nothing but their pair. */
 const PAIRED = [1, 5] as const;
-/** Removes the flags from a socket type. */
+/** Selects the bits of a socket's type, without its flags. */
 const KIND_MASK = 0xf;
 
 const ALLOW = 0x7fff0000;
@@ -47,25 +48,28 @@ const NOT_PERMITTED = refuseWith(1);
 const NOT_IMPLEMENTED = refuseWith(38);
 const NO_FAMILY = refuseWith(97);
 
-/** Offsets in the kernel's record of a call: its number, its architecture, its first and its second argument. */
+/** Offsets in the kernel's record of a system call: its number, its architecture, its first argument and its
+ *  second. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
 const FIRST = 16;
 const SECOND = 24;
 
-/** One BPF instruction: opcode, instructions to skip when its test is true and when false, operand. */
+/** One BPF instruction: the opcode, how many instructions to skip when its test is true and when it is false,
+ *  and the operand. */
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, operand: number];
 
 const load = (place: number): Instruction => [0x20, 0, 0, place];
 const mask = (bits: number): Instruction => [0x54, 0, 0, bits];
 const answer = (what: number): Instruction => [0x06, 0, 0, what];
 
-/** Returns WHAT behind a test that skips it unless the loaded number is VALUE. */
+/** Returns the instructions WHAT after a test that skips them unless the loaded number is VALUE. */
 function when(value: number, ...what: Instruction[]): Instruction[] {
   return [[0x15, 0, what.length, value], ...what];
 }
 
-/** Returns code that allows a call if the word at PLACE, masked by BITS, is one of VALUES, and else answers REFUSAL. */
+/** Returns instructions that allow a call if the word at offset PLACE, masked by BITS, is one of VALUES, and
+ *  otherwise answer REFUSAL. */
 function onlyWhen(place: number, values: readonly number[], refusal: number, bits?: number): Instruction[] {
   const tests = values.flatMap((value) => when(value, answer(ALLOW)));
   return [load(place), ...(bits === undefined ? [] : [mask(bits)]), ...tests, answer(refusal)];
@@ -84,8 +88,9 @@ function rulesOf({ socket, socketpair, keys, socketcall, foreign }: Processor): 
   ];
 }
 
-/** Returns the filter for this kind of processor in bubblewrap's format; undefined for an unknown one. It refuses Unix
- *  sockets: a read-only mount does not prevent connecting to one, and the folders for temporary files are shared. */
+/** Returns the filter for this kind of processor in bubblewrap's format; undefined when the kind is unknown.
+ *  The filter refuses Unix sockets, because a read-only mount does not prevent connecting to one, and because
+ *  programs outside listen in the shared folders for temporary files. */
 export function systemCallFilter(): Buffer | undefined {
   const kinds = PROCESSORS[process.arch];
   if (kinds === undefined) return undefined;
@@ -106,9 +111,9 @@ export function systemCallFilter(): Buffer | undefined {
 
 let descriptor: number | undefined;
 
-/** Returns the path, in /proc, of an open file with the filter; children of this process can open it. The file is made
- *  once, in CACHE_FOLDER or else in /dev/shm: sandboxed code can write in neither. Throws a SetupError when it cannot
- *  be made. */
+/** Returns the path, in /proc, of an open file with the filter, which children of this process can open. The
+ *  file is made once, in CACHE_FOLDER or else in /dev/shm, where sandboxed code cannot write. Throws a
+ *  SetupError when the file cannot be made. */
 export function filterFile(cacheFolder: string): string {
   descriptor ??= makeFile(cacheUsable(cacheFolder) ? cacheFolder : '/dev/shm');
   return `/proc/${process.pid}/fd/${descriptor}`;

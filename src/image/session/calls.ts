@@ -14,11 +14,11 @@ import type { CallNotice } from './notices.ts';
 import { reportProgress } from './progress.ts';
 import { type Ahead, Queue } from './queue.ts';
 
-/** The image as its calls use it. */
+/** The image, as its calls see it. */
 export interface Host {
   /** Time limit of a call in milliseconds. */
   readonly limitMs: number;
-  /** Returns the peer that is ready for calls, if there is one. */
+  /** Returns the peer that is ready for calls, or undefined. */
   current(): Peer | undefined;
   /** Returns a peer that is ready for calls, once there is one. Throws a SetupError when none can be had. */
   ready(): Promise<Peer>;
@@ -28,14 +28,14 @@ export interface Host {
   compiling(): boolean;
   /** Called when a call from outside the image is about to use PEER. */
   beforeCall(peer: Peer): void;
-  /** Returns a callback for the answer of the operation NAME, which PEER is about to perform with ARGS. It also gets
-   *  the answer of an operation that is held or lost. */
+  /** Returns a callback for the answer of the operation NAME, which PEER is about to perform with ARGS. The
+   *  callback also gets the answer when a held error stops the operation, or the image is lost. */
   watch(
     peer: Peer,
     name: keyof Operations,
     args: object,
   ): Promise<(job: number, answer: Answer) => void> | undefined;
-  /** Called when a call from outside has ended with REPLY in the image of PEER, which lives. */
+  /** Called when a call from outside has ended with REPLY in the image of PEER, which still lives. */
   afterCall(peer: Peer, reply: Reply<keyof Operations>): void;
   /** Receives REPLY before the caller does. */
   onReply?(reply: Reply<keyof Operations>): Promise<void>;
@@ -43,7 +43,7 @@ export interface Host {
   notify(notice: CallNotice): void;
 }
 
-/** At most this many evaluations, and calls that only look, run concurrently. */
+/** Most evaluations, and most calls that only look, that run at the same time. */
 const MAX_EVALUATIONS = 8;
 const MAX_LOOKUPS = 32;
 
@@ -59,7 +59,8 @@ export class Calls {
   readonly #times: Times;
   readonly #queue = new Queue(MAX_EVALUATIONS);
   readonly #lookupQueue = new Queue(MAX_LOOKUPS);
-  /** Runs one compilation at a time: each undoes its own definitions, and must not undo those of another. */
+  /** Runs one compilation at a time: each undoes its own definitions afterwards, and must not undo those of
+   *  another. */
   readonly #compilations = new Queue(1);
 
   constructor(host: Host, times: Times = TIMES) {
@@ -97,7 +98,7 @@ export class Calls {
   ): Promise<Reply<Name>> {
     const job = this.jobs.begin(name, args);
     if (options.signal?.aborted) job.signal.abort(options.signal.reason);
-    // Sent first, so that the image works while the rest is done.
+    // The request is sent first, so that the image works while the server does the rest.
     const performed = perform(job);
     const stopFollowing = options.signal && job.follow(options.signal);
     const stopTelling = options.onProgress && reportProgress(job, options.onProgress, this.#times.progress);
@@ -123,7 +124,7 @@ export class Calls {
     if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job))))
       return notStarted(job);
     try {
-      // Only time in a queue counts, not the delay by a busy server.
+      // Counts only the time in a queue, not a delay by a busy server.
       const waited = job.phase.kind === 'queued' && queue !== this.#lookupQueue;
       const waitedMs = waited ? job.milliseconds : undefined;
       const reply =
@@ -136,7 +137,8 @@ export class Calls {
     }
   }
 
-  /** Performs a call from outside the image. Retries it once if none of it ran, for a reason outside the call. */
+  /** Performs a call from outside the image. Retries it once if no part of it ran and the call was not the
+   *  reason. */
   async #fromOutside<Name extends keyof Operations>(
     job: Job,
     name: Name,
@@ -154,7 +156,7 @@ export class Calls {
       : reply;
   }
 
-  /** Takes a place in QUEUE for JOB. Returns false when JOB is aborted first. */
+  /** Takes a place in QUEUE for JOB. Returns false when JOB is aborted before it gets one. */
   #enter(queue: Queue, job: Job): boolean | Promise<boolean> {
     const onWait = (ahead: Ahead) => {
       job.phase = { kind: 'queued', ahead };
@@ -162,7 +164,7 @@ export class Calls {
     return queue.tryEnter() || queue.enter(job.signal, onWait);
   }
 
-  /** Resolves with a peer that is ready for calls. JOB shows that it waits for one. */
+  /** Resolves with a peer that is ready for calls. Meanwhile the phase of JOB is `starting`. */
   #started(job: Job): Promise<Peer> {
     job.phase = {
       kind: 'starting',
@@ -173,9 +175,11 @@ export class Calls {
   }
 
   #queueOf(name: string, byCode: boolean): Queue | undefined {
-    // A compilation waits for its turn, but takes no place: compilations that wait could fill all places that it needs.
+    // Compilations have a queue of their own: if they waited with a place in the other queue, they could take
+    // all the places that the running compilation needs.
     if (COMPILATIONS.includes(name)) return withinCompilation() ? undefined : this.#compilations;
-    // Calls by code run within a call that has a place. Calls by threads of the program are limited elsewhere.
+    // A call by code runs within a call that has a place already. Calls by threads of the program are limited
+    // elsewhere.
     if (byCode) return undefined;
     return CODE_OPERATIONS.has(name) ? this.#queue : this.#lookupQueue;
   }
@@ -220,13 +224,13 @@ export class Calls {
   }
 }
 
-/** True when nothing of a call that ended with REPLY ran, for reasons outside of the call. */
+/** True when no part of the call that ended with REPLY ran, and the call was not the reason. */
 function isUntouched({ ending }: Reply<keyof Operations>): boolean {
   if (ending.kind === 'lost') return ending.notBegun === true;
   return ending.kind === 'interrupted' && ending.notBegun === true && ending.reason === 'ended';
 }
 
-/** Returns the reply to the call of JOB, which was ended before it reached the image. */
+/** Returns the reply to the call of JOB, which ended before it was sent to the image. */
 function notStarted<Name extends keyof Operations>({ reason, milliseconds }: Job): Reply<Name> {
   return {
     ending: { kind: 'interrupted', reason, frames: [], afterMs: milliseconds, notBegun: true },
@@ -234,7 +238,8 @@ function notStarted<Name extends keyof Operations>({ reason, milliseconds }: Job
   };
 }
 
-/** Returns the value of PROMISE, or undefined when SIGNAL aborts first; then nobody awaits PROMISE any more. */
+/** Returns the value of PROMISE, or undefined when SIGNAL aborts first. An abandoned PROMISE may then reject
+ *  unseen. */
 async function unlessAborted<Value>(promise: Promise<Value>, signal: EndSignal): Promise<Value | undefined> {
   if (signal.aborted) {
     promise.catch(() => {});

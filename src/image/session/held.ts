@@ -1,10 +1,12 @@
-// Remembers the calls that a held error stopped, so that the answer of a resumed call can be rendered as planned.
+// Remembers the calls that a held error stopped, so that a resumed call is answered in the form that its tool
+// planned.
 
 import type { Reply } from '../wire/call.ts';
 import type { HeldError } from '../wire/holding.ts';
 import type { Operations } from '../wire/operations.ts';
 
-/** At most this many calls are remembered. The oldest are forgotten: their errors are no longer held. */
+/** Most calls that are remembered. The oldest are forgotten first: by then their errors are no longer
+ *  held. */
 const LIMIT = 100;
 
 /** A call that an error stopped. FINISH turns its later reply into the answer that the call would have given. */
@@ -12,7 +14,7 @@ export interface HeldCall<Rendered> {
   name: keyof Operations;
   args: object;
   finish: (reply: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object }) => Rendered;
-  /** Frees the resources of the call, which has ended. */
+  /** Frees the resources of the call when it has ended. */
   release: () => void;
 }
 
@@ -20,7 +22,8 @@ export class HeldCalls<Rendered> {
   /** Seconds for which an error is held after each use. */
   readonly seconds: number;
   readonly #calls = new Map<number, HeldCall<Rendered>>();
-  /** The highest number of a reported error, and of an error that was lost with its image. */
+  /** #highestReported: the highest number of a reported error. #highestLost: the highest number of an error
+   *  that was lost with its image. */
   #highestReported = 0;
   #highestLost = 0;
 
@@ -37,7 +40,7 @@ export class HeldCalls<Rendered> {
     release = () => {},
   ): void {
     this.recordNumber(held.error);
-    // The cast is safe: the later reply is of the operation NAME.
+    // The cast is safe, because the later reply is one of the operation NAME.
     this.#calls.set(held.error, { name, args, finish: (reply) => finish(reply as Reply<Name>), release });
     const [oldest] = this.#calls;
     if (this.#calls.size <= LIMIT || oldest === undefined) return;
@@ -46,19 +49,20 @@ export class HeldCalls<Rendered> {
     call.release();
   }
 
-  /** Remembers that the call which the error NUMBER had stopped was stopped again, by the error HELD. */
+  /** Remembers that the call which the error NUMBER had stopped went on, and that the error HELD then stopped
+   *  it again. */
   keepAgain(held: HeldError, number: number): void {
     this.recordNumber(held.error);
     const call = this.#calls.get(number);
     if (call !== undefined) this.#calls.set(held.error, call);
   }
 
-  /** Records that an error has this NUMBER. */
+  /** Records that an error was reported with this NUMBER. */
   recordNumber(number: number): void {
     this.#highestReported = Math.max(this.#highestReported, number);
   }
 
-  /** Forgets all calls: their image is lost. */
+  /** Forgets all calls, because their image is lost. */
   clear(): void {
     for (const { release } of this.#calls.values()) release();
     this.#calls.clear();

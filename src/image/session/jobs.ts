@@ -5,15 +5,15 @@ import { type Ending, type Output, type Reason, reasonOf, Stop } from '../wire/e
 import { callingJob } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
 
-/** Phase of a call: it waits in a queue, waits for the image, or runs in PEER as the request ID. COMPILING: the agent
- *  is being compiled first. BUILDING: progress of a rebuild. AHEAD: how many calls hold the places of the queue, and
- *  how many wait before this one. */
+/** Phase of a call: it waits in a queue, waits for the image, or runs in PEER as the request ID. COMPILING:
+ *  whether the agent must first be compiled. BUILDING: progress of a rebuild. AHEAD: how many calls hold the
+ *  places of the queue, and how many wait before this one. */
 export type Phase =
   | { kind: 'queued'; ahead: () => { running: number; waiting: number } }
   | { kind: 'starting'; compiling?: () => boolean; building?: () => string | undefined }
   | { kind: 'running'; peer: Peer; id: number };
 
-/** How a job ended, for whoever ended it. */
+/** How a job ended, for the code that asked for its end. */
 export interface JobEnd {
   ending: Ending;
   output?: Output;
@@ -26,10 +26,10 @@ export class Job {
   /** The job whose code made this call. */
   readonly parent: Job | undefined;
   readonly startedAt = performance.now();
-  /** Aborts when the call is to end. */
+  /** Aborts when the call must end. */
   readonly signal = new OwnSignal();
   phase: Phase = { kind: 'starting' };
-  /** Why the call is being ended, and since when (performance.now). */
+  /** The reason why the call is being ended, and when that began (performance.now). */
   stopping: { reason: Reason; at: number } | undefined;
   readonly #args: object;
   #end: JobEnd | undefined;
@@ -42,7 +42,7 @@ export class Job {
     this.parent = parent;
   }
 
-  /** What the call is about: the first line of the code that it evaluates, the file that it loads, and the like. */
+  /** The subject of the call, for people: the first line of its code, the file that it loads, or the like. */
   get subject(): string {
     return subjectOf(this.#args);
   }
@@ -52,7 +52,7 @@ export class Job {
     return performance.now() - this.startedAt;
   }
 
-  /** Why the call is to end, once its signal has aborted. */
+  /** Why the call must end, once its signal has aborted. */
   get reason(): Reason {
     return reasonOf(this.signal);
   }
@@ -66,12 +66,12 @@ export class Job {
     });
   }
 
-  /** Ends the call for REASON, by the same steps as its time limit would. */
+  /** Ends the call for REASON, in the same steps as when its time limit is reached. */
   interrupt(reason: 'interrupt' | 'ending'): void {
     this.signal.abort(new Stop(reason));
   }
 
-  /** Ends the call when CLIENT aborts, until the returned function is called. */
+  /** Ends the call when CLIENT aborts. Returns a function that stops this. */
   follow(client: EndSignal): () => void {
     const abort = () => this.signal.abort(client.reason);
     if (client.aborted) abort();
@@ -86,7 +86,7 @@ export class Job {
   }
 }
 
-/** Arguments that can serve as a call's subject, best first. */
+/** Arguments that can be the subject of a call, best first. */
 const SUBJECTS = ['code', 'file', 'name', 'pattern', 'package'] as const;
 const SUBJECT_LIMIT = 100;
 
@@ -112,7 +112,7 @@ export class Jobs {
     return job;
   }
 
-  /** Removes JOB, which ended as END says. */
+  /** Removes JOB, which has ended with END. */
   end(job: Job, end: JobEnd): void {
     this.#jobs.delete(job.number);
     job.end(end);

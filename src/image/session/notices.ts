@@ -1,25 +1,25 @@
-// Keeps notices until an answer reports them. When no answer comes for long, the oldest are dropped.
+// Keeps notices until an answer reports them. When too many are kept, drops the oldest.
 
 import type { Ending, Output } from '../wire/endings.ts';
 
 /** An event since the last answer that the next answer reports. */
 export type CallNotice =
-  /** The process wrote TEXT past the agent. */
+  /** The process wrote TEXT to its standard streams, not through the agent. */
   | { kind: 'raw'; text: string }
-  /** Threads that work for no call wrote OUTPUT. */
+  /** Threads that work for no call have written OUTPUT. */
   | { kind: 'background'; output: Output }
-  /** A call ended that the client had cancelled, so nobody reads its answer. */
+  /** The client cancelled a call, so nobody reads the answer of this call, which has now ended. */
   | { kind: 'cancelled'; ending: Ending; afterMs: number; output: Output | undefined }
   /** The start FILE was not loaded to its end. */
   | { kind: 'start file'; file: string; ending: Ending; output: Output | undefined }
-  /** Nothing worked any more with the session's settings, so they were reset. */
+  /** With the session's settings nothing worked any more, so they were reset. */
   | { kind: 'session renewed' }
-  /** This thread holds the compiler's lock and does not run. */
+  /** This thread holds the compiler's lock, and does not go on. */
   | { kind: 'compiler held'; thread: string }
   /** COUNT earlier notices were dropped. */
   | { kind: 'forgotten'; count: number };
 
-/** At most this many notices are kept; the oldest are dropped. */
+/** Most notices that are kept. The oldest are dropped first. */
 const LIMIT = 20;
 
 export class Notices<Notice extends object> {

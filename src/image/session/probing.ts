@@ -1,5 +1,5 @@
-// Decides when to probe whether an image still works, and what to do when it does not. There is no probe after a call
-// that ends well.
+// Decides when to probe whether an image still works, and what to do when it does not. A call that ends well
+// needs no probe.
 
 import type { Reply } from '../wire/call.ts';
 import type { JobCpuTimes } from '../wire/data.ts';
@@ -9,21 +9,22 @@ import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { CallNotice } from './notices.ts';
 
-/** After this many interrupted calls in a row, the image is replaced if a thread keeps all others from compiling. */
+/** After this many interrupted calls in a row, the image is replaced if one thread keeps all others from
+ *  compiling. */
 const IN_A_ROW = 3;
-/** A probed image is polled this many times less often than one in which a call is being ended. */
+/** While a probe runs, the image is polled this many times less often than while a call is being ended. */
 const POLL_FACTOR = 4;
-/** Reason for the loss of an image that does not work. */
+/** Reason that is reported when an image is lost because it does not work. */
 const BROKEN = 'it was broken: it could not read, evaluate and print a constant form any more';
 
-/** Callbacks for an image that does not work. */
+/** What can be done about an image that does not work. */
 export interface Remedies {
   /** Ends PEER for the reason HOW; resolves when it has ended. */
   replace(peer: Peer, how: string): Promise<void>;
   notify(notice: CallNotice): void;
 }
 
-/** Result of a probe, and its time (performance.now). */
+/** Result of a probe, and its time AT (performance.now). */
 export interface ProbeResult {
   works: boolean;
   at: number;
@@ -38,7 +39,7 @@ export class Probing {
   runningProbe: Promise<void> | undefined;
   /** Result of the last probe; undefined before the first. */
   last: ProbeResult | undefined;
-  /** True when an image did not work and no call has ended well since. */
+  /** True when an image failed a probe and no call has ended well since. */
   broken = false;
 
   constructor(remedies: Remedies, times: Times = TIMES) {
@@ -49,7 +50,8 @@ export class Probing {
   /** Records that a call ended in PEER with REPLY, and probes PEER if the reply can mean that PEER is broken. */
   ended(peer: Peer, reply: Reply<keyof Operations>): void {
     const { ending, data } = reply;
-    // A call that reads no form can mean a broken reader, one that prints nothing a broken printer.
+    // A call that reads no form can mean a broken reader. A call that prints no text can mean a broken
+    // printer.
     const formsRead = !('unreadable' in data) && !('formNumber' in data && data.formNumber === 0);
     const printed = !('values' in data) || !(data.values ?? []).flat().some(({ text }) => text === '');
     if (ending.kind === 'done' && formsRead && printed) {
@@ -83,7 +85,8 @@ export class Probing {
     this.#remedies.notify({ kind: 'session renewed' });
   }
 
-  /** Runs a probe in PEER, within a time limit. HOLDER keeps all other threads from compiling. LOST: PEER was lost. */
+  /** Probes PEER, within a time limit. HOLDER is a thread that keeps all others from compiling. LOST: PEER
+   *  was lost. */
   async #runProbe(
     peer: Peer,
     args: { session?: boolean },
@@ -92,7 +95,7 @@ export class Probing {
     const timeout = probeTimeout(peer, id, this.#times);
     let received = await Promise.race([answer, timeout.timedOut]);
     timeout.stop();
-    // A probe of a broken image needs no end of its own: the image is ended.
+    // A probe that hangs in a broken image is not interrupted, because the image will be ended.
     if (received === undefined && !args.session) return { works: false, lost: false };
     received ??= await interruptedNow(peer.job(id), answer, this.#times);
     const { ending, data } = received;
@@ -105,9 +108,9 @@ export class Probing {
   }
 }
 
-/** Returns a promise that resolves once the request ID of PEER has had its time (times.alive), and a function that
- *  stops the clock. The time is over when the request has run, or been idle, for so long. Garbage collections and
- *  waiting for a CPU count for neither. */
+/** Returns a promise that resolves once the request ID of PEER has used up its time (times.alive), and a
+ *  function that stops the clock. The time is used up when the request has run for so long, or has been idle
+ *  for so long. Time in garbage collections, and time waiting for a CPU, does not count. */
 function probeTimeout(
   peer: Peer,
   id: number,
@@ -138,7 +141,7 @@ function probeTimeout(
   return { timedOut, stop };
 }
 
-/** Ends JOB, and returns its ANSWER. */
+/** Ends JOB, and returns the answer that it then gives. */
 async function interruptedNow<Value>(job: Endable, answer: Promise<Value>, times: Times): Promise<Value> {
   const stop = watch(job, 0, undefined, times);
   return answer.finally(stop);

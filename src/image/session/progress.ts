@@ -6,8 +6,9 @@ import { readJobProgress } from '../wire/messages.ts';
 import { TIMES } from '../wire/times.ts';
 import type { Job } from './jobs.ts';
 
-/** Calls REPORT every EVERY_MS milliseconds with the progress of JOB, until the returned function is called. An image
- *  that has not answered yet is not asked again: the report then says for how long it has been silent. */
+/** Calls REPORT every EVERY_MS milliseconds with the progress of JOB, until the returned function is called.
+ *  While the image has not answered the last question, no other is sent, and the report says for how long the
+ *  image has been silent. */
 export function reportProgress(
   job: Job,
   report: (progress: Progress) => void,

@@ -1,12 +1,12 @@
-// Limits how many calls of a kind run concurrently. The rest wait in order, up to a limit.
+// Limits how many calls of a kind run at the same time. The others wait in order, up to a limit.
 
 import { CallError } from '../../errors.ts';
 import type { EndSignal } from '../wire/end-signal.ts';
 
-/** At most this many calls of a kind can wait. */
+/** Most calls of a kind that can wait. */
 const WAITING_LIMIT = 1000;
 
-/** Returns how many calls hold the places that a call waits for, and how many wait before it. */
+/** Returns how many calls hold places of the queue (RUNNING), and how many wait before this one (WAITING). */
 export type Ahead = () => { running: number; waiting: number };
 
 export class Queue {
@@ -26,8 +26,8 @@ export class Queue {
     return true;
   }
 
-  /** Waits for a place. Returns true when it is taken, false when SIGNAL aborted first. Calls ON_WAIT if none is free at
-   *  once. Throws a CallError when too many calls wait already. */
+  /** Waits for a place. Returns true when the call has one, and false when SIGNAL aborted first. Calls
+   *  ON_WAIT if no place is free at once. Throws a CallError when too many calls wait already. */
   async enter(signal: EndSignal | undefined, onWait: (ahead: Ahead) => void): Promise<boolean> {
     if (signal?.aborted) return false;
     if (this.tryEnter()) return true;

@@ -1,4 +1,5 @@
-// Collects the current state of an image, also while it hangs: it waits only for the agent's reader, and not long.
+// Collects the current state of an image, even of one that hangs: it waits only for the agent's reader, and
+// only briefly.
 
 import type { Outside } from '../wire/data.ts';
 import type { Reason } from '../wire/endings.ts';
@@ -16,11 +17,11 @@ export interface JobStatus extends Partial<Omit<AgentJob, 'id'>> {
   subject: string;
   milliseconds: number;
   phase: 'queued' | 'starting' | 'running';
-  /** How many calls wait for a place before this one. */
+  /** How many calls wait in the queue before this one. */
   ahead?: number;
   /** Number of the job whose code made the call. */
   parent?: number;
-  /** Why the call is being ended, and for how long already. */
+  /** Why the call is being ended, and how many milliseconds ago that began. */
   stopping?: { reason: Reason; milliseconds: number };
 }
 
@@ -38,9 +39,10 @@ export interface ImageStatus {
   jobs: JobStatus[];
   /** Resident memory of the server, in octets. */
   serverRss: number;
-  /** What the operating system knows of the process, when it is ours and runs. */
+  /** What the operating system knows of the image's process, while the server runs one. */
   outside?: Outside;
-  /** For how long the image has not reacted, and when it will count as frozen. */
+  /** silentMs: for how many milliseconds the image has not reacted. frozenMs: after how many it counts as
+   *  frozen. */
   silentMs?: number;
   frozenMs?: number;
   /** The agent's last status, and its age. */
@@ -56,22 +58,24 @@ export interface ImageStatus {
   corrupted?: string;
   /** Abilities that the agent lacks. */
   lacking?: Lacking;
-  /** How new images ended that made this one plain. */
+  /** The endings of earlier images because of which this one is plain. */
   plainBecause?: readonly string[];
 }
 
 /** The current facts on the life of an image. */
 export interface Life {
-  /** Whether the image is there or being started, and whether it is ready for calls. */
+  /** running: the image is there or being started. prepared: it is ready for calls. */
   readonly running: boolean;
   readonly prepared: boolean;
   /** Asks the agent for its status; undefined before it has greeted. */
   readonly pulse: Pulse | undefined;
-  /** What the operating system knows of the process, when it is ours. */
+  /** What the operating system knows of the process, if the server runs it. */
   readonly outside?: Outside | undefined;
-  /** Returns a function that returns the milliseconds without CPU of the process since the function's first call. */
+  /** Returns a function that returns for how many milliseconds the system has denied the process the CPU
+   *  since the function was first called. */
   denied?(): () => number;
-  /** After this many milliseconds, an image that does not react is replaced; absent when it cannot be. */
+  /** After this many milliseconds, an image that does not react is replaced; absent when it cannot be
+   *  replaced. */
   readonly frozenMs?: number;
   /** Why the last start failed, if it did. */
   readonly failure: string | undefined;
@@ -84,14 +88,14 @@ export interface Life {
 
 /** The images that were lost. */
 export interface Losses {
-  /** How images were lost, for the losses that are not reported yet. */
+  /** How the images were lost whose losses are not reported yet. */
   readonly unreported: readonly string[];
   /** Progress of the running rebuild, as a phrase. */
   readonly progress?: string | undefined;
 }
 
-/** Returns the state of the image with this LIFE, its LOSSES and JOBS, and the last PROBE. Waits at most ANSWER_MS
- *  milliseconds for the agent's status. */
+/** Returns the state of an image from the facts on its LIFE, its LOSSES and JOBS, and the last PROBE. Waits
+ *  at most ANSWER_MS milliseconds for the agent's status. */
 export async function imageStatus(
   life: Life,
   losses: Losses,

@@ -4,7 +4,8 @@ import type { JobCpuTimes, JobProgress } from './data.ts';
 import type { Output, Reason } from './endings.ts';
 import type { AgentStatus, Operations, ToolAnswer } from './operations.ts';
 
-/** All operations: those of tools, and those on the state of the image and its jobs, which only the server requests. */
+/** All operations: those that tools use, and those on the state of the image and its jobs, which only the
+ *  server itself requests. */
 export interface AgentOperations extends Operations {
   ping: { args: object; data: { value?: boolean } };
   status: { args: object; data: { value?: AgentStatus } };
@@ -12,7 +13,8 @@ export interface AgentOperations extends Operations {
   written: { args: { job: number }; data: { value?: Output | null } };
   interrupt: { args: { job: number; reason: Reason }; data: object };
   terminate: { args: { job: number }; data: object };
-  /** WORKS is absent when the probe did not end normally. HOLDER is a thread that keeps all others from compiling. */
+  /** WORKS is absent when the probe did not end normally. HOLDER is a thread that keeps all others from
+   *  compiling. RUNNING is the number of the program's threads and timers. */
   probe: {
     args: { session?: boolean; exercise?: boolean };
     data: { works?: boolean; holder?: string; running?: number };

@@ -1,27 +1,28 @@
 // Types of the differences that the agent reports between the image and the loaded files.
 
-/** A definition: a word for its kind, and its name with package prefixes. */
+/** A definition: a word for its kind, such as function, and its name with package prefixes. */
 export interface Item {
   kind: string;
   name: string;
 }
 
-/** A definition in the image that FILE no longer has. Without FILE, it was evaluated at TIME (seconds since 1970); BY
- *  is the beginning of the form. */
+/** A definition in the image that its FILE no longer has. Without FILE, it was evaluated at TIME (seconds
+ *  since 1970), by a form that begins with BY. */
 export interface OldItem extends Item {
   file?: string;
   time?: number;
   by?: string;
 }
 
-/** A bound variable, which a load did not set again. SAYS is the text of its value in the file, if that is plain. */
+/** A variable that is bound, and that a load did not set again. SAYS is the text of its value in the file, if
+ *  the value there is a literal. */
 export interface UnsetVariable {
   name: string;
   value: string;
   says?: string;
 }
 
-/** A class whose slots a load changed; INSTANCES get the new slots at their next use. */
+/** A class whose slots a load changed. INSTANCES of it, this many, get the new slots at their next use. */
 export interface ReslottedClass {
   name: string;
   new?: string[];
@@ -29,7 +30,8 @@ export interface ReslottedClass {
   instances?: number;
 }
 
-/** A changed definition that is compiled into its callers, such as a macro, and callers compiled with the old one. */
+/** A changed definition that SBCL compiles into its callers, such as a macro. USERS are callers that were
+ *  compiled with the old definition. */
 export interface OutdatedUsers {
   name: string;
   kind: string;
@@ -37,9 +39,11 @@ export interface OutdatedUsers {
   total: number;
 }
 
-/** Differences between the image and the files of a load. Each list is bounded; its total counts all. */
+/** Differences between the image and the files of a load. Each list has a limited length; its total counts
+ *  all items. */
 export interface Agreement {
-  /** Methods at the top-level form FORM of FILE that replaced a method at the form OTHER. */
+  /** Methods, defined by the top-level form FORM of FILE, that replaced a method from the top-level form
+   *  OTHER of the same file. */
   doubles?: (Item & { file: string; form?: number; other?: number })[];
   doublesTotal?: number;
   old?: OldItem[];
@@ -53,13 +57,15 @@ export interface Agreement {
   /** Definitions that were removed from the image because the file no longer has them. */
   gone?: Item[];
   goneTotal?: number;
-  /** Definitions that were not removed, because something else needs them. */
+  /** Definitions that the file no longer has, but that were not removed, because something else needs
+   *  them. */
   left?: (Item & { because?: string[] })[];
   leftTotal?: number;
 }
 
-/** A definition in FILE, at the top-level form AT, that differs in the image. The image lacks it (MISSING), has it from
- *  the file OTHER, or has it from an evaluation at TIME, whose form begins with BY. */
+/** A definition at the top-level form AT of FILE, for which the image has something else. The image has no
+ *  such definition (MISSING), has one from the file OTHER, or has one that was evaluated at TIME by a form
+ *  that begins with BY. */
 export interface Difference extends Item {
   file: string;
   at?: number;
@@ -69,7 +75,7 @@ export interface Difference extends Item {
   by?: string;
 }
 
-/** A file on the disk that differs from what was loaded, with the forms that differ, if known. */
+/** A file on the disk that differs from its text at the last load, with the forms that differ, if known. */
 export interface DiskDifference {
   file: string;
   how: 'gone' | 'changed' | 'unreadable';
@@ -77,8 +83,8 @@ export interface DiskDifference {
   formsTotal?: number;
 }
 
-/** Differences between the image and files. UNKNOWN: none of the files was loaded. EMPTY: the system has no files;
- *  NEEDS are its dependencies. */
+/** Differences between the image and files. UNKNOWN: none of the files was loaded. EMPTY: the system has no
+ *  files of its own, only the dependencies NEEDS. */
 export interface ComparisonData
   extends Pick<Agreement, 'old' | 'oldTotal' | 'unset' | 'unsetTotal' | 'outdated' | 'outdatedTotal'> {
   unknown?: boolean;

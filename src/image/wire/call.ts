@@ -9,7 +9,7 @@ export interface Reply<Name extends keyof Operations> {
   ending: Ending;
   output?: Output;
   data: Operations[Name]['data'];
-  /** Milliseconds in the queue until fewer evaluations ran. */
+  /** Milliseconds that the call waited in the queue, because too many evaluations ran. */
   waitedMs?: number;
 }
 
@@ -17,8 +17,8 @@ export interface Reply<Name extends keyof Operations> {
 export interface Progress extends JobProgress {
   /** Milliseconds since the call began. */
   milliseconds: number;
-  /** What the call waits for: the start of the image, the compiler of the agent, or a place in a queue. RUNNING calls
-   *  have a place, WAITING calls are before this one. */
+  /** What the call waits for: the start of the image, the compiler of the agent, or a place in a queue.
+   *  RUNNING is the number of calls that have a place, WAITING the number of calls before this one. */
   waiting?: 'start' | 'compiler' | { running: number; waiting: number };
   /** For how many milliseconds the image has not reacted. */
   silentMs?: number;
@@ -31,7 +31,7 @@ export interface CallOptions {
   limitMs?: number;
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
-  /** The call that this one continues: this reply counts as the answer of that call. With IF_LEFT, only when the reply
-   *  says that the evaluated code left the held error (`left`). */
+  /** The call that this one continues: the reply to this call is also the answer of that one. With IF_LEFT,
+   *  this holds only when the reply says that the evaluated code left the held error (`left`). */
   continues?: { name: keyof Operations; args: object; ifLeft?: boolean };
 }

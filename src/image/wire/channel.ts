@@ -1,4 +1,5 @@
-// Sends requests and matches answers on one connection to an agent. When it is lost, answers all open requests.
+// Sends requests and matches answers on one connection to an agent. When the connection is lost, answers all
+// open requests.
 
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../../errors.ts';
@@ -13,26 +14,31 @@ import { CodeCalls, type Upcalls } from './upcalls.ts';
 export interface ChannelCallbacks {
   /** The agent has greeted. */
   hello(hello: Hello): void;
-  /** The image is about to exit by itself. */
+  /** The image is about to exit. The server did not ask for it. */
   exiting(): void;
-  /** A call, and no other thread, asks for the end of the image. */
+  /** A call asks for the end of the image; no other thread does. */
   exitRequested?(): void;
-  /** The agent cannot be talked to any more: HOW is part of a sentence, after "the image was lost". */
+  /** No message can be exchanged with the agent any more. HOW is a part of a sentence that follows "the image
+   *  was lost". */
   broken(how: string): void;
-  /** Returns whether the request ID had begun to run in an image that has ended; undefined when that is not known. */
+  /** Called after the image has ended. Returns whether the request ID had begun to run; undefined when that
+   *  is not known. */
   hasStarted?(id: number): boolean | undefined;
 }
 
-/** At most this many parts of an answer are kept, and this many characters (as JSON) of the parts of all answers. */
+/** Most partial results that are kept of one answer, and most characters (as JSON) of the partial results of
+ *  all answers. */
 const MAX_PARTS = 50_000;
 const MAX_PARTS_CHARACTERS = FRAME_LIMIT;
 
-/** After a chunk with more messages than this, all other work gets a turn. */
+/** After a chunk with more messages than this, reading pauses once so that other work gets a turn. */
 const MANY_MESSAGES = 32;
 
-/** While the agent has more octets than this to read, we read its messages slowly, as each can need an answer. */
+/** While the agent has not read this many octets of ours, its messages are read slowly, because each can need
+ *  an answer. */
 const UNREAD_LIMIT = 1024 * 1024;
-/** Length of a pause between slow reads. It ends in any case: an agent may have to write before it can read. */
+/** Length of a pause between slow reads. The pause must end even when the agent has read nothing: it may have
+ *  to write before it can read. */
 const PAUSE_MS = 20;
 
 export class Channel {
@@ -42,9 +48,9 @@ export class Channel {
   readonly #codeCalls: CodeCalls;
   readonly #reader = new FrameReader();
   readonly #pending = new Map<number, { name: string; resolve: (answer: Answer) => void }>();
-  /** Output of pending requests, as last reported. */
+  /** Output of each pending request, as the agent last reported it. */
   readonly #outputs = new Map<number, Output>();
-  /** Partial answers of pending requests. */
+  /** Partial results of each pending request. */
   readonly #parts = new Map<number, unknown[]>();
   #partsCharacters = 0;
   #features: ReadonlySet<string> = new Set();
@@ -91,7 +97,7 @@ export class Channel {
     const id = this.#nextId++;
     const frame = requestFrame(id, name, args);
     const answer = new Promise<Answer<Name>>((resolve) => {
-      // The answer with this id has the data of this operation.
+      // The cast is safe: an answer with this id has the data of this operation.
       const settle = (received: Answer) => resolve(received as Answer<Name>);
       if (this.#closeReason === undefined) this.#pending.set(id, { name, resolve: settle });
       else settle(lostAnswer(this.#closeReason, false));
@@ -109,14 +115,14 @@ export class Channel {
     if (this.#closeReason === undefined) this.#stream.write(frame);
   }
 
-  /** Asks for the output of the request ID so far, to be in its answer if the image ends first. Resolves once the agent
-   *  has reacted. */
+  /** Asks the agent for the output of the request ID so far. If the image ends before the request, the answer
+   *  contains this output. Resolves once the agent has reacted. */
   async requestOutput(id: number): Promise<void> {
     const { data } = await this.request('written', { job: id }).answer;
     this.#keepOutput(id, readOutput(data.value));
   }
 
-  /** Answers all pending requests with a loss; HOW is part of a sentence. */
+  /** Answers all pending requests with the ending `lost`. HOW is part of a sentence. */
   close(how: string): void {
     this.#closeReason ??= how;
     for (const [id, { resolve }] of this.#pending) {
@@ -142,7 +148,8 @@ export class Channel {
     if (count > MANY_MESSAGES || this.#stream.writableLength > UNREAD_LIMIT) this.#pauseReading();
   }
 
-  /** Pauses reading while all other work gets a turn: an agent that never stops writing must not block the server. */
+  /** Pauses reading while other work gets a turn, so that an agent that never stops writing cannot block the
+   *  server. */
   #pauseReading(): void {
     const stream = this.#stream;
     stream.pause();
@@ -211,7 +218,7 @@ export class Channel {
     this.#parts.set(id, parts);
   }
 
-  /** Returns ANSWER of the request ID together with its partial answers, if any. */
+  /** Returns ANSWER to the request ID, together with the partial results that have arrived, if any. */
   #withParts(id: number, answer: Answer): Answer {
     const parts = this.#parts.get(id);
     return parts === undefined ? answer : { ...answer, data: { ...answer.data, parts } };
@@ -222,7 +229,8 @@ export class Channel {
   }
 }
 
-/** Returns the answer of a request whose peer was lost, as HOW says, after it had STARTED and written OUTPUT. */
+/** Returns the answer to a request that STARTED or not, and wrote OUTPUT, before its peer was lost. HOW is
+ *  part of a sentence. */
 function lostAnswer(how: string, started: boolean, output?: Output): Answer {
   return {
     ending: { kind: 'lost', how, ...(!started && { notBegun: true }) },

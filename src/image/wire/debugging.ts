@@ -3,7 +3,7 @@
 import type { LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 import type { Frame, Local } from './endings.ts';
 
-/** A row in the list of held errors. */
+/** A row of the list of held errors. */
 export interface HeldRow {
   error: number;
   seconds: number;
@@ -11,21 +11,24 @@ export interface HeldRow {
   type: string;
 }
 
-/** Facts about a held error and its frames, or why a request about them was not performed. */
+/** Facts about a held error and its frames, or the reason why a request about them failed. */
 export interface DebugValue {
-  /** The error is not held (GONE; WHY is the reason), or another call uses it (BUSY). HELD: numbers of held errors. */
+  /** GONE: the error is not held (any more), because of WHY. BUSY: another call uses the error. HELD: numbers
+   *  of the errors that are held. */
   gone?: boolean;
   busy?: boolean;
   why?: string;
   held?: number[];
-  /** There is no such frame (there are FRAMES), no such restart, or no form to evaluate again. */
+  /** NO_FRAME: the requested frame does not exist; the stack has FRAMES frames. NO_RESTART: the requested
+   *  restart does not exist. NO_FORM: there is no form to evaluate again. */
   noFrame?: number;
   frames?: number;
   noRestart?: string;
   /** Names of the restarts that exist. */
   restarts?: string[];
   noForm?: boolean;
-  /** Number of a frame. AGAIN: it can be run again, else WHY says why not. NEAREST: the nearest frame that can be. */
+  /** Number of a frame. AGAIN: the frame can be run again; if not, WHY is the reason. NEAREST: number of the
+   *  nearest frame that can. */
   frame?: number;
   again?: boolean;
   nearest?: number;
@@ -38,21 +41,22 @@ export interface DebugValue {
   restart?: string;
   /** Lambda list of that restart. */
   takes?: string;
-  /** A restart that returned, instead of transferring control. */
+  /** Name of a restart that returned, instead of transferring control. */
   returned?: string;
-  /** True when the thread of the program goes on. */
+  /** True when the program's thread that had the error goes on. */
   goesOn?: boolean;
 }
 
 export interface DebugData extends Remarks {
-  /** The evaluated code made a non-local exit, so the held call went on. The other members are that call's answer. */
+  /** The evaluated code made a non-local exit, so the held call went on. The other members are the answer of
+   *  the held call. */
   left?: boolean;
   value?: DebugValue | LookupFailure;
-  /** The printed values of each evaluated form, and the number of the last form. */
+  /** The printed values of each evaluated form, and the number of the form that was evaluated last. */
   values?: PrintedValue[][];
   formNumber?: number;
   unreadable?: Unreadable;
-  /** Definitions from files that new definitions replaced. */
+  /** Definitions from files that the new definitions replaced. */
   replaced?: { name: string; method?: boolean; place: Place }[];
 }
 
@@ -64,7 +68,7 @@ export interface ThreadData {
   silent?: boolean;
   /** The lock that the thread waits for, and the thread that owns it. */
   waitsFor?: { name: string; owner?: string };
-  /** Names of threads, when the name fitted none or several: FOUND is how many. */
+  /** Names of threads, when the given name fits none or several. FOUND: how many it fits. */
   threads?: string[];
   found?: number;
 }
@@ -80,7 +84,8 @@ export interface WatchedError {
 }
 
 export interface WatchedData {
-  /** Where errors are recorded now, if anywhere, and how many were seen since recording began. */
+  /** The place where errors are recorded now, if any, and how many were signalled there since recording
+   *  began. */
   watching?: string;
   seen: number;
   now: number;
@@ -88,22 +93,22 @@ export interface WatchedData {
   others?: { time: number; thread: string; type: string }[];
 }
 
-/** An object and its parts, or why it cannot be inspected. */
+/** An object and its parts, or the reason why it cannot be inspected. */
 export interface InspectData {
   value?: string;
   type?: string;
   id?: string;
   total?: number;
-  /** For a part without a value, WHY is the reason. */
+  /** A part without a value has WHY, the reason. */
   parts?: { name: string; value?: string; why?: string; id?: string }[] | string[];
   noValue?: boolean;
-  /** An id whose object no longer exists. */
+  /** An id of an object that no longer exists. */
   goneId?: string;
   /** True when the text is a form, which inspect does not evaluate. */
   isForm?: boolean;
-  /** A name of a function that does not exist. */
+  /** The given name of a function, when there is no such function. */
   noFunction?: string;
-  /** A part that does not exist in the object IN. */
+  /** The given part, when the object IN has no such part. */
   noPart?: string;
   in?: string;
   why?: string;

@@ -1,15 +1,15 @@
-// Signals to a call that it must end. A real AbortSignal would cost each call 10 times as much.
+// Tells a call that it must end. A real AbortSignal would take 10 times as long for each call.
 
-/** The part of AbortSignal that calls use. An AbortSignal is one. */
+/** The members of AbortSignal that calls use. An AbortSignal is an EndSignal. */
 export interface EndSignal {
   readonly aborted: boolean;
-  /** The reason, once it has aborted. */
+  /** The reason, once the signal has aborted. */
   readonly reason: unknown;
   addEventListener(type: 'abort', listener: () => void, options?: { once: boolean }): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** An EndSignal of our own, which aborts at most once. */
+/** An EndSignal that this program aborts, at most once. */
 export class OwnSignal implements EndSignal {
   aborted = false;
   reason: unknown;

@@ -5,24 +5,26 @@ import { type Reason, reasonOf } from './endings.ts';
 import { fairTimeout } from './fairly.ts';
 import { TIMES, type Times } from './times.ts';
 
-/** The means to end a call. */
+/** The means to end a running call. */
 export interface Endable {
   interrupt(reason: Reason): void;
   terminate(): void;
-  /** Resolves when the image reacts. During garbage collection it does not react, and no call can be ended. */
+  /** Resolves when the image reacts. During garbage collection it does not react, and no call can be
+   *  ended. */
   reacts(): Promise<unknown>;
-  /** True when garbage is being collected or was since the last poll; undefined when that cannot be known. */
+  /** True when the image is collecting garbage or has collected since the last poll; undefined when that
+   *  cannot be known. */
   collecting(): boolean | undefined;
-  /** Milliseconds for which the image was denied the CPU since the first poll; 0 when unknown. */
+  /** Milliseconds for which the system has denied the image the CPU since the first poll; 0 when unknown. */
   deniedMs(): number;
   kill(): void;
 }
 
-/** An image is killed after this many polls in a row that found it hanging. */
+/** After this many polls in a row that find the image hanging, it is killed. */
 const HANGING_POLLS = 5;
 
-/** Watches a call that begins now. Ends it by steps (see TIMES) after LIMIT_MS or when SIGNAL aborts. Returns the
- *  function to call when the call has ended. */
+/** Watches a call that begins now. Ends the call in steps (see TIMES) after LIMIT_MS, or when SIGNAL aborts.
+ *  Returns a function that the caller must call when the call has ended. */
 export function watch(
   job: Endable,
   limitMs: number,
@@ -40,8 +42,8 @@ export function watch(
   };
 }
 
-/** As watch, for a call whose limit nobody has chosen: `fairTimeout` extends it by time without CPU. Returns the function to
- *  call when the call has ended. */
+/** Like watch, for a limit that no user has chosen: `fairTimeout` extends the limit by time without CPU.
+ *  Returns a function that the caller must call when the call has ended. */
 export function watchWithFairTimeout(job: Endable, limitMs: number, times: Times = TIMES): () => void {
   const steps = new Steps(job, times);
   const stop = fairTimeout(limitMs, job.deniedMs, () => steps.start('timeout'));
@@ -51,18 +53,18 @@ export function watchWithFairTimeout(job: Endable, limitMs: number, times: Times
   };
 }
 
-/** The steps that end one job. Their clock stops while the image cannot react: a collection stops all its threads, and
- *  without a CPU it does nothing. */
+/** The steps that end one job. Their clock stops while the image cannot react, because a collection stops all
+ *  its threads or the system denies it the CPU. */
 class Steps {
   readonly #job: Endable;
   readonly #times: Times;
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** Milliseconds for which the clock may still stop. */
+  /** Milliseconds by which the clock may still be stopped. */
   #pauseLeftMs: number;
   #clock = 0;
-  /** Steps with the clock time at which each is due, next first. */
+  /** Steps that are still to run, next first. AT is the clock time at which a step is due. */
   readonly #plan: { at: number; step: () => void }[] = [];
-  /** How many polls in a row found the image hanging, counted from #askToReact on; undefined before #askToReact. */
+  /** How many polls in a row have found the image hanging since #askToReact; undefined before #askToReact. */
   #hangingPolls: number | undefined;
   #started = false;
   #stopped = false;
@@ -73,7 +75,7 @@ class Steps {
     this.#pauseLeftMs = times.collecting;
   }
 
-  /** Runs STEP after MS milliseconds, unless stopped before. */
+  /** Runs STEP after MS milliseconds, unless the steps are stopped before. */
   later(ms: number, step: () => void): void {
     if (this.#stopped) return;
     const timer = setTimeout(() => {
@@ -89,7 +91,7 @@ class Steps {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /** Begins the steps, for REASON, if they have not begun. */
+  /** Begins the steps, for REASON, unless they have begun already. */
   start(reason: Reason): void {
     if (this.#started) return;
     this.#started = true;
@@ -100,12 +102,13 @@ class Steps {
       { at: terminate, step: () => this.#job.terminate() },
       { at: ask, step: () => void this.#askToReact() },
     );
-    // Each poll returns what happened since the previous poll, so the first result is dropped.
+    // Each poll covers the time since the previous poll, so drop the first result.
     this.#job.collecting();
     this.#poll(this.#job.deniedMs());
   }
 
-  /** Polls the image and runs the steps that are due. DENIED: milliseconds without CPU at the previous poll. */
+  /** Polls the image and runs the steps that are due. DENIED: milliseconds without CPU up to the previous
+   *  poll. */
   #poll(denied: number): void {
     const { poll: intervalMs } = this.#times;
     this.later(intervalMs, () => {
@@ -122,9 +125,10 @@ class Steps {
     });
   }
 
-  /** Asks the image to react. Kills it if polls then find it hanging, or if it reacts but the call does not end. */
+  /** Asks the image to react. Kills the image when later polls find it hanging, or when it reacts and the
+   *  call still does not end. */
   async #askToReact(): Promise<void> {
-    this.#hangingPolls = -1; // The current poll does not count.
+    this.#hangingPolls = -1; // The poll that runs now does not count.
     await this.#job.reacts();
     this.#plan.push({ at: this.#clock + this.#times.kill, step: () => this.#kill() });
   }

@@ -3,48 +3,50 @@
 import type { Place } from './data.ts';
 import type { EndSignal } from './end-signal.ts';
 
-/** Written text: whole, or its beginning, the number of omitted characters, and its end (TAIL). */
+/** Written text. If OMITTED, a number of characters, was left out, TEXT is the beginning and TAIL the end. */
 export interface Output {
   text: string;
   omitted?: number;
   tail?: string;
 }
 
-/** Returns OUTPUT as one text that says how much was left out. */
+/** Returns OUTPUT as one text that says how many characters were left out. */
 export function wholeText({ text, omitted, tail }: Output): string {
   return omitted === undefined ? text : `${text}\n[... ${omitted} characters left out ...]\n${tail ?? ''}`;
 }
 
-/** A Lisp condition that nobody handled. */
+/** A Lisp condition that no handler handled. */
 export interface Condition {
   type: string;
   text: string;
-  /** The unbound variable, as PACKAGE::NAME. */
+  /** The unbound variable that the condition is about, as PACKAGE::NAME. */
   variable?: string;
   /** Names similar to a name that does not exist. */
   near?: string[];
-  /** True when the condition says that a name does not exist. */
+  /** True when the condition means that a name does not exist. */
   missing?: true;
-  /** True when a file names a package of a library manager, and none is set up. */
+  /** True when a file uses a package of a library manager, and no manager is set up. */
   withoutManager?: true;
   /** The user's init file, when it was not loaded and may define the missing name. Named once in an image. */
   initFile?: string;
   restarts?: { name: string; report: string }[];
-  /** How many more restarts and frames there are. For very deep stacks, at least this many frames. */
+  /** How many restarts there are besides RESTARTS, and how many frames besides FRAMES. For a very deep stack,
+   *  the number of frames is a lower bound. */
   moreRestarts?: number;
   frames?: Frame[];
   moreFrames?: number;
 }
 
-/** A stack frame: its call and place as far as known, or how many frames of the system were omitted (FOLDED).
- *  DEFINITION is the function's name, if its file has changed. SYSTEM marks the system's frames of held errors. */
+/** A stack frame: its call, and its place as far as known. Or a gap: FOLDED says how many frames of the
+ *  system were omitted there. DEFINITION is the function's name, sent when its file has changed. SYSTEM marks
+ *  frames of the system; only held errors have such frames. */
 export type Frame = ({ call: string; definition?: string; system?: boolean } & Place) | { folded: number };
 
-/** A variable of a frame; without a value when the code did not keep it. */
+/** A variable of a frame. It has no value when the compiled code did not keep the value. */
 export interface Local {
   name: string;
   value?: string;
-  /** Id by which inspect takes the value. */
+  /** Id under which the tool inspect finds the value. */
   id?: string;
 }
 
@@ -54,18 +56,18 @@ export type KeptFrame = Frame & { locals?: Local[]; late?: true };
 export interface KeptError {
   /** Seconds since 1970. */
   time: number;
-  /** Absent for an error that ended a thread of the program. */
+  /** The operation that signalled the error; absent for an error that ended a thread of the program. */
   operation?: string;
-  /** Name of that thread. */
+  /** Name of the thread that the error ended. */
   thread?: string;
   form?: string;
   formNumber?: number;
   file?: string;
   package: string;
   type: string;
-  /** Absent when the stack was exhausted: there was no room to walk it. */
+  /** Absent when the stack was exhausted, since there was no room to walk it. */
   frames?: KeptFrame[];
-  /** Absent when the condition could not be rendered to the end. */
+  /** Absent when printing the condition failed. */
   condition?: Condition;
 }
 
@@ -78,8 +80,9 @@ export interface LastErrorData {
   others?: { time: number; type: string }[];
 }
 
-/** Why a call was interrupted: by its time limit, the client, the tool interrupt, the end of the server, or a full
- *  heap. Or its thread was terminated, or ended itself. */
+/** Why a call was interrupted: its time limit ('timeout'), the client ('cancelled'), the tool interrupt
+ *  ('interrupt'), the end of the server ('ending'), or a full heap ('heap'). Or other code terminated its
+ *  thread ('terminated'), or the thread ended itself ('ended'). */
 export type Reason = 'timeout' | 'cancelled' | 'interrupt' | 'ending' | 'heap' | 'terminated' | 'ended';
 
 /** The agent's report on an interrupted call. */
@@ -87,17 +90,18 @@ export interface Interrupted {
   kind: 'interrupted';
   reason: Reason;
   frames: Frame[];
-  /** True when its cleanup forms did not run to their end. */
+  /** True when the cleanup forms of the call did not run to their end. */
   cutShort?: boolean;
   /** Milliseconds of garbage collection while the call ran. */
   collectedMilliseconds?: number;
-  /** The thread that ended the call's thread. */
+  /** Name of the thread that ended the thread of the call. */
   endedBy?: string;
-  /** True when the call ended before anything of it ran. */
+  /** True when the call ended before any part of it ran. */
   notBegun?: boolean;
 }
 
-/** An interrupted call. AFTER_MS counts from when it began to run, or to wait if it had not begun. */
+/** An interrupted call. AFTER_MS counts from the time when the call began to run or, if it never ran, began
+ *  to wait. */
 export interface Interruption extends Interrupted {
   afterMs: number;
 }
@@ -107,21 +111,22 @@ type UntimedEnding =
   | { kind: 'done' }
   | { kind: 'condition'; condition: Condition }
   | { kind: 'aborted' }
-  /** NOT_BEGUN: the image ended before anything of the call ran. */
+  /** HOW is the reason as part of a sentence. NOT_BEGUN: the image ended before any part of the call ran. */
   | { kind: 'lost'; how: string; notBegun?: true };
 
-/** How a call ended, as the agent reported it or the loss of its image implies. */
+/** How a call ended: as the agent reported it, or as the loss of its image implies. */
 export type ReportedEnding = UntimedEnding | Interrupted;
 
-/** How a call ended. Whatever happens in the image is an ending, not an exception. */
+/** How a call ended. Nothing that happens in the image is an exception of the server. */
 export type Ending = UntimedEnding | Interruption;
 
-/** Returns REPORTED as the ending of a call that took AFTER_MS milliseconds. */
+/** Returns the ending REPORTED, completed by the duration of the call, AFTER_MS milliseconds. */
 export function endingAfter(reported: ReportedEnding, afterMs: number): Ending {
   return reported.kind === 'interrupted' ? { ...reported, afterMs } : reported;
 }
 
-/** The reason of a signal that something other than the client's cancellation aborted. */
+/** The reason with which this program aborts a signal. A signal that the client cancels has another
+ *  reason. */
 export class Stop {
   readonly why: Reason;
 
@@ -130,7 +135,7 @@ export class Stop {
   }
 }
 
-/** Returns why SIGNAL aborted: by a Stop, by a timeout, or else because the client cancelled. */
+/** Returns why SIGNAL aborted: the reason in a Stop, else 'timeout' for a timeout, else 'cancelled'. */
 export function reasonOf(signal: EndSignal | undefined): Reason {
   const reason: unknown = signal?.reason;
   if (reason instanceof Stop) return reason.why;

@@ -1,14 +1,15 @@
-// Encodes and decodes the messages on the channel to the agent: four octets of length, then ASCII JSON.
+// Encodes and decodes the messages on the connection to the agent: four octets of length, then ASCII JSON.
 
 import { CallError } from '../../errors.ts';
 
-/** A longer frame means that the peer is broken. */
+/** Most octets in a frame. A longer frame means that the peer is broken. */
 export const FRAME_LIMIT = 64 * 1024 * 1024;
 
-/** Maximum nesting of values, as the agent's stack is bounded. */
+/** Maximum nesting of the values in a request, because the agent's stack is limited. */
 export const DEPTH_LIMIT = 100;
 
-/** Raised with every change of a message's meaning. The agent's greeting has its own version. */
+/** The version of the messages' meaning, raised with every change. The agent's greeting has a version too;
+ *  both must be equal. */
 export const PROTOCOL_VERSION = 1;
 
 export type Message = { [key: string]: unknown };
@@ -19,14 +20,16 @@ export function isDeeper(value: unknown, levels: number): boolean {
   return levels < 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
 
-/** The first code unit that is escaped. It and all above are not printable ASCII; JSON has no units below the space. */
+/** The first code unit that is escaped. This unit and all above it are not printable ASCII. Units below the
+ *  space need no test, because JSON.stringify escapes them. */
 const FIRST_ESCAPED = 0x7f;
 const TO_ESCAPE = /[\u007f-\uffff]/;
 const DIGITS = Buffer.from('0123456789abcdef');
 const BACKSLASH = 0x5c;
 const SMALL_U = 0x75;
 
-/** Returns the frame of MESSAGE. Everything outside printable ASCII is escaped, so no locale matters. */
+/** Returns the frame of MESSAGE. All characters outside printable ASCII are escaped, so that the locale does
+ *  not matter. */
 export function encodeFrame(message: Message): Buffer {
   const json = JSON.stringify(message);
   const first = json.search(TO_ESCAPE);
@@ -38,7 +41,8 @@ export function encodeFrame(message: Message): Buffer {
   return frame;
 }
 
-/** Returns the length of JSON when escaped: six octets per escaped unit, none of which is before the index FIRST. */
+/** Returns the length of JSON after escaping, which turns one unit into six octets. No unit before the index
+ *  FIRST is escaped. */
 function escapedLength(json: string, first: number): number {
   let length = json.length;
   for (let index = first; index < json.length; index++) {
@@ -47,7 +51,8 @@ function escapedLength(json: string, first: number): number {
   return length;
 }
 
-/** Writes JSON, escaped, into FRAME after its head. `replace` calls a function per unit: seconds for a long text. */
+/** Writes JSON, escaped, into FRAME after the four octets of length. `replace` would call a function for each
+ *  unit, which takes seconds for a long text. */
 function writeEscaped(json: string, frame: Buffer): void {
   let at = 4;
   for (let index = 0; index < json.length; index++) {
@@ -62,9 +67,10 @@ function writeEscaped(json: string, frame: Buffer): void {
   }
 }
 
-/** Returns the frame of the request ID for OP. Throws a CallError when ARGS are too large or too deep. */
+/** Returns the frame of the request with this ID for the operation OP. Throws a CallError when ARGS are too
+ *  large or too deep. */
 export function requestFrame(id: number, op: string, args: object): Buffer {
-  // The arguments of a tool begin two levels deep.
+  // Tools allow DEPTH_LIMIT levels in their arguments, and these begin two levels deep here.
   if (isDeeper(args, DEPTH_LIMIT + 2)) {
     throw new CallError(`The arguments are nested more than ${DEPTH_LIMIT} levels deep; give them flatter.`);
   }
@@ -79,13 +85,14 @@ export function requestFrame(id: number, op: string, args: object): Buffer {
 export class FrameReader {
   readonly #head = Buffer.alloc(4);
   #headFill = 0;
-  /** The frame whose length is known, and how many of its octets have arrived. */
+  /** The frame that is being received, and how many of its octets have arrived. undefined: its length is not
+   *  known yet. */
   #body: Buffer | undefined;
   #bodyFill = 0;
 
   /** Adds CHUNK and returns the messages that are now complete. Throws when a frame is no valid message. */
   push(chunk: Buffer): Message[] {
-    // Nearly always a chunk is one frame; then nothing is copied.
+    // A chunk is nearly always exactly one frame, which is then parsed without a copy.
     if (this.#isFrame(chunk)) return [parseMessage(chunk, 4)];
     const messages: Message[] = [];
     let at = 0;
@@ -115,7 +122,7 @@ export class FrameReader {
     if (this.#headFill < 4) return count;
     const length = this.#head.readUInt32BE(0);
     if (length > FRAME_LIMIT) throw new Error(`a frame of ${length} octets is over the limit`);
-    // Untouched memory costs nothing, so a peer cannot exhaust it by announcing long frames.
+    // Memory that is never written is not used, so a peer cannot exhaust memory by announcing long frames.
     this.#body = Buffer.allocUnsafe(length);
     this.#headFill = 0;
     this.#bodyFill = 0;

@@ -1,41 +1,43 @@
 // Types of the agent's report on a held error, and of the options to hold errors.
 
-/** A held error, besides its condition. Its thread waits for SECONDS after each use. */
+/** A held error, besides its condition. The thread that signalled it waits for SECONDS after each use of the
+ *  error. */
 export interface HeldError {
   error: number;
   seconds: number;
-  /** Name of its thread, when that is a thread of the program. */
+  /** Name of the thread that signalled the error, if it is a thread of the program. */
   thread?: string;
-  /** True when a handler of the program will handle it once it is released. */
+  /** True when a handler of the program will handle the error once the error is released. */
   signalled?: boolean;
-  /** How many frames can be asked for. */
+  /** How many frames the stack has. */
   frames?: number;
   slots?: { name: string; value?: string; id?: string }[];
-  /** Parameters of each restart's function, in order of the restarts. */
+  /** The lambda list of each restart's function, in the order of the restarts. */
   takes?: string[];
   /** Names of the locks that the thread holds. */
   locks?: string[];
 }
 
-/** The error that an operation holds, or why its error is not held. */
+/** The error that an operation holds (HELD), or why its error is not held (NOT_HELD). */
 export interface Holding {
   held?: HeldError;
   notHeld?: string;
-  /** Restarts that were invoked as chosen in advance, each with the text of its condition. */
+  /** The restarts that were chosen in advance and then invoked, each with the text of the condition. */
   taken?: { restart: string; text: string }[];
-  /** Total of these restarts, when the list is not complete. */
+  /** Total number of such restarts, when TAKEN does not list all. */
   takenTotal?: number;
   /** Names of all restarts by which the operation went on, including those that were invoked for held errors. */
   wentOnBy?: string[];
 }
 
-/** Options of an operation that runs code. Errors are held for HOLD seconds; without HOLD they end the operation. */
+/** Options of an operation that runs code. HOLD: errors are held for this many seconds. Without HOLD, an
+ *  error ends the operation. */
 export interface Hold {
   hold?: number;
-  /** Number of the last error that earlier images have held; the next error gets a higher number. */
+  /** Highest number of the errors that earlier images have held; the next error gets a higher number. */
   heldAbove?: number;
-  /** Names of restarts to invoke where they are offered. */
+  /** Names of restarts to invoke when an error offers them. */
   restarts?: readonly string[];
-  /** The DEBUG quality to compile with. */
+  /** The DEBUG quality to compile the code with. */
   debugLevel?: number;
 }

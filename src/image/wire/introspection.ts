@@ -2,7 +2,8 @@
 
 import type { Caller, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 
-/** A file whose top-level forms are not all known, and the reason. */
+/** A file that the agent could not read completely, so that not all its top-level forms are known, and the
+ *  reason. */
 export interface UnreadFile {
   file: string;
   why: string;
@@ -12,7 +13,7 @@ export interface ReferencesData {
   name: string;
   total: number;
   natures?: string[];
-  /** Expansion of a symbol macro. */
+  /** Expansion of the symbol macro that the name stands for. */
   expansion?: string;
   kept: boolean;
   interpreted?: boolean;
@@ -29,71 +30,77 @@ export interface ReferencesData {
 export interface ArglistData {
   name: string;
   natures?: string[];
-  /** Absent when the name stands for no function. */
+  /** Kind of the function; absent when the name is no function. */
   kind?: string;
-  /** Absent when SBCL keeps no lambda list. Then SOURCES say where the function is defined. */
+  /** Absent when SBCL keeps no lambda list. SOURCES then says where the function is defined. */
   arglist?: string;
   sources?: Place[];
-  /** Lambda list that the methods of a generic function accept together, when it differs. */
+  /** The lambda list that all methods of the generic function accept together, when it differs from
+   *  ARGLIST. */
   accepted?: string;
   type?: string;
   declaimed?: string[];
   documentation?: string;
-  /** Lambda list of its compiler macro. */
+  /** Lambda list of the function's compiler macro. */
   compilerMacro?: string;
-  /** The form that calls its SETF function. */
+  /** An example of a form that calls the SETF function of the name. */
   setf?: string;
   combination?: string;
   methodCount?: number;
   methods?: string[];
 }
 
-/** An argument of a call as somebody wrote it: a name, a symbol, the object of an EQL specializer, or a literal. */
+/** An argument of a call, as the request wrote it: a name, a symbol, the object of an EQL specializer, or a
+ *  literal. */
 export interface WrittenArgument {
   kind: 'name' | 'symbol' | 'eql' | 'number' | 'string' | 'character';
   text: string;
 }
 
-/** The methods that a call of a generic function enters. */
+/** The methods that a call of a generic function runs. */
 export interface EffectiveMethodData {
   name: string;
-  /** Why there is no order of methods, with a DETAIL. */
+  /** Why the order of the methods cannot be determined, with a DETAIL. */
   problem?: string;
   detail?: string | number;
-  /** What the name is, if it is no generic function. */
+  /** What the name stands for, when it is no generic function. */
   natures?: string[];
   arglist?: string;
-  /** Each argument as it was understood; null when it could not be. */
+  /** Each argument as the agent understood it; null for an argument that it did not understand. */
   arguments?: (string | null)[];
-  /** The method combination, if not the standard one. */
+  /** The method combination, if it is not the standard one. */
   combination?: string;
-  /** The argument precedence order, if not left to right. */
+  /** The argument precedence order, if it is not from left to right. */
   precedence?: string;
-  /** The form of an unusual method combination, with the number of a row in the place of each call. */
+  /** The form that an unusual method combination makes. In the place of each call of a method it has the
+   *  number of a row. */
   form?: string;
   total?: number;
-  /** FROM is the number of the row whose method calls this one next. ENTERED is false when that call surely fails. */
+  /** FROM is the number of the row whose method calls this one by CALL-NEXT-METHOD. ENTERED is false when
+   *  that call surely fails. */
   rows?: { method: Place; from?: number; entered: boolean }[];
-  /** Methods that are applicable under a condition. */
+  /** Methods that are applicable only under a condition. */
   perhapsCount?: number;
   perhaps?: { method: Place; condition: string }[];
 }
 
-/** What a change of a definition affects besides its callers. */
+/** What a change of a definition affects, besides its callers. */
 export interface ImpactData {
   name: string;
   natures?: string[];
-  /** Absent when the name is of no function. */
+  /** Kind of the function; absent when the name is no function. */
   kind?: string;
-  /** True when the name is of a type that is no class. */
+  /** True when the name is that of a type without a class. */
   type?: boolean;
   /** The package in which the name was looked up. */
   in: string;
-  /** Names of the packages in which it is accessible. */
+  /** All names of the packages in which the symbol is accessible. */
   homes?: string[];
-  /** Functions whose code calls it, also within inlined code; their names are the descriptions. */
+  /** Functions whose code calls the definition, also by inlined code. DESCRIPTION is the name of the
+   *  function. */
   naming?: Place[];
-  /** Functions in HOMES that look up symbols by name (their names are the descriptions), and their number. */
+  /** Functions in HOMES that look up symbols by name, and how many there are. DESCRIPTION is the name of the
+   *  function. */
   finding?: Place[];
   findingCount?: number;
   /** Source files of the loaded code. */
@@ -103,23 +110,26 @@ export interface ImpactData {
   arglist?: string;
   methodCount?: number;
   methods?: { place: Place; arglist: string }[];
-  /** How many systems ASDF knows that test other systems. TESTS_MORE: not all callers were followed. */
+  /** testSystems: how many systems that ASDF knows test other systems. testsMore: some callers were not
+   *  followed. */
   testSystems?: number;
   testsMore?: boolean;
   testCount?: number;
   tests?: Place[];
   /** Files of the systems that test others, when no test is known to reach the definition. */
   testFiles?: string[];
-  /** Kind of the class that it names. */
+  /** Kind of the class that has the name. */
   class?: string;
   slots?: string[];
-  /** Of a structure: the structure that it includes, and the functions that call a function made by its definition. */
+  /** For a structure: the structure that it includes, and the functions that call a function which DEFSTRUCT
+   *  made. */
   include?: string;
   structureUsers?: string[];
-  /** Its direct superclasses as PACKAGE::NAME, without the default superclass. */
+  /** Direct superclasses of the class as PACKAGE::NAME, without the default superclass. */
   superclasses?: string[];
-  /** With the requested superclasses: classes no longer above it (GONE) or newly above it (COME), and the slots from
-   *  the former. UNKNOWN: requested superclasses without a class in the image; then GONE is not known. */
+  /** Results for requested new superclasses. GONE: classes that are no longer superclasses, direct or not.
+   *  COME: classes that newly are. inheritedSlots: slots from classes that are gone. UNKNOWN: requested
+   *  superclasses that the image does not have as classes; GONE is then not known. */
   superclassesGone?: string[];
   superclassesCome?: string[];
   superclassesUnknown?: string[];
@@ -132,29 +142,31 @@ export interface ImpactData {
   instances?: number;
 }
 
-/** A function of a class or structure, PACKAGE::NAME: accessor of its own slot, constructor, copier or predicate. */
+/** A function that belongs to a class or structure, named PACKAGE::NAME: an accessor of its own slot, a
+ *  constructor, a copier or a predicate. */
 export interface ClassFunction {
   name: string;
-  /** True when the function serves other classes too. */
+  /** True when the function serves other classes too, so it stays. */
   kept?: boolean;
-  /** Of a substructure: the included slot that the function accesses. */
+  /** The included slot that the function accesses, for a function of a substructure. */
   slot?: string;
-  /** True for a keyword constructor of a substructure. */
+  /** True for the keyword constructor of a substructure. */
   below?: boolean;
   arglist?: string;
 }
 
-/** Initargs that the class NAME accepts only because of the slots of the changed class, and the defaults of NAME. */
+/** Initargs that the class NAME accepts only because of slots of the changed class, and default initargs of
+ *  NAME. */
 export interface ClassInitargs {
   name: string;
-  /** Names of the packages in which its name is accessible. */
+  /** Names of the packages in which the name of the class is accessible. */
   homes: string[];
   initargs: string[];
   defaults?: string[];
   place: Place;
 }
 
-/** How many names there are, and the first 100 of them. */
+/** Number of names, and the first 100 of them. */
 export interface CountedNames {
   count: number;
   names?: string[];
@@ -165,16 +177,16 @@ export type SymbolStatus = 'external' | 'internal' | 'inherited';
 export interface PackageData {
   name: string;
   nicknames?: string[];
-  /** Each nickname with its package. */
+  /** Pairs of a local nickname and its package. */
   localNicknames?: [string, string][];
   uses: CountedNames;
   usedBy: CountedNames;
   shadowing: CountedNames;
   locked?: boolean;
   documentation?: string;
-  /** Number of external, internal and inherited symbols. */
+  /** Numbers of external, internal and inherited symbols. */
   counts: [number, number, number];
-  /** How many symbols of each status are listed. */
+  /** How many symbols of each status ROWS has. */
   listed: [SymbolStatus, number][];
   /** Status, home package, name and label of each symbol. */
   rows?: [SymbolStatus, string, string, string][];
@@ -182,7 +194,7 @@ export interface PackageData {
 
 export interface ClassHead {
   name: string;
-  /** The class's own name, when it differs. */
+  /** The proper name of the class, when it differs from NAME. */
   properName?: string;
   kind: string;
   finalized: boolean;
@@ -216,27 +228,27 @@ export interface ClassSlotsData extends ClassHead {
 export interface ClassHierarchyData extends ClassHead {
   metaclass: string;
   supers?: string[];
-  /** The precedence list, or its known part when the class is not finalized. */
+  /** The class precedence list, or the known part of it when the class is not finalized. */
   ancestors?: string[];
   subclasses?: number;
   directSubclasses?: number;
   rowCount?: number;
-  /** The tree of subclasses. BELOW counts the subclasses that the depth limit hides. AGAIN: the subclasses are listed
-   *  further up, under the same class. */
+  /** The tree of subclasses. BELOW: how many subclasses the depth limit hides. AGAIN: the class occurs
+   *  further up with its subclasses, so they are not repeated here. */
   rows?: { name: string; level: number; again?: boolean; below?: number }[];
 }
 
 export interface MacroexpandData extends Remarks {
   expansion?: PrintedValue;
   expanded?: boolean;
-  /** The operator of the form, when it is no macro form. */
+  /** The operator of the form, when the form is no macro form. */
   operator?: { name: string; place: 'function' | 'variable'; natures?: string[] };
   unreadable?: Unreadable | { forms: number };
   withoutWalker?: boolean;
   value?: LookupFailure;
 }
 
-/** Functions of a package that nothing uses. */
+/** Functions of a package that no code uses. */
 export interface UnusedData {
   package: string;
   /** How many functions the package has. */
@@ -244,13 +256,14 @@ export interface UnusedData {
   interpreted?: boolean;
   unheard?: boolean;
   unread?: UnreadFile[];
-  /** Source files of the code whose uses count. */
+  /** Source files of the code that was searched for uses. */
   files?: string[];
   rows?: UnusedRow[];
 }
 
-/** A function that nothing uses. SELF: it calls itself. MENTIONED: a function whose data contain the name; TEMPLATE:
- *  that function is a macro. HOMES: the names of the packages in which the name of a MACRO is accessible. */
+/** A function that no code uses. SELF: only the function calls itself. MENTIONED: a function that contains
+ *  the name in its data. TEMPLATE: that function is a macro. HOMES: names of the packages in which the name
+ *  of a MACRO is accessible. */
 export interface UnusedRow {
   name: string;
   macro?: boolean;

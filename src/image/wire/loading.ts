@@ -4,7 +4,7 @@ import type { Agreement } from './agreement.ts';
 import type { Remarks } from './data.ts';
 
 export interface LoadFileData extends Remarks {
-  /** The phase in which the load ended. */
+  /** The phase in which the load stopped. */
   phase?: 'compile' | 'load';
   value?: { file: string; failed?: boolean; notLoaded?: boolean; agreement?: Agreement };
 }
@@ -13,7 +13,7 @@ export interface LoadFilesData extends Remarks {
   phase?: 'compile' | 'load';
   /** The file in which the load stopped. */
   file?: string;
-  /** Results of the files up to that file, in load order. */
+  /** Results of the files that were loaded, in load order, up to FILE. */
   value?: NonNullable<LoadFileData['value']>[];
 }
 
@@ -24,9 +24,10 @@ export interface LoadSystemData extends Remarks {
     /** True when no file was loaded. */
     unchanged?: boolean;
     loaded?: string[];
-    /** Source files of the system that are not there any more. */
+    /** Source files of the system that no longer exist. */
     gone?: string[];
-    /** Systems that were loaded from FILE while ASDF can also find OTHER, of the same name. Each is reported once. */
+    /** Systems that were loaded from FILE, although ASDF can also find a system of the same name in OTHER.
+     *  Each is reported once. */
     twins?: { name: string; file: string; other: string }[];
     agreement?: Agreement;
   } & Partial<MissingSystem>;
@@ -35,18 +36,20 @@ export interface LoadSystemData extends Remarks {
 /** A system that ASDF does not find. */
 export interface MissingSystem {
   missing: string;
-  /** The requested system, and the system that needs the missing one, if it is not the requested one. */
+  /** system: the requested system. neededBy: the system that needs the missing one, when that is not the
+   *  requested one. */
   system?: string;
   neededBy?: string;
-  /** Systems that ASDF has. */
+  /** Names of systems that ASDF finds. */
   known?: string[];
-  /** The .asd file in which ASDF looks for it, and which systems that file defines instead. */
+  /** The .asd file in which ASDF looks for the system, and the systems that the file defines instead. */
   asd?: { file: string; systems?: string[] };
-  /** The library manager that the image uses. INSTALLING: the form by which it installs the system, where it can. */
+  /** The library manager that the image uses. INSTALLING: the form by which this manager installs the system,
+   *  if it can. */
   manager?: string;
   /** Why the library manager could not be loaded. */
   managerFailure?: string;
   installing?: string;
-  /** The user's init file, such as ~/.sbclrc, if it could set up more systems (images do not load it). */
+  /** The user's init file, such as ~/.sbclrc, if it could set up more systems. Images do not load it. */
   initFile?: string;
 }

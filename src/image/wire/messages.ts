@@ -1,40 +1,44 @@
-// Types and parses the agent's messages. A program can write anything to the channel, so each member is checked once
-// here, except for the data of an answer.
+// Types of the agent's messages, and their parser. Code of a program can write anything to the connection, so
+// the type of each member is checked here, once. The data of an answer are not checked.
 
 import type { AgentOperations } from './agent-operations.ts';
 import type { JobProgress, Place } from './data.ts';
 import type { Condition, Frame, Interrupted, Output, Reason, ReportedEnding } from './endings.ts';
 import type { Message } from './frames.ts';
 
-/** What the agent does INSTEAD of an ability that needs internals of SBCL which are MISSING. */
+/** An ability that lacks internals of SBCL (MISSING), and what the agent does INSTEAD. */
 export interface Fallback {
   ability: string;
   instead: string;
   missing: string[];
 }
 
-/** The abilities that the agent lacks on this SBCL, and the stand-ins for those that are incomplete. */
+/** The abilities that the agent lacks on this SBCL (WITHOUT), and the fallbacks for those that are
+ *  incomplete. */
 export interface Lacking {
   without: string[];
   fallbacks: Fallback[];
 }
 
-/** The first message: protocol version, what this SBCL lacks, and addresses in its runtime that show collections. */
+/** The agent's first message: the protocol version, what this SBCL lacks, and the addresses of two words in
+ *  SBCL's runtime that show collections. */
 export interface Hello extends Lacking {
   kind: 'hello';
   version: unknown;
   collector: { active: number; trigger: number } | undefined;
 }
 
-/** How a form changed the image, as the agent reports it. */
+/** The members in which the agent reports how a form changed the image. */
 export type ImageChange = { readonly [name: string]: unknown };
 
-/** A job's change of the image, or the form that a replay evaluates (if PROBING, after which it probes the image). */
+/** A report on a job: it changed the image (BUILT), or its replay now evaluates the form at INDEX, or, if
+ *  PROBING, now probes the image after this form. */
 export type JobReport =
   | { kind: 'built'; job: number; built: ImageChange }
   | { kind: 'reached'; job: number; index: number; probing: boolean };
 
-/** A request of code in the image: call or register a tool, or drop a call whose answer it no longer awaits. */
+/** A request from code in the image: call a tool, register a tool, or abort a call that the code no longer
+ *  waits for. */
 export type Upcall =
   | {
       kind: 'call';
@@ -43,13 +47,14 @@ export type Upcall =
       tool: string;
       args: { [name: string]: unknown };
       asText: boolean;
-      /** Package of the code, unless it is CL-USER. */
+      /** Package of the code, unless that is CL-USER. */
       home: string | undefined;
     }
   | { kind: 'register'; call: number; definition: unknown; registration: unknown }
   | { kind: 'left'; call: number };
 
-/** Answer to a request for the operation NAME: how it ended, its output, that of other threads, and its data. */
+/** The answer to a request for the operation NAME: how it ended, its output, the output of threads that work
+ *  for no request (BACKGROUND), and its data. */
 export interface Answer<Name extends keyof AgentOperations = keyof AgentOperations> {
   ending: ReportedEnding;
   output?: Output;
@@ -133,8 +138,9 @@ function readAnswer({ id: _, output, background, ...rest }: Message): Answer {
     ending: readEnding(rest),
     ...(ownOutput && { output: ownOutput }),
     ...(otherOutput && { background: otherOutput }),
-    // The data differ per operation; docs/develop/wire-protocol.md documents them, and its test compares. A program
-    // that forges an answer makes its own call fail. So use these data only within that call.
+    // The data differ for each operation. docs/develop/wire-protocol.md documents them, and a test compares
+    // them with that page. A program that forges an answer only breaks its own call, provided that the data
+    // are used within that call only.
     data: rest,
   };
 }
@@ -145,7 +151,7 @@ function readEnding({ condition, interrupted, aborted }: Message): ReportedEndin
   return { kind: aborted === true ? 'aborted' : 'done' };
 }
 
-/** Returns CONDITION, a member of a message, as a condition. */
+/** Returns CONDITION, an unchecked member of a message, as a Condition. */
 export function readCondition(condition: unknown): Condition {
   const {
     type,
@@ -202,7 +208,7 @@ function readPlace({
   };
 }
 
-/** Returns FRAMES, a member of a message, as stack frames. */
+/** Returns FRAMES, an unchecked member of a message, as stack frames. */
 function framesOf(frames: unknown): Frame[] {
   return (Array.isArray(frames) ? frames : []).map((frame) => {
     const { call, folded, system, ...place } = membersOf(frame);
@@ -241,10 +247,11 @@ function readInterrupted({
   };
 }
 
-/** Length limit of each part of an output. The agent sends less, but a program can send anything. */
+/** Most characters that are kept of each part of an output. The agent sends fewer, but a program can send
+ *  anything. */
 export const OUTPUT_LIMIT = 50_000;
 
-/** Returns OUTPUT, a member of a message, as written text; undefined when it is none. */
+/** Returns OUTPUT, an unchecked member of a message, as an Output; undefined when it has no text. */
 export function readOutput(output: unknown): Output | undefined {
   const { text, omitted, tail } = membersOf(output);
   if (typeof text !== 'string') return undefined;
@@ -253,7 +260,7 @@ export function readOutput(output: unknown): Output | undefined {
   return { text: head, omitted, tail: textOf(tail ?? '').slice(-OUTPUT_LIMIT) };
 }
 
-/** Returns PROGRESS, a member of a message, as the state of a job; undefined when it is none. */
+/** Returns PROGRESS, an unchecked member of a message, as a JobProgress; undefined when it is no object. */
 export function readJobProgress(progress: unknown): JobProgress | undefined {
   if (typeof progress !== 'object' || progress === null) return undefined;
   const { characters, lastLine, file, collectedMilliseconds } = membersOf(progress);

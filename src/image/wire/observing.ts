@@ -2,23 +2,24 @@
 
 import type { LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 
-/** Why nothing could be observed. */
+/** Why a request to observe was refused. */
 export interface ObserveRefusal {
-  /** A name of no function, and what else it names. */
+  /** A name that is no function, and what it stands for (NATURES). */
   noFunction?: string;
   natures?: string[];
-  /** Number of functions in the package IN: none, or more than LIMIT. */
+  /** Number of functions in the package IN, when this is 0 or more than LIMIT. */
   packageFunctions?: number;
   in?: string;
   limit?: number;
-  /** A form about arguments that could not be compiled for the function NAME with PARAMETERS, and WHY not. */
+  /** WHERE is a form about arguments that does not compile for the function NAME with these PARAMETERS,
+   *  because of WHY. */
   where?: string;
   name?: string;
   why?: string;
   parameters?: string[];
-  /** A function that came with SBCL. */
+  /** Name of a function that belongs to SBCL. */
   builtIn?: string;
-  /** Why the text IN cannot be read. */
+  /** Why the text cannot be read. IN says which text. */
   unreadable?: Unreadable;
   /** This SBCL has no profiler, or the profiler is in use. */
   noProfiler?: boolean;
@@ -29,20 +30,21 @@ export interface ObserveRefusal {
 export interface ObservedFunction {
   name: string;
   calls: number;
-  /** One of this many calls was recorded, when there were too many. */
+  /** When there were too many calls, only one of this many was recorded. */
   every?: number;
-  /** Why some of its calls are not seen. */
+  /** Why some calls of the function are not seen. */
   unseen?: 'inline' | 'compiler-macro' | 'block';
-  /** True when the name is no function any more. */
+  /** True when the name is no longer a function. */
   gone?: boolean;
-  /** For how many calls the form about arguments signalled, and which condition. */
+  /** For how many calls the form about arguments signalled an error, and the text of the condition. */
   failed?: number;
   failure?: string;
 }
 
-/** A recorded call. Exactly one of `values`, `left`, `running` and `passed` says how it ended. */
+/** A recorded call. Exactly one of the members `values`, `left`, `running` and `passed` says how the call
+ *  ended. */
 export interface RecordedCall {
-  /** Its depth in the tree of recorded calls. */
+  /** Depth of the call in the tree of recorded calls. */
   depth: number;
   call: string;
   caller?: string;
@@ -53,14 +55,14 @@ export interface RecordedCall {
   values?: string[];
   /** A non-local exit (THROW, RETURN-FROM, GO) ended the call. */
   left?: boolean;
-  /** The call had not ended when the recording did. */
+  /** The call still ran when the recording ended. */
   running?: boolean;
   /** A tail call replaced the frame of this call, so its return was not seen. */
   passed?: boolean;
   condition?: { type: string; text: string };
 }
 
-/** Types and range of a parameter or a value, as seen in calls. */
+/** The types, and the least and greatest number, that were seen for one parameter or return value. */
 export interface SeenPlace {
   name: string;
   types?: { type: string; count: number }[];
@@ -68,7 +70,8 @@ export interface SeenPlace {
   most?: string;
 }
 
-/** Types seen in the calls of a function; the type that SBCL knows; and a declaration of the seen types. */
+/** The types that were seen in the calls of a function, the TYPE that SBCL knows, and a declaration of the
+ *  seen types (PROPOSED). */
 export interface SeenTypes {
   name: string;
   calls: number;
@@ -79,9 +82,10 @@ export interface SeenTypes {
   proposed?: string;
 }
 
-/** How calls differ from those recorded before: the first SAME calls are equal. */
+/** How the recorded calls differ from those of the previous recording: the first SAME calls are equal. BEFORE
+ *  and NOW are the first that differ. */
 export interface ComparedCalls {
-  /** True when nothing was recorded before. */
+  /** True when there is no previous recording. */
   none?: boolean;
   same?: number;
   calls?: number;
@@ -92,54 +96,55 @@ export interface ComparedCalls {
 }
 
 export interface ObservedCalls {
-  /** The functions called most, and how many are observed. */
+  /** The functions that were called most, and the number of all observed functions. */
   functions?: ObservedFunction[];
   observed: number;
-  /** Number of their calls. */
+  /** Number of calls of the observed functions. */
   calls: number;
-  /** How many calls were recorded, and how many of these were kept. */
+  /** How many calls were recorded, and how many of these recorded calls were kept. */
   total: number;
   kept: number;
-  /** True when few calls were kept because they filled the heap. */
+  /** True when few calls were kept, because more would have filled the heap. */
   shrunk?: boolean;
   milliseconds: number;
-  /** Factor by which recording slowed the run. */
+  /** Factor by which the recording slowed the program. */
   slower?: number;
   rows?: RecordedCall[];
   types?: SeenTypes[];
   compared?: ComparedCalls;
 }
 
-/** A function in a profile; SELF and TOTAL are its shares of the samples in percent. */
+/** A function in a profile. SELF and TOTAL are shares of all samples, in percent. */
 export interface Spot {
   name: string;
   self: number;
   total: number;
   place?: Place;
   caller?: string;
-  /** CALLER's share of the function's samples, unless it has them all. */
+  /** Percentage of the function's samples that came through CALLER; absent when all did. */
   callerPart?: number;
 }
 
 export interface Profile {
-  /** How often the form ran, and the cost of a run; absent without a form. */
+  /** How often the form ran, and the cost of one run; absent when the request has no form. */
   runs?: number;
   milliseconds?: number;
   cpu?: number;
   octets?: number;
-  /** Milliseconds of an earlier first run, which was not sampled. */
+  /** Milliseconds of the form's first run, which was not sampled. */
   first?: number;
   samples: number;
-  /** True when no more samples could be taken. */
+  /** True when the limit of samples was reached, so later samples are missing. */
   full?: boolean;
-  /** True when most allocation is of large objects, each of which is a single sample. */
+  /** True when the program mostly allocates large objects, each of which is a single sample. */
   large?: boolean;
   spots?: Spot[];
-  /** Number of functions that were at the top of a sampled stack. */
+  /** Number of functions that were the innermost frame of a sample. */
   found: number;
 }
 
-/** Cost of a form in milliseconds: median and quartiles. Each measurement ran it TIMES times. */
+/** Cost of one run of a form, in milliseconds (median and quartiles) and octets. TIMES: how many runs each
+ *  measurement had. */
 export interface TakenTime {
   median: number;
   low: number;
@@ -148,7 +153,7 @@ export interface TakenTime {
   times: number;
 }
 
-/** Costs of two forms that ran in turn, in CPU time or real time. */
+/** Costs of two forms that ran alternately. CPU: the times are CPU time, else real time. */
 export interface ComparedTimes {
   rounds: number;
   cpu?: boolean;

@@ -26,9 +26,11 @@ import type { TestOperations } from './testing.ts';
 export interface AproposData {
   total: number;
   inherited: number;
-  /** If no package was named and nothing was found: how many symbols of the session's package match. */
+  /** How many symbols of the session's package match; sent when the request named no package and nothing was
+   *  found. */
   current?: { package: string; count: number };
-  /** Home package, name, label, and for a ranked search a line of documentation or "". */
+  /** For each symbol: its home package, its name, its label, and, in a ranked search, a line of documentation
+   *  or "". */
   rows?: [string, string, string, string?][];
 }
 
@@ -36,56 +38,60 @@ export interface WhoCallsData {
   name: string;
   callers: number;
   others: number;
-  /** How many functions merely contain the name in their data. */
+  /** How many functions contain the name only in their data. */
   possible: number;
-  /** How many callers are outside of the requested system. */
+  /** How many callers are outside the requested system. */
   leftOut?: number;
   natures?: string[];
   /** True when this SBCL keeps cross references to the symbol. */
   kept: boolean;
-  /** True when an interpreter ran code, which leaves no trace. */
+  /** True when code was evaluated by an interpreter, which records no cross references. */
   interpreted?: boolean;
   /** True when SBCL does not notify the agent of new code. */
   unheard?: boolean;
-  /** Files whose top-level forms are not all known. */
+  /** Files that the agent could not read completely, so not all their top-level forms are known. */
   unread?: UnreadFile[];
-  /** Why SBCL records no uses of the function in top-level forms; absent when no other uses were found. */
+  /** Why SBCL does not record some uses of the function in top-level forms; absent when no other uses were
+   *  found. */
   unrecorded?: 'macro' | 'inline' | 'slot';
-  /** Other names of packages, mapped to their proper names. */
+  /** Maps other names of packages to their proper names. */
   packages?: Record<string, string>;
-  /** Uses in top-level forms, for any page of rows; and their total, when these are not all. */
+  /** outside: uses in top-level forms, the same for each page of rows. outsideCount: total number of these
+   *  uses, when the list is not complete. */
   outside?: Caller[];
   outsideCount?: number;
-  /** All names of the packages in which the symbol is accessible. */
+  /** All names of all packages in which the symbol is accessible. */
   accessibleIn?: string[];
   /** Source files of all loaded code, sent when no certain caller is known. */
   files?: string[];
   rows?: Caller[];
 }
 
-/** One meaning of a symbol, such as its function. */
+/** One meaning of a symbol, such as its function or its class. */
 export interface Thing {
   nature: string;
   /** Absent when SBCL keeps no lambda list. */
   arglist?: string;
-  /** Lambda list that the methods of a generic function accept together, when it differs. */
+  /** The lambda list that all methods of the generic function accept together, when it differs from
+   *  ARGLIST. */
   accepted?: string;
   type?: string;
   documentation?: string;
   methodCount?: number;
-  /** Where the first methods are, with their qualifiers and specializers as description. */
+  /** Places of the first methods. Their descriptions are qualifiers and specializers. */
   methods?: (Place & { evaluated?: Evaluated })[];
   compilerMacro?: boolean;
   inline?: string;
   supers?: string[];
   slots?: string[];
   value?: { text: string; type?: string };
-  /** The evaluation that made it, when no file did. */
+  /** The evaluation that defined this, when no file did. */
   evaluated?: Evaluated;
   sources?: Place[];
 }
 
-/** An evaluation: its TIME, in seconds since 1970, and how the form begins; it ends with "..." where it is cut. */
+/** An evaluation: its TIME, in seconds since 1970, and the beginning of the form (BY), which ends with "..."
+ *  if it was cut. */
 export interface Evaluated {
   time: number;
   by?: string;
@@ -97,11 +103,11 @@ export interface DescribeData {
   status: string;
   home?: string;
   homeStatus?: string;
-  /** The package in which it was looked up. */
+  /** The package in which the symbol was looked up. */
   in: string;
   natures?: string[];
   things?: Thing[];
-  /** Similar names, when it names nothing. */
+  /** Similar names, when the symbol names nothing. */
   near?: string[];
   properties?: string[];
 }
@@ -116,19 +122,19 @@ export interface EvaluateData extends Remarks {
 }
 
 export interface CompileData extends Omit<EvaluateData, 'values'> {
-  /** How many forms were compiled; absent when the compilation did not reach the end. */
+  /** How many forms were compiled; absent when the compilation stopped before the end. */
   forms?: number;
 }
 
-/** The reader's findings on a text. Offsets are in characters, as Lisp counts them. */
+/** What the reader found in a text. Offsets are in characters, as Lisp counts them. */
 export interface CheckedText {
-  /** End offsets of its forms. */
+  /** End offset of each form. */
   ends?: number[];
-  /** Why the text cannot be read after the last of these ends. */
+  /** Why the text cannot be read after the last form in ENDS. */
   stopped?: string;
-  /** Problems of some forms; NAME: the problem is a package or a symbol. */
+  /** Problems with forms. NAME: the problem is a package or a symbol. */
   problems?: { start: number; text: string; name?: boolean }[];
-  /** Missing packages, whose forms were therefore not checked. */
+  /** Packages that do not exist. Forms in these packages were not checked. */
   missing?: string[];
 }
 
@@ -138,9 +144,10 @@ interface ToolValue {
 }
 
 export interface RunToolData extends Remarks {
-  /** The handler's return value, or why it failed. MISSING: the image does not have the tool that was called. REPLACED:
-   *  it has a newer tool of that name. DATA is absent when it is too large or cannot be written as JSON. TEXT is absent
-   *  when it follows from DATA, a string or an object. RESULT is what a failed handler returned. */
+  /** The handler's return value, or why the call failed. MISSING: the image does not have the tool. REPLACED:
+   *  it has a newer tool of this name. DATA is absent when the data are too large or cannot be written as
+   *  JSON. TEXT is absent when the server can make it from DATA, a string or an object. RESULT is what a
+   *  failed handler returned. */
   value?: ToolValue & { failed?: boolean; result?: ToolValue; missing?: string; replaced?: boolean };
 }
 
@@ -275,28 +282,30 @@ export interface AgentJob extends JobProgress {
 export interface AgentStatus {
   version: string;
   package: string;
-  /** Octets of the heap in use, and of the whole heap. */
+  /** Octets of the heap that are in use, and octets of the whole heap. */
   heapUsed: number;
   heapSize: number;
   /** Milliseconds spent in garbage collections. */
   collectedMilliseconds: number;
   threads: number;
   programThreads: number;
-  /** At most ten of the program's threads. */
+  /** Names of the program's threads, at most ten. */
   threadNames?: string[];
-  /** The user's library manager, its set-up file, and whether it is loaded or why it could not be. */
+  /** The user's library manager, the file that sets it up, and whether it is loaded, or why loading
+   *  failed. */
   libraries?: { name: string; file: string; loaded?: boolean; failure?: string };
   jobs?: AgentJob[];
 }
 
-/** Result of a tool that code called: its data with the TEXT for a model, or the text of its failure. RESULT is what
- *  the tool returned in spite of the failure. NEEDS_APPROVAL: a human could allow the call. */
+/** Result of a tool that code called. VALUE: the tool's data, with the TEXT for a model. FAILURE: the text of
+ *  an error. RESULT: what the tool returned although it failed. NEEDS_APPROVAL: a human could allow the
+ *  call. */
 export type ToolAnswer =
   | { value: unknown; text?: string }
   | { failure: string; result?: string; needsApproval?: boolean };
 
-/** A problem with the form at INDEX (0-based) of a replay: WHY it could not be evaluated, names that it no longer
- *  defines (MISSING), or that the image is BROKEN after it. */
+/** A problem with the form at INDEX (0-based) of a replay. WHY: the reason why its evaluation failed.
+ *  MISSING: names that it no longer defines. BROKEN: the image no longer works after it. */
 export interface ReplayRemark {
   index: number;
   why?: string;

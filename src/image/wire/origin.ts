@@ -1,11 +1,11 @@
-// Tracks for which code in an image the server works, and refuses operations that would deadlock.
+// Tracks for which code of an image the server works, and refuses operations that would deadlock.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CallError } from '../../errors.ts';
 import type { Peer } from './peer.ts';
 
-/** Code that makes a request: its peer, and the operations within which it runs, innermost last. Each operation waits
- *  for the next. */
+/** Code that makes a request: its peer, and the operations within which the code runs, innermost last. Each
+ *  operation waits for the one after it. */
 interface Origin {
   peer: Peer;
   operations: readonly string[];
@@ -15,17 +15,18 @@ interface Origin {
 
 const origin = new AsyncLocalStorage<Origin>();
 
-/** Runs ACTION, and all that it starts, on behalf of code from FROM. */
+/** Runs ACTION, and all asynchronous work that it starts, on behalf of the code FROM. */
 export function runFor<Value>(from: Origin, action: () => Value): Value {
   return origin.run(from, action);
 }
 
-/** Returns the peer whose code requested the current work; undefined when a client did. */
+/** Returns the peer whose code requested the current work; undefined when a client requested it. */
 export function codeCaller(): Peer | undefined {
   return origin.getStore()?.peer;
 }
 
-/** Returns the peer and the job whose code requested the current work; undefined when a client did. */
+/** Returns the peer and the job whose code requested the current work; undefined when a client requested
+ *  it. */
 export function callingJob(): { peer: Peer; job: number | undefined } | undefined {
   return origin.getStore();
 }
@@ -38,13 +39,14 @@ export function enclosingOperations(): readonly string[] | undefined {
 /** Operations that compile code and then undo its definitions. Only one runs at a time. */
 export const COMPILATIONS: readonly string[] = ['compile-forms', 'check-file'];
 
-/** True when a compilation waits for the current work, which therefore must not wait for that compilation. */
+/** True when a compilation waits for the current work. The work must then not wait for a compilation. */
 export function withinCompilation(): boolean {
   return enclosingOperations()?.some((name) => COMPILATIONS.includes(name)) === true;
 }
 
-/** Throws a CallError when the operation NAME would deadlock with one that waits for it. The load of a system lends its
- *  lock to the system's own code, but not to another thread. */
+/** Throws a CallError when the operation NAME would deadlock with an operation that waits for it. During the
+ *  load of a system, the system's own code can load others, but code in another thread cannot, because ASDF's
+ *  lock is held. */
 export function checkNoDeadlock(name: string): void {
   if (name !== 'load-system' || !enclosingOperations()?.slice(0, -1).includes('load-system')) return;
   throw new CallError(

@@ -1,16 +1,16 @@
-// Measures for how long an image has not reacted, and keeps its last status.
+// Measures for how long an image has not reacted, and keeps the last status that it sent.
 
 import type { AgentStatus } from './operations.ts';
 import type { Peer } from './peer.ts';
 
-/** The agent's status of its image, and its time (performance.now). */
+/** The agent's status of its image, and when it arrived (performance.now). */
 export interface TimedStatus {
   status: AgentStatus;
   at: number;
 }
 
-/** Sends a peer requests that its reader thread answers at once. It repeats no request that is still unanswered, in
- *  order not to flood an image that hangs. */
+/** Sends a peer requests that the reader thread there answers at once. While a request is unanswered, the
+ *  same request is not sent again, so that an image that hangs is not flooded. */
 export class Pulse {
   readonly #peer: Pick<Peer, 'request'>;
   readonly #pending = new Map<'ping' | 'status', { at: number; reaction: Promise<void> }>();
@@ -20,7 +20,7 @@ export class Pulse {
     this.#peer = peer;
   }
 
-  /** Resolves when the reader has reacted, or the peer has gone. */
+  /** Resolves when the reader thread has reacted, or the peer has ended. */
   ping(): Promise<void> {
     return this.#ask('ping', async () => void (await this.#peer.request('ping', {}).answer));
   }
@@ -30,7 +30,8 @@ export class Pulse {
   async status(ms: number): Promise<{ lastStatus?: TimedStatus; silentMs: number }> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<boolean>((resolve) => {
-      // If this process hung too, its timer fires first. Answers that have arrived meanwhile are read before resolving.
+      // If this process was blocked too, the timer fires first. setImmediate lets answers be read that have
+      // arrived meanwhile.
       timer = setTimeout(() => setImmediate(resolve, true), ms);
     });
     const answered = this.#ask('status', () => this.#askStatus());

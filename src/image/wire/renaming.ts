@@ -1,9 +1,9 @@
-// Types of the agent's facts on a symbol that is to be renamed.
+// Types of the agent's facts about a symbol that is to be renamed.
 
 import type { Item } from './agreement.ts';
 
-/** Why a symbol cannot get a name. In PACKAGE, the name already means another SYMBOL, or names something (NATURES). Or
- *  the package is locked, or the symbol is a keyword. */
+/** Why a symbol cannot get its new name. In PACKAGE, that name is another symbol (SYMBOL) or already names
+ *  something (NATURES). Or the package is locked, or the symbol is a keyword. */
 export interface NameConflict {
   kind: 'keyword' | 'locked' | 'other' | 'taken';
   package?: string;
@@ -15,21 +15,22 @@ export interface NameConflict {
 export interface RenamingData {
   from: string;
   to: string;
-  /** The packages in which the symbol is accessible, and those that export it. */
+  /** The packages in which the symbol is accessible, and the packages that export it. */
   packages?: string[];
   exporters?: string[];
-  /** True when a symbol of the new name exists and names nothing. */
+  /** True when a symbol with the new name exists but names nothing. */
   unnamed?: boolean;
   conflicts?: NameConflict[];
 }
 
-/** A structure named by the symbol, or with a slot of that name. Names of functions are without their package. */
+/** A structure that the symbol names, or that has a slot of this name. Function names stand without their
+ *  package. */
 export interface StructureData {
   name: string;
-  /** Each slot and its accessor. */
+  /** Pairs of a slot and its accessor. */
   slots?: [string, string][];
   constructors?: string[];
-  /** Constructors that take each slot by its keyword: they have no lambda list of their own. */
+  /** Constructors without a lambda list of their own, which take each slot as a keyword argument. */
   takingSlots?: string[];
   predicate?: string;
   copier?: string;
@@ -39,22 +40,23 @@ export interface RenameFacts {
   name: string;
   home: string;
   natures?: string[];
-  /** Files and numbers of the top-level forms that define it. */
+  /** File and number of each top-level form that defines the symbol. */
   places?: [string, number][];
-  /** Further names that these forms define and that contain the symbol's name. */
+  /** Other names that these forms define and that contain the name of the symbol. */
   made?: string[];
   structures?: StructureData[];
-  /** For each class that takes an initarg of the symbol's name: the names of it and its subclasses, without package. */
+  /** For each class that takes an initarg of the symbol's name: the names of the class and of its subclasses,
+   *  without package. */
   heirs?: string[][];
   renamings: RenamingData[];
-  /** Each name of a package, with its proper name. */
+  /** Pairs of a name of a package and its proper name. */
   packageNames?: [string, string][];
-  /** A package, a package-local nickname in it, and the package that the nickname means. */
+  /** Triples of a package, a package-local nickname in it, and the package that the nickname stands for. */
   localNicknames?: [string, string, string][];
   files?: string[];
 }
 
-/** What was done with the old definitions. */
+/** What happened to the old definitions: removed (GONE), or kept for a reason (LEFT). */
 export interface RenameFinished {
   gone?: Item[];
   goneTotal?: number;

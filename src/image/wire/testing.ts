@@ -1,19 +1,19 @@
-// Types of the agent's reports on tests: how they were found, and the result of each.
+// Types of the agent's reports on tests: which tests there are, and the result of each.
 
 import type { UnsetVariable } from './agreement.ts';
 import type { LookupFailure, Place, Remarks } from './data.ts';
 import type { Hold } from './holding.ts';
 import type { MissingSystem } from './loading.ts';
 
-/** A failed check of a test, or an unexpected error. */
+/** A check of a test that failed, or an unexpected error. */
 export interface TestFailure {
   kind: 'failure' | 'error';
-  /** The evaluated form, or a form that also contains the expected value. */
+  /** The form that the check evaluated, or one that also contains the expected value. */
   form?: string;
   check?: string;
   expected?: string;
   got?: string;
-  /** The framework's message. */
+  /** The message of the test framework. */
   text?: string;
   /** The type and the report of the condition that was signalled. */
   type?: string;
@@ -24,50 +24,54 @@ export interface TestFailure {
 /** The result of a test. */
 export interface TestResult {
   framework: string;
-  /** The name by which the test can be found again. */
+  /** The name under which the test can be run again. */
   test: string;
-  /** Number of its checks, and how many of them failed, were skipped, or failed as expected. */
+  /** Number of checks, and how many of them failed, signalled an error, were skipped, or failed as
+   *  expected. */
   checks?: number;
   failed?: number;
   errors?: number;
   skipped?: number;
   expected?: number;
   failures?: TestFailure[];
-  /** Its output, when it did not pass. */
+  /** Output of the test, when it did not pass. */
   output?: string;
   milliseconds?: number;
-  /** True when the test did not run to its end. */
+  /** True when a non-local exit left the test before its end. */
   left?: boolean;
   /** The systems whose tests ran, innermost first. */
   systems?: string[];
   definition?: Place;
-  /** The measured definitions that it ran, as a hexadecimal bit mask. The lowest bit is the first definition. */
+  /** The measured definitions that the test ran, as a hexadecimal bit mask. The lowest bit stands for the
+   *  first definition. */
   reached?: string;
 }
 
-/** A measured definition: the function NAME, in the form number FORM of FILE. PART is its path in the form: index of an
- *  element, index in that element, and so on. */
+/** A definition whose coverage is measured: the function NAME, in the top-level form number FORM of FILE.
+ *  PART is the path of the definition within the form: index of an element, index in this element, and so
+ *  on. */
 export interface MeasuredDefinition {
   name: string;
   file: string;
   form: number;
   part?: number[];
   reached?: boolean;
-  /** Parts of the form that never ran, as such paths. */
+  /** Subforms that never ran, as paths like PART. */
   never?: number[][];
 }
 
-/** The code that tests ran. MISSED: how many definitions could not be measured. */
+/** Which definitions the tests ran. MISSED: how many definitions could not be measured. */
 export interface CoverageData {
   definitions?: MeasuredDefinition[];
   missed?: number;
 }
 
-/** A report from a run before its end. */
+/** A report that arrives before the run has ended: a test BEGAN, or its result. */
 export type TestPart = { began: string; framework: string } | TestResult;
 
-/** Why nothing ran: a name fits none of the KNOWN tests, or several. Or coverage cannot be measured, because this SBCL
- *  lacks it or another run uses it. */
+/** Why no test ran. MISSING: no test has the name; KNOWN are tests that exist. SEVERAL: the name fits the
+ *  tests KNOWN. UNMEASURED: coverage cannot be measured, because this SBCL lacks it or another run uses
+ *  it. */
 export interface TestLookup {
   unmeasured?: 'missing' | 'busy';
   missing?: string;
@@ -78,31 +82,31 @@ export interface TestLookup {
 export interface TestRunData extends Remarks {
   tests?: TestResult[];
   parts?: TestPart[];
-  /** Systems that ASDF misses, with the systems that need them and so could not be fully tested. */
+  /** Systems that ASDF does not find, with the systems that need them and so were not tested completely. */
   needs?: MissingSystem[];
   /** Packages with tests, when none ran. */
   packages?: { package: string; tests: number }[];
-  /** Names to run again that no framework has any more. */
+  /** Names of tests that were requested again, but that no framework has any more. */
   gone?: string[];
   /** Files below the root that have changed since the image loaded them. */
   stale?: string[];
-  /** Variables in files below the root that loads did not set again. */
+  /** Variables, defined in files below the root, that a load did not set again. */
   unset?: UnsetVariable[];
   unsetTotal?: number;
-  /** Tested systems in which no test of a known framework was seen. */
+  /** Systems that were tested, but in which no test of a known framework was seen. */
   unseen?: string[];
-  /** Names of all other tests, on request. */
+  /** Names of all tests that did not run; sent on request. */
   others?: string[];
   coverage?: CoverageData;
   value?: LookupFailure | TestLookup;
 }
 
-/** The systems to test, and those to load before, by FORCE where ASDF would not notice a change. */
+/** The systems to test, and the systems to load before. FORCE: load although ASDF would notice no change. */
 export interface TestPlanData extends Remarks {
   value?: {
     systems?: string[];
     loads?: { name: string; force?: boolean }[];
-    /** Systems of the workspace whose definitions cannot be read because others are missing. */
+    /** Systems of the workspace whose definitions cannot be read, because they need missing systems. */
     unread?: MissingSystem[];
   } & Partial<MissingSystem>;
 }
@@ -118,7 +122,8 @@ export interface TestOperations {
       package?: string;
       skip?: string[];
       seed?: number;
-      /** The folder whose changed files are reported and whose code is measured; and the folder for its fasls. */
+      /** root: the folder whose changed files are reported and whose code is measured. folder: where the
+       *  fasls for this go. */
       root?: string;
       folder?: string;
     } & Hold;

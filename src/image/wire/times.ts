@@ -1,35 +1,37 @@
-// Timeouts and intervals of an image and its calls, where the user chooses none.
+// Timeouts and intervals of an image and its calls, except those that the user chooses.
 
 /** All in milliseconds. */
 export const TIMES = {
-  /** For a call that runs on after its first interrupt: time until the next interrupt, until its thread is terminated,
-   *  and until the image is asked to react. */
+  /** When a call runs on after it was interrupted: the time until the second interrupt (AGAIN), until its
+   *  thread is terminated (TERMINATE), and until the image is asked to react (ASK). */
   again: 1000,
   terminate: 1300,
   ask: 1350,
-  /** Time for a call to end once the image has reacted, or for the image to react. */
+  /** Time for the image to react or, once it has reacted, for the call to end. */
   kill: 250,
-  /** How much later the steps above come at most while the image collects garbage or gets no CPU, and the extra time
-   *  per GB of heap: to copy a GB takes 2 s, and several collections can follow. */
+  /** Most time by which these steps come later while the image collects garbage or gets no CPU, and the extra
+   *  time for each GB of heap: to copy 1 GB takes 2 s, and several collections can follow each other. */
   collecting: 7500,
   collectingPerGb: 2500,
-  /** Interval between polls of an image in which a call is being ended. */
+  /** Interval between two polls of an image in which a call is being ended. */
   poll: 50,
-  /** Interval between pings of an image that calls wait for. */
+  /** Interval between two pings of an image that calls wait for. */
   beat: 1000,
-  /** How long an image may be silent while a garbage collection stops everything, and the extra time per GB of heap. */
+  /** How long an image may be silent, since a garbage collection stops all its threads, and the extra time
+   *  for each GB of heap. */
   frozen: 15_000,
   frozenPerGb: 1000,
   /** Time for the greeting of an image that somebody else runs. */
   greeting: 10_000,
-  /** Time for the greeting of our own image, and the interval at which it is resumed, should a signal stop it. */
+  /** start: time for the greeting of our own image. wake: interval at which a starting image is resumed, in
+   *  case a signal has stopped it. */
   start: 60_000,
   wake: 1000,
   /** Time for each step of making a core, which runs at low priority. */
   core: 600_000,
   /** Time to read the last output of a process that has ended. */
   lastWords: 20,
-  /** Time for a process that is about to exit. */
+  /** Time for a process that has announced its exit. */
   exit: 4000,
   /** Time for the agent's status. */
   status: 70,
@@ -39,18 +41,19 @@ export const TIMES = {
   load: 600_000,
   /** Time for cleanup forms of calls when the server ends. */
   cleanup: 150,
-  /** Time for a whole rebuild; no entry is begun later. It is longer than the time for one load, so that a load that
-   *  hangs does not keep the rest from being rebuilt. */
+  /** Time for a whole rebuild; no entry is begun later. It is longer than the time for one load, so that one
+   *  load that hangs does not take the time of all other entries. */
   rebuild: 120_000,
-  /** Time for one form of a rebuild, and for a file whose load was cut off. */
+  /** Time for one form of a rebuild, and for a file whose load was cut off before. */
   rebuiltForm: 10_000,
   /** Time for a probe after a rebuilt form. */
   probe: 5000,
-  /** Time for an image to prove that it works, after calls that failed in a way that can be its own fault. */
+  /** Time for an image to prove that it works. It must do so after calls that failed in a way that can be the
+   *  image's fault. */
   alive: 1500,
-  /** Time for any other file or system of a rebuild. */
+  /** Time for a file or system of a rebuild, except a file whose load was cut off before. */
   rebuiltLoad: 60_000,
-  /** A rebuilt image that lives longer than this was not lost because of the rebuild. */
+  /** A rebuilt image that lives longer than this was not lost because of its rebuild. */
   soon: 10_000,
 };
 export type Times = typeof TIMES;

@@ -1,5 +1,5 @@
-// Serves the tool calls and registrations of code in the image. Limits how deep calls nest and how many run
-// concurrently, and aborts those that nobody awaits any more.
+// Serves the tool calls and registrations of code in the image. Limits how deep these calls nest and how many
+// run at the same time. Aborts calls that the code no longer waits for.
 
 import { CallError, messageOf } from '../../errors.ts';
 import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper } from './frames.ts';
@@ -10,29 +10,30 @@ import type { Peer } from './peer.ts';
 
 /** The requests that an image can send to the server. */
 export interface Upcalls {
-  /** Calls a tool for code. Returns its data or, with AS_TEXT, the text for a model. A null argument stands for NIL.
-   *  HOME is the package of the code, unless it is CL-USER. */
+  /** Calls a tool for code in the image. Returns the tool's data or, with AS_TEXT, the text for a model. A
+   *  null argument stands for NIL. HOME is the package of the code, unless that is CL-USER. */
   callTool?: (
     tool: string,
     args: { [name: string]: unknown },
     signal: AbortSignal,
     how: { asText: boolean; home: string | undefined },
   ) => Promise<ToolAnswer>;
-  /** Registers the tool that DEFINITION (an unchecked value) describes, and returns its name for clients. REGISTRATION
-   *  is the image's key of its handler. Throws a CallError that says why it refuses. */
+  /** Registers the tool that DEFINITION (an unchecked value) describes, and returns its name for clients.
+   *  REGISTRATION is the image's key of the handler. Throws a CallError with the reason of a refusal. */
   registerTool?: (definition: unknown, registration: unknown) => string;
-  /** Receives REPORT: how a form changed the image, or which form a replay has reached. */
+  /** Receives a report on a job: how a form changed the image, or which form a replay has reached. */
   report?: (report: JobReport) => void;
 }
 
-/** Maximum nesting of calls, so that endless recursion through tools ends. */
+/** Maximum nesting of tool calls, which ends endless recursion through tools. */
 const MAX_LEVELS = 16;
-/** At most this many concurrent calls of threads that work for no call. Their nesting is not known. */
+/** Most calls, at the same time, from threads that work for no call. The nesting of these calls is not
+ *  known. */
 const MAX_THREAD_CALLS = 256;
-/** At most this many concurrent calls, and characters of their arguments as JSON. */
+/** Most calls at the same time, and most characters of their arguments as JSON. */
 const MAX_CALLS = 1000;
 const MAX_CHARACTERS = 64 * 1024 * 1024;
-/** With more octets of answers than this unread by the image, no further answer is sent. */
+/** While the image has more octets of answers than this unread, no further answer is sent. */
 const UNREAD_LIMIT = 128 * 1024 * 1024;
 /** Stands for the operation of a thread that works for no call. */
 const THREAD = ['thread'];
@@ -41,13 +42,14 @@ const THREAD = ['thread'];
 export class CodeCalls {
   readonly #peer: Peer;
   readonly #upcalls: Upcalls;
-  /** By job id, the operations that a job runs within, its own last. */
+  /** The operations within which each job runs, by job id. The job's own operation is last. */
   readonly #jobs = new Map<number, readonly string[]>();
   readonly #running = new Map<
     number,
     { job: number | undefined; characters: number; controller: AbortController }
   >();
-  /** How many of these calls are from threads that work for no call, and the characters of all calls. */
+  /** How many of the running calls are from threads that work for no call, and the total characters of all
+   *  arguments. */
   #fromThreads = 0;
   #characters = 0;
   readonly #unread: () => number;
@@ -59,7 +61,7 @@ export class CodeCalls {
     this.#unread = unread;
   }
 
-  /** Handles UPCALL: a call, a registration, or a call that nobody awaits any more. */
+  /** Handles UPCALL: a tool call, a registration, or the end of a call that the code no longer waits for. */
   handle(upcall: Upcall): void {
     const { call } = upcall;
     if (upcall.kind === 'left') {
@@ -91,7 +93,7 @@ export class CodeCalls {
     if (job === undefined) this.#fromThreads += sign;
   }
 
-  /** Records the operations around the job ID, which now begins OPERATION. */
+  /** Records the operations within which the job ID runs OPERATION, which now begins. */
   jobBegan(id: number, operation: string): void {
     this.#jobs.set(id, [...(enclosingOperations() ?? []), operation]);
   }
@@ -117,7 +119,7 @@ export class CodeCalls {
     }
   }
 
-  /** Returns why UPCALL, whose arguments take CHARACTERS, is refused; undefined when it is not. */
+  /** Returns why UPCALL is refused, or undefined. CHARACTERS: length of its arguments as JSON. */
   #refusal({ call, job }: Upcall & { kind: 'call' }, characters: number): string | undefined {
     if (this.#running.has(call)) return `There is a tool call with the number ${call} under way.`;
     if (this.#operations(job).length > MAX_LEVELS)
