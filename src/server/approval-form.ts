@@ -1,4 +1,4 @@
-// Builds the forms that ask a human for an approval, with the choices and the preset choice.
+// Builds the forms that ask a human for an approval: the choices, and which choice is selected at first.
 
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { PendingQuestion } from '../kernel/questions.ts';
@@ -12,7 +12,8 @@ export const DENY = 'deny';
 /** The choice to show the next page. */
 export const MORE = 'show more';
 
-/** Returns the form that asks QUESTION with MESSAGE. Preset is the next page, else approval if PRESETS_APPROVAL, else none. */
+/** Returns the form that asks QUESTION with MESSAGE. If QUESTION has a next page, the form first selects to
+ *  show it. Otherwise it selects approval if PRESETS_APPROVAL, else nothing. */
 export function decisionForm(
   question: PendingQuestion,
   message: string,
@@ -22,7 +23,7 @@ export function decisionForm(
   const decisions = choices(question);
   const preset = decisions.includes(MORE) ? MORE : presetsApproval ? APPROVE : undefined;
   const sessionScope = decisions.includes(APPROVE_FOR_SESSION) ? question.sessionScope : undefined;
-  // Codex selects the first choice, whatever is preset.
+  // Codex selects the first choice, whatever the default is.
   const offered = preset === undefined ? [DENY, ...decisions.filter((choice) => choice !== DENY)] : decisions;
   return {
     message,
@@ -42,13 +43,13 @@ export function decisionForm(
   };
 }
 
-/** Returns the choices of a human who is asked QUESTION. */
+/** Returns the choices of the human who is asked QUESTION. */
 export function choices({ sessionScope, pages }: Pick<PendingQuestion, 'sessionScope' | 'pages'>): string[] {
   if (pages.length > 0) return [MORE, APPROVE, CHANGE, DENY];
   return [APPROVE, ...(sessionScope === undefined ? [] : [APPROVE_FOR_SESSION]), CHANGE, DENY];
 }
 
-/** Returns the form that asks for other arguments. */
+/** Returns the form in which the human can give other arguments. */
 export function changesForm({ tool, argumentsJson }: PendingQuestion): ElicitRequestFormParams {
   return {
     message: `${questionLine`${tool.name} with which arguments instead? All of them, as a JSON object.`}`,
@@ -67,7 +68,7 @@ export function changesForm({ tool, argumentsJson }: PendingQuestion): ElicitReq
   };
 }
 
-/** Returns the scope of an approval for the session, as a phrase. */
+/** Returns a phrase for the calls that an approval for the session would cover. */
 export function sessionScopeText({ tool, preview }: Pick<PendingQuestion, 'tool' | 'preview'>): string {
   return `for this session: ${questionLine`${tool.allowedAs ?? tool.name}${filesText(preview)}`}`;
 }

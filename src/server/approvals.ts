@@ -35,23 +35,25 @@ import { fits, messageIn, type Room, surelySeen } from './room.ts';
 export interface ApprovalOptions {
   questions: OpenQuestions;
   files: PreviewFiles;
-  /** True when the connection belongs to one person, so that an approval can hold for the session. */
+  /** True when the connection belongs to one person, so that an approval can also cover later calls of the
+   *  session. */
   session: boolean;
 }
 
 /** A client's answer, with unchecked values. */
 type ClientAnswer = { action: ElicitResult['action']; content?: Record<string, unknown> };
 
-/** What the human decided, or the next form to show them. */
+/** The human's verdict, or the next form to show. */
 type Answer = Verdict | { kind: 'next'; form: ElicitRequestFormParams; id: string };
 
-/** Sends a form to the client and resolves with its answer; undefined when none came in time. Never throws. */
+/** Sends a form to the client and resolves with the client's answer; undefined when no answer came in time.
+ *  Never throws. */
 export type Send = (form: ElicitRequestFormParams, milliseconds: number) => Promise<ElicitResult | undefined>;
 
 /** Clients indent the text below a field by this many columns. */
 const INDENT = 4;
 
-/** Key of the question in MCP's messages. */
+/** Key of the question in the messages of MCP. */
 const KEY = 'approval';
 
 export class Approvals {
@@ -60,19 +62,20 @@ export class Approvals {
 
   constructor(options: ApprovalOptions) {
     this.#options = options;
-    // The codec counts whole seconds, the open questions exact times; so the codec gets some more.
+    // The codec counts whole seconds, and open questions count exact times, so the codec gets some seconds
+    // more.
     const ttlSeconds = options.questions.seconds + 2;
     this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
-  /** Returns a request that has a client of the modern era ask a human QUESTION, about the call of NAME with ARGS. ROOM
-   *  is how much of a question the client shows. */
+  /** Returns the request by which a client of the modern era asks a human QUESTION, about the call of NAME
+   *  with ARGS. ROOM is how much of a question the client shows. */
   async ask(question: OpenQuestion, name: string, args: unknown, room: Room): Promise<InputRequiredResult> {
     return this.#request(this.#openFirst(question, subjectOf(name, args), room));
   }
 
-  /** Asks a human QUESTION through SEND, for clients of the legacy era with this ROOM, and resolves with the verdict.
-   *  Throws a CallError when no answer comes in time. */
+  /** Asks a human QUESTION through SEND and resolves with the verdict. This is for clients of the legacy era,
+   *  which show ROOM of a question. Throws a CallError when no answer comes in time. */
   async askBySending(
     question: OpenQuestion,
     name: string,
@@ -94,8 +97,9 @@ export class Approvals {
     return answer;
   }
 
-  /** Returns the human's verdict on the call of NAME with ARGS, or the request for the next form. Returns undefined
-   *  when nobody was asked yet. Throws a CallError when the answer in CONTEXT is not valid. */
+  /** Returns the human's verdict on the call of NAME with ARGS, or the request for the next form. Returns
+   *  undefined when the human was not asked yet. Throws a CallError when the answer in CONTEXT is not
+   *  valid. */
   async verdict(
     name: string,
     args: unknown,
@@ -130,8 +134,8 @@ export class Approvals {
     });
   }
 
-  /** Opens QUESTION about SUBJECT, with the whole preview in a file until it is answered. A preview that ROOM does not
-   *  show whole cannot be approved for the session. */
+  /** Opens QUESTION about SUBJECT. A file keeps the whole preview until the question is answered. An approval
+   *  for the session is only offered when ROOM shows the whole preview. */
   #openFirst(question: OpenQuestion, subject: string, room: Room): Answer & { kind: 'next' } {
     const file = this.#options.files.write(question.preview.whole());
     const { pages, whole } = pagesOf(question, file, room);
@@ -148,7 +152,7 @@ export class Approvals {
     return this.#next(pending, subject, decisionForm(pending, message, seenWhole && more.length === 0));
   }
 
-  /** Opens QUESTION about SUBJECT, to be asked by FORM. */
+  /** Opens QUESTION about SUBJECT, which FORM will ask. */
   #next(
     question: PendingQuestion,
     subject: string,
@@ -159,7 +163,8 @@ export class Approvals {
     return { kind: 'next', form, id };
   }
 
-  /** Returns the human's decision on QUESTION about SUBJECT, as in the client's answer, or the next form to show. */
+  /** Returns the human's verdict on QUESTION about SUBJECT, read from the client's answer, or the next form
+   *  to show. */
   #read(question: PendingQuestion, subject: string, { action, content = {} }: ClientAnswer): Answer {
     const decisions: unknown[] = choices(question);
     const { decision, arguments: changed } = content;
@@ -176,7 +181,8 @@ export class Approvals {
     if (decision === DENY) return { kind: 'denied' };
     if (question.awaitsArguments ? changes === undefined : !decisions.includes(decision))
       return { kind: 'unanswered' };
-    // The first form does not ask for arguments, but a human who gives some has not approved the original ones.
+    // The first form has no field for arguments. If the client returns some anyway, the original ones are not
+    // approved.
     if (changes !== undefined) return modifiedVerdict(changes, fingerprint);
     if (decision !== CHANGE) {
       return { kind: 'approved', fingerprint, session: decision === APPROVE_FOR_SESSION };
@@ -192,13 +198,14 @@ export function canAsk(server: Server, context: ServerContext): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
-/** True when the request of CONTEXT is of the modern era, in which a result can ask a question. */
+/** True when the request of CONTEXT is of the modern era of MCP, in which a result can ask the human a
+ *  question. */
 export function isModern(context: ServerContext): boolean {
   return context.mcpReq.envelope !== undefined;
 }
 
-/** Returns a function that sends a form to the client of SERVER, related to the request of CONTEXT. An error from the
- *  client counts as no answer. */
+/** Returns a function that sends a form to the client of SERVER, as part of the request of CONTEXT. An error
+ *  from the client counts as a cancelled form. */
 export function sender(server: Server, context: ServerContext): Send {
   const { id, signal } = context.mcpReq;
   return async (form, timeout) => {
@@ -216,14 +223,15 @@ export function sender(server: Server, context: ServerContext): Send {
   };
 }
 
-/** Returns a digest of the call of NAME with ARGS. It ties an answer to this call. */
+/** Returns a digest of the call of NAME with ARGS, so that an answer counts for this call only. */
 function subjectOf(name: string, args: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify([name, args ?? {}]))
     .digest('hex');
 }
 
-/** Returns an approval of the arguments in TEXT, which should be JSON. */
+/** Returns the verdict that approves the arguments in TEXT instead. TEXT should be JSON; if it is not, the
+ *  verdict is void. */
 function modifiedVerdict(text: string, fingerprint: string): Verdict {
   try {
     return { kind: 'modified', args: JSON.parse(text), fingerprint };

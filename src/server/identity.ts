@@ -1,4 +1,4 @@
-// Describes the server to clients and their people.
+// Describes the server to clients and to their users.
 
 import { type CallToolResult, SERVER_INFO_META_KEY, type ServerContext } from '@modelcontextprotocol/server';
 import { isModern } from './approvals.ts';
@@ -6,7 +6,7 @@ import { isModern } from './approvals.ts';
 /** Icon: a pair of parentheses around a green dot. */
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#234"/><path d="M12 6q-7 10 0 20M20 6q7 10 0 20" fill="none" stroke="#fff" stroke-width="3"/><circle cx="16" cy="16" r="3" fill="#5d8"/></svg>`;
 
-/** Name, title and version only. */
+/** Returns the name, title and version of the server. */
 function shortIdentity(version: string) {
   return { name: 'live-lisp', title: 'Live Common Lisp image', version };
 }
@@ -23,8 +23,8 @@ export function identity(version: string, homepage?: string) {
   };
 }
 
-/** Adds the short identity to RESULT if CONTEXT is of the modern era, which has an identity in each result. The full
- *  one would be longer than most answers. */
+/** Adds the short identity to RESULT if CONTEXT is of the modern era, in which each result has the server's
+ *  identity. The full identity would be longer than most answers. */
 export function signed(result: CallToolResult, context: ServerContext, version: string): CallToolResult {
   if (!isModern(context)) return result;
   return { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: shortIdentity(version) } };

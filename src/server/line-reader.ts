@@ -1,24 +1,24 @@
 // Splits chunks of stdin into lines, and limits the length of a line.
 
-/** A longer line, in octets, is skipped. */
+/** Most octets in a line. Longer lines are skipped. */
 export const LINE_LIMIT = 64 * 1024 * 1024;
 
 const NEWLINE = 10;
 const FIRST_SIZE = 4096;
 
-/** Octets that are kept of each end of a skipped line. */
+/** How many octets are kept of the beginning and of the end of a skipped line. */
 const END_SIZE = 500;
 
-/** A line, or the size and both ends of a skipped line. */
+/** A line; or, for a skipped line, its size and its two ends. */
 export type Line = { octets: Buffer } | { skippedOctets: number; ends: [string, string] };
 
 export class LineReader {
-  /** Beginning of a line whose end has not arrived; only the first #fill octets are valid. */
+  /** The beginning of a line whose end has not arrived. Only the first #fill octets are valid. */
   #buffer: Buffer = Buffer.alloc(0);
   #fill = 0;
-  /** Octets of this line so far, including those that are not kept. */
+  /** How many octets of this line have arrived, including those that were not kept. */
   #size = 0;
-  /** Both ends of this line, once it is too long. */
+  /** The two ends of this line, once the line is too long. */
   #ends: [Buffer, Buffer] | undefined;
 
   /** Adds CHUNK and returns the lines that are now complete. */
@@ -43,7 +43,8 @@ export class LineReader {
     return ends ? { skippedOctets: size, ends: [`${ends[0]}`, `${ends[1]}`] } : { octets };
   }
 
-  /** Copies PART: a reference would keep its whole chunk in memory. The buffer doubles, which keeps copying cheap. */
+  /** Copies PART, because a reference would keep the whole chunk in memory. The size of the buffer doubles,
+   *  so that copying stays cheap. */
   #append(part: Buffer): void {
     this.#size += part.length;
     if (this.#size > LINE_LIMIT) {

@@ -1,4 +1,4 @@
-// Writes the whole preview of an approval to a file, for a person to read until they have answered.
+// Writes the whole preview of an approval to a file, which exists until the question is answered.
 
 import { randomBytes } from 'node:crypto';
 import { readdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { makeOwnFolder } from '../own.ts';
 
-/** A preview in the file at PATH, or WHY it could not be written. No function here throws. */
+/** The file at PATH with a preview, or WHY the file could not be written. The functions here never throw. */
 export type PreviewFile = { path: string; remove: () => void } | { why: string };
 
 const NAME = /^[0-9a-f]+\.diff$/;
-/** Random octets in a file name. It appears in a question, where room is scarce. */
+/** How many random octets a file name has: few, because the name stands in a question, which has little
+ *  room. */
 const NAME_OCTETS = 2;
-/** At most this many names are tried, as other servers use some. */
+/** Most names that are tried, since other servers use some names. */
 const TRIES = 20;
 
 export class PreviewFiles {
@@ -20,10 +21,11 @@ export class PreviewFiles {
   readonly #maxAgeMs: number;
   readonly #open = new Set<string>();
 
-  /** FOLDER holds the files and is created when needed. A file is kept for SECONDS at most. */
+  /** FOLDER holds the files, and is created when needed. SECONDS is how long a question, and so its file,
+   *  stays open at most. */
   constructor(folder: string, seconds: number) {
     this.#folder = folder;
-    // Twice as long, because another server may end its question a little later.
+    // Twice as long, because the question of another server can end a little later.
     this.#maxAgeMs = 2000 * seconds;
     process.on('exit', () => this.#open.forEach(remove));
   }
@@ -43,7 +45,7 @@ export class PreviewFiles {
       } catch (error) {
         const nameExists = (error as NodeJS.ErrnoException).code === 'EEXIST';
         if (nameExists && tries < TRIES) continue;
-        if (!nameExists) remove(path); // Half a preview is worse than none.
+        if (!nameExists) remove(path); // Half a preview would mislead.
         return { why: messageOf(error) };
       }
       return this.#previewFile(path);
@@ -53,7 +55,7 @@ export class PreviewFiles {
   #previewFile(path: string): PreviewFile {
     this.#open.add(path);
     const close = () => {
-      // Another server may use the same name later.
+      // Removes the file only once, because another server can use the same name later.
       if (this.#open.delete(path)) remove(path);
     };
     return { path, remove: close };
@@ -72,5 +74,5 @@ export class PreviewFiles {
 function remove(path: string): void {
   try {
     unlinkSync(path);
-  } catch {} // The file is gone, or code in the image has put something else there.
+  } catch {} // The file is gone, or code in the image has put something else in its place.
 }

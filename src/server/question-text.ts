@@ -1,4 +1,4 @@
-// Writes the question for an approval, and splits it into pages that the client shows whole.
+// Writes the question for an approval, and splits it into pages that the client shows completely.
 
 import type { OpenQuestion } from '../kernel/approval.ts';
 import { homeFolder } from '../paths.ts';
@@ -7,23 +7,23 @@ import { visibleLine } from '../visible.ts';
 import type { PreviewFile } from './preview-files.ts';
 import { fits, largest, type Message, messageIn, type Room, withBeginning } from './room.ts';
 
-/** At most this many pages. Of a longer preview, people see the first page and the path of the file. Claude Code ends a
- *  call that asks more than ten times. */
+/** Most pages. Of a preview that needs more, the human sees the first page and the path of the file. Claude
+ *  Code ends a call that asks more than ten times. */
 const MAX_PAGES = 6;
 
 /** A question, split into pages. */
 export interface Pages {
-  /** Messages; each but the last offers the next. */
+  /** The messages, one for each page. Each message except the last offers to show the next. */
   pages: string[];
   /** True when the pages contain the whole preview. */
   whole: boolean;
 }
 
-/** Returns QUESTION as pages for ROOM. FILE has the whole preview. */
+/** Returns QUESTION as pages that fit into ROOM. FILE has the whole preview. */
 export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room): Pages {
   const head = headOf(question);
   const { length } = question.preview.lines;
-  // The pages cannot show more lines than they have characters in all. A preview can have a million lines.
+  // Takes no more lines than all pages together have characters, because a preview can have a million lines.
   const lines = question.preview.lines.slice(0, MAX_PAGES * room.rows * room.columns).map(String);
   const footer = `All of it: ${placeOf(file)}`;
   const contents = { lines: [`${head}`, ...lines] };
@@ -36,7 +36,8 @@ export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room): 
   return { pages: [first.message, ...more], whole: more.length > 0 };
 }
 
-/** Returns pages for LINES, the last of IN_ALL lines; none when there are too many, or when a line exceeds a page. */
+/** Returns the further pages, which show LINES, the last lines of IN_ALL. Returns none when they would be too
+ *  many, or when a line is longer than a page. */
 function furtherPages(name: string, lines: readonly string[], inAll: number, room: Room): string[] {
   const pages: string[] = [];
   for (let from = 0; from < lines.length; ) {
@@ -56,8 +57,9 @@ function furtherPages(name: string, lines: readonly string[], inAll: number, roo
   return pages;
 }
 
-/** Returns as much of MESSAGE as fits into ROOM, below a headline, and how many of its lines that is. HEAD returns the
- *  headline for a number of lines. At least the beginning of the first line is included. */
+/** Returns as much of MESSAGE as fits into ROOM, below a headline, and COUNT, how many of its lines are shown
+ *  completely. HEAD returns the headline for a number of lines. The page has at least the beginning of the
+ *  first line. */
 function page(
   head: (count: number) => QuestionLine,
   { lines, ...rest }: Message,
@@ -69,7 +71,7 @@ function page(
   return { message: messageIn(shown, room), count };
 }
 
-/** Returns the first line of QUESTION. Facts come before quoted text. */
+/** Returns the first line of QUESTION. Facts come before text from outside. */
 function headOf({ tool, preview }: OpenQuestion): QuestionLine {
   const author =
     tool.approvedAs === undefined
@@ -87,7 +89,7 @@ function headOf({ tool, preview }: OpenQuestion): QuestionLine {
   return questionLine`Approve ${tool.name} (${ownWords(tool.safetyLevel)}${author})?${what}`;
 }
 
-/** Returns the path of FILE, shortened by ~ for the home folder. */
+/** Returns the path of FILE, with ~ for the home folder. */
 function placeOf(file: PreviewFile): string {
   if (!('path' in file)) return `not in a file (${visibleLine(file.why)})`;
   const home = homeFolder();

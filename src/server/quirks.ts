@@ -1,5 +1,5 @@
-// Lists deviations from plain MCP for single clients. Each entry has a reason and the version in which it was seen, so
-// that it can be removed when the client has changed.
+// Lists what the server does differently for single clients. Each entry has a reason and the version of the
+// client in which it was seen, so that the entry can be removed when the client has changed.
 
 import {
   type CallToolResult,
@@ -9,20 +9,21 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Room } from './room.ts';
 
-/** The deviations for one client. */
+/** What the server does differently for one client. */
 export interface Quirk {
-  /** Prefix of the names by which the client identifies itself. */
+  /** The client's name for itself begins with this. */
   client: string;
-  /** Version in which the reason was observed. */
+  /** Version of the client in which the reason was observed. */
   seenIn: string;
   reason: string;
-  /** Returns the result to send in place of RESULT. */
+  /** Returns the result to send instead of RESULT. */
   adapt?: (result: CallToolResult) => CallToolResult;
-  /** How much of a question the client shows, in the smallest terminal that people use: 80 columns by 24 rows. */
+  /** How much of a question the client shows in the smallest terminal that people use, of 80 columns by 24
+   *  rows. */
   room?: Room;
 }
 
-/** Room assumed for an unknown client, which may show its human less. */
+/** Assumed for an unknown client, which may show its human less than this. */
 const DEFAULT_ROOM: Room = { rows: 100, columns: 76, sureRows: 13 };
 
 /** All known quirks. */
@@ -65,13 +66,15 @@ function quirkOf(server: Server, context: ServerContext): Quirk | undefined {
   return QUIRKS.find(({ client }) => name.startsWith(client));
 }
 
-/** Returns the name that the client of CONTEXT gives itself, in either era of the protocol. */
+/** Returns the name that the client of CONTEXT gives itself. The name stands elsewhere in each era of the
+ *  protocol. */
 function clientName(server: Server, context: ServerContext): string {
   const envelope = context.mcpReq.envelope as Record<string, { name?: unknown }> | undefined;
   return String((envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion())?.name ?? '');
 }
 
-/** Returns RESULT, with its texts as structuredContent too when the first is JSON but no object. */
+/** Returns RESULT. When its first text is JSON but no object, the result also has all texts as
+ *  structuredContent. */
 function withTextsAsStructure(result: CallToolResult): CallToolResult {
   const texts = result.content.flatMap((each) => (each.type === 'text' ? [each.text] : []));
   if (result.structuredContent !== undefined || !isJsonWithoutNames(texts[0] ?? '')) return result;

@@ -1,47 +1,49 @@
-// Computes how much of a message a client surely shows, and breaks its lines.
+// Computes how much of a message a client surely shows, and breaks the message into rows.
 
 import { withoutIsolates } from '../visible.ts';
 
 /** How much of a message a client shows. */
 export interface Room {
-  /** Rows of a terminal, and columns of each row. */
+  /** Number of rows, and columns of each row. */
   rows: number;
   columns: number;
-  /** How many of these rows the human surely sees, if not all. */
+  /** How many of these rows the human surely sees; absent when the human sees all. */
   sureRows?: number;
-  /** The client shows more of a message in one line, which it wraps between words, than of one in several lines. */
+  /** The client shows more of a message in one line, which it wraps between words, than of a message in
+   *  several lines. */
   joined?: true;
 }
 
 /** The lines of a message. */
 export interface Message {
   lines: readonly string[];
-  /** A last line of ours that is not broken, because people copy it. */
+  /** The last line, written by live-lisp. It is not broken into rows, because people copy it. */
   footer?: string;
 }
 
-/** Returns the message as the text to send to a client with ROOM. */
+/** Returns the text of a message for a client with ROOM. */
 export function messageIn({ lines, footer }: Message, room: Room): string {
   const end = footer === undefined ? [] : [footer];
   return room.joined ? inOneLine([...lines, ...end]) : [...rowsOf(lines, room), ...end].join('\n');
 }
 
-/** True when ROOM shows the whole message. */
+/** True when ROOM has space for the whole message. */
 export function fits(message: Message, room: Room): boolean {
   const lines = message.footer === undefined ? message.lines : [...message.lines, message.footer];
-  // No character has more than two code units, so a text that is far too long need not be laid out.
+  // A character has at most two code units. So a text with far too many units is refused without computing
+  // its rows.
   const maxUnits = 2 * room.rows * room.columns;
   return (
     lines.reduce((sum, { length }) => sum + length, 0) <= maxUnits && rowsOf(lines, room).length <= room.rows
   );
 }
 
-/** True when the human surely sees all of MESSAGE, which was made for ROOM. */
+/** True when the human surely sees all of MESSAGE, which messageIn made for ROOM. */
 export function surelySeen(message: string, { rows, sureRows = rows }: Room): boolean {
   return message.split('\n').length <= sureRows;
 }
 
-/** Returns MESSAGE with as much of the beginning of LINE after its lines as fits into ROOM. */
+/** Returns MESSAGE with one more line: as much of the beginning of LINE as fits into ROOM. */
 export function withBeginning(message: Message, line: string, room: Room): Message {
   const letters = [...line.slice(0, room.rows * room.columns)];
   const longer = (count: number) => ({
@@ -52,7 +54,8 @@ export function withBeginning(message: Message, line: string, room: Room): Messa
   return count === 0 ? message : longer(count);
 }
 
-/** Returns the largest number up to LIMIT for which PREDICATE is true, or 0. PREDICATE must be true for all numbers below it. */
+/** Returns the largest number up to LIMIT for which PREDICATE is true, or 0. If PREDICATE is true for a
+ *  number, it must be true for all smaller ones. */
 export function largest(limit: number, predicate: (count: number) => boolean): number {
   let [low, high] = [0, limit];
   while (low < high) {
@@ -63,16 +66,18 @@ export function largest(limit: number, predicate: (count: number) => boolean): n
   return low;
 }
 
-/** Marks the end of a line. The same character within a line is shown as its code, so it cannot fake one. */
+/** Marks the end of a line. Where this character occurs within a line, its code is shown, so that no text can
+ *  fake the end of a line. */
 const LINE_END = '\u23ce';
 
-/** A client that shows only one line does not show isolates (U+2066 to U+2069) either. */
+/** Joins LINES into one line. Clients that need this do not show isolates (U+2066 to U+2069), so codes
+ *  replace these. */
 function inOneLine(lines: readonly string[]): string {
   const shown = lines.map((line) => withoutIsolates(line).replaceAll(LINE_END, '<U+23CE>'));
   return shown.join(` ${LINE_END} `);
 }
 
-/** Begins a row that continues the line above. */
+/** The beginning of a row that continues the line above. */
 const CONTINUATION = '\u2026 ';
 
 function rowsOf(lines: readonly string[], { columns, joined: isJoined }: Room): string[] {
@@ -80,8 +85,8 @@ function rowsOf(lines: readonly string[], { columns, joined: isJoined }: Room): 
   return lines.flatMap((line) => wrapped(line, columns, CONTINUATION));
 }
 
-/** Returns LINE in rows of COLUMNS, broken between words where possible. All rows but the first begin with MARK, so
- *  that no text from outside can begin a row. */
+/** Returns LINE in rows of COLUMNS, broken between words where possible. All rows except the first begin with
+ *  MARK, so that no text from outside can stand at the beginning of a row. */
 function wrapped(line: string, columns: number, mark: string): string[] {
   const rows: string[] = [];
   let row = '';
@@ -104,7 +109,8 @@ function wrapped(line: string, columns: number, mark: string): string[] {
 
 const TAB_COLUMNS = 8;
 
-/** Returns how many columns TEXT takes at most: characters outside of alphabets can take two, and emoji do. */
+/** Returns an upper bound for the columns of TEXT. Characters outside alphabets can take two columns, and
+ *  emoji do. */
 function widthOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   const wide = /[\u1100-\u11ff\u2e80-\u{10ffff}]|\p{Emoji_Presentation}/u;

@@ -2,10 +2,11 @@
 
 export { default as process } from 'node:process';
 
-/** Replaces a validator of 150 kB, which each start would load. The SDK uses it for answers to its `elicitInput` only;
- *  server/approvals.ts sends its questions as requests, and reads the answers itself. */
+/** Replaces the SDK's JSON schema validator of 150 kB, which each start would have to load. The SDK uses the
+ *  validator only for answers to its `elicitInput`. server/approvals.ts sends its questions as requests, and
+ *  reads the answers itself. */
 export class DefaultJsonSchemaValidator {
-  /** Throws: an unvalidated value must not pass. */
+  /** Always throws, so that no value passes unvalidated. */
   getValidator(): never {
     throw new Error('live-lisp has the SDK validate no JSON schema.');
   }

@@ -33,7 +33,7 @@ export interface ServerOptions {
   homepage?: string;
   /** Mode of tools/list. */
   list: ListMode;
-  /** Resolves when the tools that a start file registers are there, if there is a start file. */
+  /** Resolves when a start file, if there is one, has registered its tools. */
   started: () => Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function createServer(options: ServerOptions): Server {
   const server = new Server(identity(options.version, options.homepage), {
     capabilities: { tools: { listChanged: true } },
     instructions: instructions(options.list),
-    // Legacy clients are asked by performCall, which knows what a missing answer means.
+    // For legacy clients, performCall asks the questions, because it knows what a missing answer means.
     inputRequired: { legacyShim: false },
   });
   server.setRequestHandler('tools/list', async () =>
@@ -66,12 +66,12 @@ export function createServer(options: ServerOptions): Server {
   return server;
 }
 
-/** Changes of the list within this many milliseconds are announced together. */
+/** Changes of the tool list within this many milliseconds are announced together. */
 const CHANGES_MS = 20;
 
-/** Announces changes of the list to the client of SERVER while it is connected. Returns IS_PENDING, true while an
- *  announcement is due, and ANNOUNCE_NOW, which sends it at once: a client that lists the tools on an answer must not get
- *  the old list. */
+/** Announces changes of the tool list to the client of SERVER while it is connected. isPending returns
+ *  whether an announcement is due. announceNow sends it at once, because a client that lists the tools after
+ *  an answer must not get the old list. */
 function announceChanges(
   { registry, list }: ServerOptions,
   server: Server,
@@ -82,7 +82,7 @@ function announceChanges(
     timer = undefined;
     await server.sendToolListChanged().catch(() => {}); // The client is gone.
   };
-  // The lists of these modes never change.
+  // The client's list never changes in these modes.
   const constant = list === 'summary' || list === 'search';
   const stop = registry.onChange(() => {
     if (!constant) timer ??= setTimeout(() => void announceNow(), CHANGES_MS);
@@ -96,7 +96,7 @@ function announceChanges(
 
 type CallResult = CallToolResult | InputRequiredResult;
 
-/** Calls the tool NAME with ARGS, after asking the human where that is needed and possible. */
+/** Calls the tool NAME with ARGS. Asks the human first when this is needed and possible. */
 async function performCall(
   { executor, approvals, version }: ServerOptions,
   server: Server,
@@ -128,7 +128,8 @@ async function performCall(
   }
 }
 
-/** Calls the tool that ARGS, the arguments of call_tool, name (S1.16). */
+/** Calls the tool that ARGS, the arguments of call_tool, name, with the arguments that they contain
+ *  (S1.16). */
 async function throughCallTool(
   options: ServerOptions,
   args: unknown,
@@ -148,8 +149,8 @@ function errorResult(error: unknown): CallToolResult {
   return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
 }
 
-/** Returns the registered name that NAME means, where - equals _ (C1). Waits for the start of the image if there is
- *  none: until then, its start files can still register the tool. */
+/** Returns the registered name of the tool NAME, in which - equals _ (C1). When there is no such tool, waits
+ *  for the start of the image, whose start files can register the tool. */
 async function registeredName(
   { registry, started }: ServerOptions,
   name: string,
@@ -159,7 +160,8 @@ async function registeredName(
   return registry.getTool(wanted)?.name;
 }
 
-/** The tool's text comes first and alone, so that it is exact. Notices follow as further texts. */
+/** Returns the MCP result for OUTCOME. The tool's text comes first, alone and unchanged. Notices follow as
+ *  further texts. */
 function toResult(outcome: Outcome): CallToolResult {
   const { hint } = outcome;
   const ownText = outcome.success ? outcome.text : outcome.error;
@@ -172,8 +174,8 @@ function toResult(outcome: Outcome): CallToolResult {
   };
 }
 
-/** Returns the context of the call, and a function to call when it has ended. Until then its client gets progress
- *  notifications, whose values only grow. */
+/** Returns the context of the call, and a function to call when the call has ended. Until then, the client
+ *  gets progress notifications. Their values only grow, as MCP demands. */
 function callContext(context: ServerContext): { call: CallContext; endProgress: () => void } {
   const { signal, _meta } = context.mcpReq;
   const progressToken = _meta?.progressToken;

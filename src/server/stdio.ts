@@ -5,17 +5,18 @@ import { createServer, type ServerOptions } from './server.ts';
 import { StdioTransport } from './transport.ts';
 
 export interface StdioLife extends ServerOptions {
-  /** Called once the client has its first answer. */
+  /** Called once, when the client has its first answer. */
   onReady: () => void;
   /** True while calls wait for an image to start. */
   starting: () => boolean;
-  /** Called before the process exits; the exit waits until running calls were interrupted. */
+  /** Called before the process exits. The exit waits for the promise, which resolves when running calls were
+   *  interrupted. */
   onEnd: () => Promise<void>;
 }
 
-/** Time for the answers of interrupted calls to be written. */
+/** Time to write the answers of the interrupted calls. */
 const LAST_ANSWERS_MS = 100;
-/** With more unread octets on standard error than this, further lines are dropped. */
+/** While standard error has more unread octets than this, further lines are dropped. */
 const UNREAD_LIMIT = 256 * 1024;
 
 /** Serves MCP on this process's stdin and stdout, and exits when stdin ends. */
@@ -40,7 +41,7 @@ export function serve(life: StdioLife): void {
     transport,
     onerror: (error) => complain(error.message.split('\n')[0] ?? ''),
   });
-  // Runs after the SDK's own onclose, which is set by now; then the process ends.
+  // Runs the SDK's own onclose first, which is set by now. Then the process ends.
   const closed = transport.onclose;
   transport.onclose = () => {
     closed?.();

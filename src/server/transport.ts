@@ -1,6 +1,7 @@
-// Turns lines on stdin and stdout into messages, and limits how much of both is buffered. The SDK's own transport
-// silently drops lines that are no JSON and ends the connection at 10 MB. This one reports such lines and accepts
-// longer ones. It reads null in place of a call's arguments, which the SDK refuses, as no arguments (S2.21).
+// Turns lines on stdin and stdout into messages, and limits how much of both is buffered. The SDK's own
+// transport silently drops lines that are not JSON, and ends the connection at 10 MB. This transport reports
+// such lines and accepts longer ones. It reads null as a call's arguments, which the SDK refuses, as no
+// arguments (S2.21).
 
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -14,16 +15,16 @@ import {
 import { messageOf } from '../errors.ts';
 import { LINE_LIMIT, type Line, LineReader } from './line-reader.ts';
 
-/** With more octets than this in unread output and unanswered requests, reading pauses. All that a client sends before
- *  it reads anything should fit, or both sides would wait for each other. */
+/** While unread output and unanswered requests have more octets than this, nothing is read. All that a client
+ *  sends before it reads anything should fit. Otherwise client and server would wait for each other. */
 const BUFFER_LIMIT = 128 * 1024 * 1024;
-/** With more unread octets of output than this, notifications are dropped. */
+/** While the output has more unread octets than this, notifications are dropped. */
 const NOTIFICATION_LIMIT = 1024 * 1024;
-/** Time to answer calls after stdin has ended. While calls wait for an image to start, it is repeated, up to this many
- *  times. */
+/** LAST_ANSWERS_MS: time to answer calls after stdin has ended. While calls wait for an image to start, the
+ *  wait is repeated, at most STARTING_ROUNDS times. */
 const LAST_ANSWERS_MS = 600;
 const STARTING_ROUNDS = 8;
-/** Time to write the answers of calls that are ended after that. */
+/** Time to write the answers of calls that are ended after this wait. */
 const WRITTEN_MS = 100;
 
 export interface StdioOptions {
@@ -37,7 +38,7 @@ export interface StdioOptions {
   starting: () => boolean;
   /** Called when stdin has ended and calls still run: ends them, so that they are answered. */
   onOverdue: () => Promise<void>;
-  /** Octets to hold, where not BUFFER_LIMIT. */
+  /** Most octets to buffer, instead of BUFFER_LIMIT. */
   bufferLimit?: number;
 }
 
@@ -72,7 +73,7 @@ export class StdioTransport implements Transport {
     if (this.#closed) return;
     const isNotification = 'method' in message && !('id' in message);
     if (isNotification && stdout.writableLength > NOTIFICATION_LIMIT) return;
-    // No need to wait for the write: messages keep their order.
+    // Does not wait for the write, because messages keep their order.
     stdout.write(serializeMessage(message), () => this.#sent(message));
   }
 
@@ -105,8 +106,8 @@ export class StdioTransport implements Transport {
     else this.#waitForLastAnswers(STARTING_ROUNDS);
   }
 
-  /** Waits LAST_ANSWERS_MS for answers, then ends the calls that have none. Repeats the wait up to ROUNDS times while
-   *  calls wait for an image to start. */
+  /** Waits LAST_ANSWERS_MS for answers, then ends the calls that have none. While calls wait for an image to
+   *  start, repeats the wait up to ROUNDS times. */
   #waitForLastAnswers(rounds: number): void {
     const wasStarting = this.#options.starting();
     setTimeout(() => {
@@ -136,7 +137,7 @@ export class StdioTransport implements Transport {
     if (!this.#isOverLimit()) this.#options.stdin.resume();
   }
 
-  /** Forgets the request ID, which was answered or never will be. */
+  /** Forgets the request ID, which was answered or will never be. */
   #settle(id: string | number): void {
     this.#unansweredOctets -= this.#unanswered.get(id) ?? 0;
     this.#unanswered.delete(id);
@@ -187,8 +188,8 @@ export class StdioTransport implements Transport {
     this.onmessage?.(message);
   }
 
-  /** Refuses a request with the ID of a pending one: an answer could belong to either. Writes past `send`, which would
-   *  settle the pending one. */
+  /** Refuses a request that has the ID of a pending one, because an answer could belong to either. Does not
+   *  use `send`, which would settle the pending request. */
   #refuseDuplicate(id: string | number): void {
     const why = `the request ${JSON.stringify(id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
     if (!this.#closed) this.#options.stdout.write(serializeMessage(refusal(id, why)));
@@ -198,7 +199,7 @@ export class StdioTransport implements Transport {
 const NO_REQUEST =
   'its parts do not have the form that MCP gives them, so nothing was done. Correct it and send it again.';
 
-/** Returns the answer to the request ID that it is invalid, because of WHY. */
+/** Returns the answer that the request ID is invalid, because of WHY. */
 function refusal(id: string | number, why: string): JSONRPCMessage {
   return {
     jsonrpc: '2.0',
@@ -207,8 +208,8 @@ function refusal(id: string | number, why: string): JSONRPCMessage {
   };
 }
 
-/** True when MESSAGE is a bare tool call, as nearly all are. The SDK's check takes longer, finds nothing more in these,
- *  and is done again by the SDK. */
+/** True when MESSAGE is a tool call without extras, as nearly all are. The SDK's check takes longer and would
+ *  find no more in such a call. The SDK also repeats its check later. */
 function isPlainCall(message: unknown): message is JSONRPCRequest {
   const { jsonrpc, id, method, params, ...more } = Object(message) as { [member: string]: unknown };
   return (
@@ -221,7 +222,8 @@ function isPlainCall(message: unknown): message is JSONRPCRequest {
   );
 }
 
-/** Returns the id of a request of which only the beginning and the end are known: clients write it first or last. */
+/** Returns the id of a request of which only the first and the last octets are known; undefined when it is
+ *  not there. Clients write the id first or last. */
 function idAtEnd([first, last]: readonly [string, string]): string | number | undefined {
   if (!first.includes('"method"')) return undefined;
   const id = '"id"\\s*:\\s*(-?\\d+|"(?:[^"\\\\]|\\\\.)*")\\s*';
@@ -233,7 +235,8 @@ function idAtEnd([first, last]: readonly [string, string]): string | number | un
   return found === undefined ? undefined : (JSON.parse(found) as string | number);
 }
 
-/** Returns the id of the request that LINE was meant to be, if it has a valid one. */
+/** Returns the id of the request in LINE, which is not a valid message; undefined when there is no valid
+ *  id. */
 function requestId(line: string): string | number | undefined {
   try {
     const { id, method } = Object(JSON.parse(line)) as { id?: unknown; method?: unknown };
