@@ -1,4 +1,4 @@
-// Defines what a human is asked and can answer, and words the refusal of a call that nobody approved.
+// Defines what a human is asked and can answer, and writes the refusal of a call that was not approved.
 
 import type { Authority } from './audit.ts';
 import type { Arguments } from './parameter.ts';
@@ -15,23 +15,25 @@ export interface Question {
 
 /** A question that is not answered yet. */
 export interface OpenQuestion extends Question {
-  /** Whether its approval can hold for the session. */
+  /** True when an approval can also cover later calls of the session. */
   allowsSession: boolean;
-  /** Records in the audit log WHY the question closed unapproved, and which AUTHORITY closed it. Never throws. */
+  /** Records in the audit log that the question closed without approval, WHY, and by which AUTHORITY. Never
+   *  throws. */
   recordRefusal: (authority: Authority, why: string) => void;
-  /** The error text when nobody answers in time. */
+  /** The error text for a question that is not answered in time. */
   timeoutText: string;
 }
 
-/** The subject of a question: TOOL and the files that the call concerns, if any; the place is '' when they are unknown.
- *  REQUIRED_TOOLS are the tools that must be allowed for the call. */
+/** The subject of a question: TOOL, and the files that the call concerns, if any. The place is '' when the
+ *  files are not known. REQUIRED_TOOLS are the tools that must be allowed for the call. */
 interface QuestionSubject extends PlacesOf {
   tool: Tool;
   requiredTools: readonly Tool[];
 }
 
-/** What a human answered (S2.12), or that nobody did (C29). A void answer does not count, as WHY says. FINGERPRINT is
- *  that of the approved preview; with SESSION, the approval holds for more such calls. */
+/** What a human answered (S2.12), or that there was no answer (C29). A void answer does not count, because of
+ *  WHY. FINGERPRINT is the fingerprint of the approved preview. With SESSION, the approval also covers later
+ *  calls of this kind. */
 export type Verdict =
   | { kind: 'approved'; fingerprint?: string; session?: boolean }
   | { kind: 'modified'; args: unknown; fingerprint?: string }
@@ -39,8 +41,8 @@ export type Verdict =
   | { kind: 'unanswered' }
   | { kind: 'void'; why: string };
 
-/** Returns the refusal of a call when nobody can be asked (C20). Callers from CODE are told to call the tool directly,
- *  where a human can be asked. */
+/** Returns the refusal of a call when no human can be asked (C20). It advises calls from CODE to call the
+ *  tool directly, since a human can then be asked. */
 export function refusalText(question: QuestionSubject, code: boolean): string {
   const { tool } = question;
   const needs = `Tool ${tool.name} is ${tool.safetyLevel} and needs a human's approval`;
@@ -50,27 +52,30 @@ export function refusalText(question: QuestionSubject, code: boolean): string {
   return `${needs}, and here nobody can be asked. Nothing was done. ${allowanceText(question)}`;
 }
 
-/** Returns the refusal of a call when a human was asked, but did not answer (C29). LATE: the time is over. */
+/** Returns the refusal of a call when a human was asked but did not answer (C29). LATE: the time to answer
+ *  has run out. */
 export function unansweredText(question: QuestionSubject, late = false): string {
   const { name, safetyLevel } = question.tool;
   const nobody = late ? 'Nobody answered in time' : 'Nobody answered the question';
   return `Tool ${name} is ${safetyLevel} and needs a human's approval. ${nobody}, so nothing was done. ${allowanceText(question)}`;
 }
 
-/** Returns what is added to a denial: clients that run without a person deny by themselves. */
+/** Returns the text to add to a denial. It is needed because a client that runs without a person denies by
+ *  itself. */
 export function deniedHint(question: QuestionSubject): string {
   return `Nothing was done. If no person decided this, the client did by itself. ${allowanceText(question)}`;
 }
 
-/** At most this many files are named one by one. */
+/** Most files that are named one by one. */
 const MAX_NAMED_FILES = 3;
 
-/** Returns the sentence that says how a person allows such calls in advance, for each file concerned. */
+/** Returns the sentence that says how a person allows such calls in advance, with a rule for each file
+ *  concerned. */
 function allowanceText({ tool, requiredTools, ...about }: QuestionSubject): string {
   if (tool.approvedAs !== undefined) {
     return `A person can allow it when the file that they start the server with defines it: --init FILE --allow ${tool.name}`;
   }
-  // A shell must not expand the rule to one that allows more.
+  // GLOB stands for a name that a shell would expand to a rule that allows more.
   const isLiteral = (place: string) => /^[\w./-]+$/.test(place);
   const places = placesOf(about).map((place) =>
     place === undefined ? '' : `:${isLiteral(place) ? place : 'GLOB'}`,

@@ -1,10 +1,11 @@
-// Defines what is recorded of calls that are not safe (S2.11), not where.
+// Defines what is recorded of calls that are not safe (S2.11). The store is not defined here.
 
 import type { Arguments } from './parameter.ts';
 import type { SafetyLevel } from './tool.ts';
 
-/** What decided about a call. It ran by its level, because nothing was at stake, by a standing approval, or by a human,
- *  who may have changed its arguments. Or it was denied, got no answer (in time), or nobody could be asked (C29). */
+/** What decided about a call. The call ran because of its level ('level'), because nothing could be lost, by
+ *  a standing approval, or because a human allowed it, perhaps with changed arguments. Or a human denied it,
+ *  no human answered (in time), or no human could be asked (C29). */
 export const AUTHORITIES = [
   'level',
   'nothing at stake',
@@ -34,6 +35,7 @@ export interface AuditedEnd {
 }
 
 export interface AuditTrail {
-  /** Records that CALL is about to run, and returns the function that records its end. Throws when it cannot record. */
+  /** Records that CALL is about to run, and returns a function that records its end. Throws when it cannot
+   *  record. */
   begin(call: AuditedCall, authority: Authority): (end: AuditedEnd) => void;
 }

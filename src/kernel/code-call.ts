@@ -1,4 +1,5 @@
-// Lets code in the image call a tool: resolves the names of tool and parameters, converts NIL, and shapes the answer.
+// Lets code in the image call a tool: matches the names of the tool and of its parameters, converts NIL, and
+// shapes the answer.
 
 import { messageOf } from '../errors.ts';
 import type { Executor } from './executor.ts';
@@ -7,15 +8,16 @@ import type { ToolRegistry } from './registry.ts';
 import { boundText } from './reply.ts';
 import type { Tool } from './tool.ts';
 
-/** The answer to a call by code: data and the text for a model, or a text alone, or a failure. RESULT is what a failed
- *  call returned all the same. */
+/** The answer to a call by code: data with the text for a model, a text alone, or a failure. RESULT is what a
+ *  failed call still returned. */
 export type CodeAnswer =
   | { value: unknown; text?: string }
   | { failure: string; result?: string; needsApproval?: boolean };
 
-/** Calls the tool that code names NAME. Returns its data, in full unless ARGS set a limit; with AS_TEXT, the text for a
- *  model. For a failed call, returns why, and whether a human must approve it. In names, case does not matter and -
- *  equals _ (S2.21). In ARGS, null stands for NIL. Lisp names are read in the package HOME unless ARGS name another. */
+/** Calls the tool that code names NAME. Returns the tool's data, in full unless ARGS set a limit; with
+ *  AS_TEXT, the text for a model. For a failed call, returns the reason, and whether a human must approve the
+ *  call. In names, case does not matter and - equals _ (S2.21). In ARGS, null stands for NIL. Lisp names in
+ *  ARGS are read in the package HOME, unless ARGS name a package. */
 export async function callFromCode(
   executor: Executor,
   registry: ToolRegistry,
@@ -49,17 +51,19 @@ export async function callFromCode(
   }
 }
 
-/** Most characters of the text beside the data: the room of one answer, less what an evaluation adds around it. */
+/** Most characters of the text that goes with the data: the limit of one answer, less what an evaluation adds
+ *  to it. */
 const TEXT_LIMIT = 38_900;
 
-/** Returns ARGS under the names of TOOL's parameters, with HOME as package where they give none. Unknown names stay,
- *  and are refused later. Of several names of one parameter, the first counts. */
+/** Returns ARGS under the names of TOOL's parameters. Adds HOME as the package when they name none. Unknown
+ *  names stay, and are refused later. When a parameter is given several times, under several names, the first
+ *  counts. */
 function argumentsFor(tool: Tool, args: Arguments, home: string | undefined): Arguments {
   const given = new Map<string, unknown>();
   for (const [name, value] of Object.entries(args)) {
     const parameter = findParameter(tool.parameters, name);
     const key = parameter?.name ?? name;
-    // NIL for an unknown parameter must not count as absent, or nobody would notice the mistake.
+    // Keep NIL for an unknown parameter as false, since null would count as absent and hide the mistake.
     if (!given.has(key)) given.set(key, parameter ? argumentFor(parameter, value) : (value ?? false));
   }
   const packageArg = tool.parameters.find(({ readsNames }) => readsNames);

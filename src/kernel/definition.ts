@@ -1,4 +1,4 @@
-// Converts the definition of a tool to data, and reads it from untrusted data.
+// Converts the definition of a tool to data, and reads a definition from untrusted data.
 
 import {
   checkRequired,
@@ -11,13 +11,14 @@ import {
 import { printable } from './schema.ts';
 import type { Tool } from './tool.ts';
 
-/** A tool without its handler: the parts in the contract. */
+/** A tool as the contract defines it, without its handler. */
 export type Definition = Pick<
   Tool,
   'name' | 'description' | 'parameters' | 'required' | 'safetyLevel' | 'categories'
 >;
 
-/** Most characters of a definition as JSON, and of a name, which clients prefix with the server's name. */
+/** Most characters of a definition as JSON, and most characters of a tool's name, before which clients put
+ *  the server's name. */
 const DEFINITION_LIMIT = 10_000;
 const NAME_LIMIT = 50;
 
@@ -27,7 +28,8 @@ export function definitionOf(tool: Tool): Definition {
   return { name, description, parameters, required, safetyLevel, categories };
 }
 
-/** Returns DATA as a definition for defineTool, which checks the rest. Throws a CallError that names the mistake. */
+/** Returns DATA as a definition. defineTool later checks the rest. Throws a CallError that names the
+ *  mistake. */
 export function readDefinition(data: unknown): Definition {
   const { name, description, parameters, required, safetyLevel, categories } = fieldsOf(data);
   const toolError = toolErrorFor(printable(textOf(name)));
@@ -61,7 +63,7 @@ function fieldsOf(data: unknown): Fields {
   return typeof data === 'object' && data !== null ? (data as Fields) : {};
 }
 
-/** Returns VALUE as a string: as JSON unless it is one. */
+/** Returns VALUE if it is a string, else VALUE as JSON. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : String(JSON.stringify(value));
 }
@@ -73,7 +75,7 @@ function isListOf<Value>(isItem: (value: unknown) => value is Value, list: unkno
   return Array.isArray(list) && list.every(isItem);
 }
 
-/** Optional fields of a parameter: a validity check, and the words for a valid value. */
+/** Optional fields of a parameter. Each has a check, and a phrase for its valid values. */
 const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean, string] } = {
   description: [isString, 'a string'],
   enum: [(value) => isListOf(isString, value), 'a list of strings'],
@@ -83,10 +85,11 @@ const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean
   maximum: [isNumber, 'a number'],
 };
 
-/** Names of parameters that model providers accept. One other name, and they refuse all tools of the client. */
+/** Names of parameters that model providers accept. A single other name makes them refuse all tools of the
+ *  client. */
 const PARAMETER_NAME = /^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$/;
 
-/** Returns DATA as a parameter. checkTool checks its type, and that it has a name. */
+/** Returns DATA as a parameter. checkTool later checks the type, and that there is a name. */
 function readParameter(data: unknown, toolError: MakeToolError): Parameter {
   const { name, type, ...fields } = fieldsOf(data);
   if (isString(name) && name !== '' && !PARAMETER_NAME.test(name)) {

@@ -1,4 +1,5 @@
-// Runs one call: finds the tool, validates, decides, asks or runs, returns the outcome. It never throws.
+// Runs one call: finds the tool, validates the arguments, decides whether to ask, then asks or runs, and
+// returns the outcome. Never throws.
 
 import { CallError, ImageError, messageOf, SetupError } from '../errors.ts';
 import { deniedHint, refusalText, unansweredText, type Verdict } from './approval.ts';
@@ -15,15 +16,15 @@ import { type CallContext, type Preview, type SafetyLevel, type Tool, withRaised
 
 export type Decision = 'run' | 'ask';
 
-/** The lowest level for which a human is asked. */
+/** The lowest safety level at which a human is asked. */
 export type AskPolicy = 'dangerous' | 'cautious';
 
-/** Returns whether a call of a tool of LEVEL runs or asks under POLICY. */
+/** Returns whether a call of a tool of LEVEL runs at once or asks a human, under POLICY. */
 export function decide(level: SafetyLevel, policy: AskPolicy): Decision {
   return level === 'dangerous' || level === policy ? 'ask' : 'run';
 }
 
-/** A call by a client that has ended, and its result. */
+/** A call by a client that has ended, and its outcome. */
 export interface EndedCall {
   tool: string;
   args: unknown;
@@ -37,9 +38,9 @@ export interface ExecutorOptions {
   audit?: AuditTrail;
   /** Calls wait for this promise. It never rejects. */
   ready?: Promise<void>;
-  /** Returns the notices since the last outcome, each only once. */
+  /** Returns the notices since the last outcome. Each is returned only once. */
   takeNotices?: () => string[];
-  /** Returns an additional remark for the model on the answer TEXT, if there is one. */
+  /** Returns a further remark for the model on the answer TEXT, or undefined. */
   remark?: (text: string) => Promise<string | undefined>;
   /** Called after each call by a client; not after calls by code. */
   onEnd?: (call: EndedCall) => void;
@@ -48,7 +49,7 @@ export interface ExecutorOptions {
 /** A call in progress. */
 interface Call {
   tool: Tool;
-  /** The tool before `raisedBy` looked at the arguments. */
+  /** The tool before `raisedBy` raised its level because of the arguments. */
   registered: Tool;
   args: Arguments;
   context: CallContext;
@@ -67,12 +68,12 @@ export class Executor {
     this.#options = options;
   }
 
-  /** Calls the tool NAME with ARGS, not yet validated. VERDICT is the human's answer to the question of the same call.
-   *  Every failure is an outcome (S2.9, S4.13). */
+  /** Calls the tool NAME with ARGS, which are not validated yet. VERDICT is the human's answer to the
+   *  question of this same call. Every failure is an outcome (S2.9, S4.13). */
   async execute(name: string, args: unknown, context: CallContext = {}, verdict?: Verdict): Promise<Outcome> {
     const outcome = await this.#run(name, args, { context, caller: 'client', verdict });
     this.#options.onEnd?.({ tool: name, args, success: outcome.success, data: outcome.data });
-    // Nobody reads the answer of a cancelled call, so notices wait.
+    // The answer of a cancelled call is not read, so notices wait for the next.
     const delivers = carriesNotices(outcome) && !context.signal?.aborted;
     const changes = outcome.changed === undefined ? [] : [changesText(outcome.changed)];
     const notes = outcome.note === undefined ? [] : [outcome.note];
@@ -82,7 +83,8 @@ export class Executor {
     return { ...outcome, notices: [...changes, ...notes, ...notices] };
   }
 
-  /** Calls the tool NAME for code in the image. Notices wait for an answer that a model reads. */
+  /** Calls the tool NAME for code in the image. Returns no notices: they wait for an answer that a model
+   *  reads. */
   async executeForCode(name: string, args: unknown, context: CallContext = {}): Promise<Outcome> {
     const alone = { ...context, canAsk: false };
     const outcome = await this.#run(name, args, { context: alone, caller: 'code', verdict: undefined });
@@ -103,7 +105,7 @@ export class Executor {
       const call = { tool, registered, args: valid, ...how };
       const level = tool.isReadOnly?.(call.args) ? 'safe' : tool.safetyLevel;
       const decision = decide(level, this.#options.ask ?? 'dangerous');
-      // A human's decision on the call counts even if its tool needs no approval any more.
+      // A human's verdict on the call also counts if the tool no longer needs an approval.
       const runsUnasked = decision === 'run' && how.verdict === undefined;
       return runsUnasked ? await this.#perform(call, 'level') : await this.#performApproved(call);
     } catch (error) {
@@ -111,7 +113,7 @@ export class Executor {
     }
   }
 
-  /** Runs CALL if a human allows it. The human may have changed its arguments (S2.12). */
+  /** Runs CALL if it is approved. The human may have changed its arguments (S2.12). */
   async #performApproved(call: Call): Promise<BareOutcome> {
     const { tool, verdict } = call;
     const { standing } = this.#options;
@@ -137,15 +139,16 @@ export class Executor {
     return this.#perform(withFingerprint(call, preview), 'human');
   }
 
-  /** Returns the tools that standing approvals must cover for CALL. When `raisedBy` raised its level, that includes the
-   *  tool as registered, if this needs an approval by itself. */
+  /** Returns the tools that standing approvals must cover for CALL. If `raisedBy` raised the level of the
+   *  tool, and the tool also needs an approval at its registered level, both forms of the tool must be
+   *  covered. */
   #requiredTools({ tool, registered }: Call): Tool[] {
     const registeredRuns =
       tool === registered || decide(registered.safetyLevel, this.#options.ask ?? 'dangerous') === 'run';
     return registeredRuns ? [tool] : [tool, registered];
   }
 
-  /** True when standing approvals cover what PREVIEW shows of CALL. */
+  /** True when standing approvals cover CALL with the files of PREVIEW. */
   #isStandingApproved(call: Call, preview: Preview): boolean {
     const { standing } = this.#options;
     return this.#requiredTools(call).every((tool) =>
@@ -153,7 +156,7 @@ export class Executor {
     );
   }
 
-  /** Runs CALL with ARGS, which a human gave instead of its own. */
+  /** Runs CALL with ARGS, which a human gave instead of the original arguments. */
   async #performChanged(call: Call, args: unknown): Promise<BareOutcome> {
     try {
       const context = { ...call.context, changedByHuman: true };
@@ -168,11 +171,11 @@ export class Executor {
     }
   }
 
-  /** Returns the outcome of CALL, which VERDICT does not approve. */
+  /** Returns the outcome of CALL, whose VERDICT is no approval. */
   async #notApproved(call: Call, verdict: Exclude<Verdict, { args: unknown } | { session?: boolean }>) {
     const { tool } = call;
     if (verdict.kind === 'void') return this.#refuse(call, 'nobody', verdict.why);
-    // The preview fails when its subject is gone by now.
+    // The preview fails when the file that the call concerns no longer exists.
     const unknown: PlacesOf = tool.preview ? { place: '' } : {};
     const preview: PlacesOf = await previewOf(call).catch(() => unknown);
     const about = { ...preview, tool, requiredTools: this.#requiredTools(call) };
@@ -180,7 +183,8 @@ export class Executor {
     return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint(about) };
   }
 
-  /** Returns a failure with the question whether CALL may do what PREVIEW shows; recorded if nobody can be asked. */
+  /** Returns a failure with the question whether CALL may do what PREVIEW shows. Records the refusal when no
+   *  human can be asked. */
   #questionOutcome(call: Call, preview: RenderedPreview): BareOutcome {
     const { tool, args, caller, context } = call;
     const about = { ...preview, tool, requiredTools: this.#requiredTools(call) };
@@ -189,7 +193,7 @@ export class Executor {
     const recordRefusal = (authority: Authority, why: string) => {
       try {
         this.#refuse(recordedCall, authority, why);
-      } catch {} // Nobody awaits this. The next call fails if it cannot be recorded.
+      } catch {} // No caller could handle this error. The next call fails if it cannot be recorded.
     };
     const timeoutText = unansweredText(about, true);
     const allowsSession = this.#canHoldForSession(preview);
@@ -200,12 +204,12 @@ export class Executor {
     };
   }
 
-  /** True when an approval of what PREVIEW shows can hold for the session. */
+  /** True when an approval of what PREVIEW shows can also cover later calls of the session. */
   #canHoldForSession(preview: RenderedPreview): boolean {
     return this.#options.standing?.canHoldForSession(...placesOf(preview)) === true;
   }
 
-  /** Records that AUTHORITY refused CALL, and returns the failure with ERROR. */
+  /** Records that AUTHORITY refused CALL, and returns a failure with the text ERROR. */
   #refuse(call: Call, authority: Authority, error: string): { success: false; error: string } {
     this.#beginRecord(call, authority)?.({ success: false, error, milliseconds: 0 });
     return failure(error);
@@ -258,7 +262,8 @@ async function previewOf({ tool, args, context }: Call): Promise<Preview> {
     : argumentsPreview(args, approvedAs(tool));
 }
 
-/** Characters of an argument kept for the record of an open question: many can be open for a long time. */
+/** Most characters of each argument in the record of an open question, because many questions can be open for
+ *  a long time. */
 const VALUE_LIMIT = 2000;
 
 /** Returns ARGS with long values cut off. */
@@ -270,7 +275,7 @@ function withBoundedValues(args: Arguments): Arguments {
   return Object.fromEntries(bounded);
 }
 
-/** Returns the text that names the arguments changed by the human who approved the call (C29). */
+/** Returns the text that says which arguments the human who approved the call has changed (C29). */
 function changesText(names: string[]): string {
   if (names.length === 0) return 'The user approved the call as it was.';
   return `The user approved this with changes of theirs: ${names.join(', ')}. What was asked for was not done, what they changed it to was.`;

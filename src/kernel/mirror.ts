@@ -1,4 +1,4 @@
-// Keeps the tools of an image, and the names under which clients see them.
+// Keeps the tools of an image, and the names that clients use for them.
 
 import { CallError } from '../errors.ts';
 import { checkTool, type Tool, titleOf } from './tool.ts';
@@ -9,23 +9,23 @@ const LIMIT = 200;
 export class Mirror {
   readonly #isTaken: (name: string) => boolean;
   readonly #onChange: () => void;
-  /** The tools as clients see them, by the image's names for them. */
+  /** The tools as clients see them. The key is the image's own name of the tool. */
   readonly #tools = new Map<string, Tool>();
 
-  /** IS_TAKEN returns whether a name is not available to an image; ON_CHANGE is called after each change. */
+  /** IS_TAKEN returns whether a tool of the server has a name. ON_CHANGE is called after each change. */
   constructor(isTaken: (name: string) => boolean, onChange: () => void) {
     this.#isTaken = isTaken;
     this.#onChange = onChange;
   }
 
-  /** Returns the tools in the order of their first registration. */
+  /** Returns the tools, in the order of their first registration. */
   tools(): Tool[] {
     return [...this.#tools.values()];
   }
 
-  /** Adds TOOL, in place of the image's tool of its name (C19), and returns TOOL under the name that clients see. If
-   *  a tool of the server has that name, TOOL gets the prefix lisp_, so that it cannot pose as that tool. Throws a
-   *  CallError when TOOL is invalid or the image already has LIMIT tools. */
+  /** Adds TOOL, replacing the image's tool of the same name (C19). Returns TOOL under the name that clients
+   *  see: if a tool of the server has that name, TOOL gets the prefix lisp_, so that it cannot pose as the
+   *  other. Throws a CallError when TOOL is invalid or the image already has LIMIT tools. */
   add(tool: Tool): Tool {
     checkTool(tool);
     if (this.#tools.size >= LIMIT && !this.#tools.has(tool.name)) {
@@ -39,7 +39,8 @@ export class Mirror {
     return shownTool;
   }
 
-  /** Renames the tool that clients see as NAME, because the name is taken now. */
+  /** Gives the tool that clients see as NAME another name, because a tool of the server takes this name
+   *  now. */
   giveWay(name: string): void {
     for (const [own, tool] of this.#tools) {
       if (tool.name === name) this.#tools.set(own, this.#underFreeName(own, tool));
@@ -53,7 +54,7 @@ export class Mirror {
     this.#onChange();
   }
 
-  /** Returns TOOL, which the image calls OWN, under a name that is still free. */
+  /** Returns TOOL, which the image calls OWN, under a name that is free. */
   #underFreeName(own: string, tool: Tool): Tool {
     const others = [...this.#tools].filter(([other]) => other !== own).map(([, { name }]) => name);
     let name = own;

@@ -1,4 +1,4 @@
-// Executes a model's tool calls, for programs that talk to a model themselves.
+// Executes a model's tool calls, for programs that talk to a model without MCP.
 
 import { CallError, messageOf, UsageError } from '../errors.ts';
 import type { Question, Verdict } from './approval.ts';
@@ -7,22 +7,24 @@ import type { Outcome } from './outcome.ts';
 import { kindOf } from './schema.ts';
 import type { CallContext } from './tool.ts';
 
-/** A call as a model makes it. ARGUMENTS may be JSON text of an object, as from some providers. */
+/** A tool call, as a model makes it. ARGUMENTS may also be the JSON text of an object, since some providers
+ *  send text. */
 export interface ToolCall {
   id?: string;
   name: string;
   arguments?: unknown;
 }
 
-/** The result of the call with that ID: text for the model and data for the program, or an error (S2.9, S4.13).
- *  MODIFIED means that a human changed the arguments (C29). */
+/** The result of the call with this ID: text for the model and data for the program, or an error (S2.9,
+ *  S4.13). MODIFIED: a human changed the arguments (C29). */
 export type ToolResult = { id: string | null } & (
   | { success: true; result: string; data: unknown; modified?: true }
   | { success: false; error: string; modified?: true }
 );
 
 export interface ToolCallOptions extends Pick<CallContext, 'signal' | 'onProgress'> {
-  /** Asks a human. Without it, a call that needs approval is refused (S2.11, C20). */
+  /** Asks a human for an approval. Without this function, a call that needs an approval is refused (S2.11,
+   *  C20). */
   approve?: (question: Question) => Promise<Verdict> | Verdict;
 }
 
@@ -61,8 +63,8 @@ export async function executeToolCall(
   }
 }
 
-/** Calls APPROVE, a function of the program that uses the library, with QUESTION. Returns its verdict; one of the kind
- *  'void' when APPROVE throws or its verdict is invalid. */
+/** Calls APPROVE, a function of the program that uses the library, with QUESTION. Returns the verdict of
+ *  APPROVE, or a verdict of the kind 'void' when APPROVE throws or returns no valid verdict. */
 async function verdictOf(
   approve: NonNullable<ToolCallOptions['approve']>,
   question: Question,
@@ -79,7 +81,7 @@ async function verdictOf(
   }
 }
 
-/** Throws a CallError unless CALL, an unchecked value, is a call. */
+/** Throws a CallError unless CALL, an unchecked value, has the form of a ToolCall. */
 function checkCall(call: unknown): asserts call is ToolCall {
   if (typeof call !== 'object' || call === null) {
     throw new CallError(
@@ -109,7 +111,8 @@ function checkOptions(options: unknown): asserts options is ToolCallOptions {
 
 const VERDICTS: readonly unknown[] = ['approved', 'modified', 'denied', 'unanswered'];
 
-/** Throws a CallError unless VERDICT, which a program returned for a human, is valid. Nothing runs then. */
+/** Throws a CallError unless VERDICT is valid. A program returned it in the name of a human; if it is
+ *  invalid, nothing runs. */
 function checkVerdict(verdict: unknown): asserts verdict is Verdict {
   const kind =
     typeof verdict === 'object' && verdict !== null && 'kind' in verdict ? verdict.kind : undefined;
@@ -127,7 +130,8 @@ function toolResultOf(outcome: Outcome) {
     : { success: false as const, error: withNotices(outcome.error), ...modified };
 }
 
-/** Returns the arguments in GIVEN. Text that is no JSON stays as it is, and is refused later as no object. */
+/** Returns the arguments in GIVEN. Text that is not JSON is returned unchanged, and is later refused because
+ *  it is no object. */
 function readArguments(given: unknown): unknown {
   if (typeof given !== 'string') return given;
   if (given.trim() === '') return {};

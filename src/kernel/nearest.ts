@@ -1,8 +1,8 @@
-// Finds names similar to an unknown one, and measures how similar two texts are.
+// Finds names that are similar to an unknown name, and measures how similar two texts are.
 
 import { distance } from 'fastest-levenshtein';
 
-/** Returns at most three of NAMES that are similar to NAME, the nearest first. */
+/** Returns at most three of NAMES that are similar to NAME, the most similar first. */
 export function nearest(name: string, names: readonly string[]): string[] {
   const wanted = name.toLowerCase();
   return names
@@ -17,7 +17,7 @@ export function nearest(name: string, names: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** Characters of two texts that are compared. */
+/** How many characters of two texts are compared. */
 const COMPARED = 300;
 
 /** Returns the similarity of ONE and OTHER, from 0 to 1; 1 only when they are equal. */
@@ -25,6 +25,6 @@ export function similarity(one: string, other: string): number {
   if (one === other) return 1;
   const [first, second] = [one.slice(0, COMPARED), other.slice(0, COMPARED)];
   const length = Math.max(first.length, second.length);
-  // The texts may differ beyond the compared part, so this is below 1.
+  // Stays below 1, because the texts can differ after the compared characters.
   return Math.min(0.99, 1 - distance(first, second) / length);
 }

@@ -1,4 +1,5 @@
-// Defines the outcome of a call, converts handlers' values to results, and decides which outcomes carry notices.
+// Defines the outcome of a call, converts the values of handlers to results, and decides which outcomes carry
+// notices.
 
 import type { OpenQuestion } from './approval.ts';
 import type { Result } from './tool.ts';
@@ -7,7 +8,7 @@ import type { Result } from './tool.ts';
 export type BareOutcome = {
   /** Names of the arguments that a human changed. */
   changed?: string[];
-  /** Advice after a denial, which the client may have given by itself, without a human. */
+  /** Advice that follows a denial. A client that runs without a human may have denied by itself. */
   hint?: string;
   /** As in Result. */
   note?: string;
@@ -25,22 +26,23 @@ export type BareOutcome = {
       data?: unknown;
       /** As in Result. */
       result?: string;
-      /** Set when the call needs an approval: the caller may ask a human, then call again with the verdict. */
+      /** Set when the call needs an approval. The caller can ask a human, and call again with the verdict. */
       question?: OpenQuestion;
     }
 );
 
-/** The outcome of a call. NOTICES are further facts for its reader, each reported once. */
+/** The outcome of a call. NOTICES are further facts for the reader of the answer. Each is reported once. */
 export type Outcome = { notices: string[] } & BareOutcome;
 
-/** True when the answer OUTCOME can carry notices. An open question cannot, because it is no final answer; nor can a
- *  structured result, because some clients show their model only the structure. */
+/** True when the answer with OUTCOME can carry notices. An open question cannot, because it is not the final
+ *  answer. A structured result cannot, because some clients show their model only the structure. */
 export function carriesNotices(outcome: BareOutcome): boolean {
   return outcome.success ? !outcome.structured : outcome.question === undefined;
 }
 
-/** Returns VALUE, from a handler, as a Result (S2.8, C22). The text of a string is itself, of nothing `nil`, of a list
- *  an s-expression, of a number its digits, and of any other object its JSON. */
+/** Returns VALUE, which a handler returned, as a Result (S2.8, C22). The text of the result is: for a string
+ *  the string, for an absent value or false `nil`, for a list an s-expression, for a number its digits, for
+ *  another object its JSON. */
 export function toResult(value: unknown): Result {
   if (isResult(value)) return value;
   return { data: value ?? null, text: typeof value === 'string' ? value : valueText(value) };
@@ -50,7 +52,7 @@ function isResult(value: unknown): value is Result {
   return typeof value === 'object' && value !== null && 'text' in value && 'data' in value;
 }
 
-/** Returns the text of VALUE, plain data, for a model. */
+/** Returns the text of VALUE, which is plain data, for a model. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined || value === false) return 'nil';
   if (value === true) return 't';

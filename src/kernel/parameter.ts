@@ -5,30 +5,32 @@ import { CallError } from '../errors.ts';
 export const PARAMETER_TYPES = ['string', 'boolean', 'number', 'integer', 'object', 'array'] as const;
 export type ParameterType = (typeof PARAMETER_TYPES)[number];
 
-/** A parameter: the contract's plist, with further fields of JSON Schema. */
+/** A parameter of a tool. The contract defines it as a plist; the other fields are those of JSON Schema. */
 export interface Parameter {
   name: string;
   type: ParameterType;
   description: string;
   enum?: readonly string[];
-  /** The handler itself answers for values outside `enum` (C8); validation lets them through. */
+  /** Validation accepts values outside `enum`, because the handler itself answers them (C8). */
   openEnum?: boolean;
-  /** The handler's value when the argument is absent. */
+  /** The value that the handler gets when the argument is absent. */
   default?: string | number | boolean;
-  /** The default is for documentation: the handler itself interprets an absent argument. */
+  /** The default is only documentation. The handler gets no value when the argument is absent, and interprets
+   *  that itself. */
   defaultOnlyDocumented?: boolean;
-  /** Of an array: the type of its items, and the members of object items. */
+  /** For an array: the type of its items and, for items that are objects, their members. */
   items?: { type: ParameterType; properties?: readonly Parameter[]; required?: readonly string[] };
   minimum?: number;
   maximum?: number;
-  /** The argument is the package in which names are read; in calls from code it defaults to the code's package. */
+  /** The argument is the package in which Lisp names are read. A call from code that leaves it out gets the
+   *  package of the code. */
   readsNames?: true;
 }
 
 /** Arguments by parameter name. */
 export type Arguments = { readonly [name: string]: unknown };
 
-/** The TypeScript type of each parameter type. */
+/** Maps the type of a parameter to the TypeScript type of its argument. */
 interface Values {
   string: string;
   boolean: boolean;
@@ -38,7 +40,7 @@ interface Values {
   array: readonly unknown[];
 }
 
-/** The TypeScript type of a parameter's argument. */
+/** The TypeScript type of the argument for a parameter. */
 type ValueOf<Param extends Parameter> = Param extends { openEnum: true }
   ? Values[Param['type']]
   : Param extends { enum: readonly (infer Value)[] }
@@ -47,7 +49,7 @@ type ValueOf<Param extends Parameter> = Param extends { openEnum: true }
       ? readonly Values[Item][]
       : Values[Param['type']];
 
-/** The parameter's name if the handler always gets its argument, else never. */
+/** The name of the parameter if its argument is always present in the handler, else never. */
 type SureName<Param extends Parameter, RequiredNames> = Param['name'] extends RequiredNames
   ? Param['name']
   : Param extends { defaultOnlyDocumented: true }
@@ -56,8 +58,8 @@ type SureName<Param extends Parameter, RequiredNames> = Param['name'] extends Re
       ? Param['name']
       : never;
 
-/** The type of the arguments that a handler with the parameters LIST and the required REQUIRED_NAMES gets. For lists
- *  without literal types it is Arguments. */
+/** The type of the arguments of a handler whose tool has the parameters LIST and the required REQUIRED_NAMES.
+ *  For a LIST without literal types it is Arguments. */
 export type ArgumentsOf<
   List extends readonly Parameter[],
   RequiredNames extends readonly string[],
@@ -72,7 +74,7 @@ export type ArgumentsOf<
       >]?: ValueOf<Each>;
     };
 
-/** Creates an error that says what is wrong with a certain tool. */
+/** Creates an error that says what is wrong with one tool. */
 export type MakeToolError = (what: string) => CallError;
 
 /** Returns the MakeToolError for the tool NAME. */
@@ -80,20 +82,21 @@ export function toolErrorFor(name: unknown): MakeToolError {
   return (what) => new CallError(`Tool ${JSON.stringify(name)} ${what}`);
 }
 
-/** Returns PARAMETERS if it is a list, else throws an error from TOOL_ERROR (S2.6). */
+/** Returns PARAMETERS if they are a list, else throws an error made by TOOL_ERROR (S2.6). */
 export function parameterList<Item>(parameters: readonly Item[] | unknown, toolError: MakeToolError): Item[] {
   if (!Array.isArray(parameters)) throw toolError('must have a list of parameters.');
   return parameters;
 }
 
-/** Throws an error from TOOL_ERROR unless REQUIRED is a list of strings (S2.3). */
+/** Throws an error made by TOOL_ERROR unless REQUIRED is a list of strings (S2.3). */
 export function checkRequired(required: unknown, toolError: MakeToolError): asserts required is string[] {
   if (!Array.isArray(required) || !required.every((name) => typeof name === 'string')) {
     throw toolError('must have a list of the names of required parameters.');
   }
 }
 
-/** Throws an error from TOOL_ERROR unless PARAMETERS and REQUIRED are valid for a tool (S2.3, S2.5, S2.6). */
+/** Throws an error made by TOOL_ERROR unless PARAMETERS and REQUIRED are valid for a tool (S2.3, S2.5,
+ *  S2.6). */
 export function checkParameters(parameters: unknown, required: unknown, toolError: MakeToolError): void {
   const names = new Set<string>();
   for (const parameter of parameterList<Parameter | null>(parameters, toolError)) {

@@ -1,4 +1,4 @@
-// Keeps the open questions to a human: each has a time limit and is answered at most once.
+// Keeps the open questions to a human. Each has a time limit, and is answered at most once.
 
 import { CallError } from '../errors.ts';
 import { visibleJson } from '../visible.ts';
@@ -10,36 +10,37 @@ const OTHER_CALL =
 const MADE_ROOM = 'Nobody had answered when a hundred newer questions were open, so nothing was done.';
 const SERVER_ENDS = 'Nobody had answered when the server ended, so nothing was done.';
 
-/** Most questions open at once; a new one closes the oldest. */
+/** Most questions that are open at once. A new question then closes the oldest. */
 const LIMIT = 100;
 
-/** What is kept of a question until it is answered: without its arguments and the full preview, which may be large. */
+/** What is kept of a question until it is answered. The arguments and the full preview are not kept, because
+ *  they can be large. */
 export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefusal' | 'timeoutText'> {
   preview: Omit<RenderedPreview, 'whole' | 'lines'>;
   /** The messages that the human has not seen yet. */
   pages: readonly string[];
-  /** What an approval for the session would cover, in words; absent where none can be given. */
+  /** A phrase for the calls that an approval for the session would cover; absent where none can be given. */
   sessionScope?: string;
   /** Called once, when the question can no longer be answered. */
   onClose: () => void;
   /** The arguments as JSON, unless they are too long. */
   argumentsJson?: string;
-  /** Approved, but the human is now asked for changed arguments. */
+  /** The human approved the call with changes, and is now asked for the changed arguments. */
   awaitsArguments?: boolean;
 }
 
-/** Most characters of arguments that a human can be given to change. */
+/** Most characters of arguments that are shown to a human to change. */
 const ARGUMENTS_LIMIT = 2000;
 
 interface OpenEntry {
   question: PendingQuestion;
-  /** Digest of the call that the question is about: the answer must be about the same call. */
+  /** Digest of the call that the question is about. An answer counts only for a call with the same digest. */
   subject: string;
   deadline: number;
   timer: NodeJS.Timeout;
 }
 
-/** Returns what is kept of QUESTION, with EXTRA. */
+/** Returns what is kept of QUESTION, together with EXTRA. */
 export function pendingQuestion(
   { tool, args, recordRefusal, timeoutText, preview }: OpenQuestion,
   extra: Pick<PendingQuestion, 'pages' | 'sessionScope' | 'onClose'>,
@@ -47,7 +48,7 @@ export function pendingQuestion(
   const { whole, lines, ...shortPreview } = preview;
   const pending = { tool, preview: shortPreview, recordRefusal, timeoutText, ...extra };
   const json = JSON.stringify(args);
-  // Escaping is slow for a long text, and only makes it longer.
+  // Does not escape a long text: this is slow, and the result would be even longer.
   const argumentsJson = json.length > ARGUMENTS_LIMIT ? json : visibleJson(json);
   return argumentsJson.length <= ARGUMENTS_LIMIT ? { ...pending, argumentsJson } : pending;
 }
@@ -61,7 +62,8 @@ export class OpenQuestions {
     this.seconds = seconds;
   }
 
-  /** Opens QUESTION, about the call SUBJECT, under the unguessable ID. A question that was taken can be added again. */
+  /** Opens QUESTION under ID, which cannot be guessed. SUBJECT is the digest of the call. A question that was
+   *  taken can be added again. */
   add(id: string, question: PendingQuestion, subject: string): void {
     const [oldest] = this.#open.keys();
     if (oldest !== undefined && this.#open.size >= LIMIT) this.#end(oldest, MADE_ROOM);
@@ -74,12 +76,13 @@ export class OpenQuestions {
     return { deadline: Date.now() + ms, timer };
   }
 
-  /** Closes the question of ID as timed out, if it is still open. */
+  /** Closes the question with this ID as timed out, if it is still open. */
   expire(id: string): void {
     this.#end(id);
   }
 
-  /** True when the question of ID is open. Closes it first if its time is over, in case its timer is late. */
+  /** True when the question with this ID is open. Closes it first if its time has run out, because the timer
+   *  can be late. */
   isOpen(id: string): boolean {
     const open = this.#open.get(id);
     if (open !== undefined && open.deadline <= Date.now()) this.expire(id);
@@ -91,7 +94,7 @@ export class OpenQuestions {
     for (const id of [...this.#open.keys()]) this.#end(id, SERVER_ENDS);
   }
 
-  /** Closes the question of ID, because of WHY; as timed out without it. */
+  /** Closes the question with this ID for the reason WHY; without WHY, as timed out. */
   #end(id: string, why?: string): void {
     const question = this.#close(id)?.question;
     question?.onClose();
@@ -99,7 +102,8 @@ export class OpenQuestions {
     else question?.recordRefusal('nobody', why);
   }
 
-  /** Closes the question of ID and returns it. Throws a CallError unless it was open and about SUBJECT. */
+  /** Closes the question with this ID and returns it. Throws a CallError unless it was open and about
+   *  SUBJECT. */
   take(id: string, subject: string): PendingQuestion {
     const open = this.isOpen(id) ? this.#close(id) : undefined;
     if (open === undefined) {
@@ -115,7 +119,7 @@ export class OpenQuestions {
     return open.question;
   }
 
-  /** Returns the preview texts of the open questions about PLACE, the newest last. */
+  /** Returns the texts of the previews of all open questions about the file PLACE, the newest last. */
   previewsAbout(place: string): string[] {
     const open = [...this.#open.values()].filter(({ deadline }) => deadline > Date.now());
     const previews = open.map(({ question }) => question.preview);

@@ -1,4 +1,4 @@
-// Keeps the tools by name.
+// Keeps the tools, by name.
 
 import { CallError } from '../errors.ts';
 import { Mirror } from './mirror.ts';
@@ -14,41 +14,42 @@ export interface ToolFilter {
 
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
-  /** Tools that the contract does not count. */
+  /** The tools that the contract does not count. */
   readonly #uncounted = new Map<string, Tool>();
-  /** The tools of the image, which come and go with it (C19). */
+  /** The tools of the image, which come with it and go with it (C19). */
   readonly mirror: Mirror;
   readonly #listeners = new Set<() => void>();
   #revision = 0;
 
-  /** RESERVED are further names that no tool of an image may have. */
+  /** RESERVED are further names that tools of an image cannot have. */
   constructor(reserved: readonly string[] = []) {
     const isTaken = (name: string) =>
       this.#tools.has(name) || this.#uncounted.has(name) || reserved.includes(name);
     this.mirror = new Mirror(isTaken, () => this.#changed());
   }
 
-  /** The number of changes so far. Data derived from the tools are stale once it has changed. */
+  /** How often the tools have changed. When this number changes, data derived from the tools are stale. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** Calls LISTENER after each change of the tools. Returns a function that unsubscribes it. */
+  /** Calls LISTENER after each change of the tools. Returns a function that ends this. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Adds TOOL under its name and returns it; a tool of that name is replaced in its place (S4.1). Throws a CallError
-   *  when it is invalid (S4.2). */
+  /** Adds TOOL under its name and returns it. A tool of the same name is replaced, at the same position
+   *  (S4.1). Throws a CallError when TOOL is invalid (S4.2). */
   register(tool: Tool): Tool {
     checkTool(tool);
     this.#uncounted.delete(tool.name);
     return this.#add(tool, this.#tools);
   }
 
-  /** Adds TOOL apart from those that the contract counts, and returns it. Clients find and call it like any other, but
-   *  the contract's lists leave it out (C5). A registered tool of its name stays. */
+  /** Adds TOOL, but not to the tools that the contract counts, and returns it. Clients find and call it like
+   *  any other tool, but the contract's lists leave it out (C5). If a counted tool has the same name, returns
+   *  that one instead. */
   registerUncounted(tool: Tool): Tool {
     checkTool(tool);
     return this.#tools.get(tool.name) ?? this.#add(tool, this.#uncounted);
@@ -66,18 +67,20 @@ export class ToolRegistry {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Returns the tool with exactly that NAME, or null (S4.3). */
+  /** Returns the tool whose name is exactly NAME, or null (S4.3). */
   getTool(name: string): Tool | null {
     const own = this.#tools.get(name) ?? this.#uncounted.get(name);
     return own ?? this.mirror.tools().find((tool) => tool.name === name) ?? null;
   }
 
-  /** Returns the names of the tools that the contract counts, in the order of registration (S4.4). */
+  /** Returns the names of the tools that the contract counts: in the order of registration, those of the
+   *  image last (S4.4). */
   listRegisteredTools(): string[] {
     return this.#counted().map(({ name }) => name);
   }
 
-  /** Returns all tools in the order of registration: the contract's, then those apart, then those of the image. */
+  /** Returns all tools: those that the contract counts, then the others of the server, then those of the
+   *  image, each group in the order of registration. */
   tools(): Tool[] {
     return [...this.#tools.values(), ...this.#uncounted.values(), ...this.mirror.tools()];
   }
@@ -86,8 +89,8 @@ export class ToolRegistry {
     return [...this.#tools.values(), ...this.mirror.tools()];
   }
 
-  /** Returns the contract's tools up to the level of FILTER and with one of its categories. An absent member, or an
-   *  empty list of categories, lets all pass (S4.5 to S4.7). Throws a CallError for an unknown level or an invalid
+  /** Returns the counted tools up to the level of FILTER and with one of its categories. An absent level, or
+   *  no categories, lets all tools pass (S4.5 to S4.7). Throws a CallError for an unknown level or an invalid
    *  filter. */
   getAgentQTools(filter: ToolFilter = {}): Tool[] {
     if (typeof filter !== 'object' || filter === null) {
@@ -112,7 +115,7 @@ export class ToolRegistry {
     );
   }
 
-  /** Returns the error text for an unknown tool NAME, with the most similar names. */
+  /** Returns the error text for NAME, which no tool has, with the most similar names. */
   unknownTool(name: string): string {
     const similar = nearest(
       name.replaceAll('-', '_'),

@@ -1,14 +1,15 @@
-// Bounds the length of answers and lays out lists and sections. No other module cuts text.
+// Limits the length of answers, and lays out lists and sections. No other module cuts text.
 
-/** Most characters of one text: clients begin to cut or to store away at about 50,000. */
+/** Most characters of one text. At about 50,000, clients begin to cut texts or to store them in files. */
 const TEXT_LIMIT = 40_000;
-/** Most characters of the lines of a list; the rest is for the text around it. */
+/** Most characters of the rows of a list. The rest of TEXT_LIMIT is for the text around the list. */
 const LIST_LIMIT = 38_000;
 
-/** Most characters of an answer in JSON, which must not be cut. */
+/** Most characters of an answer that is JSON, which cannot be cut. */
 export const JSON_LIMIT = LIST_LIMIT;
 
-/** Returns TEXT, or LIMIT characters of its beginning and end, with a line between them that counts those left out. */
+/** Returns TEXT. If it is longer than LIMIT, returns its beginning and its end, LIMIT characters in all, and
+ *  between them a line with the number of omitted characters. */
 export function boundText(text: string, limit = TEXT_LIMIT): string {
   if (text.length <= limit) return text;
   const half = limit / 2;
@@ -16,11 +17,12 @@ export function boundText(text: string, limit = TEXT_LIMIT): string {
   return `${wellFormed(text.slice(0, half))}\n[... ${omitted} characters left out ...]\n${wellFormed(text.slice(-half))}`;
 }
 
-/** Characters shown of a file's line in a list, and how many of them precede the place of interest. */
+/** How many characters of a file's line are shown in a list, and how many of these precede the position of
+ *  interest. */
 const LINE_LIMIT = 200;
 const LINE_BEFORE = 60;
 
-/** Returns LINE trimmed, or the part around INDEX when it is long. */
+/** Returns LINE, trimmed. Of a long line, returns the part around INDEX. */
 export function boundLine(line: string, index: number): string {
   const start = index > LINE_LIMIT - LINE_BEFORE ? index - LINE_BEFORE : 0;
   const end = start + LINE_LIMIT;
@@ -28,12 +30,12 @@ export function boundLine(line: string, index: number): string {
   return `${start > 0 ? '... ' : ''}${shown}${line.length > end ? ' ...' : ''}`;
 }
 
-/** Returns TEXT without half surrogate pairs at its ends, where it was cut. */
+/** Returns TEXT without the half of a surrogate pair that a cut can leave at either end. */
 function wellFormed(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
 }
 
-/** Returns as many of ROWS as fit in one answer, or in ROOM characters; always at least the first. */
+/** Returns as many of the first of ROWS as fit into one answer, or into ROOM characters; at least one. */
 export function fittingRows(rows: string[], room = LIST_LIMIT): string[] {
   let remaining = room;
   const end = rows.findIndex((row, index) => {
@@ -43,13 +45,13 @@ export function fittingRows(rows: string[], room = LIST_LIMIT): string[] {
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-/** Returns as many of the last of ROWS as fit in one answer; always at least the last. */
+/** Returns as many of the last of ROWS as fit into one answer; at least one. */
 export function lastFittingRows(rows: string[]): string[] {
   return fittingRows(rows.toReversed()).reverse();
 }
 
-/** Returns as many rows of each of LISTS as fit in one answer beside RESERVED_CHARACTERS characters. Short lists leave their room to
- *  long ones. */
+/** Returns as many rows of each of LISTS as fit into one answer together with RESERVED_CHARACTERS other
+ *  characters. Long lists get the space that short lists leave. */
 export function fittingLists(lists: readonly string[][], reservedCharacters: number): string[][] {
   const sizes = new Map(lists.map((rows) => [rows, rows.reduce((sum, row) => sum + lengthInList(row), 0)]));
   const shortFirst = [...lists].sort((one, other) => (sizes.get(one) ?? 0) - (sizes.get(other) ?? 0));
@@ -67,7 +69,8 @@ function lengthInList(row: string): number {
   return row.length + 3;
 }
 
-/** Returns TEXT, or its first LIMIT lines as far as they fit in one answer, with a count of the others. */
+/** Returns TEXT. If it has more than LIMIT lines, or too many for one answer, returns the first lines and the
+ *  number of the others. */
 export function boundLines(text: string, limit: number): string {
   const lines = text.split('\n');
   const shown = fittingRows(lines.slice(0, limit));
@@ -77,12 +80,13 @@ export function boundLines(text: string, limit: number): string {
     : `${shown.join('\n')}\n... ${hiddenCount} more ${hiddenCount === 1 ? 'line' : 'lines'}`;
 }
 
-/** Returns ROWS as a list, each indented by two spaces, with a last `...` when there are MORE (C13). */
+/** Returns ROWS as a list, each row indented by two spaces. If there are MORE rows, the list ends with `...`
+ *  (C13). */
 export function listText(rows: string[], more: boolean): string {
   return [...rows, ...(more ? ['...'] : [])].map((row) => `  ${row}`).join('\n');
 }
 
-/** A page of a list: SHOWN of its TOTAL rows, from the 0-based OFFSET on. */
+/** A page of a list: SHOWN rows of TOTAL, beginning at the 0-based OFFSET. */
 export interface Page {
   offset: number;
   shown: number;
@@ -94,30 +98,31 @@ export function hasMore({ offset, shown, total }: Page): boolean {
   return offset + shown < total;
 }
 
-/** Returns the note below the header of a list of WHAT when PAGE begins behind its last row, else false (C13). */
+/** Returns the note for a PAGE that begins after the last row of a list of WHAT, else false. The note follows
+ *  the header of the list (C13). */
 export function beyondNote({ offset, shown, total }: Page, what: string): string | false {
   if (shown > 0 || total === 0) return false;
   const all = total === 1 ? 'there is only one' : `there are ${total} ${what}`;
   return `Note: ${all}, and none from offset ${offset} on.`;
 }
 
-/** Returns the note behind a PAGE of WHAT whose header does not give the total (C13), or false. */
+/** Returns the note after a PAGE of WHAT whose header does not give the total, or false (C13). */
 export function pageNote(page: Page, what: string): string | false {
   return hasMore(page)
     ? `Note: ${page.total} ${what}; limit and offset reach the rest.`
     : beyondNote(page, what);
 }
 
-/** Returns those of ROWS that fit as a list, and the note on the others. ROWS begin at the 0-based OFFSET of TOTAL rows
- *  of WHAT. */
+/** Returns those of ROWS that fit into an answer as a list, with a note on the others. ROWS begin at the
+ *  0-based OFFSET of a list of TOTAL rows of WHAT. */
 export function pagedList(rows: string[], offset: number, total: number, what: string): string {
   const shown = fittingRows(rows);
   const page = { offset, shown: shown.length, total };
   return [listText(shown, hasMore(page)), pageNote(page, what)].filter(Boolean).join('\n');
 }
 
-/** Returns ROWS grouped into lists below their shared headers. The last list ends in `...` when there are MORE. Without
- *  rows, returns HEADER alone. */
+/** Returns ROWS as lists, one for each header. If there are MORE rows, the last list ends with `...`. Returns
+ *  only HEADER when there are no rows. */
 export function listsText(rows: { header: string; text: string }[], more: boolean, header = ''): string {
   if (rows.length === 0) return `${header}\n`;
   const headers = [...new Set(rows.map((row) => row.header))];
@@ -128,12 +133,12 @@ export function listsText(rows: { header: string; text: string }[], more: boolea
   return lists.join('\n\n');
 }
 
-/** Returns COUNT and NOUN, which gets an `s` in the plural. */
+/** Returns COUNT and NOUN, with an `s` unless COUNT is 1. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns the first MOST of ITEMS on one line, and how many more there are. */
+/** Returns the first MOST of ITEMS, separated by commas, and the number of the others. */
 export function fewOf(items: readonly string[], most: number): string {
   const more = items.length > most ? ` and ${items.length - most} more` : '';
   return items.slice(0, most).join(', ') + more;
@@ -149,7 +154,7 @@ export function indent(text: string, count: number): string {
   return text.replace(/^(?=.)/gm, ' '.repeat(count));
 }
 
-/** Returns TEXT as a paragraph under LABEL, or undefined without text. */
+/** Returns TEXT as a paragraph with LABEL; undefined when there is no text. */
 export function labelled(label: string, text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined;
   return text.includes('\n') ? `${label}:\n${indent(text, 2)}` : `${label}: ${text}`;

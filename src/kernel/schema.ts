@@ -1,10 +1,10 @@
-// Converts a tool's parameters to JSON Schema, and validates arguments.
+// Converts a tool's parameters to JSON Schema, and validates the arguments of calls.
 
 import { CallError } from '../errors.ts';
 import type { Arguments, ArgumentsOf, Parameter } from './parameter.ts';
 import type { Tool } from './tool.ts';
 
-/** The parts of a tool that define its arguments. */
+/** The fields of a tool that define its arguments. */
 type Signature = Pick<Tool, 'name' | 'parameters' | 'required' | 'instead'>;
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
@@ -48,7 +48,7 @@ function itemSchema({ type, properties, required = [] }: NonNullable<Parameter['
   return { type, properties: members, ...(required.length > 0 && { required: [...required] }) };
 }
 
-/** The schema of a tool in the form that model providers take. */
+/** The schema of a tool in the form that model providers expect. */
 export interface FunctionSchema {
   type: 'function';
   function: {
@@ -72,8 +72,9 @@ export function toolsToSchema(tools: readonly Tool[]): FunctionSchema[] {
   return tools.map(toolToSchema);
 }
 
-/** Returns the arguments in ARGS, validated for TOOL. null counts as absent (S2.21), and so does an empty string for an
- *  enum. Throws a CallError with the contract's text when they do not fit (S2.18). */
+/** Returns the arguments in ARGS, validated for TOOL. null counts as absent (S2.21), and so does an empty
+ *  string for a parameter with an enum. Throws a CallError with the contract's text when ARGS are invalid
+ *  (S2.18). */
 export function validateArguments(tool: Signature, args: unknown): Arguments {
   if (args !== undefined && args !== null && (typeof args !== 'object' || Array.isArray(args))) {
     throw new CallError(`The arguments of ${tool.name} must be an object, not ${kindOf(args)}.`);
@@ -101,13 +102,14 @@ export function validateArguments(tool: Signature, args: unknown): Arguments {
   return given;
 }
 
-/** Returns ARGS, which are valid, with the defaults of absent parameters. */
+/** Returns ARGS, which are validated, together with the defaults of absent parameters. */
 export function withDefaults({ parameters }: Pick<Signature, 'parameters'>, args: Arguments): Arguments {
   const defaulted = parameters.filter((each) => each.default !== undefined && !each.defaultOnlyDocumented);
   return { ...Object.fromEntries(defaulted.map((each) => [each.name, each.default])), ...args };
 }
 
-/** Returns ARGS, validated and with defaults, as handlers get them. Throws a CallError if they are invalid (S2.18). */
+/** Returns ARGS after validation, with defaults, as a handler gets them. Throws a CallError when they are
+ *  invalid (S2.18). */
 export function readArguments<
   const List extends readonly Parameter[],
   const Needed extends readonly string[],
@@ -115,7 +117,7 @@ export function readArguments<
   return withDefaults(signature, validateArguments(signature, args)) as ArgumentsOf<List, Needed>;
 }
 
-/** Throws a CallError unless VALUE is valid for PARAMETER, which may be an item of an array. */
+/** Throws a CallError unless VALUE is valid for PARAMETER, which can also describe an item of an array. */
 function checkValue(parameter: Omit<Parameter, 'description'>, value: unknown): void {
   const { name, type, minimum, maximum, items } = parameter;
   const isValid =
@@ -144,7 +146,7 @@ function checkValue(parameter: Omit<Parameter, 'description'>, value: unknown): 
       checkValue({ name: `${name}[${index}]`, type: items.type }, each);
 }
 
-/** Returns a noun phrase for the type of VALUE. */
+/** Returns a noun phrase for the type of VALUE, such as `an array`. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';
@@ -153,7 +155,8 @@ export function kindOf(value: unknown): string {
   return `a ${typeof value}`;
 }
 
-/** Returns TEXT from a client as one short line without control characters, for use within a sentence. */
+/** Returns TEXT, which a client sent, as one short line without control characters, for use within a
+ *  sentence. */
 export function printable(text: string): string {
   const plain = text.replace(/[\p{C}\p{Z}]/gu, ' ');
   return plain.length > 80 ? `${plain.slice(0, 80)}...` : plain;

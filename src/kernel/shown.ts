@@ -1,4 +1,5 @@
-// Renders the preview of a call for the human who decides: nothing in it is hidden, and its length is bounded.
+// Renders the preview of a call for the human who decides. It shows hidden characters, and has a limited
+// length.
 
 import { marked, type QuestionLine, questionLine } from '../question-line.ts';
 import { visible } from '../visible.ts';
@@ -8,9 +9,9 @@ import type { Preview } from './tool.ts';
 /** A preview, rendered for a human. */
 export interface RenderedPreview extends Omit<Preview, 'summary' | 'text'> {
   summary?: QuestionLine;
-  /** What the call would do; when long, without its middle. */
+  /** What the call would do. The middle of a long text is left out. */
   text: string;
-  /** What to show first, as far as the client has room. */
+  /** The lines to show first, as many as the client has room for. */
   lines: readonly QuestionLine[];
   /** Returns the whole text, up to a limit that few previews reach. */
   whole: () => string;
@@ -29,23 +30,25 @@ export function renderPreview({ summary, lines, ...preview }: Preview): Rendered
   };
 }
 
-/** Returns TEXT, the text of a preview, as lines. */
+/** Returns TEXT, the text of a preview, as lines to show. */
 export function previewLines(text: Preview['text']): readonly QuestionLine[] {
   return typeof text === 'string' ? text.split('\n').map((line) => marked('|', ` ${line}`)) : text;
 }
 
-/** Returns the preview with FINGERPRINT of a call with ARGS, for a tool without its own. */
+/** Returns the preview of a call with ARGS, for a tool without a preview of its own. FINGERPRINT becomes its
+ *  fingerprint. */
 export function argumentsPreview(args: Arguments, fingerprint: string): Preview {
   const lines = argumentsLines(args);
   return { text: lines.length === 0 ? [questionLine`It takes no arguments.`] : lines, fingerprint };
 }
 
-/** Returns the lines that show ARGS of a call. */
+/** Returns the lines that show a human the arguments ARGS of a call. */
 export function argumentsLines(args: Arguments): QuestionLine[] {
   return Object.entries(args).flatMap(([name, value]) => argumentLines(name, value));
 }
 
-/** Returns the lines that show VALUE as the argument NAME. Only the first begins like an argument. */
+/** Returns the lines that show VALUE as the argument NAME. Only the first line looks like the beginning of an
+ *  argument. */
 function argumentLines(name: string, value: unknown): QuestionLine[] {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const [first = '', ...more] = text.split(/\r?\n/);
@@ -56,14 +59,14 @@ function argumentLines(name: string, value: unknown): QuestionLine[] {
   ];
 }
 
-/** Characters of a preview that a human is shown: in the question, and in its file. */
+/** Most characters of a preview that a human is shown in the question, and in the file. */
 const SHOWN_LIMIT = 8000;
 const FILE_LIMIT = 2_000_000;
-/** Up to this many further characters are left out, so that only whole lines are shown. */
+/** Up to this many further characters are left out so that the cut comes between two lines. */
 const LINE_LIMIT = 1000;
 
-/** Returns TEXT, or beginning and end when it is longer than LIMIT, and how much is left out. Lines are not cut at
- *  their beginning, where the mark of a diff stands. */
+/** Returns TEXT. If it is longer than LIMIT, returns its beginning and its end, and says how much is left
+ *  out. No line is cut at its beginning, where the mark of a diff stands, unless the line is very long. */
 export function boundedPreview(text: string, limit = SHOWN_LIMIT): string {
   if (text.length <= limit) return text;
   const half = limit / 2;

@@ -1,40 +1,41 @@
-// Keeps the standing approvals, by which calls run without a question: from the server's start, or for the session.
+// Keeps the standing approvals, with which calls run without a question: some from the server's start, some
+// given for the session.
 
 import picomatch from 'picomatch';
 import type { Preview } from './tool.ts';
 
-/** Allows a tool to run without a question at places that match GLOB, or everywhere. */
+/** Allows TOOL to run without a question for files that match GLOB; without GLOB, for any call. */
 export interface StandingApproval {
   tool: string;
   glob?: string;
 }
 
-/** The files that a call concerns, if any: the first file, and further ones. */
+/** The files that a call concerns, if any: PLACE is the first file. */
 export type PlacesOf = Pick<Preview, 'place' | 'otherPlaces'>;
 
-/** Returns the files that a call concerns; [undefined] when there are none. */
+/** Returns the files that a call concerns; [undefined] when it concerns none. */
 export function placesOf({ place, otherPlaces = [] }: PlacesOf): (string | undefined)[] {
   return [place, ...otherPlaces];
 }
 
-/** All standing approvals, from the start of the server or for the session. */
+/** All standing approvals, those from the start of the server and those for the session. */
 export class StandingApprovals {
   readonly #rules: { tool: string; matches: (place: string) => boolean }[] = [];
   readonly #executedFiles: readonly string[];
 
-  /** EXECUTED_FILES are the places of files that live-lisp itself runs. */
+  /** EXECUTED_FILES are the places of files that live-lisp itself runs, such as the start file. */
   constructor(rules: readonly StandingApproval[] = [], executedFiles: readonly string[] = []) {
     this.#executedFiles = executedFiles;
     for (const rule of rules) this.allow(rule);
   }
 
-  /** Allows TOOL from now on, for places that match GLOB; without GLOB for all its calls. */
+  /** Allows TOOL from now on, for files that match GLOB; without GLOB, for all its calls. */
   allow({ tool, glob }: StandingApproval): void {
     const matches = glob === undefined ? () => true : picomatch(glob, { dot: true, strictSlashes: true });
     this.#rules.push({ tool, matches });
   }
 
-  /** Allows TOOL from now on for files like those at PLACES; an undefined place allows it everywhere. */
+  /** Allows TOOL from now on for files like those at PLACES. An undefined place allows all calls. */
   allowForSession(tool: string, ...places: (string | undefined)[]): void {
     for (const place of places) {
       const matches = (other: string) =>
@@ -43,8 +44,8 @@ export class StandingApprovals {
     }
   }
 
-  /** True when an approval for PLACES may hold for the session. It may not for files that some program runs or obeys by
-   *  itself; only Lisp sources are sure to be none of those. */
+  /** True when an approval for PLACES can hold for the session. It cannot for files that a program runs or
+   *  obeys without being asked. Only Lisp sources are surely no such files. */
   canHoldForSession(...places: (string | undefined)[]): boolean {
     return places.every(
       (place) =>
@@ -63,10 +64,11 @@ export class StandingApprovals {
 
 const LISP_SOURCE = /\.(?:lisp|lsp|cl)$/i;
 
-/** Hidden files and folders, where shells, editors, git and agents keep what they run, and set-up files of a Lisp. */
+/** Matches hidden files and folders, where shells, editors, git and agents keep what they run, and init files
+ *  of a Lisp. */
 const OBEYED = /(?:^|\/)\.(?!\.?(?:\/|$))|(?:^|[/._-])(?:init|setup|site|\w*rc)\.\w+$/i;
 
-/** True when OTHER is in the same folder as the file at PLACE, and of the same kind. */
+/** True when OTHER is in the same folder as the file at PLACE, and has the same extension. */
 function isSameKind(place: string, other: string): boolean {
   return folderOf(other) === folderOf(place) && extensionOf(other) === extensionOf(place);
 }
@@ -77,12 +79,12 @@ export function folderOf(place: string): string {
   return end === -1 ? '.' : place.slice(0, end);
 }
 
-/** Returns the extension of the file at PLACE, with its dot; '' without one. */
+/** Returns the extension of the file at PLACE, with its dot; '' when there is none. */
 export function extensionOf(place: string): string {
   return /[^/](\.[^./]*)$/.exec(place)?.[1] ?? '';
 }
 
-/** Parses TEXT, `TOOL` or `TOOL:GLOB`, into a standing approval. Returns undefined for anything else. */
+/** Parses TEXT, `TOOL` or `TOOL:GLOB`, into a standing approval. Returns undefined for other texts. */
 export function readStandingApproval(text: string): StandingApproval | undefined {
   const [, tool, glob] = /^([a-z][a-z0-9_-]*)(?::(.+))?$/s.exec(text) ?? [];
   if (tool === undefined) return undefined;

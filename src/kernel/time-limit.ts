@@ -1,17 +1,17 @@
-// Limits how long a tool may take, and gives up on calls that do not end.
+// Limits how long a tool may take, and stops waiting for calls that do not end.
 
 import { CallError } from '../errors.ts';
 import type { CallContext, Tool } from './tool.ts';
 
-/** Milliseconds that a tool has to end after its signal was aborted. */
+/** Milliseconds that a tool has to end once its signal has aborted. */
 const GRACE_MS = 2000;
 
-/** For a longer delay in milliseconds, Node's timers fire at once. */
+/** Longest delay of Node's timers in milliseconds. For a longer delay they fire at once. */
 const LONGEST_MS = 0x7fffffff;
 
-/** Returns the value of WORK, done for TOOL. Its signal aborts when the call is cancelled or TOOL's limit is over; for
- *  the limit the reason is a TimeoutError, as of AbortSignal.timeout. When WORK does not end even then, throws a
- *  CallError, and nobody waits for WORK any more. */
+/** Returns the value of WORK, which TOOL does. The signal of WORK aborts when the call is cancelled, or when
+ *  TOOL's limit has passed. In the second case its reason is a TimeoutError, like that of
+ *  AbortSignal.timeout. When WORK still does not end, throws a CallError, and WORK goes on unobserved. */
 export async function withinLimit<Value>(
   tool: Tool,
   context: CallContext,

@@ -1,4 +1,4 @@
-// Defines a tool: the contract's seven parts, and what this server adds to them.
+// Defines a tool: the seven fields in the contract, and the fields that this server adds.
 
 import { CallError } from '../errors.ts';
 import type { QuestionLine } from '../question-line.ts';
@@ -14,13 +14,14 @@ import {
 export const SAFETY_LEVELS = ['safe', 'cautious', 'dangerous'] as const;
 export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
 
-/** What a call can do. Clients ask their human according to these; our own approval goes by the level. */
+/** What a call can do. Clients use this to decide whether they ask their human. Our own approvals depend on
+ *  the level instead. */
 export interface Effects {
-  /** It can change or remove something, not only add. */
+  /** The call can change or remove something, instead of only adding. */
   destructive: boolean;
-  /** Repeating the same call changes nothing more. */
+  /** Repeating the same call has no further effect. */
   idempotent: boolean;
-  /** It can reach beyond the image and the workspace. */
+  /** The call can reach beyond the image and the workspace. */
   openWorld: boolean;
 }
 
@@ -28,39 +29,43 @@ export interface Effects {
 export const COMPLEXITIES = ['simple', 'moderate', 'complex'] as const;
 export type Complexity = (typeof COMPLEXITIES)[number];
 
-/** How a running call is watched and cancelled, and for whom it runs. */
+/** How a running call is observed and cancelled, and for whom it runs. */
 export interface CallContext {
   signal?: AbortSignal;
-  /** Called about once a second with what the call is doing. */
+  /** Called about once a second with a text on what the call is doing. */
   onProgress?: (message: string) => void;
   /** False when no human can be asked for an approval. */
   canAsk?: boolean;
-  /** Code reads the data, and nobody the text: lists are complete unless the arguments set a limit. */
+  /** Code reads the data, and the text is not read: lists are complete unless the arguments set a limit. */
   forData?: boolean;
-  /** The fingerprint of the approved preview: the handler does nothing if the current one differs. */
+  /** The fingerprint of the approved preview. The handler does nothing if the current preview has another. */
   fingerprint?: string;
   /** A human replaced the arguments. */
   changedByHuman?: boolean;
 }
 
-/** How many keywords of a tool are sent to clients that search by themselves. */
+/** Most keywords of a tool that are sent to clients which search by themselves. */
 export const MOST_KEYWORDS = 8;
 
-/** What a human is shown before a call that needs approval, and what the approval holds for. */
+/** What a human is shown before a call that needs an approval, and which calls the approval covers. */
 export interface Preview {
-  /** What the call would do, in a few words: lines changed in a file, what is lost. Names come last. */
+  /** What the call would do, in a few words, such as the lines changed in a file, or what would be lost.
+   *  Names come last. */
   summary?: QuestionLine | string;
-  /** What the call would do, for a person to read: for a file, a diff. A plain string is shown as foreign text. */
+  /** What the call would do, for a person to read; for a file, a diff. A plain string is marked as text from
+   *  outside. */
   text: readonly QuestionLine[] | string;
-  /** The most important lines first, for where room is short; by default those of TEXT. */
+  /** The most important lines, which are shown first where there is little room. By default the lines of
+   *  TEXT. */
   lines?: readonly QuestionLine[];
-  /** The file that the call concerns, as people name it. Standing approvals refer to such places. */
+  /** The file that the call concerns, by its name in the workspace. The globs of standing approvals match
+   *  this name. */
   place?: string;
   /** Further files that the call concerns. */
   otherPlaces?: readonly string[];
-  /** No question is needed: what the call would cost is lost already. */
+  /** No question is needed, because everything that the call would cost is lost already. */
   free?: boolean;
-  /** Changes whenever what was shown is no longer what would happen: for instance a digest of the file. */
+  /** Changes whenever the call would no longer do what was shown. For example, a digest of the file. */
   fingerprint: string;
 }
 
@@ -68,17 +73,19 @@ export interface Preview {
 export interface Result {
   data: unknown;
   text: string;
-  /** The call did not do what was asked; TEXT says why (C8). */
+  /** The call did not do what was requested. TEXT says why (C8). */
   failed?: boolean;
-  /** What a failed call returned all the same, as text for a model; code gets it beside TEXT (C17). */
+  /** What a failed call still returned, as text for a model. Code gets it together with TEXT (C17). */
   result?: string;
-  /** TEXT says what does not exist: an answer for a model (C8), a failure for code that reads the data. */
+  /** TEXT says that something does not exist. For a model this is an answer (C8), for code that reads the
+   *  data a failure. */
   absent?: boolean;
-  /** The image lacks what was asked for, perhaps because nothing is loaded yet. */
+  /** The image does not have what was requested. Perhaps nothing is loaded yet. */
   unfound?: boolean;
-  /** What a model should know about the call itself, apart from TEXT. */
+  /** What a model should know about the call itself, besides TEXT. */
   note?: string;
-  /** TEXT is the JSON of DATA, an object. A client gets both, and some show their model only DATA. */
+  /** TEXT is the JSON of DATA, which is an object. A client gets both, and some clients show their model only
+   *  DATA. */
   structured?: boolean;
 }
 
@@ -89,44 +96,47 @@ export interface Tool {
   readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly required: readonly string[];
-  /** By required parameter: parameters that may be given instead of it. The handler may then get no value for it. */
+  /** For a required parameter, other parameters of which one may be given instead. The handler then gets no
+   *  value for the required one. */
   readonly instead?: { readonly [name: string]: readonly string[] };
   readonly safetyLevel: SafetyLevel;
-  /** The level that its author declared, when the server treats the tool as of a higher level. */
+  /** The level that the author of the tool declared, if the server assumes a higher level. */
   readonly declaredLevel?: SafetyLevel;
-  /** The tool's name in standing approvals, when not its own: an approval of its own name does not cover it. */
+  /** The tool's name in standing approvals, if it differs from NAME. An approval of NAME then does not cover
+   *  the tool. */
   readonly approvedAs?: string;
   readonly categories: readonly string[];
-  /** Its effects, where they differ from what its level suggests. */
+  /** The effects that differ from those that the level implies. */
   readonly effects?: Partial<Effects>;
-  /** What it does, in one short sentence for lists and searches. */
+  /** What the tool does, in one short sentence for lists and searches. */
   readonly shortDescription: string;
   readonly complexity: Complexity;
-  /** Further words that somebody who needs the tool may use, the best first. */
+  /** Further words by which people may search for the tool, the best first. */
   readonly keywords: readonly string[];
-  /** Clients that load tools on demand should load this one at start. */
+  /** True for a tool that clients which load tools on demand should load at their start. */
   readonly alwaysLoad: boolean;
-  /** Milliseconds that the handler may take; infinity when it has its own limits. */
+  /** Milliseconds that the handler may take. Infinity when the handler has limits of its own. */
   readonly limitMs: number;
   /** The tool whose standing approvals cover this tool instead of its own, because both do the same. */
   readonly allowedAs?: string;
   /** True when a call with ARGS changes nothing, and so counts as safe. */
   readonly isReadOnly?: (args: Arguments) => boolean;
-  /** Returns what a call with ARGS does beyond other calls of the tool. A level that is not higher is ignored. */
+  /** Returns what a call with ARGS does in addition to other calls of the tool. It is ignored unless its
+   *  level is higher. */
   readonly raisedBy?: (args: Arguments) => Raised | undefined;
-  /** Code in the image cannot call it: it would end the image, and that code with it. */
+  /** True when code in the image cannot call the tool, because the tool would end the image and this code. */
   readonly refusesCode?: boolean;
-  /** Does the work. It returns a Result or a plain value; an exception is a failure (S2.8, S2.9). */
+  /** Does the work. Returns a Result or a plain value. An exception is a failure (S2.8, S2.9). */
   readonly handler: (args: Arguments, context: CallContext) => unknown;
-  /** Returns what a human is asked to approve. Throws a CallError when the call would fail anyway, so that nobody is
-   *  asked. Without it, the human sees the arguments. */
+  /** Returns the preview that a human is asked to approve. Throws a CallError when the call would fail
+   *  anyway, so that the human is not asked. Tools without this function show the arguments. */
   readonly preview?: (args: Arguments, context: CallContext) => Promise<Preview>;
 }
 
-/** A call that does more than other calls of its tool: its level, and what a human is asked. */
+/** A call that does more than other calls of its tool: its level, and how it is approved. */
 export type Raised = Required<Pick<Tool, 'safetyLevel' | 'allowedAs' | 'preview'>>;
 
-/** Returns TOOL for a call with ARGS: changed by its `raisedBy`, if the level is then higher. */
+/** Returns TOOL for a call with ARGS: changed by its `raisedBy` if this gives it a higher level. */
 export function withRaisedLevel(tool: Tool, args: Arguments): Tool {
   const raise = tool.raisedBy?.(args);
   const rank = ({ safetyLevel }: Pick<Tool, 'safetyLevel'>) => SAFETY_LEVELS.indexOf(safetyLevel);
@@ -136,7 +146,8 @@ export function withRaisedLevel(tool: Tool, args: Arguments): Tool {
 type Mandatory = 'name' | 'description' | 'parameters';
 type Typed = 'handler' | 'preview' | 'isReadOnly' | 'raisedBy';
 
-/** The definition of a tool. The type of its handler follows from the parameters LIST and the REQUIRED_NAMES ones. */
+/** The definition of a tool. The types of its functions' arguments follow from the parameters LIST and from
+ *  REQUIRED_NAMES. */
 export interface ToolDefinition<
   List extends readonly Parameter[] = readonly Parameter[],
   RequiredNames extends readonly string[] = readonly string[],
@@ -150,22 +161,23 @@ export interface ToolDefinition<
   readonly raisedBy?: (args: ArgumentsOf<List, RequiredNames>) => Raised | undefined;
 }
 
-/** The part of a definition that clients see. */
+/** The fields of a definition that clients see. */
 export type ToolDescription = Omit<ToolDefinition, Typed>;
 
-/** The arguments that the handler of a tool with DESCRIPTION gets. */
+/** The arguments of the handler of a tool with this DESCRIPTION. */
 export type ArgumentsFor<Description extends ToolDescription> = ArgumentsOf<
   Description['parameters'],
   Description extends { required: infer Needed extends readonly string[] } ? Needed : readonly []
 >;
 
-/** Default milliseconds that a handler may take. */
+/** How many milliseconds a handler may take by default. */
 const LIMIT_MS = 120_000;
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
-/** Returns the tool that DEFINITION describes, with the defaults of the contract (S2.1); its short description defaults
- *  to its first sentence. Throws a CallError that names a mistake (S2.2 to S2.6). */
+/** Returns the tool that DEFINITION describes, with the defaults of the contract (S2.1). The default of its
+ *  short description is the first sentence of its description. Throws a CallError that names a mistake (S2.2
+ *  to S2.6). */
 export function defineTool<
   const List extends readonly Parameter[],
   const RequiredNames extends readonly string[] = readonly [],
@@ -176,7 +188,7 @@ export function defineTool<
   const { complexity = 'simple', keywords = [], alwaysLoad = false, limitMs = LIMIT_MS } = parts;
   const { shortDescription = firstSentence(parts.description), title = titleOf(parts.name) } = parts;
   const forLists = { title, shortDescription, complexity, keywords, alwaysLoad };
-  // The casts are safe: the executor passes only validated arguments.
+  // The casts are safe, because the executor only passes validated arguments.
   const run = {
     handler: handler as Tool['handler'],
     ...(preview && { preview: preview as Tool['preview'] }),
