@@ -1,4 +1,5 @@
-// Times out file systems that do not answer, such as those of a network; only local disks may block the main thread.
+// Times out operations on file systems that do not answer, such as network file systems. Only files on local
+// disks are used in ways that block the main thread.
 
 import { lstatSync, type Stats } from 'node:fs';
 import { access, lstat, realpath, stat } from 'node:fs/promises';
@@ -7,26 +8,28 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SetupError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
 
-/** Thrown when a file is not read; the message says why, as a clause. */
+/** Thrown when a file cannot be read. The message is the reason, as a clause. */
 export class UnreadableFile extends Error {
   override name = 'UnreadableFile';
 }
 
-/** Milliseconds between two polls of a pending file operation, and polls until it is given up. Polls count, not time: a
- *  busy main thread cannot see the answer. */
+/** POLL_MS: milliseconds between two polls of a pending file operation. POLL_LIMIT: after this many polls it
+ *  is given up. Polls are counted instead of time, because a busy main thread cannot see the answer. */
 const POLL_MS = 100;
 const POLL_LIMIT = 30;
 
-/** While this many given-up operations are pending, none begins: each blocks one of Node's four threads for files. */
+/** While this many operations are given up but pending, no other begins: each blocks one of Node's four file
+ *  threads. */
 const GIVEN_UP_LIMIT = 2;
 
-/** The folders of operations that were given up and are still pending, once for each operation. */
+/** The folders of operations that were given up but are still pending. A folder occurs once for each
+ *  operation. */
 const givenUp: string[] = [];
 
-/** All pending operations, whether still awaited or given up. */
+/** All pending operations, both those that are awaited and those that were given up. */
 const pending = new Set<Promise<unknown>>();
 
-/** What a person can do about a file system that does not answer. */
+/** What a person can do when a file system does not answer. */
 export const SILENCE_REMEDY =
   'Ask the user to mend its mount, or to unmount it (umount -l), or to start the server without it. Then call again';
 
@@ -44,9 +47,9 @@ export class UnansweredError extends UnreadableFile {
   }
 }
 
-/** Returns the result of STEP, a file operation in FOLDER. On a local disk there is no timeout. Elsewhere this throws
- *  an UnansweredError on a timeout, and at once while `givenUp` has FOLDER or GIVEN_UP_LIMIT entries. When the process
- *  is about to exit it begins nothing, and never resolves. */
+/** Returns the result of STEP, a file operation in FOLDER. On a local disk there is no timeout. On other file
+ *  systems, throws an UnansweredError on a timeout, and at once while `givenUp` contains FOLDER or is full
+ *  (GIVEN_UP_LIMIT). When the process is about to exit, does not begin STEP and never resolves. */
 export async function withFileTimeout<Value>(folder: string, step: () => Promise<Value>): Promise<Value> {
   if (localFolders.has(folder)) return step();
   if (exiting) return new Promise(() => {});
@@ -80,8 +83,8 @@ export async function withFileTimeout<Value>(folder: string, step: () => Promise
   }
 }
 
-/** Returns the result of STEP, which uses files. Throws a SetupError when a file system does not answer; it names the
- *  folder. */
+/** Returns the result of STEP, which uses files. If a file system does not answer, throws a SetupError that
+ *  names the folder. */
 export async function orSetupError<Value>(step: () => Promise<Value>): Promise<Value> {
   try {
     return await step();
@@ -93,7 +96,8 @@ export async function orSetupError<Value>(step: () => Promise<Value>): Promise<V
   }
 }
 
-/** Throws a SetupError unless the file systems of PATHS answer; a missing file is an answer too. */
+/** Throws a SetupError unless the file systems of PATHS answer. That a file does not exist is an answer
+ *  too. */
 export async function checkAnswering(paths: Iterable<string>): Promise<void> {
   await orSetupError(async () => {
     for (const path of new Set(paths)) {
@@ -109,7 +113,7 @@ export function isThere(path: string): Promise<boolean> {
   return canBeAsked(path, access);
 }
 
-/** As isThere, but also true for a link whose target does not exist. */
+/** Like isThere, but also true for a link whose target does not exist. */
 export function isNamed(path: string): Promise<boolean> {
   return canBeAsked(path, lstat);
 }
@@ -123,16 +127,17 @@ function canBeAsked(path: string, ask: (path: string) => Promise<unknown>): Prom
   );
 }
 
-/** On exit, pending operations are polled at most LAST_POLL_LIMIT times, every LAST_POLL_MS milliseconds. */
+/** When the process exits, pending operations are polled every LAST_POLL_MS milliseconds, at most
+ *  LAST_POLL_LIMIT times. */
 const LAST_POLL_MS = 20;
 const LAST_POLL_LIMIT = 10;
 
-/** Whether the process is about to exit. */
+/** True when the process is about to exit. */
 let exiting = false;
 
-/** Waits at most 200 ms for pending operations, and lets no new one begin. Returns whether one is still pending. The
- *  process must then call process.exit(), where it kills itself: Node would wait there for its threads, and one of them
- *  waits for the file system. */
+/** Waits at most 200 ms for pending operations, and lets no new one begin. Returns whether some are still
+ *  pending. If so, the caller must call process.exit(), in which this process kills itself: Node would wait
+ *  for its file threads, and one of them waits for the file system. */
 export async function beforeExit(): Promise<boolean> {
   for (let polls = 0; pending.size > 0 && polls < LAST_POLL_LIMIT; polls++) await pause(LAST_POLL_MS);
   exiting = true;
@@ -142,16 +147,17 @@ export async function beforeExit(): Promise<boolean> {
   return pending.size > 0;
 }
 
-/** Capacity of `localFolders`, the folders known to be on a local disk. */
+/** Most folders in `localFolders`, the set of folders that are known to be on a local disk. */
 const LOCAL_FOLDER_LIMIT = 20_000;
 const localFolders = new Set<string>();
 
-/** True when FILE is known to be on a local disk, which answers soon. */
+/** True when FILE is known to be on a local disk, which always answers soon. */
 export function isOnLocalDisk(file: string): boolean {
   return localStats(file) !== undefined;
 }
 
-/** Returns the stats of FILE on a local disk: 'none' when it does not exist, undefined for a link or elsewhere. */
+/** Returns the stats of FILE if it is on a local disk, or 'none' when it does not exist there. Returns
+ *  undefined for a link, and for a file elsewhere. */
 export function localStats(file: string): Stats | 'none' | undefined {
   if (!localFolders.has(dirname(file))) return undefined;
   try {
@@ -162,15 +168,15 @@ export function localStats(file: string): Stats | 'none' | undefined {
   }
 }
 
-/** Adds to `localFolders` those folders of FILES that are on a local disk. */
+/** Adds to `localFolders` the folders of FILES that are on a local disk. */
 export async function findLocalFolders(files: Iterable<string>): Promise<void> {
   if (localFolders.size > LOCAL_FOLDER_LIMIT) localFolders.clear();
   for (const folder of new Set([...files].map((file) => dirname(file))))
     if (!localFolders.has(folder) && (await isOnBlockDevice(folder))) localFolders.add(folder);
 }
 
-/** True when FOLDER, or its nearest existing parent, is on a block device. Other file systems are on a network, in
- *  memory, or made by a program. */
+/** True when FOLDER, or its nearest existing parent, is on a block device. Other file systems are on a
+ *  network, in memory, or implemented by a program. */
 async function isOnBlockDevice(folder: string): Promise<boolean> {
   try {
     const { dev } = await withFileTimeout(folder, () => stat(folder));
@@ -181,7 +187,8 @@ async function isOnBlockDevice(folder: string): Promise<boolean> {
   }
 }
 
-/** Returns the real path of FILE, links resolved, or FILE itself when its file system fails or does not answer. */
+/** Returns the real path of FILE, with all links resolved. Returns FILE itself when its file system fails or
+ *  does not answer. */
 export async function realPathOf(file: string): Promise<string> {
   return withFileTimeout(dirname(file), () => realpath(file)).catch(() => file);
 }

@@ -1,23 +1,25 @@
-// Bounds how many entries a search reads, and its time.
+// Limits how many directory entries a search reads, and how long it takes.
 
-/** Limit of a search's wall-clock time, as a multiple of its CPU time: other processes may have the CPU. */
+/** The wall-clock limit of a search as a multiple of its CPU time limit. Other processes may be using the
+ *  CPU. */
 const WALL_CLOCK_FACTOR = 3;
 
-/** What a search may still use up, and whether that was too little. */
+/** How much a search may still use, and whether it needed more (EXCEEDED). */
 export interface Budget {
   entries: number;
-  /** Returns the milliseconds left. */
+  /** Returns the milliseconds that are left. */
   remainingMs: () => number;
   exceeded?: boolean;
 }
 
-/** Returns the budget of a search for ENTRIES directory entries and MS milliseconds. */
+/** Returns the budget of a search that may read ENTRIES directory entries and take MS milliseconds. */
 export function budgetOf(entries: number, ms: number): Budget {
   return { entries, remainingMs: remainingTime(ms) };
 }
 
-/** Returns a function that returns how many of MS milliseconds are left. It counts CPU time, so that a search that gets
- *  no CPU loses nothing. But nothing is left after WALL_CLOCK_FACTOR times MS of wall-clock time. */
+/** Returns a function that returns how many of MS milliseconds are left. CPU time counts, so that a search
+ *  loses no time while it gets no CPU. After WALL_CLOCK_FACTOR times MS of wall-clock time, nothing is
+ *  left. */
 export function remainingTime(ms: number): () => number {
   const cpuDeadline = cpuMs() + ms;
   const wallDeadline = performance.now() + WALL_CLOCK_FACTOR * ms;

@@ -4,11 +4,11 @@ import { marked, ownWords, QuestionLine, questionLine } from '../question-line.t
 import { type Hunk, hunksBetween } from './line-changes.ts';
 import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 
-/** Characters of a line that a person surely sees. */
+/** How many characters of a line a person surely sees. */
 const VISIBLE_LENGTH = 200;
-/** A tab counts as this many characters. */
+/** What a tab counts as. */
 const TAB = ' '.repeat(8);
-/** A note names at most this many lines that may hold more than is seen. */
+/** Most line numbers in a note on lines that may hold more than a person sees. */
 const NOTE_LIMIT = 10;
 
 /** Returns the hunks of the unified diff from BEFORE to AFTER with three lines of context. */
@@ -17,7 +17,8 @@ export function diffHunks(before: string, after: string): { summary: string; tex
   return { summary: summaryOf(hunks).text, text: hunksText(hunks) };
 }
 
-/** Compares line ends only when AFTER mixes them. Otherwise a note, not the diff, shows that they change. */
+/** Returns the hunks of the diff. Line ends are compared only when AFTER mixes them. Otherwise a note says
+ *  that they change. */
 function hunksOf(before: string, after: string): Hunk[] {
   const mixed = isMixed(after);
   const [old, updated] = [before, after].map((text) => (mixed ? text : text.replaceAll('\r\n', '\n')));
@@ -36,7 +37,7 @@ function isMixed(text: string): boolean {
   return lineEnds(text) === 'mixed LF and CRLF';
 }
 
-/** Returns a range of a hunk head. An empty range names the line before. */
+/** Returns the range of lines in the head of a hunk. An empty range names the line before it. */
 function range(start: number, lines: number): QuestionLine {
   return questionLine`${lines === 0 ? start - 1 : start},${lines}`;
 }
@@ -52,9 +53,9 @@ export interface Change {
   /** First changed line and counts, as in `line 12, +3 \u22121`. */
   summary: QuestionLine;
   counts: LineCounts;
-  /** What to show first: the lines from the first changed one to the last. */
+  /** The lines to show first: those from the first changed line to the last. */
   lines: QuestionLine[];
-  /** All of it: file name, changes of encoding and line ends, and the diff. */
+  /** The whole change: the file name, changes of the encoding and of the line ends, and the diff. */
   text: QuestionLine[];
 }
 
@@ -83,16 +84,18 @@ export function filesSummary(changes: readonly Change[]): QuestionLine {
   return questionLine`${files}, ${countsText({ added: sum('added'), removed: sum('removed') })}`;
 }
 
-/** Returns what to show first of CHANGES of the files NAMES. Several changes are each headed by the file name. */
+/** Returns the lines to show first of CHANGES, which change the files NAMES. If there are several, a line
+ *  with the file name precedes each change. */
 export function changesLines(changes: readonly Change[], names: readonly string[]): QuestionLine[] {
   return changes.flatMap(({ lines, summary }, index) => [
-    // No line of a diff begins with a letter.
+    // This head cannot be mistaken for a diff line, because none of them begins with a letter.
     ...(changes.length > 1 ? [questionLine`File ${names[index] ?? ''}, ${summary}:`] : []),
     ...lines,
   ]);
 }
 
-/** Returns where HUNKS first change the file, and the counts of added and removed lines. */
+/** Returns a phrase with the number of the first line that HUNKS change, and how many lines they add and
+ *  remove. */
 function summaryOf(hunks: readonly Hunk[]): QuestionLine {
   const [first] = hunks;
   const counts = countsText(countsOf(hunks));
@@ -115,26 +118,27 @@ function countsText({ added, removed }: LineCounts): QuestionLine {
   return questionLine`+${added} \u2212${removed}`;
 }
 
-/** Returns LINES of hunks from the first changed line to the last. The context and hunk heads in between show where
- *  each change is. */
+/** Returns LINES of hunks from the first changed line to the last. Context lines and hunk heads between them
+ *  stay, and show where each change is. */
 function changedLines(lines: readonly QuestionLine[]): QuestionLine[] {
   const changes = ({ text }: QuestionLine) => !text.startsWith(' ');
   const first = lines.findIndex((line, index) => index > 0 && changes(line));
   return lines.slice(first, lines.findLastIndex(changes) + 1);
 }
 
-/** Returns HUNKS as lines for a person. */
+/** Returns HUNKS as lines to show to a person. */
 function hunkLines(hunks: readonly Hunk[]): QuestionLine[] {
   return hunks.flatMap((hunk) => [hunkHead(hunk)].concat(hunk.lines.map(markedLine)));
 }
 
-/** Returns LINE of a hunk for a person. Only lines that the diff adds itself begin with a backslash. */
+/** Returns LINE of a hunk as it is shown to a person. A line that begins with a backslash is never from the
+ *  file. */
 function markedLine(line: string): QuestionLine {
   if (line.startsWith('\\')) return questionLine`\\ No newline at end of file`;
   return marked(line.startsWith('+') ? '+' : line.startsWith('-') ? '-' : ' ', line.slice(1));
 }
 
-/** Returns the numbers of the lines added by HUNK that may hold more than is seen. */
+/** Returns the numbers of the lines that HUNK adds and that may hold more than a person sees. */
 function addedOutOfSight({ newStart, lines }: Hunk): number[] {
   const numbers: number[] = [];
   let number = newStart;
@@ -145,7 +149,7 @@ function addedOutOfSight({ newStart, lines }: Hunk): number[] {
   return numbers;
 }
 
-/** True when LINE may hold more than is seen: it is long, or ends in white space. */
+/** True when LINE may hold more than a person sees, because it is long or ends in white space. */
 function isOutOfSight(line: string): boolean {
   return (
     (line.length > VISIBLE_LENGTH / TAB.length && line.replaceAll('\t', TAB).length > VISIBLE_LENGTH) ||
@@ -153,7 +157,8 @@ function isOutOfSight(line: string): boolean {
   );
 }
 
-/** Returns a note with the line numbers OUT_OF_SIGHT; undefined without any. */
+/** Returns a note with OUT_OF_SIGHT, the numbers of lines that may hold more than a person sees; undefined
+ *  without lines. */
 function sightNote(outOfSight: readonly number[]): QuestionLine | undefined {
   const numbers = outOfSight.slice(0, NOTE_LIMIT).map((number) => questionLine`${number}`);
   if (numbers.length === 0) return undefined;
@@ -170,10 +175,11 @@ export function newFile(name: string, after: FileText): Change {
   return { ...change, summary: questionLine`new file, ${change.summary}` };
 }
 
-/** Returns a change that shows all lines of AFTER as added, below HEAD: there is no text to compare AFTER with. */
+/** Returns a change that shows all lines of AFTER as added, below HEAD. It is for files without an earlier
+ *  text to compare with. */
 export function wholeContent(head: QuestionLine, after: FileText): Change {
   const { text } = after;
-  // With mixed line ends, a CR at a line end is shown like any other control character.
+  // If the file mixes line ends, a CR at a line end is shown like any other control character.
   const lines = isMixed(text) ? linesOf(text, '\n') : linesOf(text);
   const count = lines.length === 1 ? questionLine`1 line` : questionLine`${lines.length} lines`;
   const unusual = unusualStorage(after, lineEnds(text), text === '' || text.endsWith('\n')).map(ownWords);

@@ -1,4 +1,4 @@
-// Turns failures of the file system into error messages.
+// Turns errors of the file system into error messages.
 
 import { CallError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
@@ -15,10 +15,10 @@ const REASONS: { readonly [code: string]: string } = {
   ENFILE: 'too many files are open',
 };
 
-/** Codes of errors that occur after the checks because the path leads elsewhere by now. */
+/** Error codes that mean, after all checks have passed, that the path now leads elsewhere. */
 const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EISDIR'];
 
-/** Returns what to throw for ERROR, which occurred while the file at PATH was to be DONE: read or written. */
+/** Returns the error to throw for ERROR, which occurred when the file at PATH was read or written (DONE). */
 export function fileFailure(error: unknown, path: string, done: 'read' | 'written'): unknown {
   if (error instanceof UnansweredError)
     return new CallError(`${visibleName(path)} cannot be ${done}: ${error.message}. ${SILENCE_REMEDY}.`);

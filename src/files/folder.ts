@@ -1,4 +1,5 @@
-// Holds a directory open, so that a file opened in it is really in it, whatever happens to its name meanwhile.
+// Holds a directory open, so that a file that is opened in it is in this directory even if the directory's
+// path has changed.
 
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir, stat } from 'node:fs/promises';
@@ -6,8 +7,9 @@ import { join } from 'node:path';
 import { withFileTimeout } from './answering.ts';
 import { openRegular } from './regular.ts';
 
-/** Linux has a path for an open directory: names under it are in that very directory. Elsewhere the real path is used
- *  and checked again after each use, except after the rename that ends a write. */
+/** Linux has a path for an open directory, and names below this path are in this very directory. Other
+ *  systems use the real path, and check it again after each use, except after the rename that completes a
+ *  write. */
 const HAS_DESCRIPTOR_PATHS = existsSync('/proc/self/fd');
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
@@ -20,7 +22,7 @@ export interface OpenFile {
 /** An open directory. */
 export class Folder {
   readonly #handle: FileHandle;
-  /** Its real path. */
+  /** Real path of the directory. */
   readonly path: string;
 
   private constructor(handle: FileHandle, path: string) {
@@ -28,8 +30,8 @@ export class Folder {
     this.path = path;
   }
 
-  /** Opens the directory at PATH, which must not be a link. Links in its parents are followed, so the caller checks
-   *  `path`. */
+  /** Opens the directory at PATH, which must not be a link. Links among its parents are followed, so the
+   *  caller must check `path`. */
   static async open(path: string): Promise<Folder> {
     const handle = await withFileTimeout(path, () => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     try {
@@ -43,12 +45,13 @@ export class Folder {
     }
   }
 
-  /** Returns a path for NAME, a single component, in this directory. */
+  /** Returns a path for NAME, a single path component, in this directory. */
   at(name: string): string {
     return HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${this.#handle.fd}/${name}` : join(this.path, name);
   }
 
-  /** Opens NAME for reading; undefined if missing. Returns only the stats of anything but a regular file. */
+  /** Opens NAME for reading. Returns undefined when it does not exist, and only the stats when it is no
+   *  regular file. */
   async openFile(name: string): Promise<OpenFile | { stats: Stats } | undefined> {
     const found = await withFileTimeout(this.path, () => lstat(this.at(name))).catch(
       (error: NodeJS.ErrnoException) => {
@@ -67,7 +70,8 @@ export class Folder {
     return handle === undefined ? { stats } : { handle, stats };
   }
 
-  /** Opens the directory NAME in this one. When it is missing, creates it and returns CREATED as true. */
+  /** Opens the directory NAME in this directory. If it does not exist, creates it and returns CREATED as
+   *  true. */
   async openOrMake(name: string): Promise<{ folder: Folder; created: boolean }> {
     const created = await mkdir(this.at(name)).then(
       () => true,
@@ -79,12 +83,12 @@ export class Folder {
     return { folder: await Folder.open(this.at(name)), created };
   }
 
-  /** Removes the directory NAME in this one if it is empty. */
+  /** Removes the directory NAME in this directory, if it is empty. */
   async removeEmpty(name: string): Promise<void> {
     await rmdir(this.at(name)).catch(() => {});
   }
 
-  /** Throws unless NAME in this directory is the open file with STATS. */
+  /** Throws unless NAME in this directory is still the open file with STATS. */
   async confirm(name: string, stats: Stats): Promise<void> {
     if (HAS_DESCRIPTOR_PATHS) return;
     await this.#confirmPath();
@@ -97,7 +101,7 @@ export class Folder {
     if (!same || (await realpath(this.path)) !== this.path) throw stale();
   }
 
-  /** Flushes the names in the directory to the disk, where the system can. */
+  /** Flushes the names in the directory to the disk, if the system can do so. */
   async sync(): Promise<void> {
     await this.#handle.sync().catch(() => {});
   }

@@ -1,4 +1,4 @@
-// Names temporary files, and removes those that killed servers left.
+// Names temporary files, and removes the temporary files that killed servers have left.
 
 import { randomBytes } from 'node:crypto';
 import { lstat, readdir, unlink } from 'node:fs/promises';
@@ -6,25 +6,26 @@ import type { Folder } from './folder.ts';
 
 const NAME = /^\.live-lisp-[0-9a-f]{16}\.(?:tmp|old)$/;
 
-/** Temporary files that are older than this belong to no running write. */
+/** A temporary file that is older than this belongs to no running write. */
 const STALE_MS = 60 * 60 * 1000;
 
-/** Returns a new temporary name: `tmp` for a file being written, `old` for the copy of one being replaced. */
+/** Returns a new name for a temporary file: kind `tmp` for a file that is being written, `old` for the copy
+ *  of a file that is being replaced. */
 export function temporaryName(kind: 'tmp' | 'old' = 'tmp'): string {
   return `.live-lisp-${randomBytes(8).toString('hex')}.${kind}`;
 }
 
-/** True when NAME is that of a temporary file. */
+/** True when NAME is the name of a temporary file. */
 export function isTemporary(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Removes from FOLDER the temporary files that killed servers left. */
+/** Removes the temporary files from FOLDER that killed servers have left. */
 export async function removeStale(folder: Folder): Promise<void> {
   const names = await readdir(folder.at('.')).catch(() => []);
   for (const name of names.filter(isTemporary)) {
     const stats = await lstat(folder.at(name)).catch(() => undefined);
-    // A hard link keeps the mtime of its file, so its ctime counts.
+    // An `old` file is a hard link with the mtime of the original, so its ctime says when the link was made.
     const since = name.endsWith('.old') ? stats?.ctimeMs : stats?.mtimeMs;
     if (stats?.isFile() && since !== undefined && Date.now() - since > STALE_MS) {
       await unlink(folder.at(name)).catch(() => {});

@@ -1,4 +1,5 @@
-// Records on disk which files are being replaced together, so that the next server can roll back what a kill cut off.
+// Records on the disk which files are being replaced together, so that after a kill the next server can roll
+// back.
 
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
@@ -8,8 +9,8 @@ import { isOwn } from '../own.ts';
 import { makeFolder } from '../paths.ts';
 import { readIfRegular } from './regular.ts';
 
-/** A file to replace. OLD names its old content, in the same folder; BEFORE and AFTER are digests of the contents. OLD
- *  and BEFORE are '' for a new file. */
+/** A file to replace. OLD is the name of a file in the same folder that has the old content. BEFORE and AFTER
+ *  are digests of the old content and of the new. OLD and BEFORE are '' for a new file. */
 export interface IntendedFile {
   path: string;
   old: string;
@@ -17,12 +18,13 @@ export interface IntendedFile {
   after: string;
 }
 
-/** Octets of one record: enough for some thousand files. */
+/** Most octets of a record, enough for some thousand files. */
 const LIMIT = 16 * 1024 * 1024;
 
 const NAME = /^(\d+)-[0-9a-f]{16}\.json$/;
 
-/** The replacements that servers of this user are about to make, as records in a folder of their own. */
+/** The records of the replacements that servers of this user are about to make. They have a folder of their
+ *  own. */
 export class Intents {
   readonly #folder: string;
 
@@ -30,7 +32,8 @@ export class Intents {
     this.#folder = folder;
   }
 
-  /** Records that FILES are being replaced. Returns a function that removes the record. Throws if writing it fails. */
+  /** Records that FILES are being replaced. Returns a function that removes the record. Throws when the
+   *  record cannot be written. */
   async begin(files: readonly IntendedFile[]): Promise<() => Promise<void>> {
     makeFolder(this.#folder, 0o700);
     const path = join(this.#folder, `${process.pid}-${randomBytes(8).toString('hex')}.json`);
@@ -42,10 +45,11 @@ export class Intents {
     return () => forget(path);
   }
 
-  /** Returns the records of servers that are gone, each with a function that removes it. */
+  /** Returns the records of servers that have ended, each with a function that removes it. */
   async unfinished(): Promise<{ files: IntendedFile[]; remove: () => Promise<void> }[]> {
     const names = await readdir(this.#folder).catch(() => []);
-    // A record with our process ID is of a former process: this one calls `begin` only after `unfinished`.
+    // A record with our process id is from an earlier process: this one calls `begin` only after
+    // `unfinished`.
     const isGone = (pid: number) => pid === process.pid || !isRunning(pid);
     const gone = names.filter((name) => NAME.test(name) && isGone(Number(NAME.exec(name)?.[1])));
     const found = [];
@@ -53,7 +57,7 @@ export class Intents {
       const path = join(this.#folder, name);
       const record = readIfRegular(path, { limit: LIMIT });
       const files = record && isOwn(record.stats) ? filesIn(record.octets.toString('utf8')) : undefined;
-      // The record is incomplete, so no file was touched yet: the whole record is written first.
+      // The record is incomplete. It is written before any file is touched, so there is nothing to roll back.
       if (files === undefined) await forget(path);
       else found.push({ files, remove: () => forget(path) });
     }
@@ -73,7 +77,7 @@ async function forget(path: string): Promise<void> {
   await unlink(path).catch(() => {});
 }
 
-/** Returns the files in the record TEXT, or undefined when it is incomplete. */
+/** Returns the files in TEXT, the text of a record; undefined when it is incomplete. */
 function filesIn(text: string): IntendedFile[] | undefined {
   try {
     const files: unknown = JSON.parse(text);

@@ -2,7 +2,7 @@
 
 import { diffArrays } from 'diff';
 
-/** A hunk of a unified diff: changed lines with their context, each line with its mark in front. */
+/** A hunk of a unified diff: changed lines with their context. Each line begins with its mark. */
 export interface Hunk {
   oldStart: number;
   oldLines: number;
@@ -17,19 +17,21 @@ interface Run {
   lines: readonly string[];
 }
 
-/** The diff shows this below a last line without a line break. */
+/** A diff has this line after a last line without a line break. */
 const NOT_ENDED = '\\ No newline at end of file';
 
-/** Lines of context around a change. */
+/** Lines of context before and after a change. */
 const CONTEXT = 3;
 
-/** Up to this many changed lines, a minimal diff is searched for: the time grows with their square. */
+/** Up to this many changed lines, a minimal diff is searched for. The time for the search grows with their
+ *  square. */
 const MOST_CHANGES = 500;
 
-/** How often the lines between two anchors are divided by further anchors. */
+/** How often the lines between two anchors are divided again by further anchors. */
 const MOST_DIVISIONS = 4;
 
-/** Returns the hunks of the unified diff from BEFORE to AFTER. It is minimal unless very many lines changed. */
+/** Returns the hunks of the unified diff from BEFORE to AFTER. The diff is minimal unless very many lines
+ *  changed. */
 export function hunksBetween(before: string, after: string): Hunk[] {
   const steps = { remaining: MOST_CHANGES ** 2 };
   return hunksOf(runsBetween(piecesOf(before), piecesOf(after), steps, 0));
@@ -47,8 +49,8 @@ function piecesOf(text: string): string[] {
   return pieces;
 }
 
-/** Returns the runs from OLD to UPDATED. STEPS, a shared budget, limits the search for a minimal diff. DIVISIONS is the
- *  depth of division by anchors. */
+/** Returns the runs that turn OLD into UPDATED. STEPS is a shared budget for the searches for a minimal diff.
+ *  DIVISIONS is how often the texts were divided by anchors already. */
 function runsBetween(
   old: readonly string[],
   updated: readonly string[],
@@ -117,8 +119,8 @@ function changedRuns(
   return [...runs, ...runsBetween(old.slice(from), updated.slice(to), steps, divisions + 1)];
 }
 
-/** Returns index pairs of lines that occur once in OLD and once in UPDATED: the longest sequence ordered alike in
- *  both. */
+/** Returns pairs of indexes of lines that occur once in OLD and once in UPDATED. Of these lines, takes the
+ *  longest sequence that has the same order in both. */
 function anchorsOf(old: readonly string[], updated: readonly string[]): [number, number][] {
   const updatedIndices = uniqueIndices(updated);
   const pairs: [number, number][] = [];
@@ -129,19 +131,21 @@ function anchorsOf(old: readonly string[], updated: readonly string[]): [number,
   return longestAscending(pairs);
 }
 
-/** Index of a line that occurs more than once. */
+/** Stands for the index of a line that occurs more than once. */
 const REPEATED = -1;
 
-/** Returns the index of each of LINES, or REPEATED, in order of first occurrence. */
+/** Maps each of LINES to its index, or to REPEATED, in the order of first occurrence. */
 function uniqueIndices(lines: readonly string[]): Map<string, number> {
   const places = new Map<string, number>();
   for (const [index, line] of lines.entries()) places.set(line, places.has(line) ? REPEATED : index);
   return places;
 }
 
-/** Returns the longest subsequence of PAIRS whose second numbers ascend. The first numbers ascend already. */
+/** Returns the longest subsequence of PAIRS in which the second numbers ascend. In PAIRS, the first numbers
+ *  already ascend. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
-  // ends[n] is the index of the last pair of an ascending subsequence of n + 1 pairs: the one that ends lowest.
+  // Of all ascending subsequences of n + 1 pairs, take one with the lowest last number: ends[n] is the index
+  // of its last pair.
   const ends: number[] = [];
   const predecessors: (number | undefined)[] = [];
   const secondOf = (index: number | undefined) => pairs[index ?? -1]?.[1] ?? -1;
@@ -188,7 +192,7 @@ function hunksOf(runs: readonly Run[]): Hunk[] {
   return hunks;
 }
 
-/** Returns RUNS without empty ones, and with adjacent runs of one mark joined. */
+/** Returns RUNS without empty runs. Adjacent runs with the same mark are joined. */
 function mergedRuns(runs: readonly Run[]): Run[] {
   const merged: { mark: Run['mark']; lines: string[] }[] = [];
   for (const { mark, lines } of runs) {
@@ -199,7 +203,7 @@ function mergedRuns(runs: readonly Run[]): Run[] {
   return merged;
 }
 
-/** Appends LINES to HUNK, each with MARK in front, and updates the counts of HUNK. */
+/** Appends LINES to HUNK, each with MARK in front, and updates the line counts of HUNK. */
 function addLines(hunk: Hunk, mark: Run['mark'], lines: readonly string[]): void {
   if (mark !== '+') hunk.oldLines += lines.length;
   if (mark !== '-') hunk.newLines += lines.length;

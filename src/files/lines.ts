@@ -5,26 +5,27 @@ import { CallError } from '../errors.ts';
 import type { OpenFile } from './folder.ts';
 import { binaryKind, decode, type FileText, type LineEnds, lineEnds, linesOf } from './text.ts';
 
-/** A file of up to this many bytes is read whole; of a larger file, only the range is read. */
+/** A file with up to this many bytes is read whole. Of a larger file, only the range is read. */
 export const WHOLE_FILE_LIMIT = 16 * 1024 * 1024;
-/** Bytes that are read of a larger file, from the range's first line on. */
+/** How many bytes are read of a larger file, beginning with the first line of the range. */
 const WINDOW = 256 * 1024;
 const CHUNK = 1024 * 1024;
 
-/** Lines of a file from the 1-based line FIRST on, with what is known of the whole file. */
+/** Lines of a file, beginning with the 1-based line FIRST, and what is known of the whole file. */
 export interface Excerpt extends Omit<FileText, 'text'> {
   lines: string[];
   first: number;
-  /** The number of lines in the file; undefined when its end was not read. */
+  /** Number of lines in the file; undefined when the end of the file was not read. */
   total: number | undefined;
   bytes: number;
   ends: LineEnds;
-  /** Whether the last line has a line end. */
+  /** True when the last line has a line end. */
   endsWithNewline: boolean;
 }
 
-/** Returns the lines of FILE from the 1-based line FIRST on: all, or about WINDOW bytes of a file larger than
- *  WHOLE_FILE_LIMIT. Returns the kind of file as a string when it is no text. Throws a CallError when SIGNAL aborts. */
+/** Returns the lines of FILE, beginning with the 1-based line FIRST: all lines, or about WINDOW bytes if the
+ *  file is larger than WHOLE_FILE_LIMIT. When the file is no text, returns a string with its kind. Throws a
+ *  CallError when SIGNAL aborts. */
 export async function readLines(
   { handle, stats }: OpenFile,
   first: number,
@@ -46,7 +47,7 @@ export async function readLines(
   if (part.length < WINDOW) {
     return excerpt(decoded, lines, first, { total: first - 1 + lines.length, bytes: stats.size });
   }
-  // The last line may be cut off. If there is only one, it is shown as far as it was read.
+  // The last line may be cut off. If it is the only line, it is shown as far as it was read.
   if (lines.length > 1) lines.pop();
   return excerpt(decoded, lines, first, { bytes: stats.size });
 }
@@ -61,7 +62,7 @@ function excerpt(
   return { lines, first, total, bytes, encoding, bom, ends: lineEnds(text), endsWithNewline };
 }
 
-/** Returns at most COUNT bytes of the file from START on. */
+/** Returns at most COUNT bytes of the file, beginning at the offset START. */
 export async function readBytes(handle: FileHandle, start: number, count: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   for (let remaining = count, at = start; remaining > 0; ) {
@@ -75,7 +76,7 @@ export async function readBytes(handle: FileHandle, start: number, count: number
   return Buffer.concat(parts);
 }
 
-/** Returns the offset of the 1-based line NUMBER, or undefined when the file has fewer lines. */
+/** Returns the offset of the 1-based line NUMBER; undefined when the file has fewer lines. */
 async function offsetOfLine(
   handle: FileHandle,
   number: number,

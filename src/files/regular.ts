@@ -1,5 +1,5 @@
-// Opens every file whose name comes from the image, a workspace or a configuration: only regular files, without
-// blocking, and only up to a limit.
+// Opens every file whose name comes from the image, a workspace or a configuration. Opens regular files only,
+// does not block on others, and reads up to a limit.
 
 import {
   closeSync,
@@ -18,42 +18,44 @@ import { dirname } from 'node:path';
 import { isInside } from '../paths.ts';
 import { UnreadableFile, withFileTimeout } from './answering.ts';
 
-/** O_NONBLOCK: opening a FIFO that took the place of the file after the check would block. */
+/** O_NONBLOCK is needed because a FIFO can take the place of the file after the check, and opening it would
+ *  block. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Folders whose files are interfaces of the kernel, processes or devices. */
+/** Folders with files that are interfaces of the kernel, of processes or of devices. */
 const SYSTEM_FOLDERS = ['/proc', '/sys', '/dev'];
 
 const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
 
-/** Shared memory: its files are like those of a disk. */
+/** Folder of shared memory, whose files are like those on a disk. */
 const SHARED_MEMORY = '/dev/shm';
 
-/** True when REAL, a real path, is an interface of the kernel or a device: in a SYSTEM_FOLDERS folder, but not in
- *  SHARED_MEMORY. */
+/** True when REAL, a real path, is an interface of the kernel or a device: it is in one of SYSTEM_FOLDERS,
+ *  and not in SHARED_MEMORY. */
 export function isSystemFile(real: string): boolean {
   return SYSTEM_FOLDERS.some((folder) => isInside(folder, real)) && !isInside(SHARED_MEMORY, real);
 }
 
-/** Limits that the reader of a file sets. */
+/** Limits that apply to one reading of a file. */
 export interface Bounds {
   /** Most octets that a file may have. */
   limit: number;
-  /** Whether to read the beginning of a larger file instead of refusing it. */
+  /** True to read the beginning of a larger file, instead of refusing the file. */
   head?: boolean;
   /** Returns a clause that says why the file at REAL, a real path, may not be read; undefined when it may. */
   forbids?: (real: string) => string | undefined;
 }
 
-/** The content of a file, and its stats when it was opened. */
+/** The content of a file, and its stats at the time it was opened. */
 export interface RegularFile {
   octets: Buffer;
   stats: Stats;
 }
 
-/** Returns the regular file at PATH, links followed. Throws an UnreadableFile, or the error of the system. */
+/** Returns the regular file to which PATH leads. Throws an UnreadableFile, or an error of the system. */
 export function readRegular(path: string, bounds: Bounds): RegularFile {
-  // Opening a device can start something, and opening a FIFO lets its writer go on.
+  // Check before opening: opening a device can start something, and opening a FIFO wakes the process that
+  // writes to it.
   checkKind(statSync(path));
   const descriptor = openSync(path, FLAGS);
   try {
@@ -65,7 +67,7 @@ export function readRegular(path: string, bounds: Bounds): RegularFile {
   }
 }
 
-/** As readRegular, but in asynchronous steps, which do not block the main thread. */
+/** Like readRegular, but in asynchronous steps that do not block the main thread. */
 export async function readRegularAsync(path: string, bounds: Bounds): Promise<RegularFile> {
   const step = <Value>(operation: () => Promise<Value>) => withFileTimeout(dirname(path), operation);
   checkKind(await step(() => stat(path)));
@@ -86,12 +88,12 @@ export async function readRegularAsync(path: string, bounds: Bounds): Promise<Re
     }
     return { octets: Buffer.concat(parts), stats };
   } finally {
-    // Closing can wait for the file system too, so it is not awaited.
+    // Not awaited, because closing can wait for the file system too.
     handle.close().catch(() => {});
   }
 }
 
-/** As readRegular, but returns undefined instead of throwing. */
+/** Like readRegular, but returns undefined instead of throwing. */
 export function readIfRegular(path: string, bounds: Bounds): RegularFile | undefined {
   try {
     return readRegular(path, bounds);
@@ -100,7 +102,8 @@ export function readIfRegular(path: string, bounds: Bounds): RegularFile | undef
   }
 }
 
-/** Opens the file at PATH for reading; it must not be a link. Returns only its STATS when it is no regular file. */
+/** Opens the file at PATH, which must not be a link, for reading. Returns only STATS when it is no regular
+ *  file. */
 export async function openRegular(path: string): Promise<{ handle?: FileHandle; stats: Stats }> {
   const handle = await open(path, FLAGS | constants.O_NOFOLLOW);
   const stats = await handle.stat();
@@ -129,13 +132,14 @@ function checkKind(stats: Stats): void {
   if (!stats.isFile()) throw new UnreadableFile('it is not a regular file');
 }
 
-/** Returns the real path of the open file DESCRIPTOR. PATH led to it, but may lead elsewhere by now. */
+/** Returns the real path of the open file DESCRIPTOR, to which PATH led. Without /proc, returns where PATH
+ *  leads now. */
 function realNameOf(descriptor: number, path: string): string {
   return HAS_DESCRIPTORS ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);
 }
 
-/** Returns at most LIMIT octets of the open file DESCRIPTOR. Its size is no bound: the file can grow, and files of the
- *  system report none. */
+/** Returns at most LIMIT octets of the open file DESCRIPTOR. The size in its stats does not help: the file
+ *  can grow, and files in /proc have size 0. */
 function readSome(descriptor: number, limit: number): Buffer {
   const parts: Buffer[] = [];
   for (let remaining = limit; remaining > 0; ) {

@@ -1,4 +1,4 @@
-// Replaces several files: all or none, even when the server is killed meanwhile.
+// Replaces several files: all of them or none, even when the server is killed meanwhile.
 
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -20,27 +20,29 @@ import {
   writeTemporary,
 } from './write.ts';
 
-/** Replaces the file at PATH by BYTES. CONFIRM gets what is there right before, and throws if it is not as expected. */
+/** Replaces the file at PATH by BYTES. CONFIRM gets the present file right before, and throws if it is not as
+ *  expected. */
 export interface Replacement {
   path: string;
   bytes: Uint8Array;
   confirm: (present: Present) => void;
 }
 
-/** A replacement with its directory held open. */
+/** A replacement, with the directory of its file held open. */
 interface OpenReplacement extends Replacement, Target {
   base: string;
 }
 
-/** A replacement whose new content is in a temporary file, and whose old content has a second name. */
+/** A replacement with the new content in a temporary file, and with a second name, OLD, for the old
+ *  content. */
 interface Prepared extends OpenReplacement {
   temporary: string;
   old: string;
   intended: IntendedFile;
 }
 
-/** Replaces files in WORKSPACE by REPLACEMENTS, all or none: none when one fails, SIGNAL aborts, or a CONFIRM throws.
- *  INTENTS records what the next server needs to roll back after a kill. */
+/** Replaces files in WORKSPACE by REPLACEMENTS. Replaces none when one fails, SIGNAL aborts, or a CONFIRM
+ *  throws. INTENTS keeps the record that the next server needs for a rollback after a kill. */
 export async function replaceTogether(
   workspace: Workspace,
   intents: Intents,
@@ -75,7 +77,7 @@ async function withTargets<Value>(
   });
 }
 
-/** Calls USE, and rethrows a failure as one about the file of the replacement. */
+/** Calls USE. If it fails, throws an error that names the file of the replacement. */
 async function nameFileOnFailure<Value>({ path }: Replacement, use: () => Promise<Value>): Promise<Value> {
   try {
     return await use();
@@ -132,7 +134,7 @@ async function prepare(replacement: OpenReplacement, isNew: boolean): Promise<Pr
   if (isNew) return { ...replacement, temporary, old: '', intended };
   const old = temporaryName('old');
   try {
-    // Not every file system has links.
+    // Copies the file if the file system has no hard links.
     await link(folder.at(base), folder.at(old)).catch(() =>
       copyFile(folder.at(base), folder.at(old), constants.COPYFILE_EXCL),
     );
@@ -145,7 +147,8 @@ async function prepare(replacement: OpenReplacement, isNew: boolean): Promise<Pr
   }
 }
 
-/** Renames the new contents of all PREPARED into place. When one fails, those before it are put back. */
+/** Renames the new contents of all PREPARED into place. If a rename fails, restores the files that were
+ *  renamed before. */
 async function renameAll(prepared: readonly Prepared[]): Promise<void> {
   const renamed: Prepared[] = [];
   for (const replacement of prepared) {
@@ -160,7 +163,7 @@ async function renameAll(prepared: readonly Prepared[]): Promise<void> {
   }
 }
 
-/** Restores the file BASE of FOLDER from OLD. Removes BASE when OLD is '', because the file is new. */
+/** Restores the file BASE in FOLDER from OLD. Removes BASE if OLD is '', because BASE was a new file. */
 async function restore(folder: Folder, base: string, old: string): Promise<void> {
   if (old === '') await unlink(folder.at(base));
   else await rename(folder.at(old), folder.at(base));
@@ -170,7 +173,7 @@ function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Returns the digest of the file NAME in the target's folder, or undefined when there is no regular file. */
+/** Returns the digest of the file NAME in the target's folder; undefined when NAME is no regular file. */
 async function digestIn({ folder }: Target, name: string): Promise<string | undefined> {
   const file = await folder.openFile(name);
   if (file === undefined || !('handle' in file)) return undefined;
@@ -181,8 +184,8 @@ async function digestIn({ folder }: Target, name: string): Promise<string | unde
   }
 }
 
-/** Rolls back, in WORKSPACE, the replacements in INTENTS that killed servers left unfinished; those done for all files
- *  stay. Returns sentences about it for the user. */
+/** Rolls back, in WORKSPACE, the replacements in INTENTS that killed servers left unfinished. A replacement
+ *  whose files were all renamed stays. Returns sentences for the user about what was rolled back. */
 export async function rollBackUnfinished(workspace: Workspace, intents: Intents): Promise<string[]> {
   const notes: string[] = [];
   for (const { files, remove } of await intents.unfinished()) {

@@ -1,4 +1,4 @@
-// Lists the files of the workspace that a search reads: all but those of tools and of other people's code.
+// Lists the files of the workspace that a search reads: not those of tools, nor the code of other people.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -9,15 +9,16 @@ import { Folder } from './folder.ts';
 import { isTemporary } from './half-written.ts';
 import type { Workspace } from './workspace.ts';
 
-/** Directories without source of the project: of version control, installed code and caches. */
+/** Directories without source of the project, such as those of version control, installed packages and
+ *  caches. */
 const SKIPPED_FOLDERS = new Set(
   '.git .hg .svn .bzr .jj _darcs CVS node_modules .qlot ocicl quicklisp .venv venv __pycache__ .cache'.split(
     ' ',
   ),
 );
 
-/** Yields the real path of each file below FOLDERS of WORKSPACE that may be read, breadth first, by name. Follows no
- *  links. Stops when BUDGET, which it uses up, is exceeded. */
+/** Yields the real path of each file below FOLDERS of WORKSPACE that may be read, breadth first, and sorted
+ *  by name within a directory. Follows no links. Uses up BUDGET, and stops when it is exceeded. */
 export async function* filesBelow(
   workspace: Workspace,
   folders: readonly string[],
@@ -41,7 +42,7 @@ export async function* filesBelow(
   }
 }
 
-/** Returns the entries of the directory at PATH; none when it cannot be read or is a link by now. */
+/** Returns the entries of the directory at PATH. Returns none when it cannot be read, or is a link now. */
 async function entriesOf(workspace: Workspace, path: string): Promise<{ real: string; entries: Dirent[] }> {
   const folder = await Folder.open(path).catch(() => undefined);
   if (folder === undefined) return { real: path, entries: [] };

@@ -15,21 +15,22 @@ export type Access = 'read' | 'write';
 
 /** Where a path leads. */
 export interface Location {
-  /** The real path of its existing part. */
+  /** The real path of the part that exists. */
   real: string;
-  /** The names behind that, which do not exist. */
+  /** The names after this part, which do not exist. */
   missing: string[];
 }
 
 /** The directories of a workspace. */
 export interface WorkspaceFolders {
-  /** May be read and written. Relative paths start at the first. */
+  /** Directories that may be read and written. Relative paths start at the first. */
   roots: readonly string[];
   /** Where relative paths start when there are no roots. */
   start?: string;
-  /** May be read. */
+  /** Directories that may only be read. */
   readRoots?: readonly string[];
-  /** Returns the real paths of more directories that may be read now. Called only for paths outside all roots. */
+  /** Returns the real paths of further directories that may be read at present. Called only for paths outside
+   *  all roots. */
   sources?: () => Promise<string[]>;
   /** True when the sandbox hides the file at REAL from the image. */
   hides?: (real: string) => boolean;
@@ -37,17 +38,17 @@ export interface WorkspaceFolders {
   secretsKnown?: Promise<void>;
 }
 
-/** Milliseconds for which a result of `sources` is cached: a search asks for each of its files. */
+/** Milliseconds for which a result of `sources` is kept, because a search asks for each of its files. */
 const SOURCES_MS = 2000;
 
-/** Why a file that the sandbox hides is not read. */
+/** The reason for refusing a file that the sandbox hides. */
 const HIDDEN = 'the sandbox hides it from the image';
 
-/** Bytes of the longest path that any system opens. */
+/** Length, in bytes, of the longest path that any system opens. */
 const PATH_LIMIT = 4096;
 
 export class Workspace {
-  /** Absolute paths with links unresolved, for messages. */
+  /** Absolute paths, in which links are not resolved, for messages. */
   readonly #roots: readonly string[];
   readonly #readRoots: readonly string[];
   readonly #realRoots: readonly string[];
@@ -87,13 +88,13 @@ export class Workspace {
     throw new CallError(`There is no workspace to search. ${this.#noRootsText()}`);
   }
 
-  /** Returns the name of REAL, a real path, for people: relative to the first root if it is in there. */
+  /** Returns the name of REAL, a real path, for people: relative to the first root if REAL is inside it. */
   name(real: string): string {
     const [root] = this.#realRoots;
     return root !== undefined && isInside(root, real) ? relative(root, real) || '.' : real;
   }
 
-  /** Returns where PATH leads. Throws a CallError when ACCESS is not allowed there. */
+  /** Returns where PATH leads. Throws a CallError when ACCESS to that place is not allowed. */
   async locate(path: string, access: Access): Promise<Location> {
     if (path === '') throw new CallError('The path must not be empty.');
     if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
@@ -121,7 +122,7 @@ export class Workspace {
     return location;
   }
 
-  /** Throws a CallError unless ACCESS to REAL is allowed, the real path that PATH led to. */
+  /** Throws a CallError unless ACCESS to REAL is allowed. REAL is the real path to which PATH led. */
   async check(real: string, access: Access, path: string): Promise<void> {
     if (!this.#realRoots.some((root) => isInside(root, real))) {
       const onlyRead = await this.#isReadOnly(real);
@@ -132,7 +133,7 @@ export class Workspace {
     if (this.#hides(real)) throw this.#forbidden(HIDDEN, real, access, path);
   }
 
-  /** Throws a CallError when REAL, the real path that PATH led to, is one that `forbids` names. */
+  /** Throws a CallError when `forbids` forbids REAL, the real path to which PATH led. */
   async checkSeen(real: string, path: string): Promise<void> {
     await this.secretsKnown;
     const why = this.forbids(real);
@@ -146,8 +147,8 @@ export class Workspace {
     return new CallError(`${visibleName(path)} is not ${done}: ${why}. ${remedy}`);
   }
 
-  /** Returns a clause that says why the file at REAL, a real path from the image, is not read; undefined when it may
-   *  be. Code in a sandbox must not learn from our answers what it cannot see itself. */
+  /** Returns why the file at REAL, a real path that the image named, may not be read, as a clause; undefined
+   *  when it may. Code in a sandbox must not get from our answers what it cannot read itself. */
   forbids(real: string): string | undefined {
     const named = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
     if (isSystemFile(real) && !named.some(isSystemFile)) return 'it stands for something of the system';
@@ -155,7 +156,7 @@ export class Workspace {
     return undefined;
   }
 
-  /** True when FILE is in a root, where files can be written. */
+  /** True when FILE is in a root, so that it may be written. */
   async contains(file: string): Promise<boolean> {
     const real = await realPathOf(file);
     return this.#realRoots.some((root) => isInside(root, real));
@@ -200,7 +201,7 @@ export class Workspace {
     return `the workspace${this.#roots.length > 1 ? 's' : ''} ${listed(this.#roots)}`;
   }
 
-  /** Calls USE with the file at PATH, open for reading, and the name that people use for it. */
+  /** Calls USE with the file at PATH, open for reading, and the file's name for people. */
   async read<Value>(path: string, use: (file: OpenFile, name: string) => Promise<Value>): Promise<Value> {
     const { real, missing } = await this.locate(path, 'read');
     if (missing.length > 0) throw this.noFile(path);
@@ -219,8 +220,8 @@ export class Workspace {
     checkKind(path, await withFileTimeout(dirname(real), () => lstat(real)));
     const folder = await Folder.open(dirname(real));
     try {
-      // Checks the path of the opened folder, not REAL: while `check` waits for the image, code in the image can replace
-      // a folder in REAL by a link.
+      // Check the path of the opened folder instead of REAL: while `check` waits for the image, code in the
+      // image can replace a folder on the way to REAL by a link.
       const opened = join(folder.path, basename(real));
       await this.check(opened, 'read', path);
       await this.checkSeen(opened, path);
@@ -237,27 +238,28 @@ export class Workspace {
     }
   }
 
-  /** Calls CHANGE while no other change runs: none may come between the last check of another change and its rename. */
+  /** Calls CHANGE when no other change runs. Otherwise a change could come between the last check of another
+   *  change and its rename. */
   async exclusively<Value>(change: () => Promise<Value>): Promise<Value> {
     const result = this.#changes.then(change);
     this.#changes = result.catch(() => {});
     return result;
   }
 
-  /** Returns the error for a missing file. */
+  /** Returns the error for a file that does not exist. */
   noFile(path: string): CallError {
     return new CallError(`There is no file ${visibleName(path)}. Relative paths start at ${this.root}.`);
   }
 }
 
-/** Throws a CallError for PATH unless it can name a file and STATS are those of a regular one. */
+/** Throws a CallError unless STATS are of a regular file and PATH does not end like a directory. */
 export function checkKind(path: string, stats: Stats): void {
   if (!stats.isFile()) throw kindError(path, stats);
   if (/\/\.?$/.test(path))
     throw new CallError(`Path ${visibleName(path)} ends like a directory, but is a file.`);
 }
 
-/** Returns the error for PATH when STATS are not those of a regular file. */
+/** Returns the error for a PATH with STATS that are not of a regular file. */
 export function kindError(path: string, stats: Stats): CallError {
   const shown = visibleName(path);
   if (stats.isDirectory()) return new CallError(`${shown} is a directory. Give the path of a file.`);
@@ -271,8 +273,8 @@ export function kindError(path: string, stats: Stats): CallError {
   return new CallError(`${shown} is ${kind}. File tools read and write regular files only.`);
 }
 
-/** Returns the real path of the existing part of PATH, and the names behind it. LINK is a link that leads nowhere,
- *  ERROR why a part that may exist could not be looked at. */
+/** Returns the real path of the existing part of PATH, and the names after it. LINK is a link on the way that
+ *  leads nowhere. ERROR is the reason why a part that may exist could not be examined. */
 async function existingPart(path: string): Promise<Location & { link?: string; error?: unknown }> {
   const missing: string[] = [];
   const found: { link?: string; error?: unknown } = {};

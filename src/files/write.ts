@@ -1,4 +1,4 @@
-// Writes a file whole or not at all, and only over content that the caller confirmed.
+// Writes a file completely or not at all, and only over content that the caller has confirmed.
 
 import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
@@ -13,21 +13,21 @@ import { removeStale, temporaryName } from './half-written.ts';
 import { readBytes, WHOLE_FILE_LIMIT } from './lines.ts';
 import { checkKind, kindError, type Workspace } from './workspace.ts';
 
-/** What a path to be written leads to. */
+/** The present state of a path that is to be written. */
 export interface Present {
-  /** How people name the file: relative to the workspace. */
+  /** The name of the file for people: relative to the workspace. */
   name: string;
-  /** In bytes; undefined when there is no file. */
+  /** Size in bytes; undefined when there is no file. */
   size: number | undefined;
-  /** Its content; undefined without a file, or when it is larger than WHOLE. */
+  /** The content; undefined when there is no file, or when the file is larger than WHOLE_FILE_LIMIT. */
   bytes: Buffer | undefined;
-  /** A digest of path and content. */
+  /** A digest of the real path and the content. */
   fingerprint: string;
 }
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY, W_OK } = constants;
 
-/** Returns what PATH in WORKSPACE leads to now. Throws a CallError when no file could be written there. */
+/** Returns the present state of PATH in WORKSPACE. Throws a CallError when no file could be written there. */
 export async function presentFile(
   workspace: Workspace,
   path: string,
@@ -38,9 +38,9 @@ export async function presentFile(
   );
 }
 
-/** Replaces the file at PATH in WORKSPACE by BYTES, and returns its name for people. Creates missing directories.
- *  Throws, with everything as it was, when writing fails, SIGNAL aborts, or CONFIRM throws. CONFIRM gets what is there
- *  right before the change. */
+/** Replaces the file at PATH in WORKSPACE by BYTES, and returns the file's name for people. Creates missing
+ *  directories. CONFIRM gets the present state right before the change. Throws when writing fails, SIGNAL
+ *  aborts, or CONFIRM throws; everything is then as it was. */
 export async function replaceFile(
   workspace: Workspace,
   path: string,
@@ -64,13 +64,13 @@ export async function replaceFile(
 }
 
 export interface Target {
-  /** The deepest existing directory, and the names from there to the file. */
+  /** The deepest directory that exists, and the names from it to the file. */
   folder: Folder;
   names: string[];
 }
 
-/** Calls USE with the target of PATH in WORKSPACE, held open. Throws a CallError when no file could be written
- *  there. */
+/** Calls USE with the target of PATH in WORKSPACE, whose folder is held open. Throws a CallError when no file
+ *  could be written there. */
 export async function withTarget<Value>(
   workspace: Workspace,
   path: string,
@@ -101,14 +101,15 @@ export async function withTarget<Value>(
   }
 }
 
-/** Throws a CallError when SIGNAL is aborted: a call reported as failed must have changed nothing. */
+/** Throws a CallError when SIGNAL is aborted. A call that is reported as failed must not change anything. */
 export function checkNotCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted) {
     throw new CallError('The call was cancelled before the file was changed; nothing was written.');
   }
 }
 
-/** Returns the present state of the file at NAMES in FOLDER of WORKSPACE, where PATH leads. */
+/** Returns the present state of the file that NAMES lead to from FOLDER, a folder of WORKSPACE. PATH names
+ *  the file in errors. */
 export async function presentIn(
   workspace: Workspace,
   folder: Folder,
@@ -127,7 +128,7 @@ export async function presentIn(
   if (file === undefined) {
     return { name: workspace.name(real), size: undefined, bytes: undefined, fingerprint: fingerprintOf('') };
   }
-  // More names mean that BASE was a missing directory, and exists by now.
+  // If there are more names, BASE did not exist as a directory before, but exists now.
   if (!('handle' in file) || more.length > 0) throw kindError(path, file.stats);
   try {
     await checkWritable(folder, base, file.stats, path);
@@ -138,7 +139,8 @@ export async function presentIn(
   }
 }
 
-/** Throws a CallError for a file that its owner protected, even if its directory allows replacing it. */
+/** Throws a CallError for a file that its owner has made read-only, even if its directory allows replacing
+ *  the file. */
 async function checkWritable(folder: Folder, base: string, { mode }: Stats, path: string): Promise<void> {
   const denied = await access(folder.at(base), W_OK).then(
     () => false,
@@ -168,7 +170,8 @@ async function contentOf(
   return { digest: hash.digest('hex'), size };
 }
 
-/** Calls USE with the directory of the last of NAMES. Creates missing directories, and removes them when USE fails. */
+/** Calls USE with the directory of the last of NAMES. Creates missing directories, and removes these if USE
+ *  fails. */
 async function inParent(
   folder: Folder,
   [name = '', ...more]: readonly string[],
@@ -187,7 +190,8 @@ async function inParent(
   if (created) await folder.sync();
 }
 
-/** Replaces the file BASE of FOLDER by BYTES in one rename, so that a reader finds the old file or the new one. */
+/** Replaces the file BASE in FOLDER by BYTES in one rename, so that a reader finds either the old file or the
+ *  new. */
 async function replaceIn(
   folder: Folder,
   base: string,
@@ -206,7 +210,8 @@ async function replaceIn(
   await folder.sync();
 }
 
-/** Writes BYTES to a temporary file beside BASE of FOLDER, with the owner and mode of BASE. Returns its name. */
+/** Writes BYTES to a temporary file beside BASE in FOLDER, with the owner and mode of BASE. Returns the
+ *  temporary name. */
 export async function writeTemporary(folder: Folder, base: string, bytes: Uint8Array): Promise<string> {
   const temporary = temporaryName();
   const existing = await lstat(folder.at(base)).catch(() => undefined);
@@ -228,7 +233,7 @@ export async function writeTemporary(folder: Folder, base: string, bytes: Uint8A
   }
 }
 
-/** Copies the mode of the old file to the new one, and its owner where allowed. */
+/** Copies the mode of the old file to the new file, and also the owner where this is allowed. */
 async function keepOwner(handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
   const created = await handle.stat();
   const ownerKept =
@@ -237,6 +242,6 @@ async function keepOwner(handle: FileHandle, { uid, gid, mode }: Stats): Promise
       () => true,
       () => false,
     ));
-  // A different owner must not get set-user-ID and set-group-ID rights.
+  // Set-user-ID and set-group-ID must not take effect for another owner.
   await handle.chmod(mode & (ownerKept ? 0o7777 : 0o777));
 }
