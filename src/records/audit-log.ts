@@ -16,16 +16,16 @@ import { DeferredWriter } from './later.ts';
 import { LineFile } from './lines.ts';
 import { digestText, parseLine, shapeOf, timeText, truncate } from './shorten.ts';
 
-/** Size limit of a file in bytes, and how many full files are kept. */
+/** Size limit of the file in bytes, and how many full files are kept. */
 const FILES = { limit: 5_000_000, kept: 4 };
 
-/** Length limit of each string in the arguments. */
+/** Length limit of each string in the arguments, in characters. */
 const STRING_LIMIT = 2000;
 
 interface BeginLine extends Omit<AuditedCall, 'args'> {
   id: string;
   time: string;
-  /** The workspace. */
+  /** Root of the workspace in which the server runs. */
   root: string;
   event: 'begin';
   authority: Authority;
@@ -57,7 +57,7 @@ const END = shapeOf({
   milliseconds: 'number',
 });
 
-/** A call in the log. Without an END it was still running, or its server died. */
+/** A recorded call. END is absent when the call was still running, or when its server died. */
 export interface AuditRecord extends Omit<BeginLine, 'event'> {
   end?: AuditedEnd;
 }
@@ -68,14 +68,15 @@ export class AuditLog implements AuditTrail {
   readonly #root: string;
   readonly #rootText: string;
   readonly #logsTexts: boolean;
-  /** The id of a call consists of a random part for this log, and the call's number in it. */
+  /** Ids of calls begin with this random text, followed by the number of the call. */
   readonly #series = randomUUID();
   #count = 0;
-  /** Ends that are not written yet: their lines are made later, so that answers do not wait. */
+  /** Ends of calls that are not written yet. Their lines are written later, so that answers do not wait. */
   #ends: { id: string; at: number; end: AuditedEnd }[] = [];
   readonly #writer = new DeferredWriter(() => this.#write());
 
-  /** The log at PATH, to which a server of the workspace ROOT adds. Without TEXTS, strings are logged as digests. */
+  /** The log at PATH. A server of the workspace ROOT appends to it. Without TEXTS, digests of strings are
+   *  logged instead of the strings. */
   constructor(path: string, root: string, texts = true) {
     this.#logsTexts = texts;
     this.#lines = new LineFile(path, FILES);
@@ -83,7 +84,7 @@ export class AuditLog implements AuditTrail {
     this.#rootText = JSON.stringify(root);
   }
 
-  /** The current file. */
+  /** Path of the current file. */
   get path(): string {
     return this.#lines.path;
   }
@@ -95,13 +96,15 @@ export class AuditLog implements AuditTrail {
     const when = `{"id":"${id}","time":"${timeText(Date.now())}","root":${this.#rootText},"event":"begin"`;
     const what = `"tool":${JSON.stringify(tool)},"level":"${level}","caller":"${caller}"`;
     const line = `${when},${what},"authority":"${authority}","arguments":${argumentsJson(args, this.#logsTexts)}}`;
-    // A written line survives the end of the process; that of a dangerous call, also a crash of the machine.
+    // A line that was written survives the end of the process. The line of a dangerous call also survives a
+    // crash of the machine.
     if (level === 'dangerous') this.#lines.append(line, true);
     else this.#lines.add(line);
     this.#writer.schedule();
     return (end) => {
       this.#ends.push({ id, at: Date.now(), end });
-      // The cause of a failure, such as the loss of the image, could end the server next.
+      // Written at once, because the cause of a failure, such as the loss of the image, can also end the
+      // server soon.
       if (level === 'dangerous' || !end.success) this.flush();
       else this.#writer.schedule();
     };
@@ -119,11 +122,12 @@ export class AuditLog implements AuditTrail {
       this.#lines.verify();
       if (ends.length > 0) this.#lines.append(ends.map((end) => endLine(end, this.#logsTexts)));
     } catch {
-      // The calls are done and answered. Their records stay without an end.
+      // The calls are done and answered. In the log, they have no end.
     }
   }
 
-  /** Returns the calls of this workspace in the log, newest first. READING counts the octets read. */
+  /** Returns the calls of this workspace in the log, newest first. READING counts the octets that are
+   *  read. */
   *newestFirst(reading?: Reading): Generator<AuditRecord> {
     this.flush();
     const ends = new Map<string, AuditedEnd>();
@@ -148,7 +152,8 @@ function endLine({ id, at, end }: { id: string; at: number; end: AuditedEnd }, t
   return JSON.stringify({ id, time: timeText(at), event: 'end', ...kept });
 }
 
-/** Returns ARGS as JSON for the log, with TEXTS or with digests. A program can pass arguments that are not JSON. */
+/** Returns ARGS as JSON for the log, with their strings (TEXTS) or digests of these. Arguments from a program
+ *  may be no JSON; a text then says so. */
 function argumentsJson(args: Arguments, texts: boolean): string {
   try {
     return JSON.stringify(shortened(args, texts)) ?? 'null';

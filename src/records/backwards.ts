@@ -1,22 +1,22 @@
-// Reads a file of lines from its end, with only one chunk and one line in memory.
+// Reads a file of lines from its end. Only one chunk and one line are in memory.
 
 import { closeSync, fstatSync, readSync } from 'node:fs';
 
-/** How many octets of files have been read. */
+/** Counts how many octets of files were read. */
 export interface Reading {
   octets: number;
 }
 
-/** Octets per read: a few hundred usual records, so that a short list takes one read. */
+/** Octets per read. A few hundred typical records fit, so a short list takes one read. */
 const CHUNK = 64 * 1024;
 
 const NEWLINE = 10;
 
-/** Returns the non-empty lines of the file open as DESCRIPTOR, last first. Closes it at the end, even when the caller
- *  stops early. READING counts the octets read. */
+/** Yields the non-empty lines of the file that is open as DESCRIPTOR, last line first. Closes the file at the
+ *  end, also when the caller stops early. READING counts the octets that are read. */
 export function* linesBackwards(descriptor: number, reading: Reading): Generator<string> {
   try {
-    /** Parts of a line whose beginning was not read yet. */
+    /** Parts of a line of which the beginning was not read yet. */
     let lineParts: Buffer[] = [];
     for (let end = fstatSync(descriptor).size; end > 0; end -= CHUNK) {
       const chunk = readRange(descriptor, Math.max(0, end - CHUNK), end);
@@ -35,7 +35,8 @@ export function* linesBackwards(descriptor: number, reading: Reading): Generator
   }
 }
 
-/** Returns the octets from START to END of the file open as DESCRIPTOR; fewer where the file ends or cannot be read. */
+/** Returns the octets from START to END of the file that is open as DESCRIPTOR. Returns fewer when the file
+ *  ends before END, and none when reading fails. */
 export function readRange(descriptor: number, start: number, end: number): Buffer {
   const octets = Buffer.allocUnsafe(Math.max(0, start < 0 ? 0 : end - start));
   try {

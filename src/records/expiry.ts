@@ -1,4 +1,4 @@
-// Removes records that are too old, and all records of a workspace on request.
+// Removes records that are too old and, on request, all records of a workspace.
 
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
@@ -6,9 +6,9 @@ import { readRegular } from '../files/regular.ts';
 import { namesIn } from '../leftovers.ts';
 import { workspaceDigest } from './folder.ts';
 
-/** Paths of the records. */
+/** Paths of the records: the file of the audit log, and the folders with all histories, searches and
+ *  journals. */
 export interface RecordPlaces {
-  /** The file of the audit log, and the folders of all histories, searches and journals. */
   audit: string;
   histories: string;
   searches: string;
@@ -17,8 +17,8 @@ export interface RecordPlaces {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Removes records at PLACES that are older than DAYS days; files have the oldest record first. Never throws: a record
- *  that cannot be removed now is tried again at the next start. */
+/** Removes the records at PLACES that are older than DAYS days. In a file, the oldest record comes first.
+ *  Never throws: a record that cannot be removed now is tried again at the next start. */
 export function expireRecords(places: RecordPlaces, days: number): void {
   const before = Date.now() - days * DAY_MS;
   const oldest = new Date(before).toISOString();
@@ -43,8 +43,8 @@ export function expireRecords(places: RecordPlaces, days: number): void {
   }
 }
 
-/** Removes the records at PLACES of the workspace ROOT, and returns a phrase for each kind of them. Throws when a
- *  record cannot be removed. */
+/** Removes the records at PLACES of the workspace ROOT. Returns a phrase for each kind of record. Throws when
+ *  a record cannot be removed. */
 export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   const workspace = workspaceDigest(root);
   const isOwn = (file: string) => basename(file).startsWith(`${workspace}.`);
@@ -69,8 +69,9 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   ];
 }
 
-/** Keeps the lines of FILE for which KEEP is true; returns how many were removed. A line that another server adds
- *  meanwhile is not lost: that server checks for its lines and writes it again. */
+/** Removes the lines of FILE for which KEEP is false, and returns how many. If another server adds a line
+ *  meanwhile, the line is not lost, because that server checks for its lines and writes missing ones
+ *  again. */
 function keepLines(file: string, keep: (line: string) => boolean): number {
   const lines = linesOf(file);
   const kept = lines.filter(keep);
@@ -81,17 +82,17 @@ function keepLines(file: string, keep: (line: string) => boolean): number {
   return lines.length - kept.length;
 }
 
-/** Octets that are read of a file for its first line: more than most lines have. */
+/** How many octets of a file are read for its first line; most lines are shorter. */
 const FIRST_OCTETS = 16_384;
 
-/** Returns the oldest line of FILE, or its beginning when it is long. No more is read: servers start often, and a line
- *  is seldom old. */
+/** Returns the first line of FILE, which is the oldest, or the beginning of a long line. Reads no more,
+ *  because servers start often and lines are seldom old. */
 function firstLine(file: string): string {
   const { octets } = readRegular(file, { limit: FIRST_OCTETS, head: true });
   return octets.toString('utf8').split('\n', 1)[0] ?? '';
 }
 
-/** Size limit for reading a file of records; none of ours grows to a tenth of this. */
+/** Size limit, in octets, for reading a file of records. None of our files grows to a tenth of this. */
 const FILE_LIMIT = 256 * 1024 * 1024;
 
 function linesOf(file: string): string[] {
@@ -117,7 +118,7 @@ function fieldOf(line: string, name: string): unknown {
   }
 }
 
-/** Returns the file AUDIT and the full files beside it. */
+/** Returns the file AUDIT, and the full files of the log beside it. */
 function auditFiles(audit: string): string[] {
   const { name, ext } = parse(audit);
   const isAuditFile = (file: string) =>
@@ -125,7 +126,7 @@ function auditFiles(audit: string): string[] {
   return filesIn(dirname(audit)).filter((file) => isAuditFile(basename(file)));
 }
 
-/** Returns the folders of workspaces in JOURNALS, including those of servers with a sandbox. */
+/** Returns the folders of all workspaces in JOURNALS, including those of servers with a sandbox. */
 function journalFolders(journals: string): string[] {
   const places = [journals, join(journals, 'sandboxed', 'off-line'), join(journals, 'sandboxed', 'on-line')];
   return places.flatMap((place) =>
@@ -149,6 +150,6 @@ function attempt(step: () => void): void {
   try {
     step();
   } catch {
-    // Another server was faster, or the record stays until the next start.
+    // Another server has removed the record, or the record stays until the next start.
   }
 }

@@ -1,18 +1,21 @@
-// Names the records of a workspace, and limits the files in a folder with one file per workspace.
+// Names the records of a workspace, and limits the number of files in a folder that has one file per
+// workspace.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** At most this many files stay in a folder with one per workspace; the least recently written are removed. */
+/** Most files in a folder that has one file per workspace. The files that were not written for the longest
+ *  time are removed. */
 const FOLDER_LIMIT = 200;
 
-/** Returns a digest (24 hexadecimal digits) of the real path of ROOT, for the names of that workspace's records. */
+/** Returns a digest (24 hexadecimal digits) of the real path of ROOT, which is part of the names of this
+ *  workspace's records. */
 export function workspaceDigest(root: string): string {
   return createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 24);
 }
 
-/** Removes files of FOLDER, oldest first, until there is room for one more. */
+/** Removes the oldest files of FOLDER until there is room for one more. */
 export function removeOldest(folder: string): void {
   if (!existsSync(folder)) return;
   const files = readdirSync(folder)

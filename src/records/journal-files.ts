@@ -1,4 +1,5 @@
-// Stores the journal of an image on the disk: one folder per server, of which the last few are kept.
+// Stores the journal of an image on the disk. Each server has a folder, and the folders of the last few
+// servers are kept.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,16 +14,16 @@ import { DeferredWriter } from './later.ts';
 import { LineFile } from './lines.ts';
 import { parseLine, shapeOf } from './shorten.ts';
 
-/** Most journals of ended servers that are kept per workspace, and most workspaces with journals. */
+/** Most journals of ended servers that are kept for a workspace, and most workspaces with journals. */
 const JOURNAL_LIMIT = 5;
 const WORKSPACE_LIMIT = 100;
-/** Limits in bytes of the written entries, and of the compressed file contents. */
+/** Limits, in bytes, of the entries that are written, and of the compressed contents of files. */
 const ENTRIES_LIMIT = 64 * 1024 * 1024;
 const CONTENTS_LIMIT = 32 * 1024 * 1024;
-/** Size limit for reading a content back, in octets; no larger file is stored. */
+/** Size limit, in octets, of a stored content after decompression. No larger file is stored. */
 const CONTENT_LIMIT = 64 * 1024 * 1024;
 
-/** Line after which the journal starts anew: no line before it counts. */
+/** A line that clears the journal: the lines before it do not count. */
 const CLEARED = JSON.stringify({ kind: 'cleared' });
 
 const SHAPES = [
@@ -38,12 +39,12 @@ export class JournalFiles implements JournalStore {
   readonly #folder: string;
   readonly #lines: LineFile;
   readonly #writer = new DeferredWriter(() => this.#verify());
-  /** Compressed contents that could not be written. */
+  /** Compressed contents that could not be written. The next entry tries again. */
   readonly #unwritten = new Map<string, Buffer>();
   #entryOctets = 0;
   #contentOctets = 0;
 
-  /** Stores the journal in a new folder, below the folder of the workspace ROOT in FOLDER. */
+  /** Stores the journal in a new folder. Its parent is the folder of the workspace ROOT in FOLDER. */
   constructor(folder: string, root: string) {
     this.#workspace = join(folder, workspaceDigest(root));
     const stamp = new Date().toISOString().replace(/\D/g, '');
@@ -74,7 +75,7 @@ export class JournalFiles implements JournalStore {
     try {
       this.#lines.verify();
     } catch {
-      // The next entry tries again.
+      // The next entry tries to write again.
     }
   }
 
@@ -103,7 +104,7 @@ export class JournalFiles implements JournalStore {
     const [name] = this.#endedServers().reverse();
     if (name === undefined) return undefined;
     const folder = join(this.#workspace, name);
-    // The entries will be run, so nobody else may have written the file.
+    // The entries will be evaluated, so the file must not be writable for other users.
     if (!isOwnFile(join(folder, 'journal.jsonl'))) return undefined;
     const stored = [
       ...new LineFile(join(folder, 'journal.jsonl'), { limit: 0, kept: 0 }).newestFirst(),
@@ -121,7 +122,7 @@ export class JournalFiles implements JournalStore {
     return join(this.#folder, `${digest}.gz`);
   }
 
-  /** Folders of the ended servers of this workspace, oldest first. */
+  /** Names of the folders of this workspace's ended servers, oldest first. */
   #endedServers(): string[] {
     return namesIn(this.#workspace)
       .filter((name) => !isRunning(Number(/^\d{17}-(\d+)$/.exec(name)?.[1])))
@@ -132,7 +133,7 @@ export class JournalFiles implements JournalStore {
     for (const name of this.#endedServers().slice(0, -JOURNAL_LIMIT)) remove(join(this.#workspace, name));
     const folder = join(this.#workspace, '..');
     const others = namesIn(folder).filter((name) => join(folder, name) !== this.#workspace);
-    // A workspace is as old as its last journal, whose name begins with a time.
+    // The age of a workspace is that of its last journal. The name of a journal begins with its time.
     const oldest = others
       .map((name) => ({ name, last: namesIn(join(folder, name)).sort().at(-1) ?? '' }))
       .sort((one, other) => (one.last < other.last ? -1 : 1));
@@ -140,7 +141,7 @@ export class JournalFiles implements JournalStore {
   }
 }
 
-/** Returns the decompressed content of PACKED if its digest is DIGEST; else undefined. */
+/** Returns the decompressed content of PACKED if it has the digest DIGEST, else undefined. */
 function unpack(packed: Buffer | undefined, digest: string): Buffer | undefined {
   try {
     const content = packed && gunzipSync(packed, { maxOutputLength: CONTENT_LIMIT });
@@ -158,6 +159,6 @@ function remove(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
   } catch {
-    // The folder stays; the next server tries again.
+    // The folder stays. The next server tries again.
   }
 }

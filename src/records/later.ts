@@ -1,9 +1,11 @@
-// Delays the writing of records, so that answers do not wait for it: until a short timer, the next read, or the exit.
+// Delays the writing of records, so that answers do not wait for it. Records are written after a short delay,
+// before the next read, or at the exit.
 
-/** Delay before records are written. Timers come late, so it is half of the 100 ms that a kill may lose. */
+/** Milliseconds until records are written. A kill may lose the records of 100 ms; the delay is half of this,
+ *  because timers fire late. */
 const DELAY_MS = 50;
 
-/** Instances with records to write. */
+/** The writers that have records to write. */
 const pending = new Set<DeferredWriter>();
 let listening = false;
 
@@ -11,12 +13,12 @@ export class DeferredWriter {
   readonly #write: () => void;
   #timer: NodeJS.Timeout | undefined;
 
-  /** WRITE writes all pending records, and never throws. */
+  /** WRITE writes all pending records. It must not throw. */
   constructor(write: () => void) {
     this.#write = write;
   }
 
-  /** Schedules a write. */
+  /** Lets the pending records be written soon. */
   schedule(): void {
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => this.flush(), DELAY_MS).unref();
@@ -25,7 +27,7 @@ export class DeferredWriter {
     listening = true;
   }
 
-  /** Writes the pending records. */
+  /** Writes the pending records now. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -34,7 +36,7 @@ export class DeferredWriter {
   }
 }
 
-/** Writes all pending records of all instances at once. */
+/** Writes the pending records of all writers now. */
 export function writeAll(): void {
   for (const writer of pending) writer.flush();
 }

@@ -1,4 +1,4 @@
-// Keeps lines in an append-only file that several servers may write, and in which a crash may cut a line.
+// Keeps lines in an append-only file. Several servers may write to it, and a crash may cut off a line.
 
 import {
   closeSync,
@@ -17,18 +17,18 @@ import { namesIn } from '../leftovers.ts';
 import { linesBackwards, type Reading, readRange } from './backwards.ts';
 
 export interface LineFileOptions {
-  /** Size in bytes after which a new file is begun. */
+  /** Size, in bytes, at which a new file is begun. */
   limit: number;
-  /** How many full files are kept beside the current one. */
+  /** How many full files are kept besides the current one. */
   kept: number;
 }
 
-/** At most this many octets are added between two checks, so that a check reads little. */
+/** Most octets that are added between two checks of the file, so that a check has to read little. */
 const UNVERIFIED_LIMIT = 64 * 1024;
 
 const NEWLINE = 10;
 
-/** O_NONBLOCK: if a FIFO stands in the place of a file, opening it does not wait for the other end. */
+/** O_NONBLOCK prevents waiting when a FIFO stands in the place of the file. */
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 
 export class LineFile {
@@ -36,13 +36,15 @@ export class LineFile {
   readonly #options: LineFileOptions;
   #descriptor: number | undefined;
   #inode = 0;
-  /** Distinguishes files that became full within the same millisecond. */
+  /** Part of the names of full files, so that two files that become full in the same millisecond have
+   *  different names. */
   #rotations = 1_000_000;
-  /** Lines added since the last check, their octets, and the file size at that check. */
+  /** The lines that were added since the last check of the file, their octets, and the size of the file at
+   *  that check. */
   #unverified: string[] = [];
   #unverifiedOctets = 0;
   #verifiedSize = 0;
-  /** True when the last line can be torn, because the disk was full. */
+  /** True when the last line may be incomplete, because the disk was full. */
   #torn = false;
 
   constructor(path: string, options: LineFileOptions) {
@@ -50,8 +52,8 @@ export class LineFile {
     this.#options = options;
   }
 
-  /** Appends the lines TEXTS; readers see all of them or none. With SYNC, they are on the disk before this returns.
-   *  Throws when they cannot be written. */
+  /** Appends the lines TEXTS. Readers see all of these lines or none. With SYNC, they are on the disk when
+   *  this returns. Throws when they cannot be written. */
   append(texts: string | readonly string[], sync = false): void {
     this.verify();
     const lines = typeof texts === 'string' ? `${texts}\n` : texts.map((text) => `${text}\n`).join('');
@@ -60,8 +62,9 @@ export class LineFile {
     if (sync) fsyncSync(descriptor);
   }
 
-  /** Appends the line TEXT without checking the file, if it was checked before. The file can have been removed
-   *  meanwhile, or its last line torn: TEXT is certain to be there only after the next call of verify. */
+  /** Appends the line TEXT. If the file was checked before, does not check it again. The file may have been
+   *  removed since, or its last line may be incomplete, so TEXT is certainly there only after the next call
+   *  of verify. */
   add(text: string): void {
     if (this.#descriptor === undefined || this.#torn) {
       this.append(text);
@@ -72,12 +75,12 @@ export class LineFile {
     if (this.#unverifiedOctets > UNVERIFIED_LIMIT) this.verify();
   }
 
-  /** Checks that added lines are in the file, appends missing ones, and begins a new file when it is full. Throws when
-   *  a line cannot be written; the next call tries again. */
+  /** Checks that the lines which were added are in the file, and appends missing lines. Begins a new file
+   *  when the current one is full. Throws when a line cannot be written; the next call tries again. */
   verify(): void {
     if (this.#descriptor === undefined || this.#unverified.length === 0) return;
     const { nlink, size } = fstatSync(this.#descriptor);
-    // A file that was emptied meanwhile can have the lines anywhere.
+    // If the file was emptied since, the lines can be anywhere in it.
     const start = size < this.#verifiedSize + this.#unverifiedOctets ? 0 : this.#verifiedSize;
     const tail = nlink === 0 ? '' : readRange(this.#descriptor, start, size).toString('utf8');
     const present = new Set(tail.split('\n').slice(0, -1));
@@ -93,9 +96,11 @@ export class LineFile {
     this.#unverifiedOctets = 0;
   }
 
-  /** Returns all kept lines, newest first, including lines that a crash has cut. READING counts the octets read. */
+  /** Yields all kept lines, newest first, including incomplete ones. READING counts the octets that are
+   *  read. */
   *newestFirst(reading: Reading = { octets: 0 }): Generator<string> {
-    // Opened before the full files are listed: if it becomes full meanwhile, it is in the list too, with this inode.
+    // Opened before the full files are listed. If the current file becomes full meanwhile, it is also in the
+    // list; its inode shows this.
     const current = openToRead(this.path);
     const inode = current === undefined ? undefined : fstatSync(current).ino;
     const full = this.#full().reverse();
@@ -108,7 +113,8 @@ export class LineFile {
     }
   }
 
-  /** Returns a descriptor of the current file, after beginning a new one when MORE bytes do not fit. */
+  /** Returns a descriptor of the current file. First begins a new file when MORE further bytes would not
+   *  fit. */
   #descriptorFor(more: number): number {
     if (this.#descriptor !== undefined && !this.#isCurrent()) this.#close();
     this.#descriptor ??= this.#openFile();
@@ -119,7 +125,7 @@ export class LineFile {
     return this.#endLastLine(this.#descriptor, fstatSync(this.#descriptor).size);
   }
 
-  /** Writes LINES; returns their length in octets. */
+  /** Writes LINES to DESCRIPTOR, and returns their length in octets. */
   #write(descriptor: number, lines: string): number {
     const octets = Buffer.byteLength(lines);
     if (writeSync(descriptor, lines) === octets) return octets;
@@ -127,7 +133,7 @@ export class LineFile {
     throw new Error('the disk is full');
   }
 
-  /** True when the file at the path is still the open one: another server may have begun a new file. */
+  /** True when the file at the path is the one that is open. Another server may have begun a new file. */
   #isCurrent(): boolean {
     return statSync(this.path, { throwIfNoEntry: false })?.ino === this.#inode;
   }
@@ -139,8 +145,9 @@ export class LineFile {
     return descriptor;
   }
 
-  /** Ends the last line of DESCRIPTOR if it has no newline, and returns DESCRIPTOR. A crash, even of another server, or
-   *  a full disk can have cut the line, and the next line must be whole. */
+  /** Adds a newline to the file open as DESCRIPTOR if its last line has none, and returns DESCRIPTOR. A
+   *  crash, even of another server, or a full disk can have cut off that line, and the next line must be
+   *  complete. */
   #endLastLine(descriptor: number, size: number): number {
     const [last = NEWLINE] = readRange(descriptor, size - 1, size);
     if (last !== NEWLINE) writeSync(descriptor, '\n');
@@ -158,12 +165,12 @@ export class LineFile {
     try {
       renameSync(this.path, join(dir, `${name}.${stamp}-${process.pid}-${this.#rotations++}${ext}`));
     } catch {
-      return; // Another server was quicker. If the file stays, it is full and is tried again.
+      return; // Another server has already renamed the file. If the file is still there, the next call tries again, because it is full.
     }
     for (const old of this.#full().slice(0, -this.#options.kept)) rmSync(old, { force: true });
   }
 
-  /** The full files, oldest first. */
+  /** Paths of the full files, oldest first. */
   #full(): string[] {
     const { dir, name, ext } = parse(this.path);
     const isFullFile = (file: string) =>
@@ -182,7 +189,8 @@ export class LineFile {
   }
 }
 
-/** Opens FILE with FLAGS. Throws unless it is a regular file: records go through no link and into no device. */
+/** Opens FILE with FLAGS. Throws unless it is a regular file, because records must not go through a link or
+ *  into a device. */
 function openRegular(file: string, flags: number): number {
   const descriptor = openSync(file, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
   if (fstatSync(descriptor).isFile()) return descriptor;

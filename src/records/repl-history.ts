@@ -1,4 +1,4 @@
-// Records the evaluations in one workspace, for this server, and for concurrent and later servers.
+// Records the evaluations in one workspace, for this server and for others that run now or later.
 
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -10,28 +10,29 @@ import { DeferredWriter } from './later.ts';
 import { LineFile } from './lines.ts';
 import { parseLine, shapeOf, timeText, truncate } from './shorten.ts';
 
-/** Size limit of a file in bytes, and how many full files are kept. */
+/** Size limit of the file in bytes, and how many full files are kept. */
 const FILES = { limit: 2_000_000, kept: 2 };
 /** Length limit of each text of an evaluation, in characters. */
 const TEXT_LIMIT = 4000;
-/** At most this many characters wait to be written: a burst of long evaluations must not fill the memory. */
+/** Most characters that wait to be written, so that many long evaluations in a short time cannot fill the
+ *  memory. */
 const PENDING_LIMIT = 64 * 1024;
-/** At most this many evaluations are kept in memory, when no file is used. */
+/** Most evaluations that are kept in memory when there is no file. */
 const MEMORY_LIMIT = 200;
 
 /** A recorded evaluation. */
 export interface Evaluation {
-  /** When the evaluation ended. */
+  /** ISO time when the evaluation ended. */
   time: string;
-  /** Id of the server that requested it; absent in records of older servers. */
+  /** Id of the server that requested the evaluation; absent in records of older versions. */
   server?: string;
-  /** The session's package after the evaluation, or the requested package. */
+  /** The session's package after the evaluation, or the package that was requested for it. */
   package?: string;
   form: string;
-  /** Printed values, a line for each form. */
+  /** The printed values, one line for each form. */
   values?: string;
   output?: string;
-  /** Why the evaluation did not end well. */
+  /** Why the evaluation failed; absent when it ended well. */
   error?: string;
   milliseconds: number;
 }
@@ -50,35 +51,36 @@ const SHAPE = shapeOf({
   milliseconds: 'number',
 });
 
-/** Returns the file in FOLDER for the workspace ROOT, whichever path names it. */
+/** Returns the file in FOLDER for the workspace ROOT. All paths of the same workspace give the same file. */
 export function workspaceFile(folder: string, root: string): string {
   return join(folder, `${workspaceDigest(root)}.jsonl`);
 }
 
 export class ReplHistory {
   readonly #lines: LineFile | undefined;
-  /** Lines of the newest evaluations, when no file is used. */
+  /** The lines of the newest evaluations, when there is no file. */
   #memory: string[] = [];
   readonly #server = randomUUID().slice(0, 8);
   #pending: { at: number; evaluation: NewEvaluation }[] = [];
   #pendingLength = 0;
   readonly #writer = new DeferredWriter(() => this.#write());
-  /** Whether a write was tried, and whether one failed. */
+  /** #writeTried: a write was tried. #writeFailed: a write failed. */
   #writeTried = false;
   #writeFailed = false;
   readonly #notes: string[] = [];
 
-  /** Records evaluations in the file PATH; without PATH, keeps the newest in memory. */
+  /** Records evaluations in the file PATH. Without PATH, keeps the newest evaluations in memory. */
   constructor(path: string | undefined) {
     this.#lines = path === undefined ? undefined : new LineFile(path, FILES);
   }
 
-  /** The current file, if any. */
+  /** Path of the current file, if there is one. */
   get path(): string | undefined {
     return this.#lines?.path;
   }
 
-  /** True when another server, concurrent or earlier, requested EVALUATION. That server has its own image. */
+  /** True when another server, present or earlier, requested EVALUATION. It ran in the image of that
+   *  server. */
   isOfAnother({ server }: Evaluation): boolean {
     return server !== this.#server;
   }
@@ -88,7 +90,8 @@ export class ReplHistory {
     this.#pending.push({ at: Date.now(), evaluation });
     const { form, values = '', output = '', error } = evaluation;
     this.#pendingLength += form.length + values.length + output.length;
-    // At once: the first, so that its answer reports if none can be written, and failures, which can end the server.
+    // Written at once: the first evaluation, so that its answer can report that nothing can be recorded; and
+    // failures, because their cause can end the server.
     const now = !this.#writeTried || error !== undefined;
     if (now || this.#pendingLength > PENDING_LIMIT) this.flush();
     else this.#writer.schedule();
@@ -99,7 +102,7 @@ export class ReplHistory {
     this.#writer.flush();
   }
 
-  /** Returns notes for people since the last call: that evaluations cannot be recorded. */
+  /** Returns the notes for the user since the last call, which say that evaluations cannot be recorded. */
   takeNotes(): string[] {
     return this.#notes.splice(0);
   }
@@ -127,7 +130,7 @@ export class ReplHistory {
     }
   }
 
-  /** Returns the recorded evaluations, newest first. READING counts the octets read. */
+  /** Yields the recorded evaluations, newest first. READING counts the octets that are read. */
   *newestFirst(reading?: Reading): Generator<Evaluation> {
     this.flush();
     for (const text of this.#lines?.newestFirst(reading) ?? [...this.#memory].reverse()) {
@@ -137,7 +140,7 @@ export class ReplHistory {
   }
 }
 
-/** Returns the line for EVALUATION, which SERVER requested and which ended at AT. */
+/** Returns the line that records EVALUATION, which SERVER requested and which ended at the time AT. */
 function lineOf({ at, evaluation }: { at: number; evaluation: NewEvaluation }, server: string): string {
   const texts = Object.entries(evaluation).map(([key, value]) => [
     key,

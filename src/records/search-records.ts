@@ -1,4 +1,4 @@
-// Records the searches in one workspace that led to a call: the request, and the tool that was called.
+// Records the searches in one workspace that led to a call: the query, and the tool that was then called.
 
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -8,7 +8,8 @@ import { DeferredWriter } from './later.ts';
 import { LineFile } from './lines.ts';
 import { parseLine, shapeOf, timeText } from './shorten.ts';
 
-/** Size limit of a file in bytes, and how many full files are kept: more than is ever remembered. */
+/** Size limit of the file in bytes, and how many full files are kept. This is more than a search ever
+ *  uses. */
 const FILES = { limit: 250_000, kept: 1 };
 
 const SHAPE = shapeOf({ time: 'string', query: 'string', tool: 'string' });
@@ -18,7 +19,7 @@ export class SearchRecords implements RequestStore {
   #pending: string[] = [];
   readonly #writer = new DeferredWriter(() => this.#write());
 
-  /** The records in the file PATH. */
+  /** Keeps the records in the file PATH. */
   constructor(path: string) {
     this.#lines = new LineFile(path, FILES);
   }
@@ -42,7 +43,7 @@ export class SearchRecords implements RequestStore {
       if (!existsSync(this.#lines.path)) removeOldest(dirname(this.#lines.path));
       this.#lines.append(pending);
     } catch {
-      // The searches are answered all the same, but not remembered.
+      // The searches were answered, but are not remembered.
     }
   }
 }

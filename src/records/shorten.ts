@@ -2,11 +2,11 @@
 
 import { createHash } from 'node:crypto';
 
-/** Cache of the last second that was formatted, as there are many calls in a second. */
+/** Cache of the last second that was formatted, because many calls happen in one second. */
 let cachedSecond = Number.NaN;
 let cachedText = '';
 
-/** Returns the time AT, in whole milliseconds since 1970, as records write it. */
+/** Returns the time AT, in whole milliseconds since 1970, as ISO text for records. */
 export function timeText(at: number): string {
   const milliseconds = at % 1000;
   if (at - milliseconds !== cachedSecond) {
@@ -16,13 +16,14 @@ export function timeText(at: number): string {
   return `${cachedText}${String(milliseconds).padStart(3, '0')}Z`;
 }
 
-/** The type of each field of a line, or its possible values; `?` marks optional fields. Other fields are ignored. */
+/** For each field of a line, its type or its possible values. `?` marks an optional field. Other fields are
+ *  ignored. */
 type Fields = Readonly<Record<string, 'string' | 'string?' | 'number' | 'boolean' | readonly string[]>>;
 
-/** A check of a line's fields, built once because a log has many lines. */
+/** Checks the fields of a line. Built once, because a log has many lines. */
 export type Shape = (value: Record<string, unknown>) => boolean;
 
-/** Returns the check that a line has FIELDS. */
+/** Returns the Shape that accepts lines with FIELDS. */
 export function shapeOf(fields: Fields): Shape {
   const checks = Object.entries(fields).map(([key, expected]) => {
     if (typeof expected !== 'string') {
@@ -35,7 +36,8 @@ export function shapeOf(fields: Fields): Shape {
   return (value) => checks.every((check) => check(value));
 }
 
-/** Returns the object in the line TEXT; undefined when a crash cut it, or it fits none of SHAPES. */
+/** Returns the object in the line TEXT; undefined when the line is incomplete or none of SHAPES accepts
+ *  it. */
 export function parseLine<Line extends object>(text: string, ...shapes: Shape[]): Line | undefined {
   try {
     const value = (JSON.parse(text) ?? {}) as Record<string, unknown>;
@@ -45,13 +47,14 @@ export function parseLine<Line extends object>(text: string, ...shapes: Shape[])
   }
 }
 
-/** Returns the length and digest of TEXT, by which equal texts can be recognized. */
+/** Returns the length and the digest of TEXT. Equal texts can be recognized by these. */
 export function digestText(text: string): string {
   const digest = createHash('sha256').update(text).digest('hex');
   return `[${text.length} characters, SHA-256 ${digest}]`;
 }
 
-/** Returns TEXT; a long one as its first LIMIT characters and its digest, by which equal texts can be recognized. */
+/** Returns TEXT. Of a text longer than LIMIT characters, returns the beginning and the digest of the whole,
+ *  by which equal texts can be recognized. */
 export function truncate(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const digest = createHash('sha256').update(text).digest('hex');
