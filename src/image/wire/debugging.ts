@@ -19,7 +19,7 @@ export interface DebugValue {
   busy?: boolean;
   why?: string;
   held?: number[];
-  /** NO_FRAME: the requested frame does not exist; the stack has FRAMES frames. NO_RESTART: the requested
+  /** NO_FRAME: the requested frame does not exist; FRAMES frames can be shown. NO_RESTART: the requested
    *  restart does not exist. NO_FORM: there is no form to evaluate again. */
   noFrame?: number;
   frames?: number;

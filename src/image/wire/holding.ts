@@ -9,7 +9,7 @@ export interface HeldError {
   thread?: string;
   /** True when a handler of the program will handle the error once the error is released. */
   signalled?: boolean;
-  /** How many frames the stack has. */
+  /** How many frames the tool debug can show; there can be more. */
   frames?: number;
   slots?: { name: string; value?: string; id?: string }[];
   /** The lambda list of each restart's function, in the order of the restarts. */
