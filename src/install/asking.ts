@@ -1,23 +1,24 @@
-// Finds the setting by which a client runs all our tools without asking its user, in each of its configuration files.
+// Finds the setting that lets a client run all our tools without asking its user, in each of the client's
+// configuration files.
 
 import { dataOf } from './edit.ts';
 import { readText } from './file.ts';
 import { at, isData, type Setting } from './settings.ts';
 
-/** What lets every tool run without a question, and the file that it is in. */
+/** The setting that lets every tool run without a question, and its file. */
 export interface Grant {
   what: string;
   file: string;
 }
 
-/** Returns the value of SETTING in FILE, by default its own; undefined when it is not there. Throws a SetupError when the
- *  file cannot be read. */
+/** Returns the value of SETTING in the file OTHER, by default the setting's own file; undefined when it is
+ *  not there. Throws a SetupError when the file cannot be read. */
 export async function valueIn({ file, format, path }: Setting, other = file): Promise<unknown> {
   return at(await dataOf({ file: other, format }, readText(other)), path);
 }
 
-/** Returns what lets a client run every tool of ours without a question; undefined when there is nothing. SETTINGS are
- *  those that install writes with --trust. */
+/** Returns the setting that lets a client run all our tools without a question; undefined when there is none.
+ *  SETTINGS are the settings that install writes with --trust. */
 export async function grantOf(settings: readonly Setting[]): Promise<Grant | undefined> {
   for (const setting of settings) {
     for (const file of setting.kind === 'permission' ? setting.files : [setting.file]) {
@@ -29,21 +30,23 @@ export async function grantOf(settings: readonly Setting[]): Promise<Grant | und
   return undefined;
 }
 
-/** Returns the word of FOUND, a list of permissions, that stands for all tools as one of WORDS does. */
+/** Returns the permission in the list FOUND that covers all tools, as one of WORDS does; undefined when there
+ *  is none. */
 function grantingWord(words: readonly string[], found: unknown): string | undefined {
   const wide = words.flatMap((word) => [word, `${word}__*`]).find((word) => isIn(word, found));
   return wide && JSON.stringify(wide);
 }
 
-/** Returns the member of FOUND, our entry in Codex or Gemini CLI, that lets every tool run without a question. */
+/** Returns the member of FOUND, our entry in Codex or Gemini CLI, that lets every tool run without a
+ *  question; undefined when there is none. */
 function grantingMember(found: unknown): string | undefined {
   const { default_tools_approval_mode: mode, trust } = isData(found) ? found : {};
   if (mode === 'approve') return 'default_tools_approval_mode';
   return trust === true ? 'trust' : undefined;
 }
 
-/** True when a client asks before each tool, also before those that only look: it lacks one of the permissions in
- *  SETTINGS, which are those that install writes without --trust. */
+/** True when a client asks its user before each tool, even a read-only one, because a permission in SETTINGS
+ *  is missing. SETTINGS are the settings that install writes without --trust. */
 export async function asksAlways(settings: readonly Setting[]): Promise<boolean> {
   for (const setting of settings) {
     if (setting.kind === 'entry') continue;

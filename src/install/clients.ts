@@ -1,20 +1,21 @@
-// Lists the clients, the files of their configuration, and the entries that install writes there.
+// Lists the clients, their configuration files, and the entries that install writes into these files.
 
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { ClientName, Scope } from './names.ts';
 import type { Data, Launch, Setting } from './settings.ts';
 
-/** Where to look for clients, and what they may do. */
+/** The folders and the environment in which clients are searched for, and what the clients may do. */
 export interface Place {
   home: string;
-  /** Folder of the project. */
+  /** Folder of the current project. */
   project: string;
-  /** Our own folder for state between runs. */
+  /** Folder in which live-lisp keeps data between runs. */
   state: string;
   environment: NodeJS.ProcessEnv;
   platform: string;
-  /** When true, clients run all tools without a question of their own; else only the read-only tools, named in SAFE. */
+  /** trust: clients run all tools without asking the user. Otherwise they run only the read-only tools, named
+   *  in safe. */
   trust: boolean;
   safe: readonly string[];
 }
@@ -23,32 +24,36 @@ export interface Client {
   name: ClientName;
   title: string;
   scopes: readonly Scope[];
-  /** Returns the settings in a scope, the entry first. */
+  /** Returns the settings to write in a scope, first the entry for the server. */
   settings: (place: Place, scope: Scope) => Setting[];
-  /** Returns the entry that its program writes for the user in one project. Install writes none there. */
+  /** Returns the entry that the client's program writes for one user in one project. Install never writes
+   *  it. */
   local?: (place: Place) => Setting;
-  /** Paths of which one exists if the user has the client. Its program, if it has one, is a sign as well. */
+  /** Paths by which the client is recognized: it is installed if one exists. Its program on PATH is a sign as
+   *  well. */
   traces: (place: Place) => string[];
   program?: string;
-  /** Returns the arguments with which its program adds the entry; undefined when it cannot in SCOPE. */
+  /** Returns the arguments with which the client's program adds the entry; undefined when it cannot do so in
+   *  SCOPE. */
   adds?: (scope: Scope, launch: Launch, trust: boolean) => string[] | undefined;
-  /** True when the client asks its user before a tool that can change something, unless it is configured otherwise. */
+  /** True when the client, without a setting that says otherwise, asks its user before a tool that can change
+   *  something. */
   asks?: boolean;
-  /** True when the server cannot ask anybody through the client. */
+  /** True when the server cannot ask the user anything through the client. */
   mute?: boolean;
-  /** True when its program writes an incomplete entry, which install then completes. */
+  /** True when the client's program writes an incomplete entry. Install then completes it. */
   addsLess?: boolean;
-  /** Returns the arguments with which its program removes the entry, for a file that the client writes all the time.
-   *  Other files are edited, because programs leave empty tables. */
+  /** Returns the arguments with which the client's program removes the entry. Used only for a file that the
+   *  client itself writes often. Other files are edited, because the programs leave empty tables. */
   removes?: (scope: Scope) => string[] | undefined;
 }
 
-/** Returns the client with the name NAMED, if there is one. */
+/** Returns the client NAMED, if there is one. */
 export function clientNamed(named: ClientName): Client | undefined {
   return CLIENTS.find(({ name }) => name === named);
 }
 
-/** Name of our entry in a client's configuration. */
+/** Name of our entry in the configuration of a client. */
 export const NAME = 'live-lisp';
 
 const BOTH = ['user', 'project'] as const;
@@ -59,7 +64,7 @@ function entryIn(file: string, keys: string, entry = plain, format: 'jsonc' | 't
   return { kind: 'entry', file, format, path: [keys, NAME], entry };
 }
 
-/** Returns the folder in the environment variable NAME of PLACE, else OTHER. */
+/** Returns the folder that the environment variable NAME of PLACE names, else OTHER. */
 export function folder({ environment }: Place, name: string, other: string): string {
   const named = environment[name];
   return named !== undefined && isAbsolute(named) ? named : other;
@@ -69,7 +74,7 @@ function configFolder(place: Place): string {
   return folder(place, 'XDG_CONFIG_HOME', join(place.home, '.config'));
 }
 
-/** Returns the folder in which desktop programs keep their files. */
+/** Returns the folder in which desktop programs keep their configuration. */
 function applicationFolder(place: Place): string {
   return place.platform === 'darwin'
     ? join(place.home, 'Library', 'Application Support')
@@ -79,8 +84,8 @@ function applicationFolder(place: Place): string {
 /** The permission with which Claude Code runs all our tools without a question. */
 const CLAUDE_ALL = 'mcp__live-lisp';
 
-/** Returns the files of settings that Claude Code takes together in PLACE: the user's, the project's, and the user's own
- *  for this project. */
+/** Returns the settings files of Claude Code that are in force in PLACE: the user's, the project's, and the
+ *  user's for this project. */
 export function claudeSettingsFiles(place: Place): [string, string, string] {
   const own = folder(place, 'CLAUDE_CONFIG_DIR', join(place.home, '.claude'));
   const project = join(place.project, '.claude');
@@ -115,7 +120,7 @@ function claudeSettings(place: Place, scope: Scope): Setting[] {
 function codexSettings(place: Place, scope: Scope): Setting[] {
   const own = folder(place, 'CODEX_HOME', join(place.home, '.codex'));
   const file = join(scope === 'user' ? own : join(place.project, '.codex'), 'config.toml');
-  // Otherwise Codex asks before tools with destructive hints, and refuses these where nobody can answer.
+  // Without this, Codex asks before tools with destructive hints, and refuses them when no user can answer.
   const mode = place.trust ? { default_tools_approval_mode: 'approve' } : {};
   const entry = (launch: Launch) => ({ ...plain(launch), ...mode });
   return [entryIn(file, 'mcp_servers', entry, 'toml')];
@@ -135,7 +140,7 @@ function vscodeSettings(place: Place, scope: Scope): Setting[] {
   return [entryIn(join(own, 'mcp.json'), 'servers', (launch) => ({ type: 'stdio', ...plain(launch) }))];
 }
 
-/** Returns the folder NAME in the home or in the project, by SCOPE. */
+/** Returns the folder NAME in the home or in the project, depending on SCOPE. */
 function ownFolder({ home, project }: Place, scope: Scope, name: string): string {
   return join(scope === 'user' ? home : project, name);
 }

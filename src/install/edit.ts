@@ -1,4 +1,4 @@
-// Edits one setting in the text of a configuration, and proves that nothing else changes.
+// Edits one setting in the text of a configuration, and proves that nothing else has changed.
 
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf, SetupError } from '../errors.ts';
@@ -10,7 +10,7 @@ async function formatOf({ format }: Pick<Setting, 'format'>): Promise<Format> {
   return format === 'toml' ? (await import('./toml.ts')).TOML : (await import('./jsonc.ts')).JSONC;
 }
 
-/** Returns the data in TEXT, the file of SETTING. Throws a SetupError when it cannot be parsed. */
+/** Returns the data in TEXT, the text of SETTING's file. Throws a SetupError when TEXT cannot be parsed. */
 export async function dataOf(
   setting: Pick<Setting, 'file' | 'format'>,
   text: string | undefined,
@@ -27,16 +27,17 @@ export async function dataOf(
   }
 }
 
-/** The state of a setting in a file, and the file's text with the setting applied. */
+/** The state of a setting in a file, its present value there (FOUND), and the text of the file with the
+ *  setting applied. */
 export interface Applied {
   standing: Standing;
-  /** Value that the file has now. */
   found: unknown;
   text: string | undefined;
 }
 
-/** Compares TEXT with SETTING, which starts LAUNCH, and returns TEXT with SETTING applied. A foreign entry stays as it
- *  is. Throws a SetupError when TEXT cannot be parsed or edited. */
+/** Compares TEXT, the text of SETTING's file, with SETTING for LAUNCH, and returns TEXT with SETTING applied.
+ *  An entry that install did not write stays unchanged. Throws a SetupError when TEXT cannot be parsed or
+ *  edited. */
 export async function apply(setting: Setting, text: string | undefined, launch: Launch): Promise<Applied> {
   const data = await dataOf(setting, text);
   const { path } = setting;
@@ -58,8 +59,8 @@ export async function apply(setting: Setting, text: string | undefined, launch: 
   return { standing, found, text: await proven(setting, edit, withValue(data, path, wanted)) };
 }
 
-/** Returns TEXT without SETTING. Containers that become empty are removed too, unless ORIGINAL, the text before
- *  install, has them. Returns undefined when install created the file and nothing else is in it. */
+/** Returns TEXT without SETTING. Also removes containers that become empty, unless ORIGINAL, the text before
+ *  install, has them. Returns undefined when install created the file and the file has no other content. */
 export async function withdraw(
   setting: Setting,
   text: string,
@@ -69,7 +70,7 @@ export async function withdraw(
   const found = at(data, setting.path);
   if (found === undefined) return text;
   const words = setting.kind === 'permission' && Array.isArray(found) ? (found as unknown[]) : undefined;
-  // Last index first, so that the other indexes stay valid.
+  // Highest index first, so that the other indexes stay valid.
   const places = words?.flatMap((word, index) => (isOurs(setting, word) ? [index] : [])).reverse();
   if (places?.length === 0) return text;
   const rest = words?.filter((word) => !isOurs(setting, word));
@@ -83,7 +84,8 @@ function isOurs(setting: Setting, word: unknown): boolean {
   return setting.kind === 'permission' && setting.words.some((ours) => ours === word);
 }
 
-/** Returns TEXT without the empty containers of SETTING that BEFORE does not have. One with a comment stays. */
+/** Returns TEXT without the containers of SETTING that are empty and that BEFORE does not have. A container
+ *  with a comment stays. */
 async function pruned(setting: Setting, text: string, before: Data, original: string | undefined) {
   let whole = text;
   for (let depth = setting.path.length; depth > 0; depth--) {
@@ -93,25 +95,26 @@ async function pruned(setting: Setting, text: string, before: Data, original: st
     if (!isBare(whole, path) || at(before, path) !== undefined) continue;
     whole = await proven(setting, (format) => format.remove(whole, path), withValue(data, path, undefined));
   }
-  // A file to which somebody has added comments stays.
+  // A file to which someone has added comments stays.
   return original === undefined && /^[\s{}]*$/.test(whole) ? undefined : whole;
 }
 
-/** Returns the text that EDIT makes. Throws a SetupError unless its data equal EXPECTED. */
+/** Returns the text that EDIT returns. Throws a SetupError unless the data in this text equal EXPECTED. */
 async function proven(setting: Setting, edit: (format: Format) => string, expected: Data): Promise<string> {
   const format = await formatOf(setting);
   try {
     const text = edit(format);
     if (isDeepStrictEqual(bare(format.parse(text), setting), bare(expected, setting))) return text;
   } catch {
-    // Treated like an edit with a wrong result.
+    // An error is handled like a wrong result.
   }
   throw new SetupError(
     `${setting.file} is written in a way that is not edited here, and was left as it is. Change ${setting.path.join('.')} in it by hand.`,
   );
 }
 
-/** Returns DATA without the container of SETTING if it is empty: a parent table in TOML goes with its last child. */
+/** Returns DATA without the container of SETTING if that is empty, because a parent table in TOML disappears
+ *  with its last child. */
 function bare(data: Data, { path }: Setting): Data {
   const container = path.slice(0, -1);
   return container.length > 0 && isEmpty(at(data, container)) ? withValue(data, container, undefined) : data;

@@ -1,17 +1,17 @@
-// Recognizes an entry that install wrote, and computes what the entry should be.
+// Recognizes an entry that install wrote, and computes how the entry should be.
 
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Data, isData, type Launch } from './settings.ts';
 
-/** File name of our script, which marks an entry as ours. */
+/** File name of our script. An entry that starts a script with this name is ours. */
 export const SCRIPT_NAME = 'live-lisp.js';
 
-/** State of a client's entry. 'other copy': install wrote it, but for another script or Node. 'foreign': written in a
- *  way that install does not use. */
+/** State of a client's entry. 'other copy': install wrote it for another script or another Node. 'foreign':
+ *  install did not write it. */
 export type Standing = 'absent' | 'same' | 'other copy' | 'foreign';
 
-/** Returns the words of the command that ENTRY starts; none when it has no command. */
+/** Returns the command that ENTRY starts, as words; none when ENTRY has no command. */
 export function commandLine(entry: unknown): string[] {
   if (!isData(entry)) return [];
   const { command, args } = entry;
@@ -20,23 +20,25 @@ export function commandLine(entry: unknown): string[] {
   return words.filter((word) => typeof word === 'string');
 }
 
-/** True when LINE, the words of our command, never runs code without a sandbox. */
+/** True when LINE, the words of our command, lets code run only in a sandbox. */
 export function insistsOnSandbox(line: readonly string[]): boolean {
   return /(?:^| )--sandbox[ =](?:on|strict)(?: |$)/.test(line.join(' ')) && !line.includes('--no-sandbox');
 }
 
-/** True when LINE has a flag for the sandbox. */
+/** True when LINE has any flag about the sandbox. */
 export function saysSandbox(line: readonly string[]): boolean {
   return line.some((word) => /^--(?:no-)?sandbox(?:=|$)/.test(word));
 }
 
-/** Returns LAUNCH for a client that asks nobody, with the flag by which no image starts without a sandbox. */
+/** Returns LAUNCH for a client that does not ask its user, with the flag that lets images start only in a
+ *  sandbox. */
 export function trustedLaunch({ node, args: [script = ''] }: Launch): Launch {
   return { node, args: [script, '--sandbox', 'on'] };
 }
 
-/** Compares FOUND, a client's entry, with the entry that ENTRY makes of LAUNCH. Returns its state, and the entry that
- *  it should be: flags after our script and all other members stay. */
+/** Compares FOUND, the entry in a client's configuration, with the entry that ENTRY makes for LAUNCH. Returns
+ *  the state of FOUND, and the entry that should be there, which keeps the flags after our script and all
+ *  other members of FOUND. */
 export function judge(
   found: unknown,
   entry: (launch: Launch) => Data,

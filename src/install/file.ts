@@ -1,5 +1,5 @@
-// Reads and replaces a client's configuration: atomically, not through a link that a project could have planted, and
-// with a backup in our own folder.
+// Reads and replaces a client's configuration. Replaces it atomically, never through a link that a project
+// could have planted, and keeps a backup in our own folder.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, lstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,25 +11,26 @@ import { makeFolder, realPath } from '../paths.ts';
 
 const NO_FILE: readonly unknown[] = ['ENOENT', 'ENOTDIR'];
 
-/** Size limit of a configuration in octets; no client has a larger one. */
+/** Size limit of a configuration in octets. No client has a larger one. */
 const LIMIT = 16 * 1024 * 1024;
 
-/** Restrictions on the files of a client's configuration. */
+/** Restrictions for the configuration files of a client. */
 export interface Bounds {
-  /** Our own folder, which has the backups. */
+  /** Our own folder, in which backups are kept. */
   state: string;
-  /** Folder of the project that the configuration belongs to; absent for a user's configuration. */
+  /** Folder of the project that the configuration belongs to; absent for the configuration of a user. */
   project?: string;
 }
 
-/** Returns the path of FILE's backup from before it was changed, in the folder STATE. */
+/** Returns the path, in the folder STATE, of the backup that was made of FILE before it was changed. */
 export function backupOf(file: string, { state }: Bounds): string {
   const digest = createHash('sha256').update(realPath(file)).digest('hex').slice(0, 24);
   return join(state, 'configurations', digest);
 }
 
-/** Throws a SetupError when FILE of a project is reached through a link, which could lead to any file of the user. A
- *  link of the user's own is followed, but must lead to a file. */
+/** Throws a SetupError when FILE belongs to a project and is reached through a link, because the link could
+ *  lead to any file of the user. Links in the user's own configuration are followed, but must lead to a
+ *  file. */
 export function checkLinks(file: string, { project }: Bounds): void {
   const real = realPath(file);
   if (project !== undefined && real !== join(realPath(project), relative(project, file))) {
@@ -48,11 +49,12 @@ function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();
   } catch {
-    return false; // Nothing is there.
+    return false; // There is no file.
   }
 }
 
-/** Returns the text of FILE; undefined when it does not exist. Throws a SetupError when it cannot be read. */
+/** Returns the text of FILE; undefined when FILE does not exist. Throws a SetupError when it cannot be
+ *  read. */
 export function readText(file: string): string | undefined {
   let octets: Buffer;
   try {
@@ -72,11 +74,12 @@ export function readText(file: string): string | undefined {
   }
 }
 
-/** Replaces FILE by TEXT atomically, or removes it when TEXT is undefined. Keeps its owner and mode, and the link if
- *  FILE is one. Throws a SetupError, leaving FILE as it was, when it cannot be written. */
+/** Replaces the content of FILE by TEXT atomically, or removes FILE when TEXT is undefined. Keeps the owner
+ *  and mode. If FILE is a link, the file behind it is replaced. Throws a SetupError when this fails, and FILE
+ *  is then unchanged. */
 export function replaceText(file: string, text: string | undefined): void {
   const real = realPath(file);
-  // A random name, which nobody can have occupied.
+  // The name is random, so nobody can have created a file with this name before.
   const partial = `${real}.${randomBytes(8).toString('hex')}`;
   try {
     if (text === undefined) {
@@ -87,7 +90,7 @@ export function replaceText(file: string, text: string | undefined): void {
     const { uid, gid, mode = 0o600 } = statSync(real, { throwIfNoEntry: false }) ?? {};
     writeFileSync(partial, text, { mode: 0o600, flag: 'wx' });
     if (uid !== undefined && gid !== undefined) keepOwner(partial, uid, gid);
-    // writeFileSync's mode does not suffice: the process's umask clears bits of it.
+    // Needed because the process's umask clears bits of the mode that writeFileSync gets.
     chmodSync(partial, mode & 0o777);
     renameSync(partial, real);
   } catch (error) {
@@ -98,7 +101,8 @@ export function replaceText(file: string, text: string | undefined): void {
   }
 }
 
-/** Returns what the system says of ERROR, without the call that failed: another one does in other versions of Node. */
+/** Returns the system's message in ERROR without the name of the failed system call, which depends on the
+ *  version of Node. */
 function reasonOf(error: unknown): string {
   return messageOf(error).replace(/, [a-z]+ '.*$/s, '');
 }
@@ -112,12 +116,12 @@ function removeIfThere(file: string): void {
   try {
     rmSync(file);
   } catch {
-    // It was not created.
+    // The file was not created.
   }
 }
 
-/** Saves TEXT, the present text of FILE, as a backup that only this user can read. Without TEXT there is no backup
- *  afterwards, not even an older one. */
+/** Saves TEXT, the present text of FILE, as a backup that only this user can read. Without TEXT, removes the
+ *  backup, even an older one. */
 export function keepBackup(file: string, text: string | undefined, bounds: Bounds): void {
   const backup = backupOf(file, bounds);
   if (text === undefined) {

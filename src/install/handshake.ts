@@ -1,17 +1,17 @@
-// Checks that a client's command for a server works: starts it as the client does, and asks for its tools.
+// Checks that a client's command for a server works: starts it as the client does, and requests its tools.
 
 import { messageOf } from '../errors.ts';
 import type { Place } from './clients.ts';
 import { startProgram } from './program.ts';
 import { type Data, isData } from './settings.ts';
 
-/** Time for the answers of a server, and for its exit after its stdin is closed. */
+/** Time limits, in milliseconds: for the answers of a server, and for its exit after its stdin was closed. */
 const ANSWER_MS = 30_000;
 const END_MS = 5000;
-/** At most this many characters of the server's stderr are shown. */
+/** Most characters of the server's stderr that are shown. */
 const SHOWN = 500;
 
-/** A phrase on the server's identity and tools, or the reason of its failure. */
+/** A phrase with the server's name, version and number of tools, or the reason why it failed. */
 export type Greeting = { said: string } | { failure: string };
 
 const INITIALIZE = {
@@ -27,7 +27,8 @@ const INITIALIZE = {
 const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' };
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
 
-/** Starts LINE, the words of a command, with the extra variables MORE in the project of PLACE. Returns its answer. */
+/** Starts the server by LINE, the words of a command, in the project of PLACE, with MORE as extra environment
+ *  variables. Returns what the server answered. */
 export async function greetingOf(
   line: readonly string[],
   more: NodeJS.ProcessEnv,
@@ -37,7 +38,7 @@ export async function greetingOf(
   try {
     child = startProgram(line, more, place);
   } catch (error) {
-    // Node throws some errors, such as that of a NUL in an argument, and emits others.
+    // Node throws some errors, such as for a NUL in an argument, and emits others as events.
     return { failure: notRun(messageOf(error)) };
   }
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -59,7 +60,7 @@ export async function greetingOf(
   child.stdin.end();
   const killed = setTimeout(() => {
     child.kill('SIGKILL');
-    // A process that it has started can hold these open.
+    // A process that the server has started can hold these streams open.
     child.stdout.destroy();
     child.stderr.destroy();
   }, END_MS);
@@ -68,12 +69,12 @@ export async function greetingOf(
   return greeting;
 }
 
-/** Returns that a program cannot be run, which WHY says, and what to do. */
+/** Returns a phrase that a program cannot be run, with the reason WHY and a remedy. */
 function notRun(why: string): string {
   return `it cannot be run (${why}). Correct what that names, and run this again`;
 }
 
-/** Asks CHILD for its identity, then for its tools, and passes the result to RESOLVE. */
+/** Requests the identity of CHILD, then its tools, and passes the result to RESOLVE. */
 function converse(
   { stdin, stdout }: { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream },
   resolve: (greeting: Greeting) => void,
@@ -81,7 +82,7 @@ function converse(
   const send = (message: object) => stdin.write(`${JSON.stringify(message)}\n`);
   let name = '';
   let text = '';
-  stdin.on('error', () => {}); // It has ended, which is reported elsewhere.
+  stdin.on('error', () => {}); // The server has ended, which is reported elsewhere.
   stdout.setEncoding('utf8');
   stdout.on('data', (more: string) => {
     const lines = (text + more).split('\n');

@@ -1,4 +1,4 @@
-// Installs and uninstalls live-lisp in the configuration of a client, and prints what was done.
+// Installs and uninstalls live-lisp in the configuration of a client, and prints what it did.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,7 +18,7 @@ import type { Launch, Setting } from './settings.ts';
 export interface Request {
   client: ClientName;
   scope: Scope;
-  /** True when changes are only shown. */
+  /** True to only print the changes. */
   dryRun: boolean;
   place: Place;
   launch: Launch;
@@ -26,18 +26,19 @@ export interface Request {
 
 type Print = (text: string) => void;
 
-/** Returns the restrictions on the files of REQUEST. */
+/** Returns the restrictions for the files of REQUEST. */
 function boundsOf({ scope, place }: Request): Bounds {
   return { state: place.state, ...(scope === 'project' && { project: place.project }) };
 }
 
-/** Returns the texts of the files of SETTINGS. Throws a SetupError when a file cannot be read or violates BOUNDS. */
+/** Returns the text of each file of SETTINGS; undefined where there is no file. Throws a SetupError when a
+ *  file cannot be read or violates BOUNDS. */
 function textsOf(settings: readonly Setting[], bounds: Bounds): (string | undefined)[] {
   for (const { file } of settings) checkLinks(file, bounds);
   return settings.map(({ file }) => readText(file));
 }
 
-/** Returns the client NAMED. Throws a UsageError when it has no configuration in SCOPE. */
+/** Returns the client NAMED. Throws a UsageError when the client has no configuration in SCOPE. */
 export function clientFor(named: ClientName, scope: Scope): Client {
   const client = clientNamed(named);
   if (client?.scopes.includes(scope) === true) return client;
@@ -48,7 +49,7 @@ export function clientFor(named: ClientName, scope: Scope): Client {
   );
 }
 
-/** Throws a SetupError when the script of LAUNCH is in a cache that is emptied without notice. */
+/** Throws a SetupError when the script of LAUNCH is in a cache that can be emptied at any time. */
 function checkStays({ args: [script = ''] }: Launch): void {
   if (!script.includes('/_npx/')) return;
   throw new SetupError(
@@ -56,8 +57,8 @@ function checkStays({ args: [script = ''] }: Launch): void {
   );
 }
 
-/** Puts the settings of REQUEST into its client's configuration, and prints what was done. Throws a SetupError when a
- *  file cannot be read or written; if possible, before anything is changed. */
+/** Puts the settings of REQUEST into the configuration of its client, and prints what was done. Throws a
+ *  SetupError when a file cannot be read or written; where possible, before anything is changed. */
 export async function install(request: Request, print: Print): Promise<void> {
   const { place, launch, scope, dryRun } = request;
   if (request.client === 'emacs') return print(emacsText(launch));
@@ -67,14 +68,14 @@ export async function install(request: Request, print: Print): Promise<void> {
   const bounds = boundsOf(request);
   const before = textsOf(settings, bounds);
   for (const line of remarksBefore(request)) print(line);
-  // All settings are checked before one is changed.
+  // Checks all settings before one is changed.
   const states = await Promise.all(settings.map((each, index) => apply(each, before[index], launch)));
   checkOurs(settings, states);
   checkTrust(settings, states, place);
   if (states[0]?.standing === 'absent') await checkPlugin(client, place);
   const trusted = client.settings({ ...place, trust: true }, scope);
   const plain = client.settings({ ...place, trust: false }, scope);
-  // Install without --trust takes back no permission, so one of before holds.
+  // Install without --trust does not take back a permission, so an earlier one still holds.
   const asked = client.asks === true && !place.trust;
   const grant = asked ? await grantOf(trusted) : undefined;
   const kept = grant && keptText(client, grant, insistsOnSandbox(commandLine(states[0]?.found)));
@@ -84,7 +85,7 @@ export async function install(request: Request, print: Print): Promise<void> {
     return;
   }
   const keep = (index: number) => {
-    // Where something of ours is in it already, the backup is from before that.
+    // If the file already has something of ours, the backup is from an earlier install, and is kept.
     const ours = [plain[index], trusted[index]].some((each) => each && isIn(each, states[index]?.found));
     if (!ours) keepBackup(settings[index]?.file ?? '', before[index], bounds);
   };
@@ -102,13 +103,13 @@ export async function install(request: Request, print: Print): Promise<void> {
   if (!dryRun) print(`Start ${client.title} anew. What it has: live-lisp doctor --client ${client.name}`);
 }
 
-/** True when FOUND, the value in the place of SETTING, is that setting or has a part of it. */
+/** True when FOUND, the present value of SETTING, contains at least a part of SETTING. */
 function isIn(setting: Setting, found: unknown): boolean {
   if (setting.kind === 'entry') return found !== undefined;
   return Array.isArray(found) && setting.words.some((word) => found.includes(word));
 }
 
-/** Throws a SetupError when CLIENT has a plugin or an extension of ours. */
+/** Throws a SetupError when CLIENT has a plugin or an extension that starts live-lisp. */
 async function checkPlugin({ name, title }: Client, place: Place): Promise<void> {
   const plugin = await pluginOf(name, place);
   if (plugin === undefined) return;
@@ -117,7 +118,7 @@ async function checkPlugin({ name, title }: Client, place: Place): Promise<void>
   );
 }
 
-/** Throws a SetupError when STATES shows that the entry, the first of SETTINGS, was not written by install. */
+/** Throws a SetupError when the entry, the first of SETTINGS and STATES, was not written by install. */
 function checkOurs([setting]: readonly Setting[], [entry]: readonly Applied[]): void {
   if (entry?.standing !== 'foreign') return;
   const line = shellLine(commandLine(entry.found)) || 'no command';
@@ -126,8 +127,8 @@ function checkOurs([setting]: readonly Setting[], [entry]: readonly Applied[]): 
   );
 }
 
-/** Removes what install wrote from the configuration of REQUEST's client, and prints what was done. Throws a SetupError
- *  as install does. */
+/** Removes what install wrote from the configuration of REQUEST's client, and prints what was done. Throws a
+ *  SetupError under the same conditions as install. */
 export async function uninstall(request: Request, print: Print): Promise<void> {
   const { place, launch, scope, dryRun } = request;
   const client = clientFor(request.client, scope);
@@ -154,8 +155,8 @@ export async function uninstall(request: Request, print: Print): Promise<void> {
   }
 }
 
-/** Returns the text of a file without the settings PLAIN and TRUSTED, of which it can have either. EXACT: it is the
- *  text from before install, to the octet. */
+/** Returns the text of a file without the settings PLAIN and TRUSTED, since it can have either. EXACT: the
+ *  returned text is exactly the text from before install. */
 async function restoredText(
   [plain, trusted]: readonly [Setting, Setting],
   launch: Launch,
@@ -171,8 +172,8 @@ async function restoredText(
   return { text: rest === undefined ? rest : await withdraw(trusted, rest, backup), exact };
 }
 
-/** Throws a SetupError when PLACE would take away all questions while STATES shows that the entry, the first of
- *  SETTINGS, lets code run without a sandbox. */
+/** Throws a SetupError when PLACE would let all tools run without a question, although the entry, the first
+ *  of SETTINGS and STATES, lets code run without a sandbox. */
 function checkTrust([setting]: readonly Setting[], [entry]: readonly Applied[], { trust }: Place): void {
   const line = commandLine(entry?.found);
   if (!trust || !saysSandbox(line) || insistsOnSandbox(line)) return;
@@ -181,7 +182,8 @@ function checkTrust([setting]: readonly Setting[], [entry]: readonly Applied[], 
   );
 }
 
-/** Returns notes for a person before REQUEST is performed: one if the project begins in a folder further up. */
+/** Returns the notes for the user before REQUEST is performed: one, if the project begins in a folder further
+ *  up. */
 function remarksBefore({ scope, place }: Request): string[] {
   const root = scope === 'project' ? rootAbove(place) : undefined;
   if (root === undefined) return [];
@@ -190,15 +192,17 @@ function remarksBefore({ scope, place }: Request): string[] {
   ];
 }
 
-/** Returns the folder in which the project of PLACE begins: the nearest above with a repository, else with an .asd
- *  file. Undefined where PLACE itself is that folder, or there is none. */
+/** Returns the folder in which the project of PLACE begins: the nearest folder with a repository, else the
+ *  nearest with an .asd file. Returns undefined when this is the project's folder itself, or there is
+ *  none. */
 function rootAbove({ project, home }: Place): string | undefined {
   const folders = [project, ...foldersAbove(project, home)];
   const root = folders.find(hasRepository) ?? folders.find(hasSystem);
   return root === project ? undefined : root;
 }
 
-/** Returns the folders that contain FOLDER, nearest first, up to but not including HOME or the root. */
+/** Returns the folders that contain FOLDER, nearest first. Stops before HOME and before the root of the file
+ *  system. */
 function foldersAbove(folder: string, home: string): string[] {
   const parent = dirname(folder);
   return parent === home || parent === dirname(parent) ? [] : [parent, ...foldersAbove(parent, home)];
@@ -212,18 +216,19 @@ function hasSystem(folder: string): boolean {
   try {
     return readdirSync(folder).some((name) => name.endsWith('.asd'));
   } catch {
-    return false; // It may not be listed.
+    return false; // The folder cannot be listed.
   }
 }
 
-/** Returns that CLIENT still asks before nothing, by GRANT. BOXED: no code runs without a sandbox. */
+/** Returns a note that CLIENT still runs all tools without a question, because of GRANT. BOXED: code runs
+ *  only in a sandbox. */
 function keptText({ title }: Client, { what, file }: Grant, boxed: boolean): string {
   const where = boxed ? 'code runs in a sandbox only' : 'code can run without a sandbox';
   return `${title} asks before none of its tools, as before, and ${where}. To be asked before code runs, take ${what} out of ${file}.`;
 }
 
-/** Returns notes on when CLIENT asks its user. With TRUST, it runs all tools without a question. KEPT says that it did so
- *  before. */
+/** Returns notes on when CLIENT asks its user. With TRUST, the client runs all tools without a question. KEPT
+ *  is the note that an earlier permission still holds, if it does. */
 function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: string | undefined): string[] {
   const asking = trust
     ? `${title} asks before none of its tools. Code runs in a sandbox or not at all (--sandbox on).`
@@ -233,8 +238,8 @@ function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: strin
   return [...(asks === true ? [asking] : []), ...(mute === true ? [refusing] : [])];
 }
 
-/** Runs CLIENT's program with ARGS, after calling FIRST, and prints the command. Returns true when it ran, or would
- *  have in a dry run; false without a program or without ARGS. */
+/** Calls FIRST, runs CLIENT's program with ARGS, and prints the command. A dry run only prints. Returns true
+ *  when the program ran, or would have run; false when there is no program or no ARGS. */
 async function runClient(
   client: Client,
   args: readonly string[] | undefined,
@@ -253,7 +258,7 @@ async function runClient(
   return true;
 }
 
-/** Replaces the text BEFORE of FILE by AFTER, after calling FIRST, and prints this. A dry run only prints. */
+/** Calls FIRST, replaces the text BEFORE of FILE by AFTER, and prints this. A dry run only prints. */
 function change(
   file: string,
   before: string | undefined,
@@ -272,7 +277,7 @@ function change(
   print(`${did} ${file}`);
 }
 
-/** Returns the Lisp for an Emacs init file that starts LAUNCH. */
+/** Returns the Lisp code for the init file of Emacs that lets mcp.el start LAUNCH. */
 function emacsText({ node, args }: Launch): string {
   const words = args.map((arg) => JSON.stringify(arg)).join(' ');
   return `Add this to the init file of Emacs, which live-lisp does not edit; it is for mcp.el (https://github.com/lizqwerscott/mcp.el):

@@ -1,5 +1,5 @@
-// Edits JSON, also with comments and trailing commas, which many clients allow. The text around an edit keeps its
-// format, unlike with the edits of the parser's own package.
+// Edits JSON, which may have comments and trailing commas, since many clients allow these. The text around an
+// edit keeps its format, unlike with the editing functions of the parser's package.
 
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -15,7 +15,7 @@ import { type Data, type Format, isData } from './settings.ts';
 
 const OPTIONS = { allowTrailingComma: true };
 
-/** Returns TEXT for the parser: a byte order mark becomes a space, so that offsets stay valid. */
+/** Returns TEXT for the parser. A space replaces the byte order mark, so that offsets stay valid. */
 function readable(text: string): string {
   return text.replace(/^\uFEFF/, ' ');
 }
@@ -25,7 +25,7 @@ function endOf({ offset, length }: Node): number {
   return offset + length;
 }
 
-/** Returns VALUE as JSON, in the style of TEXT, for a place inside DEPTH containers. */
+/** Returns VALUE as JSON in the style of TEXT, indented for a place inside DEPTH containers. */
 function written(value: unknown, text: string, depth: number): string {
   const { indent, eol } = styleOf(text);
   return JSON.stringify(value, null, indent).replaceAll('\n', eol + indent.repeat(depth));
@@ -36,7 +36,7 @@ function styleOf(text: string): { indent: string; eol: string } {
   return { indent, eol: text.includes('\r\n') ? '\r\n' : '\n' };
 }
 
-/** Returns TEXT with ITEM as the last element of CONTAINER, which is inside DEPTH containers. */
+/** Returns TEXT with ITEM as the new last element of CONTAINER, which is inside DEPTH containers. */
 function withItem(text: string, container: Node, depth: number, item: string): string {
   const { indent, eol } = styleOf(text);
   const last = container.children?.at(-1);
@@ -49,14 +49,15 @@ function withItem(text: string, container: Node, depth: number, item: string): s
   return open + comments + before + item + eol + indent.repeat(depth) + text.slice(end);
 }
 
-/** Returns TEXT with VALUE at PATH. Where both are objects, VALUE has all members of the old one. */
+/** Returns TEXT with VALUE at PATH. If the old value and VALUE are objects, members of the old value that
+ *  VALUE lacks stay. */
 function withValueAt(text: string, path: readonly string[], value: unknown): string {
   const whole = text.trim() === '' ? '{}\n' : text;
   const root = parseTree(readable(whole), [], OPTIONS);
   if (root === undefined) throw new Error('it holds nothing');
   const old = findNodeAtLocation(root, [...path]);
   if (old?.type === 'object' && isData(value)) {
-    // Member by member, so that comments between them stay.
+    // Sets each changed member by itself, so that comments between members stay.
     const known = getNodeValue(old) as Data;
     const changed = Object.entries(value).filter(([key, inner]) => !isDeepStrictEqual(known[key], inner));
     return changed.reduce((all, [key, inner]) => withValueAt(all, [...path, key], inner), whole);
@@ -73,7 +74,7 @@ function withValueAt(text: string, path: readonly string[], value: unknown): str
   return withItem(whole, container, depth, item);
 }
 
-/** Returns TEXT without the value at PATH. Comments around it stay. */
+/** Returns TEXT without the value at PATH. Comments around the value stay. */
 function without(text: string, path: readonly (string | number)[]): string {
   const root = parseTree(readable(text), [], OPTIONS);
   const found = root && findNodeAtLocation(root, [...path]);

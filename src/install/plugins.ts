@@ -1,4 +1,5 @@
-// Finds out whether a client starts us as a plugin or an extension, beside the entry that install writes.
+// Finds out whether a client also starts live-lisp through a plugin or an extension, besides the entry that
+// install writes.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,8 +12,8 @@ import { at, isData } from './settings.ts';
 /** The command that our plugins and our extension start. */
 export const PLUGIN_COMMAND = 'live-lisp';
 
-/** Returns our plugin or extension in the client NAMED at PLACE, such as "the plugin NAME"; undefined without one.
- *  Throws a SetupError when a file of the client cannot be read. */
+/** Returns our plugin or extension in the client NAMED at PLACE, such as "the plugin NAME"; undefined when
+ *  there is none. Throws a SetupError when a file of the client cannot be read. */
 export async function pluginOf(named: ClientName, place: Place): Promise<string | undefined> {
   switch (named) {
     case 'claude':
@@ -30,7 +31,8 @@ export async function pluginOf(named: ClientName, place: Place): Promise<string 
   }
 }
 
-/** Returns our plugin among those at KEY in FILES of FORMAT for which ON is true. The last file wins. */
+/** Returns our plugin at KEY in FILES of FORMAT, if ON is true for its value; else undefined. When several
+ *  files have the same plugin, the last file decides. */
 async function enabledIn(
   files: readonly string[],
   format: 'jsonc' | 'toml',

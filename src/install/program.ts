@@ -1,4 +1,4 @@
-// Finds and runs a client's own program.
+// Finds and runs the program of a client.
 
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { SetupError } from '../errors.ts';
@@ -6,7 +6,7 @@ import { programsOf } from '../paths.ts';
 import { visibleLine } from '../visible.ts';
 import type { Place } from './clients.ts';
 
-/** Time limit of a client's program: a longer run means that it waits for input. */
+/** Time limit of a client's program, in milliseconds. A longer run means that the program waits for input. */
 const LIMIT_MS = 60_000;
 
 /** Returns the path of the program NAME on the PATH of PLACE; undefined when there is none. */
@@ -15,7 +15,8 @@ export function findProgram(name: string | undefined, { environment }: Place): s
   return programsOf(name, environment['PATH'] ?? '')[0];
 }
 
-/** Runs PROGRAM with ARGS in the project of PLACE. When it fails, throws a SetupError with its output. */
+/** Runs PROGRAM with ARGS in the project of PLACE. When it fails, throws a SetupError with the program's
+ *  output. */
 export function runProgram(program: string, args: readonly string[], place: Place): Promise<void> {
   const options = { cwd: place.project, env: place.environment, timeout: LIMIT_MS };
   return new Promise((resolve, reject) => {
@@ -32,7 +33,8 @@ export function runProgram(program: string, args: readonly string[], place: Plac
   });
 }
 
-/** Starts LINE, a program and its arguments, in the project of PLACE, with the extra variables MORE. */
+/** Starts LINE, a program and its arguments, in the project of PLACE, with MORE as extra environment
+ *  variables. */
 export function startProgram(
   [program = '', ...args]: readonly string[],
   more: NodeJS.ProcessEnv,
@@ -41,7 +43,8 @@ export function startProgram(
   return spawn(program, args, { cwd: project, env: { ...environment, ...more } });
 }
 
-/** Returns WORDS as a shell command, in one line. A project can have written them, so hidden characters are shown. */
+/** Returns WORDS as a shell command in one line. Hidden characters are made visible, because a project can
+ *  have written the words. */
 export function shellLine(words: readonly string[]): string {
   return visibleLine(
     words

@@ -1,16 +1,17 @@
-// Asks a person at the terminal.
+// Asks a person a question at the terminal.
 
 import { createInterface } from 'node:readline/promises';
 
-/** Prints QUESTION, and returns the line that the person types; undefined when the input ends before, as by Ctrl-D. */
+/** Prints QUESTION, and returns the line that the person types; undefined when the input ends first, as with
+ *  Ctrl-D. */
 export async function answerTo(question: string): Promise<string | undefined> {
-  // Readline edits no line here (terminal: false), so Ctrl-C ends the program as ever.
+  // Without `terminal`, Readline does not edit the line, so Ctrl-C ends the program as usual.
   const terminal = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
   const ended = new Promise<undefined>((resolve) => terminal.once('close', () => resolve(undefined)));
-  // At the end of its input readline settles no question.
+  // At the end of its input, Readline leaves the promise of the question pending.
   const answer = await Promise.race([terminal.question(question), ended]);
   terminal.close();
-  // The line of the question is still open there.
+  // Ends the line with the question.
   if (answer === undefined) process.stdout.write('\n');
   return answer;
 }

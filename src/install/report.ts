@@ -1,4 +1,4 @@
-// Reports on clients: which are present, and the state of live-lisp in one of them.
+// Reports which clients are installed, and the state of live-lisp in one of them.
 
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -20,7 +20,8 @@ export interface Finding {
   text: string;
 }
 
-/** Returns the text that shows FINDING: what continues its text is indented, so that nothing in it looks like another. */
+/** Returns the text that shows FINDING. Lines after the first are indented, so that none of them looks like
+ *  another finding. */
 export function findingText({ ok, text }: Finding): string {
   return `${ok ? 'ok  ' : 'FAIL'} ${text.replace(/\n(?=.)/g, '\n     ')}`;
 }
@@ -31,7 +32,7 @@ function isThere(client: Client, place: Place): boolean {
   );
 }
 
-/** Returns which clients are found in PLACE, and the commands that set them up. */
+/** Returns a text that lists the clients found in PLACE, with the command that sets up each. */
 export function clientList(place: Place): string {
   const width = Math.max(...CLIENTS.map(({ title }) => title.length));
   const line = ({ name, title }: Client) => `  ${title.padEnd(width)}  live-lisp install --client ${name}`;
@@ -45,8 +46,9 @@ export function clientList(place: Place): string {
   ].join('\n');
 }
 
-/** Returns findings on live-lisp in the client NAMED at PLACE: in each scope and as a plugin, and whether it starts. A
- *  finding that is not ok says what the user must do. LAUNCH is the command that install writes. */
+/** Returns findings on live-lisp in the client NAMED at PLACE: its entry in each scope, its plugin, and
+ *  whether these start. A finding that is not ok says what the user must do. LAUNCH is the command that
+ *  install writes. */
 export async function clientFindings(named: ClientName, place: Place, launch: Launch): Promise<Finding[]> {
   const client = clientNamed(named);
   if (client === undefined || client.scopes.length === 0) {
@@ -67,13 +69,15 @@ export async function clientFindings(named: ClientName, place: Place, launch: La
   ];
 }
 
-/** Findings on one way in which a client can start us. STARTS is the file or plugin that starts us, if any. */
+/** The findings on one entry or plugin by which a client can start live-lisp. STARTS names the entry's file,
+ *  or the plugin, if it does start live-lisp. */
 interface Part {
   starts?: string;
   findings: Finding[];
 }
 
-/** Returns what is wrong with STARTS, all ways in which CLIENT starts us: there are none, or a plugin and an entry. */
+/** Returns what is wrong with STARTS, the entries and plugins by which CLIENT starts live-lisp: there is
+ *  none, or a plugin as well as an entry. */
 function countFindings({ title, name }: Client, starts: readonly string[]): Finding[] {
   if (starts.length === 0) {
     const text = `${title} starts no live-lisp: live-lisp install --client ${name} sets it up`;
@@ -86,14 +90,15 @@ function countFindings({ title, name }: Client, starts: readonly string[]): Find
   return [{ ok: false, text }];
 }
 
-/** Returns findings on the entry of CLIENT in SPOT, which is a scope, or 'local' for that of the client's own program. */
+/** Returns findings on the entry of CLIENT in SPOT: a scope, or 'local' for the entry that the client's own
+ *  program writes. */
 async function entryFindings(
   client: Client,
   spot: Scope | 'local',
   place: Place,
   launch: Launch,
 ): Promise<Part> {
-  // A local entry is the user's own, in the user's own file.
+  // A local entry belongs to the user, and stands in the user's own file.
   const scope = spot === 'local' ? 'user' : spot;
   const entry = spot === 'local' ? client.local?.(place) : client.settings(place, scope)[0];
   try {
@@ -129,7 +134,8 @@ async function entryFindings(
   }
 }
 
-/** Finding for an entry that was not started, as the client would not start it without a question either. */
+/** The finding for an entry that doctor did not start, because the client would not start it without a
+ *  question either. */
 const UNTRIED: Finding = {
   ok: true,
   text: 'it was not started, since the project can have written anything there: it is another than install writes',
@@ -144,7 +150,7 @@ function isOwn(client: Client, scope: Scope, place: Place, launch: Launch, found
   });
 }
 
-/** Returns the environment variables for the server in ENTRY, a client's entry. */
+/** Returns the environment variables that ENTRY, an entry of a client, gives the server. */
 function environmentOf(entry: unknown): NodeJS.ProcessEnv {
   const { env, environment = env } = isData(entry) ? entry : {};
   const variables = Object.entries(isData(environment) ? environment : {});
@@ -183,7 +189,7 @@ async function pluginFindings({ name, title }: Client, place: Place): Promise<Pa
   }
 }
 
-/** Returns what is wrong with the program and the script of LINE, a command. */
+/** Returns what is wrong with the program and with the script in LINE, the words of a command. */
 function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   const findings: Finding[] = [];
   if (!node.startsWith('/')) {
@@ -199,8 +205,8 @@ function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   return findings;
 }
 
-/** Returns a finding on when CLIENT asks its user, by all files that it reads for an entry in SCOPE. BOXED: no code runs
- *  without a sandbox. */
+/** Returns a finding on when CLIENT asks its user, from all files that apply to an entry in SCOPE. BOXED:
+ *  code runs only in a sandbox. */
 async function approvalFinding(client: Client, scope: Scope, place: Place, boxed: boolean): Promise<Finding> {
   const { title, name } = client;
   const grant = await grantOf(client.settings({ ...place, trust: true }, scope));

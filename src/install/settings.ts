@@ -1,4 +1,4 @@
-// Defines the settings of a client, and the interface of an editor for one configuration format.
+// Defines the settings of a client, and the interface of editors, one for each configuration format.
 
 /** The data in a configuration. */
 export type Data = { [key: string]: unknown };
@@ -6,33 +6,35 @@ export type Data = { [key: string]: unknown };
 /** The command that starts a server. */
 export interface Launch {
   node: string;
-  /** The path of our script, and its arguments. */
+  /** The path of our script, then its arguments. */
   args: string[];
 }
 
-/** A setting that install puts into a file: the entry that starts the server, or words in a list. */
+/** A setting that install puts into a file: the entry that starts the server, or permissions in a list. */
 export type Setting = {
   file: string;
   format: 'jsonc' | 'toml';
-  /** Keys that lead to the setting. */
+  /** The keys that lead to the setting. */
   path: readonly string[];
 } & (
   | { kind: 'entry'; entry: (launch: Launch) => Data }
-  /** Permissions to act without asking the user. FILES: all in which the client looks for them, also the one above. */
+  /** Permissions to run tools without asking the user. FILES: all files in which the client looks for
+   *  permissions, including FILE. */
   | { kind: 'permission'; files: readonly string[]; words: readonly string[] }
 );
 
-/** An editor for one format. All other text in the file stays as it is, including comments. */
+/** An editor for one format. It leaves all other text of the file unchanged, including comments. */
 export interface Format {
   /** Returns the data in TEXT. Throws an Error that says what is wrong with TEXT. */
   parse(text: string): Data;
-  /** Returns TEXT with VALUE at PATH. Where both are objects, VALUE has all members of the old one. */
+  /** Returns TEXT with VALUE at PATH. VALUE must have all members of the old value, if both are objects. */
   set(text: string, path: readonly string[], value: Data | string[]): string;
   /** Returns TEXT with WORD as the last element of the list at PATH. */
   add(text: string, path: readonly string[], word: string): string;
-  /** Returns TEXT without the value at PATH, in which a number is a list index. */
+  /** Returns TEXT without the value at PATH. A number in PATH is the index of a list element. */
   remove(text: string, path: readonly (string | number)[]): string;
-  /** True when the value at PATH in TEXT is a container with nothing in it that a removal would lose. */
+  /** True when the value at PATH in TEXT is an empty container, and its removal would lose nothing, such as a
+   *  comment. */
   isBare(text: string, path: readonly string[]): boolean;
 }
 
@@ -46,12 +48,12 @@ export function isData(value: unknown): value is Data {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True when VALUE is an object or a list without a member. */
+/** True when VALUE is an object or a list, and has no members. */
 export function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : isData(value) && Object.keys(value).length === 0;
 }
 
-/** Returns DATA with VALUE at PATH, or with nothing there when VALUE is undefined. */
+/** Returns DATA with VALUE at PATH; without anything at PATH when VALUE is undefined. */
 export function withValue(data: Data, [key = '', ...rest]: readonly string[], value: unknown): Data {
   const inner = data[key];
   const next = rest.length === 0 ? value : withValue(isData(inner) ? inner : {}, rest, value);

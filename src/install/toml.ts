@@ -1,17 +1,17 @@
-// Edits TOML as text: whole tables with a header of their own, so that all else stays as it is. The proof of each edit,
-// in edit.ts, detects what cannot be edited like this.
+// Edits TOML as text: adds and removes whole tables, each with its header, and leaves everything else
+// unchanged. The proof of each edit in edit.ts detects files that cannot be edited in this way.
 
 import { parse, stringify } from 'smol-toml';
 import { at, type Data, type Format, isData, isEmpty, withValue } from './settings.ts';
 
-/** Returns the keys in LINE if it is the header of a table or of a list of tables; undefined otherwise. */
+/** Returns the keys in LINE if it is the header of a table or of a list of tables, else undefined. */
 function headerOf(line: string): string[] | undefined {
   const [, name] = /^\s*\[\[?([^[\]]+)\]\]?\s*(?:#.*)?$/.exec(line) ?? [];
   return name?.match(/"[^"]*"|'[^']*'|[^.\s]+/g)?.map((key) => key.replace(/^(["'])(.*)\1$/, '$2'));
 }
 
-/** Returns TEXT without the tables at PATH and below. Comment lines in them stay: those at the end belong to the next
- *  table. */
+/** Returns TEXT without the table at PATH and the tables below it. Comment lines in the tables stay, because
+ *  those at the end belong to the next table. */
 function withoutTable(text: string, path: readonly string[]): string {
   const kept: string[] = [];
   let inside: string[] | undefined;
@@ -23,7 +23,7 @@ function withoutTable(text: string, path: readonly string[]): string {
     const header = headerOf(line);
     const ours = header !== undefined && path.every((key, index) => header[index] === key);
     if (ours && inside === undefined) {
-      // The empty line before a table goes with it.
+      // The empty line before a table is removed with the table.
       if (kept.at(-1) === '') kept.pop();
       inside = [];
     }
@@ -35,8 +35,8 @@ function withoutTable(text: string, path: readonly string[]): string {
   return kept.join('\n').replace(/(?<=\S)$/, '\n');
 }
 
-/** Returns the lines to keep of LINES, a removed table: comments, and the empty lines around comments at its end.
- *  FIRST: no kept line precedes the table. AT_END: no line follows it. */
+/** Returns those LINES of a removed table that stay: comments, and the empty lines around comments at its
+ *  end. FIRST: no line that stays precedes the table. AT_END: no line follows the table. */
 function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): string[] {
   const isRemark = (line: string) => /^\s*#/.test(line);
   const end = lines.findLastIndex((line) => line.trim() !== '' && !isRemark(line)) + 1;
@@ -48,7 +48,8 @@ function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): st
   return [...within, ...gap];
 }
 
-/** Returns VALUE with plain objects in place of those without a prototype, which never equal plain ones deeply. */
+/** Returns VALUE with plain objects instead of objects without a prototype, which are never deeply equal to
+ *  plain ones. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (!isData(value) || value instanceof Date) return value;
@@ -66,6 +67,6 @@ export const TOML: Format = {
     throw new Error('lists in TOML are not edited');
   },
   remove: (text, path) => withoutTable(text, path.map(String)),
-  // A removed table leaves its comments.
+  // A table with comments counts as empty too, because its removal leaves the comments.
   isBare: (text, path) => isEmpty(at(parse(text), path)),
 };

@@ -1,5 +1,5 @@
-// Finds out whether a client starts the servers in a project's configuration, by its record of the folders that the
-// user trusts.
+// Finds out whether a client starts the servers in a project's configuration. This depends on the client's
+// record of the folders that the user trusts.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,8 +10,8 @@ import { readText } from './file.ts';
 import type { ClientName, Scope } from './names.ts';
 import { at, type Data } from './settings.ts';
 
-/** Returns why a client does not start the entry of SCOPE in PLACE, with what its user must do, as a sentence;
- *  undefined when it does. Throws a SetupError when a file cannot be read. */
+/** Returns a sentence that says why a client does not start the entry of SCOPE in PLACE, and what its user
+ *  must do; undefined when the client starts it. Throws a SetupError when a file cannot be read. */
 type Trust = (place: Place, scope: Scope) => Promise<string | undefined>;
 
 /** The clients that ask their user whether to trust a folder. */
@@ -39,7 +39,7 @@ async function trustOfClaude(place: Place, scope: Scope): Promise<string | undef
   return `Claude Code has not been allowed to start this yet: start claude in ${project}, and say yes.`;
 }
 
-/** True when VALUE, of a setting of Claude Code, applies to all servers or names ours. */
+/** True when VALUE, the value of a setting of Claude Code, applies to all servers or names ours. */
 function namesUs(value: unknown): boolean {
   return value === true || (Array.isArray(value) && value.includes(NAME));
 }
@@ -71,7 +71,7 @@ async function trustOfGemini(place: Place): Promise<string | undefined> {
   return `Gemini CLI does not trust ${project} yet, so it starts no server there: start gemini there, and say that you trust the folder.`;
 }
 
-/** Returns the user's file with the entry of the client NAMED. */
+/** Returns the user's configuration file of the client NAMED. */
 function fileOf(named: ClientName, place: Place): string {
   return clientNamed(named)?.settings(place, 'user')[0]?.file ?? '';
 }
