@@ -1,18 +1,18 @@
-// Checks the new name of a symbol, and renders the reasons that forbid it.
+// Checks the new name of a symbol, and renders the reasons why it cannot have that name.
 
 import { CallError } from '../../errors.ts';
 import type { NameConflict, RenameFacts } from '../../image/wire/renaming.ts';
 import { symbolIn } from '../../source/symbol-text.ts';
 
-/** Returns the symbol in TEXT, the argument `to`. Throws a CallError when TEXT is not one symbol. */
+/** Returns the symbol in TEXT, the argument `to`. Throws a CallError when TEXT is not exactly one symbol. */
 export function newName(text: string): { name: string; prefix?: string } {
   const found = symbolIn(text.trim());
   if (found !== undefined && found.prefix !== '') return found;
   throw new CallError(`to must be one symbol without quotes or parentheses, for example new-name: ${text}`);
 }
 
-/** Throws a CallError that lists all conflicts in FACTS. PREFIX is the package that the caller gave with the new
- *  name. */
+/** Throws a CallError that lists the conflicts in FACTS. PREFIX is the package that the caller put before the
+ *  new name, if any. */
 export function checkFacts(facts: RenameFacts, prefix: string | undefined): void {
   const proper = new Map(facts.packageNames ?? []);
   const [first] = facts.renamings;
@@ -24,7 +24,8 @@ export function checkFacts(facts: RenameFacts, prefix: string | undefined): void
   if (first?.from === first?.to) throw new CallError(`${facts.name} has that name already.`);
   const texts = facts.renamings.flatMap(({ from, to, conflicts = [] }) => {
     const [first] = conflicts;
-    // A package lock does not apply to the files that define the contents of the package.
+    // A package lock does not matter when files of the project define the symbol, since these define the
+    // package's contents.
     const own = first?.kind === 'locked' && (facts.places ?? []).length > 0;
     const alone = first?.kind === 'keyword' || first?.kind === 'locked';
     const barred = own ? conflicts.slice(1) : alone ? conflicts.slice(0, 1) : conflicts;
@@ -37,7 +38,7 @@ export function checkFacts(facts: RenameFacts, prefix: string | undefined): void
   }
 }
 
-/** At most this many conflicts are listed. */
+/** Most conflicts that are listed. */
 const TOLD = 10;
 
 function conflictText(from: string, to: string, conflict: NameConflict): string {

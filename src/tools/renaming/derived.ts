@@ -1,18 +1,20 @@
-// Finds the names that a definition derives from a symbol's name, such as accessors, and their new forms.
+// Finds the names that a definition derives from the name of a symbol, such as accessors, and their new
+// names.
 
 import type { RenameFacts, StructureData } from '../../image/wire/renaming.ts';
 import { noTakers, type Takers } from '../../source/keywords.ts';
 import { bareOf } from '../../source/qualified.ts';
 import type { Part } from '../../source/tree.ts';
 
-/** The derived names, old to new; and the functions, classes and structures that take the symbol's keyword. */
+/** NAMES maps the derived names to their new names. TAKERS are the functions, classes and structures that
+ *  take the symbol's name as a keyword. */
 export interface Following {
   names: Map<string, string>;
   takers: Takers;
 }
 
-/** Returns the derived names when the symbol of FACTS is renamed to TO. FORMS are the top-level forms that define it: a
- *  name written out in them is not derived. */
+/** Returns the derived names when the symbol of FACTS is renamed to TO. FORMS are the top-level forms that
+ *  define the symbol. A name that stands in them is not derived. */
 export function followingNames(facts: RenameFacts, to: string, forms: readonly Part[]): Following {
   const from = bareOf(facts.name);
   const written = new Set(forms.flatMap(namesWritten));
@@ -25,7 +27,8 @@ export function followingNames(facts: RenameFacts, to: string, forms: readonly P
   return following;
 }
 
-/** Adds to the derived names the functions that STRUCTURE makes, except those whose names are WRITTEN in its form. */
+/** Adds the functions that DEFSTRUCT makes for STRUCTURE to the derived names, except those whose names stand
+ *  in its form (WRITTEN). */
 function ofStructure(
   { name, slots = [], constructors = [], takingSlots = [], predicate, copier }: StructureData,
   from: string,
@@ -51,7 +54,8 @@ function ofStructure(
   for (const each of takingSlots) takers.functions.add(each);
 }
 
-/** Returns NAME with FROM replaced by TO, or undefined unless FROM occurs in it once and as a whole word. */
+/** Returns NAME with FROM replaced by TO. Returns undefined unless FROM occurs in NAME exactly once, as a
+ *  whole word. */
 function madeOf(name: string, from: string, to: string): string | undefined {
   const word = from.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const found = [...name.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${word}(?![\\p{L}\\p{N}])`, 'gu'))];

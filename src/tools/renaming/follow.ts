@@ -1,4 +1,4 @@
-// Brings the image in line with a rename: loads the changed files again, and removes the old name.
+// Updates the image after a rename: loads the changed files again, and removes the old name.
 
 import { realPathOf } from '../../files/answering.ts';
 import type { Image } from '../../image/image.ts';
@@ -17,25 +17,27 @@ import type { Places } from '../places.ts';
 import { groupedWarnings } from '../remarks.ts';
 import type { RenamePlan } from './plan.ts';
 
-/** The outcome of following a rename in the image. */
+/** What the update of the image did. */
 export interface Followed {
-  /** Files that were loaded again, relative to the workspace. */
+  /** The files that were loaded again, relative to the workspace. */
   loaded: string[];
-  /** Texts on the problems of the loads. FAILED: one did not end well, so the rest was not done. */
+  /** problems: texts on what went wrong in the loads. failed: a load did not end well, so the later steps
+   *  were not done. */
   problems: string[];
   failed: boolean;
-  /** Users of an old name, which is therefore kept. */
+  /** Callers of an old name. While there are any, the image keeps the name. */
   users: string[];
-  /** Definitions of old names: those removed, how many these are, and those that could not be removed. */
+  /** Definitions under old names: those that were removed, their number, and those that could not be
+   *  removed. */
   gone: Item[];
   goneTotal: number;
   left: NonNullable<RenameFinished['left']>;
 }
 
-/** At most this many callers of an old name are considered. */
+/** Most callers of an old name that are considered. */
 const MOST_USERS = 1000;
 
-/** Brings IMAGE in line with the rename of the symbol of FACTS, after PLAN was written to the files. */
+/** Updates IMAGE after the rename of the symbol of FACTS, when PLAN was written to the files. */
 export async function follow(
   image: Image,
   places: Places,
@@ -115,15 +117,15 @@ class Following {
     if (done.some(({ notLoaded }) => notLoaded === true)) this.#followed.failed = true;
   }
 
-  /** Records the problems in REPLY. */
+  /** Records the problems that REPLY reports. */
   #tell(reply: Reply<'load-files'> | Reply<'rename-prepare'>): void {
     if (reply.ending.kind !== 'done') this.#followed.failed = true;
     const text = problemText(reply, this.#places);
     if (text !== '') this.#followed.problems.push(text);
   }
 
-  /** Returns the files, besides those LOADED, whose code still has one of the OLD names through a macro. Records users
-   *  that have it for another reason. */
+  /** Returns the files, except LOADED, whose code still contains one of the OLD names through a macro.
+   *  Callers that loading a file again would not update are recorded as users. */
   async #compiledWith(old: readonly string[], loaded: ReadonlySet<string>): Promise<string[]> {
     const files = new Set<string>();
     for (const from of old) {
@@ -148,7 +150,8 @@ class Following {
       if (isLookupFailure(found)) continue;
       for (const { name: user, sites = [], possible } of found.rows ?? []) {
         const file = sites.find((site) => site.file !== undefined)?.file;
-        // A possible user is code that evaluations left: it has no file, and the files' definitions replace it.
+        // A possible caller is code left by an evaluation. It has no file, and the definitions in the files
+        // replace it.
         if (user !== undefined && !possible) users.push({ user, ...(file !== undefined && { file }) });
       }
     }
@@ -160,13 +163,13 @@ function isSource(file: string): boolean {
   return /\.(?:lisp|lsp|cl)$/i.test(file);
 }
 
-/** Returns the problems in REPLY as text; '' when there are none. */
+/** Returns a text with the problems that REPLY reports; '' when there are none. */
 function problemText(
   { data, ending }: Reply<'load-files'> | Reply<'rename-prepare'>,
   places: Places,
 ): string {
   const warnings = 'warnings' in data ? (data.warnings ?? []) : [];
-  // Other warnings come from loading as such, for example that a test is redefined, not from the rename.
+  // Leaves out warnings that any load can cause, such as that a test is redefined.
   const told = warnings.filter(
     ({ severity, offset }) =>
       severity === 'error' || severity === 'undefined' || (severity === 'warning' && offset !== undefined),

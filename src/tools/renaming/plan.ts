@@ -1,4 +1,4 @@
-// Plans a rename: the edits in each file, and the places that look like the name but stay.
+// Plans a rename: the edits in each file, and the occurrences of the name that stay.
 
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
@@ -39,7 +39,7 @@ export interface FileChange {
   lines: number[];
 }
 
-/** A place that stays unchanged. */
+/** An occurrence of the name that stays unchanged, and why. */
 export interface KeptPlace {
   at: string;
   why: Scan['kept'][number]['why'];
@@ -49,39 +49,39 @@ export interface RenamePlan {
   wanted: Wanted;
   changes: FileChange[];
   kept: KeptPlace[];
-  /** Places in files that cannot be written. */
+  /** Occurrences in files that cannot be written. */
   outside: string[];
-  /** Places from which on a file cannot be read. */
+  /** Places at which the reader had to stop, so that the rest of the file was not searched. */
   cut: string[];
-  /** Lisp files of the workspace that cannot be read, or are too large. */
+  /** Lisp files of the workspace that cannot be read, or that are too large. */
   unread: string[];
-  /** Places that have the new name already, when the symbol of that name has no definition. */
+  /** Occurrences of the new name, recorded when a symbol of that name exists and has no definition. */
   merged: string[];
   /** True when the workspace had too many files to search them all. */
   unfinished: boolean;
   fingerprint: string;
 }
 
-/** The objects that a rename depends on. */
+/** What the code of a rename uses. */
 export interface Ground {
   workspace: Workspace;
   places: Places;
 }
 
-/** What to change besides the symbol itself. */
+/** Whether to rename also keywords, and also words in comments and other texts. */
 export interface Wanted {
   keywords: boolean;
   prose: boolean;
 }
 
-/** The search of files may read this many directory entries, for this many milliseconds. */
+/** Limits of the search for files: directory entries to read, and milliseconds. */
 const ENTRIES = 50_000;
 const MS = 10_000;
-/** At most this many octets of one file that is not Lisp source, and of all such files, are read. */
+/** Most octets that are read of one file that is not Lisp source, and of all such files together. */
 const OTHER_FILE = 1024 * 1024;
 const OTHER_FILES = 64 * 1024 * 1024;
 
-/** Returns the top-level forms that define the symbol of FACTS, as parts of their texts. */
+/** Returns the top-level forms that define the symbol of FACTS, parsed from the files. */
 export function definingForms(facts: RenameFacts, ground: Ground): Part[] {
   return formsNow(facts, ground).flatMap(({ file, form }) => {
     const text = ground.places.sourceText(file)?.text ?? '';
@@ -89,7 +89,8 @@ export function definingForms(facts: RenameFacts, ground: Ground): Part[] {
   });
 }
 
-/** Returns the top-level forms that define the symbol of FACTS, in the present files; without those not found again. */
+/** Returns the top-level forms, in the files as they are now, that define the symbol of FACTS. Forms that are
+ *  not found again are left out. */
 function formsNow(
   { name, places = [] }: RenameFacts,
   ground: Ground,
@@ -100,7 +101,8 @@ function formsNow(
   });
 }
 
-/** Returns the plan to rename the symbol of FACTS and its derived names, FOLLOWING. Throws a CallError on failure. */
+/** Returns the plan to rename the symbol of FACTS and the names derived from it (FOLLOWING). Throws a
+ *  CallError when the rename is impossible. */
 export async function planRename(
   facts: RenameFacts,
   following: Following,
@@ -117,7 +119,7 @@ class Planning {
   readonly #renamings: Renaming[];
   readonly #packages: Packages;
   readonly #takers = new Map<string, Takers>();
-  /** The real paths of the files of loaded code. */
+  /** Real paths of the files of loaded code. */
   readonly #loaded = new Set<string>();
   readonly #plan: RenamePlan;
 
@@ -168,7 +170,8 @@ class Planning {
     return this.#plan;
   }
 
-  /** Returns the real paths of the files of loaded code, and of the workspace files that are small enough to search. */
+  /** Returns the real paths of the files of loaded code, and of those files of the workspace that are small
+   *  enough to search. */
   async #files(): Promise<string[]> {
     const { workspace } = this.#ground;
     const budget = budgetOf(ENTRIES, MS);
@@ -184,7 +187,7 @@ class Planning {
     return [...found].sort();
   }
 
-  /** Records the packages that FILE defines. Returns whether FILE has one of the names. */
+  /** Returns whether FILE contains one of the names. Also records the packages that FILE defines. */
   #looksAt(file: string): boolean {
     const text = this.#ground.places.sourceText(file)?.text;
     if (text === undefined) {
@@ -203,7 +206,8 @@ class Planning {
     return named;
   }
 
-  /** Records the definitions in FILES that take the keyword of the symbol. Subclasses take a class's initargs. */
+  /** Records the definitions in FILES that take the symbol's name as a keyword. Subclasses take the initargs
+   *  of a class too. */
   async #noteKeywords(files: readonly string[]): Promise<void> {
     const [first] = this.#renamings;
     if (first === undefined) return;
@@ -257,7 +261,8 @@ class Planning {
     };
   }
 
-  /** Returns where TEXT has the new name already, if a symbol of that name exists and has no definition. */
+  /** Returns the indexes in TEXT of the new name, if a symbol with that name exists and has no definition;
+   *  else none. */
   #merged(text: string): number[] {
     const [first] = this.#facts.renamings;
     const [renaming] = this.#renamings;
@@ -275,15 +280,15 @@ class Planning {
       );
     const before = decode(bytes);
     const { edits } = this.#scanned(file, before.text);
-    // The edits do not overlap, so no splice is returned.
+    // Edits do not overlap, so `spliced` returns a string here.
     const after = { ...before, text: spliced(before.text, edits) as string };
-    encode(after, visibleName(present.name)); // Throws when the encoding of the file lacks a character of the new name.
+    encode(after, visibleName(present.name)); // Throws when the file's encoding lacks a character of the new name.
     const lineOf = lineFinder(before.text);
     return { real: file, present, before, after, edits, lines: edits.map(({ start }) => lineOf(start)) };
   }
 
-  /** Throws a CallError when a definition of the symbol would not change, because a macro makes its name or its file
-   *  cannot be written. */
+  /** Throws a CallError when a definition of the symbol would stay unchanged, because a macro computes its
+   *  name or its file cannot be written. */
   async #checkDefinitions(): Promise<void> {
     const { name, places = [] } = this.#facts;
     await this.#ground.places.prepare(places.map(([file]) => file));
@@ -312,7 +317,8 @@ class Planning {
   }
 }
 
-/** Returns the edits for RENAMINGS in TEXT, which is not Lisp; unless CHANGE, the same places as kept. */
+/** Returns the edits for RENAMINGS in TEXT, which is not Lisp. Without CHANGE, returns the same occurrences
+ *  as kept ones. */
 function proseScan(text: string, renamings: readonly Renaming[], change: boolean): Scan {
   const scan: Scan = { edits: [], kept: [] };
   for (const { from, to } of renamings) {
@@ -326,13 +332,13 @@ function proseScan(text: string, renamings: readonly Renaming[], change: boolean
   return scan;
 }
 
-/** Returns a function that converts an index of TEXT to its line. */
+/** Returns a function that returns the line number of an index in TEXT. */
 function lineFinder(text: string): (index: number) => number {
   const source = new SourceText(text);
   return (index) => source.positionAt(index).line;
 }
 
-/** Returns the size of FILE in octets; 0 when it is gone. */
+/** Returns the size of FILE in octets; 0 when there is no file. */
 async function sizeOf(file: string): Promise<number> {
   const { size } = await withFileTimeout(dirname(file), () => stat(file)).catch(() => ({ size: 0 }));
   return size;

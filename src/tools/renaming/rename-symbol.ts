@@ -1,4 +1,4 @@
-// The tool rename_symbol, which renames a symbol everywhere.
+// The tool rename_symbol, which renames a symbol in all files and in the image.
 
 import { CallError } from '../../errors.ts';
 import { changeOf, changesLines, filesSummary } from '../../files/diff.ts';
@@ -51,7 +51,7 @@ const RENAME_SYMBOL = {
   required: ['name', 'to'],
   limitMs: Number.POSITIVE_INFINITY,
   safetyLevel: 'dangerous',
-  // Renaming reloads the changed files, so all code in them runs.
+  // After a rename the changed files are loaded again, so all of their code runs.
   effects: { openWorld: true },
   categories: ['diff', 'xref'],
   shortDescription: 'Rename a function, class, variable or any symbol in all files and in the image',
@@ -70,10 +70,10 @@ const RENAME_SYMBOL = {
 
 type RenameArguments = ArgumentsFor<typeof RENAME_SYMBOL>;
 
-/** The objects that a rename depends on. */
+/** What the code of the tool uses. */
 interface RenameGround extends Ground {
   image: Image;
-  /** Edits of several files at once that are under way. */
+  /** The records of replacements of several files, which allow a rollback after a kill. */
   intents: Intents;
 }
 
@@ -116,7 +116,8 @@ interface Planned {
   plan: RenamePlan;
 }
 
-/** Returns the plan for ARGS. Throws a CallError that lists the conflicts. */
+/** Returns the facts about the symbol that ARGS name, and the plan to rename it. Throws a CallError that
+ *  lists the conflicts. */
 async function planned(ground: RenameGround, args: RenameArguments, context: CallContext): Promise<Planned> {
   const { name: to, prefix } = newName(args.to);
   const ask = async (derived: [string, string][] = []) => {
@@ -134,7 +135,7 @@ async function planned(ground: RenameGround, args: RenameArguments, context: Cal
   return { facts, plan: await planRename(facts, following, wanted, ground) };
 }
 
-/** Returns the preview for a human: one diff of all files. */
+/** Returns the preview for a human: one diff that shows all files. */
 function previewOf({ facts, plan }: Planned): Preview {
   const to = facts.renamings[0]?.to ?? '';
   const notes = renameNotes(facts, plan);
@@ -151,7 +152,7 @@ function previewOf({ facts, plan }: Planned): Preview {
   };
 }
 
-/** Returns the places of a preview: the files that change. */
+/** Returns the places of a preview, which are the names of the files that change. */
 function placed([place = '', ...otherPlaces]: readonly string[]): Pick<Preview, 'place' | 'otherPlaces'> {
   return { place, otherPlaces };
 }

@@ -1,4 +1,4 @@
-// Renders a rename, before and after it is done.
+// Renders a rename, both its plan and its result.
 
 import type { RenameFacts } from '../../image/wire/renaming.ts';
 import { counted, joinSections } from '../../kernel/reply.ts';
@@ -9,11 +9,12 @@ import { groupBy } from '../grouping.ts';
 import type { Followed } from './follow.ts';
 import type { KeptPlace, RenamePlan } from './plan.ts';
 
-/** At most this many files, and places of each kind, are listed. */
+/** Most files that are listed, and most places of each kind. */
 const FILES = 40;
 const PLACES = 20;
 
-/** Returns the number of places and files that PLAN changes, and the files; with LINES, the lines in each file. */
+/** Returns how many places in how many files PLAN changes, and lists the files: with LINES, also the lines of
+ *  each file, else the number of its places. */
 export function placesText({ changes }: RenamePlan, lines: boolean): string {
   const places = changes.reduce((sum, { edits }) => sum + edits.length, 0);
   const files = changes.map((change) => {
@@ -25,7 +26,7 @@ export function placesText({ changes }: RenamePlan, lines: boolean): string {
   return `${counted(places, 'place')} in ${counted(changes.length, 'file')}${lines ? ` (lines):\n${shown.join('\n')}` : `: ${shown.join(', ')}`}`;
 }
 
-/** Returns the lines on derived names in FACTS, and on places that PLAN leaves unchanged. */
+/** Returns lines about the derived names in FACTS, and about the occurrences that PLAN leaves unchanged. */
 export function renameNotes(facts: RenameFacts, plan: RenamePlan): QuestionLine[] {
   const [, ...more] = facts.renamings;
   return [
@@ -56,7 +57,7 @@ const KEPT = [
   ['unknown package', 'in packages that are not loaded'],
 ] as const satisfies readonly [why: KeptPlace['why'], text: string][];
 
-/** The text for keywords that stay although keywords of parameters are renamed. */
+/** The text for keywords that stay, when the keywords of parameters are renamed. */
 const KEYWORDS_LEFT = 'keywords of that name: look whether they name its parameters or initargs';
 
 function keptLines({ kept, wanted }: RenamePlan): QuestionLine[] {
@@ -69,7 +70,7 @@ function keptLines({ kept, wanted }: RenamePlan): QuestionLine[] {
   });
 }
 
-/** Returns THINGS as a list; places in one file are merged into FILE:LINE,LINE. */
+/** Returns THINGS as a list in which places in the same file are merged into FILE:LINE,LINE. */
 function listed(things: readonly (string | QuestionLine)[]): QuestionLine {
   const more = things.length - PLACES;
   const places = things.slice(0, PLACES).map((thing) => {
@@ -88,7 +89,7 @@ function listed(things: readonly (string | QuestionLine)[]): QuestionLine {
   return more > 0 ? questionLine`${shown} and ${more} more` : questionLine`${shown}`;
 }
 
-/** Renders what following the rename changed in the image. */
+/** Renders what the update after a rename changed in the image. */
 export function followedText(followed: Followed): string | undefined {
   const { loaded, problems, failed, users, gone, goneTotal, left } = followed;
   const kept = failed
