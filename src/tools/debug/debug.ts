@@ -76,7 +76,8 @@ const DEBUG = {
 
 type Arguments = ArgumentsFor<typeof DEBUG>;
 
-/** Returns the tool for errors of IMAGE; HOLDS has the held calls, and PLACES locates frames. */
+/** Returns the tool for errors of IMAGE. HOLDS keeps the calls that held errors stopped, and PLACES locates
+ *  frames. */
 export function debug(image: Image, holds: Holds, places: Places) {
   return defineTool({
     ...DEBUG,
@@ -84,9 +85,9 @@ export function debug(image: Image, holds: Holds, places: Places) {
   });
 }
 
-/** Actions on a held error; a call may have only one. */
+/** The actions on a held error. A call can have only one. */
 const ACTIONS = ['eval', 'restart', 'return', 'retry', 'end'] as const;
-/** Actions that need no held error. */
+/** The actions that need no held error. */
 const OTHERS = ['watch', 'unwatch', 'thread'] as const;
 
 async function perform(dependencies: DebugDependencies, args: Arguments): Promise<Result> {
@@ -121,7 +122,8 @@ async function performAction(held: Held, args: Arguments, action: (typeof ACTION
   }
 }
 
-/** Returns the action in ARGS, or undefined for a mere look. Throws a CallError for arguments that do not combine. */
+/** Returns the action in ARGS; undefined when the error is only to be shown. Throws a CallError for arguments
+ *  that cannot be combined. */
 function chosenAction(args: Arguments): (typeof ACTIONS)[number] | undefined {
   const isGiven = (name: keyof Arguments) => args[name] !== undefined && args[name] !== false;
   const chosen = [...ACTIONS, ...OTHERS].filter(isGiven);

@@ -1,4 +1,4 @@
-// Continues from a held error: by a restart, a return, a retry, or its end.
+// Continues from a held error: by a restart, by a return from a frame, by a retry, or by ending its call.
 
 import type { Result } from '../../kernel/tool.ts';
 import { packageOf } from '../lookup.ts';
@@ -6,7 +6,8 @@ import { evalOptions, frameOf, type Held, optionsOf } from './held.ts';
 import { leftFrameResult, outcome } from './outcomes.ts';
 import { refusal, stillHeld } from './refusals.ts';
 
-/** Evaluates CODES in the frame of HELD, and keeps their values for the continuation. Returns the failure, if any. */
+/** Evaluates CODES in the frame of HELD, and lets the image keep their values for the continuation. Returns a
+ *  result only on failure, else undefined. */
 async function evaluateInFrame(held: Held, codes: readonly string[]): Promise<Result | undefined> {
   const { image, error, args } = held;
   const reply = await image.call(
@@ -32,12 +33,12 @@ export async function returnFrom(held: Held, code: string): Promise<Result> {
   return (await evaluateInFrame(held, [code])) ?? continueHeld(held, frameOf(held));
 }
 
-/** Runs the frame of HELD again; without a frame, the whole form. */
+/** Runs the frame of HELD again; without a frame, evaluates the whole form again. */
 export function retry(held: Held): Promise<Result> {
   return continueHeld(held, { ...frameOf(held), retry: true });
 }
 
-/** Ends the call of HELD. */
+/** Ends the call that the error HELD stopped. */
 export function endCall(held: Held): Promise<Result> {
   return continueHeld(held, { end: true });
 }

@@ -1,4 +1,4 @@
-// Defines the objects and options of a call about a held error.
+// Defines the objects and options that calls about held errors use.
 
 import type { Image } from '../../image/image.ts';
 import type { CallContext } from '../../kernel/tool.ts';
@@ -6,7 +6,7 @@ import { callOptions, limitOption } from '../calling.ts';
 import type { Places } from '../places.ts';
 import type { Holds } from './hold.ts';
 
-/** The objects that a call of debug depends on. */
+/** What the code of the tool debug uses. */
 export interface DebugDependencies {
   readonly image: Image;
   readonly holds: Holds;
@@ -14,10 +14,10 @@ export interface DebugDependencies {
   readonly context: CallContext;
 }
 
-/** The held error that a call is about, and the arguments of the call. */
+/** The held error that a call is about, with the arguments of that call. */
 export interface Held extends DebugDependencies {
   readonly error: number;
-  /** Whether the call has evaluated a fix before. */
+  /** True when the same call has already evaluated a fix. */
   readonly fixed?: boolean;
   readonly args: {
     readonly frame?: number;
@@ -33,13 +33,14 @@ export function optionsOf({ args, context }: Held) {
   return { ...callOptions(context), ...limitOption(args) };
 }
 
-/** As optionsOf, for a call that evaluates code in a frame of HELD: that code can leave the frame. */
+/** Like optionsOf, for a call that evaluates code in a frame of HELD. Such code can leave the frame, so that
+ *  the held call goes on. */
 export function evalOptions(held: Held) {
   const call = held.holds.call(held.error);
   return { ...optionsOf(held), ...(call && { continues: { ...call, ifLeft: true } }) };
 }
 
-/** Returns the argument for the frame of HELD, if a frame was given. */
+/** Returns the argument that names the frame of HELD, if the call has one. */
 export function frameOf({ args: { frame } }: Held): { frame?: number } {
   return frame === undefined ? {} : { frame };
 }

@@ -1,5 +1,5 @@
-// Defines the parameters on_error, restarts and debug_level, and renders held errors: those kept with their frames and
-// restarts for the debugger.
+// Defines the parameters on_error, restarts and debug_level, and renders held errors. These are errors that
+// the image keeps, with their frames and restarts, for the tool debug.
 
 import type { HeldCalls } from '../../image/session/held.ts';
 import type { Reply } from '../../image/wire/call.ts';
@@ -38,7 +38,7 @@ export const DEBUG_LEVEL = {
   maximum: 3,
 } as const;
 
-/** Returns the options of an operation in the image for the three arguments above. */
+/** Returns, for the three arguments above, the options of an operation in the image. */
 export function errorOptions(
   args: {
     readonly on_error?: 'end' | 'hold';
@@ -55,12 +55,13 @@ export function errorOptions(
   };
 }
 
-/** Returns the highest number of a lost error, so that the image does not use such numbers again. */
+/** Returns the highest number of an error that was lost with its image, so that a new image does not use the
+ *  same numbers. */
 export function heldAbove({ highestLost }: Holds): { heldAbove?: number } {
   return highestLost > 0 ? { heldAbove: highestLost } : {};
 }
 
-/** Returns lines on the restarts taken, and on an error that could not be held. */
+/** Returns lines on the restarts that were taken, and on an error that could not be held. */
 export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding): string {
   const lines = taken.map(({ restart, text }) => `Took the restart ${restart}: ${text.replace(/\s+/g, ' ')}`);
   if (takenTotal > taken.length) lines.push(`... ${takenTotal - taken.length} more restarts were taken`);
@@ -70,8 +71,8 @@ export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding)
   ].join('\n');
 }
 
-/** Returns the result of REPLY to the operation NAME with ARGS: that of the held error, or else that of FINISH. KEEP
- *  keeps a folder until the held call has ended. */
+/** Returns the result of REPLY to the operation NAME with ARGS. If it reports a held error, this is the
+ *  result; otherwise FINISH returns the result. KEEP keeps a folder until the held call has ended. */
 export function heldResultOr<Name extends keyof Operations>(
   reply: Reply<Name>,
   {
@@ -89,7 +90,7 @@ export function heldResultOr<Name extends keyof Operations>(
   return heldResult(reply, held, places);
 }
 
-/** Returns the result of a call that ended with the error HELD. */
+/** Returns the result of a call that the error HELD stopped. */
 export function heldResult(
   { ending, output, data }: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object },
   held: HeldError,
@@ -134,8 +135,8 @@ function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
   return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${lockNote}`;
 }
 
-/** Returns the frames of CONDITION, that of HELD, with the numbers that debug takes, and how many more there are. Runs
- *  of library frames are only counted, unless ALL. */
+/** Returns the frames of CONDITION, the condition of HELD, with their numbers for debug, and how many more
+ *  there are. Consecutive frames of libraries are only counted, unless ALL. */
 function framesText(
   { frames = [], moreFrames }: Condition,
   held: HeldError,
@@ -168,14 +169,14 @@ function framesText(
   return lines.length === 0 ? '' : `Frames:\n${lines.join('\n')}`;
 }
 
-/** Returns the line on MORE frames; debug can show those from number NEXT on. */
+/** Returns a line that says that there are MORE frames. The tool debug can show those from number NEXT on. */
 function moreFramesText(more: number, next: number, { frames = 0 }: HeldError): string {
   const hint =
     frames > next ? `; debug with frame shows each, ${next} to ${frames - 1}` : ' of SBCL and its libraries';
   return `  ... ${more} more frames${hint}`;
 }
 
-/** True when FRAME is of a file of the workspace, or of code that was evaluated. */
+/** True when FRAME belongs to a file of the workspace, or to code that was evaluated. */
 function isOwn(frame: Frame, places: Places): boolean {
   if ('folded' in frame || frame.system) return false;
   return frame.file === undefined || places.isOwn(frame.file);

@@ -1,4 +1,4 @@
-// Lists held errors and threads, and starts and stops the watch for errors.
+// Lists held errors and threads, and starts and stops the recording of errors.
 
 import { CallError } from '../../errors.ts';
 import type { ThreadData } from '../../image/wire/debugging.ts';
@@ -25,7 +25,7 @@ export async function listHeld({ image, holds, context }: DebugDependencies): Pr
   return { data: { held }, text: `Held errors (${held.length}):\n${rows.join('\n')}` };
 }
 
-/** Returns the stack of the thread NAME, and the lock that it waits for. */
+/** Returns the stack of the thread NAME, and the lock that the thread waits for. */
 export async function showThread(
   { image, context, places }: DebugDependencies,
   name: string,
@@ -59,7 +59,8 @@ function lockText(waitsFor: ThreadData['waitsFor']): string {
   return ` waits for the lock "${name}"${owner === undefined ? '' : `, which the thread ${owner} has`}`;
 }
 
-/** Starts to record errors of TYPE in WHERE: all, a thread or a package. With HOLD it also holds them. */
+/** Starts to record errors of TYPE in WHERE: all threads, one thread, or a package. With HOLD, errors are
+ *  also held. */
 export async function watch(
   { image, context, holds }: DebugDependencies,
   where: string,

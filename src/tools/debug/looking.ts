@@ -1,4 +1,4 @@
-// Renders a held error, its frames, and values evaluated in them.
+// Renders a held error, its frames, and the values of forms evaluated in them.
 
 import type { DebugData, DebugValue } from '../../image/wire/debugging.ts';
 import type { Frame, Local } from '../../image/wire/endings.ts';
@@ -15,7 +15,7 @@ import { heldResult } from './hold.ts';
 import { leftFrameResult } from './outcomes.ts';
 import { refusal, stillHeld } from './refusals.ts';
 
-/** Returns the result for HELD, or for its frame if one was given. */
+/** Returns the result that shows HELD, or its frame if the call names one. */
 export async function showHeld(held: Held): Promise<Result> {
   const { image, error, places, args } = held;
   const reply = await image.call('debug-look', { error, ...frameOf(held) }, evalOptions(held));
@@ -40,7 +40,7 @@ function frameText(value: DebugValue, call: Frame, places: Places): string {
   ]);
 }
 
-/** Lines of source shown before and after the call. */
+/** Lines of source that are shown before the call and after it. */
 const CONTEXT_LINES = 3;
 
 function localsText(locals: Local[]): string {
@@ -73,7 +73,7 @@ export async function evaluate(held: Held, code: string): Promise<Result> {
   return { data: { values, output }, text };
 }
 
-/** Returns lines on files that still have the old text of the replaced definitions. */
+/** Returns lines that name the files which still have the old text of the definitions that a fix replaced. */
 function staleTextLines({ replaced = [] }: DebugData, places: Places): string {
   return replaced
     .map(({ name, method, place }) => {
@@ -83,7 +83,8 @@ function staleTextLines({ replaced = [] }: DebugData, places: Places): string {
     .join('\n');
 }
 
-/** Evaluates CODE, new definitions, for HELD. The answer names files that still have the old text. */
+/** Evaluates CODE, which has new definitions, for HELD. The answer names the files that still have the old
+ *  text. */
 export async function fix(held: Held, code: string): Promise<Result> {
   const { image, error, places, args } = held;
   const reply = await image.call(

@@ -1,4 +1,4 @@
-// Renders the outcome of a held error after it continued.
+// Renders what happened after a held error was continued.
 
 import type { Reply } from '../../image/wire/call.ts';
 import type { DebugValue } from '../../image/wire/debugging.ts';
@@ -12,13 +12,15 @@ import { heldResult } from './hold.ts';
 
 type DebugOperation = 'debug-go' | 'debug-eval' | 'debug-fix' | 'debug-look';
 
-/** Returns the outcome when code evaluated for HELD has left its frame, as by a restart; else undefined. */
+/** Returns the result when code that was evaluated for HELD has left its frame, for example by a restart;
+ *  else undefined. */
 export function leftFrameResult(held: Held, reply: Reply<DebugOperation>): Result | undefined {
   const { left, value } = reply.data;
   return left || (value !== undefined && isThreadValue(value)) ? outcome(held, reply) : undefined;
 }
 
-/** Returns the result of REPLY, which came after the thread of HELD continued; CONTINUATION says if it was ended. */
+/** Returns the result of REPLY, which came when the thread of HELD had gone on. CONTINUATION says whether it
+ *  was ended. */
 export function outcome(
   held: Held,
   reply: Reply<DebugOperation>,
@@ -50,7 +52,8 @@ export function outcome(
   return { data: { values: data.values, ending, output }, text, failed: ending.kind !== 'done' };
 }
 
-/** Returns the sentence on a thread of the program that outlasted the limit of the call: such a thread goes on. */
+/** Returns the sentence for a thread of the program that still runs at the time limit of the call, which does
+ *  not end it. */
 function stillRunsText(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&

@@ -1,4 +1,4 @@
-// Renders why a held error did not do what a call asked for, and what to do instead.
+// Renders why a call about a held error was refused or failed, and what to do instead.
 
 import type { DebugData, DebugValue } from '../../image/wire/debugging.ts';
 import type { Ending, Output, Reason } from '../../image/wire/endings.ts';
@@ -16,7 +16,7 @@ interface DebugReply {
   data: DebugData;
 }
 
-/** Returns the result when DATA says that the request about HELD was refused; else undefined. */
+/** Returns the result when DATA says that the image refused the request about HELD; else undefined. */
 export function refusal(held: Held, { data: { value } }: DebugReply): Result | undefined {
   if (value === undefined) return undefined;
   if (isLookupFailure(value)) return { ...lookupResult(value), failed: true };
@@ -68,10 +68,11 @@ function goneText(error: number, { busy, why, held = [] }: DebugValue): string {
   return `Error ${error} is not held: ${why}. ${others}`;
 }
 
-/** Reasons after which the thread of a call is gone. */
+/** Reasons of an interruption after which the thread of the call no longer exists. */
 const THREAD_GONE_REASONS: readonly Reason[] = ['ended', 'terminated', 'ending'];
 
-/** Returns the result when evaluating CODE for HELD failed; HELD is still held unless its thread is gone. */
+/** Returns the result when evaluating CODE for HELD failed. The error is still held, unless its thread no
+ *  longer exists. */
 export function stillHeld({ error, places }: Held, { ending, output, data }: DebugReply, code = ''): Result {
   const ended =
     ending.kind === 'lost' || (ending.kind === 'interrupted' && THREAD_GONE_REASONS.includes(ending.reason));
