@@ -1,4 +1,5 @@
-// Finds buffers: files of the workspace, named by path or by a base name that only one file has.
+// Finds buffers. A buffer is a file of the workspace, named by its path, or by a base name that only one file
+// has.
 
 import { lstat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -12,26 +13,26 @@ import { nearest } from '../../kernel/nearest.ts';
 import { boundLines } from '../../kernel/reply.ts';
 import { visibleName } from '../../visible.ts';
 
-/** A text that can be read by lines. */
+/** A text of which ranges of lines can be read. */
 export interface TextBuffer {
-  /** Its name as shown to people. */
+  /** The buffer's name for people. */
   name: string;
-  /** A remark for the reader. */
+  /** A note for the reader of the answer. */
   note?: string;
-  /** Diffs of edits that a human was asked to approve and has not answered yet. */
+  /** Diffs of edits of the buffer that still wait for a human's approval. */
   pending: string[];
-  /** Reads its lines from number FIRST (from 1) on until SIGNAL aborts, as readLines does. */
+  /** Reads the lines from number FIRST (1-based) on, as readLines does, until SIGNAL aborts. */
   read(first: number, signal?: AbortSignal): Promise<Excerpt | string>;
 }
 
-/** Returns the diffs of the pending edits of file NAME, as a human sees them. */
+/** Returns the diffs of the edits of the file NAME that wait for approval, as a human sees them. */
 export type PendingEdits = (name: string) => string[];
 
-/** At most this many lines of a pending edit are shown. */
+/** Most lines of a pending edit that are shown. */
 const PENDING_LINES = 200;
 
-/** Returns the section with the PENDING edits; undefined when there are none. TEXT names what does not contain them
- *  yet, such as 'the text above'. */
+/** Returns a section that shows the PENDING edits; undefined when there are none. TEXT is a phrase for the
+ *  text that does not contain the edits yet, such as 'the text above'. */
 export function pendingSection(pending: readonly string[], text: string): string | undefined {
   const [first, ...more] = pending;
   if (first === undefined) return undefined;
@@ -42,19 +43,19 @@ export function pendingSection(pending: readonly string[], text: string): string
   );
 }
 
-/** A look-up of a base name may read this many directory entries, for this many milliseconds. */
+/** Limits of the search for a base name: directory entries to read, and milliseconds. */
 const FIND_ENTRIES = 50_000;
 const FIND_MS = 3000;
-/** A search of all files may read this many directory entries, for this many milliseconds. */
+/** Limits of a search of all files: directory entries to read, and milliseconds. */
 const SEARCH_ENTRIES = 100_000;
 const SEARCH_MS = 10_000;
 
-/** Returns a fresh budget for a search of all files. */
+/** Returns a new budget for a search of all files. */
 export function searchBudget(): Budget {
   return budgetOf(SEARCH_ENTRIES, SEARCH_MS);
 }
 
-/** At most this many files are listed when a name is ambiguous. */
+/** Most files that are listed when a name is ambiguous. */
 const LIST_LIMIT = 20;
 
 /** Presents the files of WORKSPACE as buffers. */
@@ -67,7 +68,8 @@ export class WorkspaceBuffers {
     this.#pendingEdits = pendingEdits;
   }
 
-  /** Returns the buffer NAME. Throws a CallError with other names when no file has the name, or several have. */
+  /** Returns the buffer NAME. Throws a CallError that lists names when no file has the name, or several have
+   *  it. */
   async find(name: string): Promise<TextBuffer> {
     const { real, missing } = await this.#workspace.locate(name, 'read');
     if (missing.length === 0) return this.#buffer(real, name);
@@ -87,7 +89,8 @@ export class WorkspaceBuffers {
     return { ...this.#buffer(only, only), ...(note && { note }) };
   }
 
-  /** Throws a CallError when nothing is at PATH; it lists similar names, when the workspace can be read. */
+  /** Throws a CallError when nothing exists at PATH. The error lists similar names, if the workspace can be
+   *  searched. */
   async confirmExists(path: string): Promise<void> {
     const { missing } = await this.#workspace.locate(path, 'read');
     if (missing.length === 0) return;
@@ -125,11 +128,12 @@ export class WorkspaceBuffers {
     return paths.map((path) => visibleName(this.#workspace.name(path))).join(', ');
   }
 
-  /** Yields the buffers in directory FOLDER, or all, within BUDGET; undefined when there is no such directory. */
+  /** Yields the buffers in the directory FOLDER, or all buffers, within BUDGET. Resolves to undefined when
+   *  there is no such directory. */
   async below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined> {
     if (folder === undefined) return this.#buffersIn(this.#workspace.rootFolders(), budget);
     const { real, missing } = await this.#workspace.locate(folder, 'read');
-    // The file may vanish meanwhile.
+    // The directory may disappear before this line.
     const stats =
       missing.length === 0
         ? await withFileTimeout(real, () => lstat(real)).catch(() => undefined)
@@ -141,7 +145,7 @@ export class WorkspaceBuffers {
     for await (const path of filesBelow(this.#workspace, folders, budget)) yield this.#buffer(path, path);
   }
 
-  /** Returns the buffer of the file at REAL, a real path; PATH is what the caller named it. */
+  /** Returns the buffer of the file at REAL, a real path. PATH is the path that the caller used. */
   #buffer(real: string, path: string): TextBuffer {
     const name = this.#workspace.name(real);
     return {

@@ -1,14 +1,15 @@
-// Searches texts for a pattern in a worker thread, so that a slow pattern cannot block the server.
+// Searches texts for a pattern in a worker thread, so that a slow pattern does not block the server.
 
 import { Worker } from 'node:worker_threads';
 import { CallError, messageOf } from '../../errors.ts';
 import { remainingTime } from '../../files/budget.ts';
 
-/** Milliseconds of CPU time that matching one text may take. */
+/** Milliseconds of CPU time that the search of one text may take. */
 const MATCH_MS = 3000;
 
-/** A JavaScript regular expression can run forever, so it runs in a thread that can be terminated. The code is a string
- *  because the program is bundled into one file, and a thread cannot run a part of it. */
+/** A JavaScript regular expression can run forever, so it runs in a thread that can be terminated. The code
+ *  of the thread is a string, because the program is one bundled file, and a thread cannot run only a part of
+ *  it. */
 const THREAD = `
 const { parentPort, workerData } = require('node:worker_threads');
 const pattern = new RegExp(workerData.source, workerData.flags);
@@ -24,11 +25,12 @@ parentPort.on('message', ({ text, skip, limit }) => {
 
 export interface Matches {
   count: number;
-  /** Start and end index of each match that was asked for. */
+  /** Start and end index of each match that was requested. */
   found: [start: number, end: number][];
 }
 
-/** At most this many characters of a pattern: to read a longer one takes long, and every answer repeats it. */
+/** Most characters of a pattern. Compiling a longer pattern takes long, and every answer repeats the
+ *  pattern. */
 const PATTERN_LIMIT = 10_000;
 
 /** Returns the regular expression for PATTERN. Throws a CallError when PATTERN is empty, too long or invalid. */
@@ -39,14 +41,15 @@ export function searchPattern(pattern: string, regex: boolean, caseSensitive: bo
       `Parameter 'pattern' can have ${PATTERN_LIMIT} characters, not more. Give the beginning of the text.`,
     );
   }
-  // The texts searched have LF line ends.
+  // The searched texts have LF line ends only.
   const normalized = pattern.replaceAll('\r\n', '\n');
   const source = regex ? normalized : normalized.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   const flags = caseSensitive ? 'gm' : 'gim';
   try {
     return new RegExp(source, `${flags}u`);
   } catch {
-    // Many patterns have escapes that only the older syntax allows, such as \- and \".
+    // Tries without the flag u: many patterns have escapes that only the older syntax allows, such as \- and
+    // \".
   }
   try {
     return new RegExp(source, flags);
@@ -58,8 +61,8 @@ export function searchPattern(pattern: string, regex: boolean, caseSensitive: bo
   }
 }
 
-/** Searches texts for one pattern in a thread that `stop` ends. Each text may take MATCH_MS milliseconds, as `patience`
- *  counts them. */
+/** Searches texts for one pattern in a thread, which `stop` ends. The search of each text may take MATCH_MS
+ *  milliseconds, as `patience` counts them. */
 export class Searcher {
   readonly #pattern: RegExp;
   #thread: Worker | undefined;
@@ -75,12 +78,12 @@ export class Searcher {
   #start(): Worker {
     const { source, flags } = this.#pattern;
     const thread = new Worker(THREAD, { eval: true, workerData: { source, flags } });
-    // The thread may fail when nobody listens any more, and an unhandled error would end the server.
+    // The thread can fail when no search waits for it, and an unhandled error would end the server.
     return thread.on('error', () => {});
   }
 
-  /** Returns the number of matches in TEXT, and the places of at most LIMIT matches after the first SKIP. Throws a
-   *  CallError when it takes too long or too much stack, or the signal aborts. */
+  /** Returns the number of matches in TEXT, and the indexes of at most LIMIT matches after the first SKIP.
+   *  Throws a CallError when the search takes too long or too much stack, or when the signal aborts. */
   search(text: string, skip: number, limit: number): Promise<Matches> {
     const thread = this.#thread ?? this.#start();
     this.#thread = thread;

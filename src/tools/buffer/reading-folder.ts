@@ -1,4 +1,4 @@
-// Shows a directory in one answer: its files as far as they fit, or only a list when few fit.
+// Shows a directory in one answer: as many of its files as fit, or only a list when few fit.
 
 import { messageOf } from '../../errors.ts';
 import type { Budget } from '../../files/budget.ts';
@@ -7,20 +7,21 @@ import type { Result } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import type { TextBuffer } from './buffers.ts';
 
-/** The text of a file, or why it is not shown. */
+/** The text of a file, or why the file is not shown. */
 type FileEntry = Result & { data: object };
 
-/** At most this many characters of text are kept: for one answer, and for code, whose result need not fit into one. */
+/** Most characters of text that are kept: for one answer, and for code, since data for code need not fit into
+ *  one answer. */
 const TEXT_LIMIT = 80_000;
 const DATA_TEXT_LIMIT = 8_000_000;
 
-/** The directory, and whether code reads the data (WHOLE). */
+/** The path of the directory. WHOLE: code reads the data, so they need not fit into one answer. */
 interface FolderRequest {
   path: string;
   whole: boolean;
 }
 
-/** Returns the answer with FILES of a directory, each rendered by SHOW, until BUDGET is used up. */
+/** Returns the answer with FILES of a directory, each rendered by SHOW. Stops when BUDGET is used up. */
 export async function folderResult(
   { path, whole }: FolderRequest,
   files: AsyncIterable<TextBuffer>,
@@ -51,7 +52,7 @@ function failureEntry(name: string, error: unknown): FileEntry {
   return { data: { path: name, reason }, text: reason };
 }
 
-/** Returns SHOWN with only its first line, and data without the file's text. */
+/** Returns the entry with only the first line of its text, and without the file's text in its data. */
 function headOf({ data, text }: FileEntry): FileEntry {
   return { data: { ...data, text: undefined }, text: text.split('\n', 1)[0] ?? '' };
 }
@@ -77,7 +78,8 @@ function folderText(
   ]);
 }
 
-/** Returns HEAD, as many texts of ENTRIES, from the first on, as fit into one answer, and a list of the other files. */
+/** Returns HEAD, then the texts of as many of the first ENTRIES as fit into one answer, then a list of the
+ *  other files. */
 function fittingTexts(head: string, entries: readonly FileEntry[]): string[] {
   for (let count = entries.length; ; count -= 1) {
     const texts = [
@@ -91,7 +93,7 @@ function fittingTexts(head: string, entries: readonly FileEntry[]): string[] {
   }
 }
 
-/** At most this many files that did not fit are listed. */
+/** Most files that are listed because their texts did not fit. */
 const NAME_LIMIT = 40;
 
 function notShownTexts(entries: readonly FileEntry[]): string[] {

@@ -1,4 +1,5 @@
-// The tools read_file and read_buffer, which show lines of a file unchanged below one line about the file.
+// The tools read_file and read_buffer, which show lines of a file unchanged. One line about the file precedes
+// them.
 
 import { CallError } from '../../errors.ts';
 import { type Excerpt, readLines } from '../../files/lines.ts';
@@ -138,7 +139,7 @@ interface Range {
   first: number;
   last: number;
   limit: number;
-  /** True when code reads the lines: then they need not fit into an answer. */
+  /** True when code reads the lines, so that they need not fit into one answer. */
   whole: boolean;
 }
 
@@ -150,7 +151,8 @@ function rangeOf(args: RangeArguments, { forData = false }: CallContext): Range 
   return { first, last, limit, whole: forData };
 }
 
-/** Returns the lines of EXCERPT, of file NAME, that RANGE asks for, as far as they fit into one answer. */
+/** Returns those lines of EXCERPT, a part of the file NAME, that RANGE requests and that fit into one
+ *  answer. */
 function excerptResult(
   name: string,
   excerpt: Excerpt | string,
@@ -191,7 +193,7 @@ function linesText(first: number, end: number, total: number | undefined): strin
   return `${shown}${total === undefined ? '' : ` of ${total}`}`;
 }
 
-/** Returns phrases on encoding and line ends, when they are unusual. */
+/** Returns phrases for the encoding and the line ends of EXCERPT, if these are unusual. */
 function storage(excerpt: Excerpt): string[] {
   const { ends, endsWithNewline, total } = excerpt;
   if (total !== undefined) return unusualStorage(excerpt, ends, endsWithNewline);

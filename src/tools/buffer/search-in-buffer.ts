@@ -65,7 +65,7 @@ const SEARCH_IN_BUFFER = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that searches BUFFERS; matching one text may take MATCH_MS milliseconds. */
+/** Returns the tool that searches BUFFERS. The search of one text may take MATCH_MS milliseconds. */
 export function searchInBuffer(buffers: WorkspaceBuffers, matchMs?: number) {
   return defineTool({
     ...SEARCH_IN_BUFFER,
@@ -84,12 +84,12 @@ export function searchInBuffer(buffers: WorkspaceBuffers, matchMs?: number) {
   });
 }
 
-/** True when PATTERN has characters that are special in a regular expression. */
+/** True when PATTERN has characters with a special meaning in regular expressions. */
 function isSpecial(pattern: string): boolean {
   return /[\\^$.*+?()[\]{}|]/.test(pattern);
 }
 
-/** Returns the number of matches that ARGS find in SOURCE, and the answer. */
+/** Runs the search that ARGS describe in SOURCE. Returns the number of matches, and the answer. */
 async function runSearch(
   source: WorkspaceBuffers,
   args: SearchArguments,
@@ -114,15 +114,17 @@ async function runSearch(
   }
 }
 
-/** Finds the places of one pattern in texts. CODE: it looks at Lisp code only. */
+/** Finds the matches of one pattern in texts. CODE: only Lisp code is searched, without comments and
+ *  strings. */
 type Finder = Pick<Searcher, 'search' | 'ended' | 'stop'> & { code?: boolean };
 
-/** At most this many characters of a code pattern: each of its tokens is compared at each token of a text. */
+/** Most characters of a code pattern. At each token of a text, all tokens of the pattern may have to be
+ *  compared. */
 const CODE_LIMIT = 2000;
 
 type SearchArguments = ArgumentsFor<typeof SEARCH_IN_BUFFER>;
 
-/** Returns the finder for ARGS. Throws a CallError when the pattern is invalid. */
+/** Returns the finder for the pattern in ARGS. Throws a CallError when the pattern is invalid. */
 function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: number | undefined): Finder {
   const { pattern, regex = false, case_sensitive = false, code = false } = args;
   const find = code && !regex ? codeFinderFor(pattern) : undefined;
@@ -152,7 +154,7 @@ function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: nu
   });
 }
 
-/** Returns a function that finds the code PATTERN. Throws a CallError when PATTERN is too long or not Lisp. */
+/** Returns a function that finds PATTERN in code. Throws a CallError when PATTERN is too long or not Lisp. */
 function codeFinderFor(pattern: string): NonNullable<ReturnType<typeof codeFinder>> {
   if (pattern.length > CODE_LIMIT) {
     throw new CallError(
@@ -166,7 +168,7 @@ function codeFinderFor(pattern: string): NonNullable<ReturnType<typeof codeFinde
   );
 }
 
-/** Yields those of BUFFERS that are Lisp source files. */
+/** Yields the Lisp source files of BUFFERS. */
 async function* lispBuffers(buffers: AsyncIterable<TextBuffer>): AsyncGenerator<TextBuffer> {
   for await (const buffer of buffers) if (isLispFile(buffer.name)) yield buffer;
 }
@@ -199,7 +201,7 @@ async function searchAll(
   return found;
 }
 
-/** Adds to FOUND the matches of SEARCHER in LINES of FILE, up to LIMIT in all. */
+/** Adds the matches of SEARCHER in LINES, the text of FILE, to FOUND, until FOUND has LIMIT matches. */
 async function searchText(
   searcher: Finder,
   file: string,
@@ -217,8 +219,9 @@ async function searchText(
   for (const match of matchesIn(file, text, lines, places, callAt)) found.matches.push(match);
 }
 
-/** Returns PLACES, in the order of TEXT, as lines and columns (from 1) with the text of the line. CALL_AT returns the
- *  call at an index when the call spans lines; the text then has the whole call. */
+/** Returns PLACES, which are in the order of TEXT, as matches with lines and columns (from 1) and the text of
+ *  the line. CALL_AT returns the call at an index if it spans several lines; the match then has the text of
+ *  the whole call. */
 function matchesIn(
   file: string,
   text: string,

@@ -1,4 +1,5 @@
-// Renders search results: each file, below it the matching lines, each after the columns of its matches.
+// Renders search results: each file, and below it the lines with matches, each after the columns of its
+// matches.
 
 import {
   beyondNote,
@@ -13,35 +14,35 @@ import type { Result } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { pendingSection, type TextBuffer } from './buffers.ts';
 
-/** A match in a text; lines and columns count from 1. */
+/** A match in a text. Lines and columns count from 1. */
 export interface Match {
   file: string;
   line: number;
   column: number;
-  /** Its end: the line, and the column after its last character. */
+  /** The line in which the match ends, and the column after its last character. */
   endLine: number;
   endColumn: number;
-  /** The line, or the part of it around the match. */
+  /** The line with the match, or the part of the line around the match. */
   text: string;
 }
 
-/** The result of a search, and the files that it skipped. */
+/** The result of a search, and the files that the search skipped. */
 export interface SearchResults {
   total: number;
   matches: Match[];
   offset: number;
   files: number;
   filesWithMatches: number;
-  /** Files that are no text, or too large. */
+  /** Files that are not text, or that are too large. */
   unreadable: string[];
-  /** Files where the pattern took too long, or too much stack. */
+  /** Files in which the search took too long, or too much stack. */
   tooHard: string[];
   /** Files with edits that wait for approval. */
   edited: string[];
 }
 
-/** Returns the answer for PATTERN (as shown) with what was FOUND in BUFFER or in many. STOPPED: some files were not
- *  searched. */
+/** Returns the answer for PATTERN (as it is shown), with the matches FOUND in BUFFER, or in many files.
+ *  STOPPED: some files were not searched. */
 export function searchResult(
   pattern: string,
   found: SearchResults,
@@ -105,7 +106,8 @@ interface Row {
   matches: number;
 }
 
-/** Returns MATCHES as rows, one per line. WITH_FILES: the name of each file stands above its first row. */
+/** Returns MATCHES as rows, one for each line. With WITH_FILES, the name of each file precedes its first
+ *  row. */
 function rowsOf(matches: readonly Match[], withFiles: boolean): Row[] {
   const rows: Row[] = [];
   let start = 0;
@@ -127,7 +129,7 @@ function inOneRow(one: Match, other: Match): boolean {
   return alike && one.endLine === one.line && other.endLine === other.line;
 }
 
-/** Returns the line that all MATCHES share, after the column of each. */
+/** Returns the line that all MATCHES share, after the columns of the matches. */
 function lineText(matches: readonly Match[]): string {
   return matches
     .map(({ line, column, endLine, endColumn, text }, index) => {

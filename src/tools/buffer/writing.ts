@@ -64,7 +64,7 @@ export function writeFile(workspace: Workspace) {
   });
 }
 
-/** Returns the text of PRESENT; '' when there is none, or it is binary. */
+/** Returns the text of PRESENT; '' when there is no file, or a binary one. */
 function lispTextOf({ bytes }: Present): string {
   return bytes === undefined || binaryKind(bytes) !== undefined ? '' : decode(bytes).text;
 }
@@ -74,7 +74,7 @@ function encodedContent(args: ArgumentsFor<typeof WRITE_FILE>): { path: string; 
   return { path, bytes: encode({ text: content, encoding: 'UTF-8', bom: false }, visibleName(path)) };
 }
 
-/** Returns the preview of writing BYTES, a text, in place of PRESENT. */
+/** Returns the change to show when BYTES, a text, are to replace PRESENT. */
 function changeFor({ name, size, bytes: old }: Present, bytes: Buffer): Change {
   const after = decode(bytes);
   if (size === undefined) return newFile(name, after);
