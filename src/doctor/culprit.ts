@@ -1,13 +1,15 @@
-// Finds the parts of the agent that must be left out for an image to work.
+// Finds the parts of the agent without which an image works again.
 
-/** A list that leaves out no part, but makes the image start without its saved core. */
+/** A list that names no part of the agent. An image for which any list is given does not start from its saved
+ *  core, so with this list it starts without the core and with all parts. */
 export const ONLY_CORE: readonly string[] = ['nothing'];
 
-/** What an image must do without to work: its saved core, or PARTS of the agent. */
+/** What must be left out so that an image works: its saved core, or PARTS of the agent. */
 export type Culprit = { kind: 'core' } | { kind: 'parts'; parts: readonly string[] };
 
-/** Returns what an image must do without to work. WORKS is true for a list of parts if an image works without them; it
- *  must be true for ALL. Each part at fault takes about log2(ALL.length) tests, by binary search. */
+/** Returns what must be left out so that an image works. WORKS resolves to true for a list of parts if an
+ *  image works without these. It must do so for ALL. By binary search, each part at fault takes about
+ *  log2(ALL.length) tests. */
 export async function findCulprit(
   all: readonly string[],
   works: (without: readonly string[]) => Promise<boolean>,
@@ -17,14 +19,16 @@ export async function findCulprit(
   let rest = all;
   do {
     const count = await leastCount(rest.length, (count) => works([...parts, ...rest.slice(0, count)]));
-    // The image works without the first COUNT parts, but not without one fewer: the last of them is at fault.
+    // An image works without the first COUNT parts, but not without the first COUNT - 1, so the last of these
+    // parts is at fault.
     parts.push(...rest.slice(count - 1, count));
     rest = rest.slice(0, count - 1);
   } while (rest.length > 0 && !(await works(parts)));
   return { kind: 'parts', parts };
 }
 
-/** Returns the least number from 1 to MOST for which SUFFICES is true. It must be true for MOST, and is false for 0. */
+/** Returns the least number from 1 to MOST for which SUFFICES is true. SUFFICES must be true for MOST; for 0,
+ *  it is false. */
 async function leastCount(most: number, suffices: (count: number) => Promise<boolean>): Promise<number> {
   let [low, high] = [0, most];
   while (high - low > 1) {

@@ -1,4 +1,4 @@
-// Runs the checks of the doctor, and prints a line for each.
+// Runs the checks of live-lisp doctor, and prints a line for each.
 
 import { tmpdir } from 'node:os';
 import { imageOptions } from '../assembly.ts';
@@ -15,27 +15,27 @@ import { reportText } from './report.ts';
 import { checkFolders, checkLibraries, checkSandbox, clientConfigurations } from './set-up.ts';
 import { failureOf, type Result, type Trial, tryImage } from './trial.ts';
 
-/** Advice for when an image does not work. */
+/** Advice for the case that an image does not work. */
 const WHAT_TO_DO = `Do what the answer above says, if it names a step. Else please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${TESTED}.`;
 
-/** Input of the doctor besides the configuration. */
+/** What the doctor needs besides the configuration. */
 export interface Surroundings {
-  /** The version of live-lisp, and the page where issues are filed. */
+  /** The version of live-lisp, and the web page where issues are filed. */
   version: string;
   issues: string;
-  /** Sentences on folders that the server uses in place of unwritable ones. */
+  /** Sentences on folders that the server uses instead of folders in which it cannot write. */
   remarks: readonly string[];
 }
 
-/** Checks the set-up of CONFIG. Prints a line for each check, and how to set up clients. Returns the exit code: 0, or 1
- *  when something that is needed fails. */
+/** Checks the set-up for CONFIG. Prints a line for each check, and how to set up clients. Returns the exit
+ *  code: 0, or 1 when something necessary fails. */
 export async function diagnose(
   config: Config,
   { version, issues, remarks }: Surroundings,
   print: (text: string) => void,
 ): Promise<number> {
   const sandbox = checkSandbox(config);
-  // No SBCL runs if the required sandbox does not work.
+  // SBCL is not started when a sandbox is required and does not work.
   const { finding, facts } = sandbox.ok ? await checkSbcl(config) : {};
   const canTry = facts !== undefined && obstacleToWriting(tmpdir()) === undefined;
   const trial = canTry ? await tryImage(config, []) : undefined;
@@ -60,7 +60,8 @@ export async function diagnose(
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }
 
-/** Returns a finding on the SBCL of CONFIG, and its facts when live-lisp supports it. */
+/** Returns a finding on the SBCL of CONFIG. Also returns the facts about this SBCL, if live-lisp supports
+ *  it. */
 async function checkSbcl(config: Config): Promise<{ finding: Finding; facts?: SbclFacts }> {
   try {
     const { sandbox } = imageOptions(config);
@@ -89,7 +90,8 @@ function trialFindings({ results, greeting }: Trial): Finding[] {
   return [...findings, ...(line === undefined ? [] : [{ ok: true, text: line }])];
 }
 
-/** Returns a sentence on the cause of FAILURE, found by trials of images of CONFIG without parts of the agent. */
+/** Returns a sentence on the cause of FAILURE. To find it, tries images of CONFIG without some parts of the
+ *  agent. */
 async function causeOf({ name, lost }: Result, config: Config): Promise<string> {
   const helps = ({ results }: Trial) =>
     lost

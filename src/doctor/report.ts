@@ -1,4 +1,4 @@
-// Writes a report that a person can paste into an issue when an image does not work.
+// Writes a report, for the case that an image does not work, that the user can paste into an issue.
 
 import { arch, release, type } from 'node:os';
 import type { SbclFacts } from '../image/process/sbcl-versions.ts';
@@ -6,19 +6,19 @@ import type { Lacking } from '../image/wire/messages.ts';
 import { homeFolder } from '../paths.ts';
 import type { Result } from './trial.ts';
 
-/** The facts when an image does not work. */
+/** What is known when an image does not work. */
 export interface Trouble {
-  /** The version of live-lisp, and the page where issues are filed. */
+  /** The version of live-lisp, and the web page where issues are filed. */
   version: string;
   issues: string;
   facts: SbclFacts;
   failure: Result;
-  /** What is known of the cause, as a sentence. */
+  /** A sentence on what is known about the cause. */
   cause: string;
   lacking: Lacking | undefined;
 }
 
-/** Returns the report of TROUBLE. It contains no path of the user's home. */
+/** Returns the report on TROUBLE. The path of the user's home is not in it. */
 export function reportText({ version, issues, facts, failure, cause, lacking }: Trouble): string {
   const missing = lacking?.fallbacks.map(
     ({ ability, missing }) => `${ability} (${missing.join(', ') || 'as a whole'})`,
@@ -33,7 +33,7 @@ export function reportText({ version, issues, facts, failure, cause, lacking }: 
   return `Report, for ${issues}:\n\n${withoutHome(lines.join('\n'))}`;
 }
 
-/** Returns TEXT with ~ in place of the user's home. */
+/** Returns TEXT with ~ instead of the path of the user's home. */
 function withoutHome(text: string): string {
   const home = homeFolder();
   return home === undefined || home === '/' ? text : text.replaceAll(home, '~');

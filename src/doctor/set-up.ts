@@ -1,4 +1,5 @@
-// Checks the machine around the image: sandbox, folders, libraries, clients.
+// Checks what surrounds the image on this machine: the sandbox, folders and libraries. Also says how to set
+// up clients.
 
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,18 +15,19 @@ import { shellLine } from '../install/program.ts';
 import type { Finding } from '../install/report.ts';
 import { HOME, sandboxOf, sandboxText } from '../sandboxing.ts';
 
-/** Returns a finding on the sandbox of CONFIG. It is not ok when the required sandbox does not work, since no image
- *  starts then. */
+/** Returns a finding on the sandbox of CONFIG. It is not ok when a required sandbox does not work, since no
+ *  image starts then. */
 export function checkSandbox(config: Config): Finding {
   const obstacle = config.sandbox === 'off' ? undefined : sandboxOf(config).obstacle();
   if (obstacle === undefined) return { ok: true, text: `sandbox: ${sandboxText(config)}` };
   return { ok: false, text: `sandbox: ${obstacle.why}. ${obstacle.remedy}` };
 }
 
-/** Consequence when the records of calls cannot be written. */
+/** The consequence when the records of calls cannot be written, as a clause. */
 const NOTHING_RUNS = 'so no call runs that can change something';
 
-/** Returns findings on whether the server's folders are writable. An unusable cache is no failure: none is needed. */
+/** Returns findings on whether the server can write in its folders. A cache that cannot be used is no
+ *  failure, because the server works without a cache. */
 export function checkFolders({ state, audit, auditNamed, cache }: Config): Finding[] {
   const file = auditNamed ? obstacleToRecording(audit) : undefined;
   return [
@@ -52,7 +54,7 @@ function checkPlace(what: string, path: string, obstacle: string | undefined, co
   return { ok: false, text: `${what}: ${path} cannot be written (${obstacle}), ${consequence}` };
 }
 
-/** Returns why no line can be appended to FILE; undefined when lines can be. */
+/** Returns why no line can be appended to FILE, or undefined. */
 function obstacleToRecording(file: string): string | undefined {
   if (!existsSync(file)) return obstacleToWriting(dirname(file));
   try {
@@ -63,7 +65,7 @@ function obstacleToRecording(file: string): string | undefined {
   }
 }
 
-/** Returns findings on where ASDF searches by CONFIG, and on the library manager. */
+/** Returns findings on the folders in which ASDF searches with CONFIG, and on the library manager. */
 export function checkLibraries(config: Config): Finding[] {
   const { root, roots, libraries } = config;
   const manager = libraryManager(config);
@@ -89,7 +91,7 @@ export function checkLibraries(config: Config): Finding[] {
   ];
 }
 
-/** Returns how to configure MCP clients to start this program. */
+/** Returns a text on how to set up MCP clients so that they start this program. */
 export function clientConfigurations(): string {
   const script = join(HOME, 'dist', SCRIPT_NAME);
   const command = `${shellLine([process.execPath, script])}`;

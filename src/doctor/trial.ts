@@ -1,4 +1,4 @@
-// Tries what an image must be able to do, by the tools that a client calls.
+// Tries what an image must be able to do, with the tools that a client calls.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { Hello } from '../image/wire/messages.ts';
 import type { Executor } from '../kernel/executor.ts';
 import { withTemporaryFolder } from '../temporary-folder.ts';
 
-/** The file that the trial loads. The compiler warns of its second function. */
+/** Text of the file that the trial loads. The compiler warns about its second function. */
 const FILE = `(defpackage "LIVE-LISP-DOCTOR" (:use "COMMON-LISP"))
 (in-package "LIVE-LISP-DOCTOR")
 (defun double (x) (* 2 x))
@@ -19,10 +19,10 @@ const FILE = `(defpackage "LIVE-LISP-DOCTOR" (:use "COMMON-LISP"))
 (defun failing (x) (error "Failed with ~A, as the doctor wants." x))
 `;
 
-/** The endless loop is interrupted after this many seconds. */
+/** Time limit, in seconds, of the endless loop in the trial. */
 const LOOP_SECONDS = 0.5;
 
-/** A call of a tool, and a pattern that its text must match. */
+/** A call of a tool, and a pattern that the text of its answer must match. */
 interface Call {
   tool: string;
   args: object;
@@ -31,13 +31,13 @@ interface Call {
 
 interface Step {
   name: string;
-  /** What the step shows, as a sentence. */
+  /** What the success of the step shows, as a clause. */
   shows: string;
-  /** Returns the tool calls of the step. FILE is the file that the trial loads. */
+  /** Returns the tool calls of the step. FILE is the path of the file that the trial loads. */
   calls: (file: string) => Call[];
 }
 
-/** What the start of an image shows. */
+/** What a successful start of an image shows, as a clause. */
 const STARTS = 'an image starts';
 
 const STEPS: readonly Step[] = [
@@ -93,7 +93,8 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-/** Result of a step: its failure, if any, and whether the image was lost in it. */
+/** Result of a step. FAILURE: the answer that did not match, if any. LOST: the image was lost in this
+ *  step. */
 export interface Result extends Pick<Step, 'name' | 'shows'> {
   failure?: string;
   lost?: boolean;
@@ -101,19 +102,20 @@ export interface Result extends Pick<Step, 'name' | 'shows'> {
 
 /** Results of all steps with one image. */
 export interface Trial {
-  /** Ends with the first step in which the image was lost. */
+  /** The results of the steps, up to the first step in which the image was lost. */
   results: Result[];
-  /** What this SBCL lacks, and what the agent does instead; undefined when no image started. */
+  /** The agent's greeting, with what this SBCL lacks and what the agent does instead; undefined when no image
+   *  started. */
   greeting?: Hello;
 }
 
-/** Returns the first failed result of TRIAL, if any. */
+/** Returns the first result of TRIAL with a failure, if any. */
 export function failureOf({ results }: Trial): Result | undefined {
   return results.find(({ failure }) => failure !== undefined);
 }
 
-/** Runs all steps in one image of CONFIG, whose agent leaves out the parts named in WITHOUT. The user's records stay
- *  untouched. */
+/** Runs all steps in one image of CONFIG, whose agent does without the parts named in WITHOUT. Does not touch
+ *  the user's records. */
 export function tryImage(config: Config, without: readonly string[]): Promise<Trial> {
   return withTemporaryFolder(async (folder) => {
     const file = join(folder, 'doctor.lisp');
@@ -149,7 +151,8 @@ export function tryImage(config: Config, without: readonly string[]): Promise<Tr
   });
 }
 
-/** Returns CONFIG with records in FOLDER, which the image can read, and without start file, libraries and approvals. */
+/** Returns CONFIG for a trial: with all records in FOLDER, which the image can read, and without a start
+ *  file, libraries and standing approvals. */
 function trialConfig(config: Config, folder: string): Config {
   return {
     ...config,
@@ -166,7 +169,8 @@ function trialConfig(config: Config, folder: string): Config {
   };
 }
 
-/** Makes CALLS through EXECUTOR. Returns the answer to the first that does not match; undefined when all match. */
+/** Makes CALLS through EXECUTOR. Returns the first answer that does not match its pattern; undefined when all
+ *  match. */
 async function firstFailure(executor: Executor, calls: readonly Call[]): Promise<string | undefined> {
   for (const { tool, args, answer } of calls) {
     const outcome = await executor.execute(tool, args, { canAsk: false });
