@@ -1,5 +1,5 @@
-// Exports the tools as functions for programs without MCP: one registry and one image per process. S and C numbers, as
-// S4.12, are clauses of the contract (docs/develop/contracts.md).
+// Exports the tools as functions for programs without MCP: one registry and one image per process. S and C
+// numbers, such as S4.12, are clauses of the contract (docs/develop/contracts.md).
 
 import { type Assembly, assemble, assembleParts, registerBuiltIns } from './assembly.ts';
 import { Catalog } from './catalog/catalog.ts';
@@ -17,8 +17,8 @@ let assembly: Assembly | undefined;
 let registered = false;
 let announced: readonly Tool[] | undefined;
 
-/** The catalog of AGENT_Q_REGISTRY. Before registerAgentQTools is called, it already has the tools that will come, so
- *  that a program can search without an image (C28, S1.18). */
+/** The catalog of AGENT_Q_REGISTRY. Until registerAgentQTools is called, it also has the tools that this will
+ *  add, so that a program can search for tools without an image (C28, S1.18). */
 export const TOOL_CATALOG = new Catalog({
   get revision() {
     return AGENT_Q_REGISTRY.revision;
@@ -28,12 +28,13 @@ export const TOOL_CATALOG = new Catalog({
 
 /** Returns the built-in tools that are not in AGENT_Q_REGISTRY yet. */
 function announcedTools(): Tool[] {
-  // These tools never run, so any root will do that exists. The current directory may have been deleted.
+  // These tools never run, so any root that exists will do. The current directory may have been deleted.
   announced ??= assemble(readConfig(['--root', HOME], process.env)).registry.tools();
   return announced.filter(({ name }) => AGENT_Q_REGISTRY.getTool(name) === null);
 }
 
-/** Returns the image, executor and records of this process; creates them with FLAGS if there are none. */
+/** Returns the image, executor and records of this process. Creates them with FLAGS if they do not exist
+ *  yet. */
 function assembled(flags: readonly string[]): Assembly {
   assembly ??= assembleParts(withSandbox(readConfig(flags, process.env)), AGENT_Q_REGISTRY, TOOL_CATALOG);
   return assembly;
@@ -75,8 +76,9 @@ export function getAgentQTools(filter: ToolFilter = {}): Tool[] {
   return AGENT_Q_REGISTRY.getAgentQTools(filter);
 }
 
-/** Performs CALL, which a model made, through the registry of this process, and returns its result. The call is
- *  validated, approved if its level needs it, and recorded if it is not safe. Never throws (S2.9, S2.11, S4.13). */
+/** Performs CALL, which a model made, through the registry of this process, and returns its result. Validates
+ *  the call, asks for an approval if the tool's level needs one, and records the call if the tool is not
+ *  safe. Never throws (S2.9, S2.11, S4.13). */
 export function executeToolCall(
   call: calls.ToolCall,
   options: calls.ToolCallOptions = {},

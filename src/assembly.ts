@@ -41,7 +41,8 @@ import { noticeText } from './tools/notice-text.ts';
 import { Places } from './tools/places.ts';
 import { newcomerText, refusedBySandbox } from './tools/sandbox-text.ts';
 
-/** Returns the image's options for CONFIG. A caller that has already made CONFIG's sandbox passes it as SANDBOX. */
+/** Returns the options of the image for CONFIG. A caller that has already created the sandbox of CONFIG
+ *  passes it as SANDBOX. */
 export function imageOptions(
   config: Config,
   sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config),
@@ -64,10 +65,11 @@ function startFiles({ init }: Config): string[] {
   return init === undefined ? [] : [init];
 }
 
-/** Returns the option with the journal's store; {} when CONFIG turns the journal off. Sandboxed images have stores of
- *  their own: code that was defined in a sandbox must not be rebuilt outside of it. */
+/** Returns the option with the store of the journal; {} when CONFIG turns the journal off. Sandboxed images
+ *  have separate stores, because code that was defined in a sandbox must not be rebuilt outside of it. */
 function journalOf({ journals, sandbox, replay, command, root }: Config): Pick<SbclOptions, 'journal'> {
-  // A single call from the command line has no image to lose, and must not displace the journals of servers.
+  // A single call from the command line has no image to lose. Its journal would displace the journals of
+  // servers.
   if (!replay || command === 'call') return {};
   const line = sandbox === 'strict' ? 'off-line' : 'on-line';
   const folder = sandbox === 'off' ? journals : join(journals, 'sandboxed', line);
@@ -84,21 +86,21 @@ export interface Assembly {
   grounds: ToolDependencies;
 }
 
-/** Timeouts that the user does not set; the default applies where one is absent. */
+/** Timeouts that no flag sets. Each has a default. */
 export interface Timeouts {
   /** Timeouts of the image. */
   image?: Times;
-  /** Time limit for a pattern on one text, in milliseconds. */
+  /** Time limit, in milliseconds, for the search of one text for a pattern. */
   matchMs?: number;
-  /** How long a call runs before an answer mentions it, in milliseconds. */
+  /** Milliseconds after which other answers mention that a call is still running. */
   longMs?: number;
 }
 
 /** Options of an assembly besides its configuration. */
 export interface AssemblyOptions extends Timeouts {
-  /** Notices for the first answer, which removes them from this array. */
+  /** Notices for the first answer. They are removed from this array when the answer has them. */
   notices?: string[];
-  /** Names of the parts that the agent must not use. When absent, the server decides. */
+  /** Names of the parts of the agent to leave out. When absent, the start policy decides. */
   without?: readonly string[];
 }
 
@@ -109,19 +111,20 @@ export function assemble(config: Config, options: AssemblyOptions = {}): Assembl
   const assembly = assembleParts(config, registry, catalog, options);
   registerBuiltIns(assembly);
   for (const rule of config.allow.map(parseAllowed)) {
-    // The tools of the start file are not known yet.
+    // A rule can be about a tool of the start file, which is not known yet.
     if (config.init === undefined || registry.getTool(rule.tool) !== null) checkAllowed(rule, registry);
   }
   return assembly;
 }
 
-/** Registers the contract's eighteen tools with ASSEMBLY, and the other built-in tools apart from these (C5, S4.9). */
+/** Registers the contract's eighteen tools with ASSEMBLY. Registers the other built-in tools as ones that the
+ *  contract does not count (C5, S4.9). */
 export function registerBuiltIns({ registry, catalog, grounds }: Assembly): void {
   for (const tool of agentQTools(grounds)) registry.register(tool);
   for (const tool of [...furtherTools(grounds), searchToolsTool(catalog)]) registry.registerUncounted(tool);
 }
 
-/** Returns the parts for CONFIG with the tools of REGISTRY, whose catalog is CATALOG. */
+/** Returns the assembly for CONFIG with the tools of REGISTRY, whose catalog is CATALOG. */
 export function assembleParts(
   config: Config,
   registry: ToolRegistry,
@@ -139,7 +142,7 @@ export function assembleParts(
       ...(without && { without }),
     },
     loadedFiles: new LoadedFiles(forbids),
-    // Rendering an answer is synchronous, so the files that REPLY names are read before.
+    // Rendering an answer is synchronous, so the files that REPLY names are read beforehand.
     onReply: (reply) => grounds.places.prepare(namedFiles(reply)),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => grounds),
@@ -181,14 +184,16 @@ export function assembleParts(
   return { image, registry, catalog, executor, grounds, questions };
 }
 
-/** Returns a function that explains to a model what SANDBOX refused, if the TEXT of an answer shows a refusal. */
+/** Returns a function that takes the text of an answer. If the text shows that SANDBOX refused something, the
+ *  function returns an explanation for the model. */
 function refusals(root: string, sandbox: Sandbox): (text: string) => Promise<string | undefined> {
   const { writable, strict } = sandbox;
   const limits = { root, writable, strict, isInside, hides: (real: string) => sandbox.hides(real) };
   return (text) => refusedBySandbox(text, limits);
 }
 
-/** Returns CONFIG's records on the disk: of calls, evaluations, and edits to several files in progress (INTENTS). */
+/** Returns the records of CONFIG on the disk: calls, evaluations, and replacements of several files that are
+ *  under way. */
 function recordsOf(config: Config): Pick<ToolDependencies, 'log' | 'history' | 'intents'> {
   const { root, histories } = config;
   return {
@@ -198,8 +203,8 @@ function recordsOf(config: Config): Pick<ToolDependencies, 'log' | 'history' | '
   };
 }
 
-/** Has CATALOG learn from past searches in the workspace of CONFIG. Returns the memory, or undefined when it is turned
- *  off. */
+/** Lets CATALOG learn from past searches in the workspace of CONFIG. Returns the memory of searches, or
+ *  undefined when it is turned off. */
 function memoryOf({ memory, searches, root }: Config, catalog: Catalog): SearchMemory | undefined {
   if (!memory) return undefined;
   const searchMemory = new SearchMemory(new SearchRecords(workspaceFile(searches, root)));
@@ -207,8 +212,9 @@ function memoryOf({ memory, searches, root }: Config, catalog: Catalog): SearchM
   return searchMemory;
 }
 
-/** Returns the exchange of tools between REGISTRY and the image of GROUNDS, which gets proxies of the eighteen tools.
- *  HOLDS is cleared together with the tools of a lost image. */
+/** Returns the exchange of tools between REGISTRY and the image of GROUNDS. The image gets proxies of the
+ *  eighteen tools, so that its code can call them. When the image is lost, HOLDS and the image's own tools are
+ *  cleared. */
 function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => ToolDependencies): ImageTools {
   const tools = new LispTools(
     registry.mirror,
@@ -226,8 +232,9 @@ function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => ToolDep
   };
 }
 
-/** Returns the files that tools may reach: those of CONFIG, and the sources of systems that IMAGE has loaded. Code in
- *  the image chooses these sources, so none may be too wide a folder, or one that SANDBOX hides. */
+/** Returns the files that tools may reach: those of CONFIG, and the sources of the systems that IMAGE has
+ *  loaded. Code in the image determines these sources, so folders that contain too much are left out, and
+ *  folders that SANDBOX hides. */
 function workspaceOf(
   { roots, root, readRoots }: Config,
   image: Image,
@@ -240,7 +247,7 @@ function workspaceOf(
     for (const folder of await systemSources(image)) folders.push(await realPathOf(resolve(folder)));
     return folders.filter((real) => !isTooWide(real, home) && !hides(real));
   };
-  // Errors are ignored here: if a file system does not answer, the next start of an image reports it.
+  // An error can be ignored here: if a file system does not answer, the next start of an image reports it.
   const secretsKnown = sandbox?.findSecrets().catch(() => {});
   return new Workspace({
     roots,
@@ -252,7 +259,8 @@ function workspaceOf(
   });
 }
 
-/** Returns the approvals that --allow gives. No approval for a session covers the start file, named by WORKSPACE. */
+/** Returns the approvals that --allow gives. An approval for the session never covers the start file, which
+ *  WORKSPACE names. */
 function standingApprovals({ allow, init }: Config, workspace: Workspace): StandingApprovals {
   return new StandingApprovals(
     allow.map(parseAllowed),

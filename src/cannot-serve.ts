@@ -1,19 +1,19 @@
-// Tells a client why the server cannot start: answers its first request with an error. An old Node reads this file too,
-// so it imports nothing.
+// Answers a client's first request with an error that says why the server cannot start. An old Node also
+// reads this file, so it imports nothing.
 
-/** At most this many octets of input are read. */
+/** Most octets of input that are read. */
 const LIMIT = 1024 * 1024;
-/** Time in which a client sends its first request. */
+/** Milliseconds within which a client must send its first request. */
 const WAIT_MS = 10_000;
-/** Code of a server error; JSON-RPC has no better one. */
+/** JSON-RPC's code for a server error, as it has no better one. */
 const SERVER_ERROR = -32000;
 
-/** Words on the command line that start no server. */
+/** Words on the command line with which the program does not serve a client. */
 const OTHERS = ['call', 'tools', 'search', 'doctor', 'install', 'uninstall', 'forget', '--help', '--version'];
 
-/** Answers the first request on stdin with the error WHY, if WORDS, the command line, start a server for a client.
- *  Clients show such an error, but not a server's standard error. Returns true when it waits for a request; the process
- *  then exits after answering. */
+/** Answers the first request on stdin with the error WHY, if the command line WORDS starts a server for a
+ *  client. Clients show such an error, but do not show a server's standard error. Returns true if it waits
+ *  for the request. The process then exits after the answer. */
 export function answerWhy(why: string, words: readonly string[]): boolean {
   if (process.stdin.isTTY || words.some((word) => OTHERS.indexOf(word) !== -1)) return false;
   let text = '';
@@ -35,7 +35,7 @@ export function answerWhy(why: string, words: readonly string[]): boolean {
   return true;
 }
 
-/** Returns the id of the request in LINE; undefined when LINE is no request with an id. */
+/** Returns the id of the request in LINE; undefined when LINE is not a request with an id. */
 function idOf(line: string): unknown {
   try {
     const message = JSON.parse(line) as { id?: unknown; method?: unknown };

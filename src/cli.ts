@@ -1,4 +1,4 @@
-// Implements the commands call, tools and search, and the text of --help.
+// Implements the commands call, tools and search, and writes the text of --help.
 
 import type { Searchable } from './catalog/search.ts';
 import { executeSearchTools } from './catalog/search-tools.ts';
@@ -9,8 +9,8 @@ import type { ToolRegistry } from './kernel/registry.ts';
 
 type Print = (text: string) => void;
 
-/** Calls the tool that OPERANDS name with the JSON arguments in OPERANDS, and prints its text. Returns the exit code:
- *  0, or 1 when the call failed. Throws a UsageError for wrong operands. */
+/** Calls the tool that OPERANDS name, with the JSON arguments in OPERANDS, and prints the text of the answer.
+ *  Returns the exit code: 0, or 1 when the call failed. Throws a UsageError for wrong operands. */
 export async function callTool(
   executor: Executor,
   registry: ToolRegistry,
@@ -40,7 +40,7 @@ function parseArguments(json: string): unknown {
   }
 }
 
-/** Returns the list of tools: name, level, and short description. */
+/** Returns the list of all tools, with their names, levels and short descriptions. */
 export function toolList(registry: ToolRegistry): string {
   const tools = registry.tools();
   const width = Math.max(...tools.map(({ name }) => name.length));
@@ -76,8 +76,8 @@ Flags:
 ${flags.join('\n')}`;
 }
 
-/** Returns the result of a search for WORDS in CATALOG, one tool per line, and its note. Throws a UsageError when there
- *  are no words. */
+/** Returns the result of a search for WORDS in CATALOG, one tool on a line, then the note of the result.
+ *  Throws a UsageError when WORDS are empty. */
 export function searchText(words: readonly string[], catalog: Searchable): string {
   const query = words.join(' ');
   if (query.trim() === '') {

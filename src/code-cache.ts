@@ -1,4 +1,4 @@
-// Loads the program's bundle with V8's code cache from an earlier start, if there is one.
+// Loads the bundle of the program, with V8's code cache from an earlier start if there is one.
 
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,7 +10,7 @@ import { removeLeftovers } from './leftovers.ts';
 import { isOwn, makeOwnFolder } from './own.ts';
 
 const CHECKSUM_OCTETS = 4;
-/** Size limit of a code cache in octets: several times what V8 produces for the bundle. */
+/** Size limit of a code cache in octets, several times the size that V8 needs for the bundle. */
 const SIZE_LIMIT = 64 * 1024 * 1024;
 const CACHE_FILE = /^program-.+\.v8(?:\.(?<part>.+))?$/;
 
@@ -21,13 +21,15 @@ export interface LoadedBundle {
   store: () => void;
 }
 
-/** Returns the content of FILE if only this user can have written it: it is code that will run. */
+/** Returns the content of FILE if only this user can have written it, because it contains code that will
+ *  run. */
 function readOwn(file: string): Buffer | undefined {
   const found = readIfRegular(file, { limit: SIZE_LIMIT });
   return found && isOwn(found.stats) ? found.octets : undefined;
 }
 
-/** Returns the code cache in FILE if it is intact. V8 checks its head only, and damaged code ends the process. */
+/** Returns the code cache in FILE if it is intact. This is checked here, because V8 checks only the head, and
+ *  damaged code ends the process. */
 function storedCode(file: string): Buffer | undefined {
   const storedFile = readOwn(file);
   if (storedFile === undefined || storedFile.length < CHECKSUM_OCTETS) return undefined;
@@ -35,7 +37,7 @@ function storedCode(file: string): Buffer | undefined {
   return storedFile.readUInt32LE() === crc32(code) ? code : undefined;
 }
 
-/** Stores CODE in FILE, readable by this user only. Leaves no partial file. */
+/** Stores CODE in FILE, which only this user can read. Never leaves a partial file. */
 function storeCode(file: string, code: Buffer): void {
   const checksum = Buffer.alloc(CHECKSUM_OCTETS);
   checksum.writeUInt32LE(crc32(code));
@@ -55,12 +57,12 @@ function removeIfThere(file: string): void {
   } catch {}
 }
 
-/** Loads the CommonJS bundle FILE, whose text has the digest IDENTITY. V8's code cache is kept in FOLDER, per version
- *  of Node. If it cannot be stored or read, or V8 rejects it, the bundle is compiled. */
+/** Loads the CommonJS bundle FILE, whose text has the digest IDENTITY. The folder FOLDER keeps a code cache
+ *  for each version of Node. When there is no valid cache, V8 compiles the bundle. */
 export function loadBundle(file: string, identity: string, folder: string): LoadedBundle {
   const cache = join(folder, `program-${identity}-${process.version}-${process.arch}.v8`);
   const cachedData = storedCode(cache);
-  // esbuild writes nothing but ASCII.
+  // The bundle has ASCII characters only, because esbuild writes no others.
   const source = readFileSync(file, 'latin1');
   const script = new Script(`(function(exports,require,module,__filename,__dirname){${source}\n})`, {
     filename: file,

@@ -16,12 +16,12 @@ const LIBRARIES = ['auto', 'none', 'quicklisp', 'qlot', 'ocicl'] as const;
 const LISTS = ['full', 'lightweight', 'summary', 'search'] as const;
 
 export type Config = ReturnType<typeof readConfig> & {
-  /** Why images run without a sandbox, as sentences, if `auto` found that none works. */
+  /** Sentences that say why images run without a sandbox, if `auto` found that none works. */
   noSandboxReason?: string;
 };
 
-/** Returns the configuration for ARGV (without node and script) and ENVIRONMENT. Throws a UsageError of one
- *  sentence. */
+/** Returns the configuration for ARGV (without node and the script) and ENVIRONMENT. Throws a UsageError
+ *  whose message is one sentence. */
 export function readConfig(argv: readonly string[], environment: NodeJS.ProcessEnv) {
   const { flags: all, operands } = splitArguments(argv);
   const flags = new Map([...all].map(([name, values]) => [name, values.at(-1) ?? '']));
@@ -33,12 +33,12 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   const auditNamed = flags.has('audit');
   return Object.freeze({
     command: flags.has('help') ? 'help' : flags.has('version') ? 'version' : command,
-    /** The words after the command: for call the tool's name and its arguments, for search the query. */
+    /** The words after the command: for call, the tool's name and its arguments; for search, the query. */
     operands: rest,
-    /** Working directory of the image, and the base of relative paths. */
+    /** Working directory of the image, to which relative paths are relative. */
     root: roots[0] ?? current,
-    /** Directories that file tools may read and write. Empty when none was named and the current directory is too
-     *  wide. */
+    /** Directories that file tools may read and write. Empty when no --root is given and the current
+     *  directory is too wide to be a workspace. */
     roots: roots.length > 0 || isTooWide(realPath(current)) ? roots : [current],
     /** Further directories that file tools may read. */
     readRoots: readDirectories('read-root', all),
@@ -47,11 +47,11 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** When an image runs in a sandbox: `auto` if bubblewrap works on this machine, `on` always, `strict` always and
      *  without network, `off` never. */
     sandbox: readSandbox(flags),
-    /** Directories besides the workspace that sandboxed code can change. */
+    /** Directories outside the workspace that sandboxed code can change. */
     write: readDirectories('write', all),
     /** Time limit of an evaluation in milliseconds. */
     evalTimeoutMs: readSeconds('eval-timeout', '30', flags) * 1000,
-    /** Seconds that a held error waits after each use. */
+    /** Seconds for which an error is held after each use. */
     holdSeconds: readSeconds('hold', '60', flags),
     init: readInit(flags.get('init')),
     /** The library manager for images. */
@@ -59,38 +59,40 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     contractNames: readChoice('tool-names', NAME_STYLES, flags) === 'contract',
     list: readChoice('list', LISTS, flags),
     ask: readChoice('ask', ASK_LEVELS, flags),
-    /** Approvals in advance, as TOOL or TOOL:GLOB. */
+    /** Standing approvals from the start, as TOOL or TOOL:GLOB. */
     allow: all.get('allow') ?? [],
     /** Seconds that a human has to answer a question. */
     answerSeconds: readSeconds('answer-time', '600', flags),
-    /** The client to set up or check, the scope of its configuration, and whether changes are only shown. */
+    /** client: the client to set up or check. scope: the scope of its configuration. dryRun: changes are only
+     *  printed. */
     client: flags.has('client') ? readChoice('client', CLIENT_NAMES, flags) : undefined,
     scope: readChoice('scope', SCOPES, flags),
     dryRun: flags.has('dry-run'),
-    /** True when the client may run code without asking. */
+    /** True when the client may run code without asking the user. */
     trust: flags.has('trust'),
-    /** Whether search learns from past searches. */
+    /** True when the search for tools learns from past searches. */
     memory: !flags.has('no-memory'),
-    /** File of tools to search in place of our own. */
+    /** A file with tools to search instead of our own. */
     catalog: flags.get('catalog'),
-    /** True when a lost image is rebuilt. */
+    /** True when a lost image will be rebuilt. */
     replay: readReplay(flags, environment) === 'on',
-    /** Whether evaluations are stored on the disk, and whether the audit log has arguments in full. */
+    /** history: evaluations are stored on the disk. auditTexts: the audit log contains the texts of
+     *  arguments, not only digests. */
     history: readChoice('history', ON_OFF, flags) === 'on',
     auditTexts: readChoice('audit-texts', ON_OFF, flags) === 'on',
     /** Records are removed after this many days. */
     keepDays: readDays(flags.get('keep-days') ?? '90'),
-    /** Folder for compiled files, and whether XDG_CACHE_HOME named its place. */
+    /** cache: folder for compiled files. cacheNamed: XDG_CACHE_HOME names it. */
     cache: cacheFolder(environment),
     cacheNamed: isAbsolute(environment['XDG_CACHE_HOME'] ?? ''),
-    /** Whether --audit named the file of the audit log. */
+    /** True when --audit names the file of the audit log. */
     auditNamed,
     ...inState(stateFolder(environment), { auditNamed, audit: resolve(flags.get('audit') ?? '') }),
   });
 }
 
-/** Returns the folders and files that the configuration of ARGV and ENVIRONMENT names. readConfig accesses them, so
- *  their file systems must answer first. */
+/** Returns the folders and files that readConfig will access for ARGV and ENVIRONMENT. The caller first
+ *  checks that their file systems answer. */
 export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessEnv): string[] {
   const { flags } = splitArguments(argv);
   const given = ['root', 'read-root', 'write', 'init'].flatMap((name) => flags.get(name) ?? []);
@@ -98,7 +100,8 @@ export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessE
   return [process.cwd(), ...given.map((path) => resolve(path)), ...own];
 }
 
-/** Returns the command FIRST, after checking that it takes OPERANDS. Throws a UsageError otherwise. */
+/** Returns the command FIRST. Throws a UsageError when there is no such command, or when it does not take
+ *  OPERANDS. */
 function readCommand(first: string, operands: readonly string[]): (typeof COMMANDS)[number] {
   const command = COMMANDS.find((name) => name === first);
   if (command === undefined) {
@@ -110,24 +113,27 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
   return command;
 }
 
-/** Returns the paths of all records when STATE is their folder. An AUDIT log that the user named stays where it is. */
+/** Returns the paths of all records in the folder STATE. An AUDIT log that the user named stays where it
+ *  is. */
 export function inState(state: string, { auditNamed, audit }: { auditNamed: boolean; audit: string }) {
   return {
-    /** Folder of everything kept between runs: histories, searches, journals, and the audit log unless it was named. */
+    /** Folder of everything that is kept between runs: histories, searches, journals, and the audit log
+     *  unless the user named another file. */
     state,
     audit: auditNamed ? audit : join(state, 'audit.jsonl'),
-    /** Folders of the REPL histories, journals of images, and records of searches, of all workspaces. */
+    /** Folders of the evaluation histories, of the journals of images, and of the recorded searches, each for
+     *  all workspaces. */
     histories: join(state, 'repl-history'),
     journals: join(state, 'journals'),
     searches: join(state, 'searches'),
-    /** Folder of the previews for approvals. */
+    /** Folder of the files that show previews of approvals. */
     previews: join(state, 'previews'),
-    /** Folder of the records of edits to several files at once. */
+    /** Folder of the records of replacements of several files at once. */
     edits: join(state, 'edits'),
   };
 }
 
-/** Returns the folder of the user for state that is kept between runs, from ENVIRONMENT. */
+/** Returns the folder for the user's data that is kept between runs. */
 function stateFolder(environment: NodeJS.ProcessEnv): string {
   const base = environment['XDG_STATE_HOME'];
   if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
@@ -135,7 +141,8 @@ function stateFolder(environment: NodeJS.ProcessEnv): string {
   return home === undefined ? join(tmpdir(), 'live-lisp') : join(home, '.local', 'state', 'live-lisp');
 }
 
-/** Returns the values of the flag NAME as absolute paths, each once. Throws a UsageError unless all are folders. */
+/** Returns the values of the flag NAME as absolute paths, without duplicates. Throws a UsageError unless all
+ *  are folders. */
 function readDirectories(name: string, flags: ReadonlyMap<string, string[]>): string[] {
   const paths = (flags.get(name) ?? []).map((value) => resolve(value));
   for (const path of paths) {
@@ -146,8 +153,8 @@ function readDirectories(name: string, flags: ReadonlyMap<string, string[]>): st
   return [...new Set(paths)];
 }
 
-/** True when REAL, the real path of a folder, is the root of the file system, or is or contains HOME, the real path of
- *  the user's home. Nobody means these as a workspace without saying so. */
+/** True when REAL is too wide a folder for a workspace that the user did not name: the root of the file
+ *  system, or a folder that is or contains HOME. Both are real paths. */
 export function isTooWide(real: string, home: string = realPath(homeFolder() ?? '/')): boolean {
   return real === parse(real).root || `${home}${sep}`.startsWith(`${real}${sep}`);
 }
@@ -175,7 +182,8 @@ function readDays(value: string): number {
   return days;
 }
 
-/** Returns the seconds in the flag NAME, or FALLBACK when it is absent. */
+/** Returns the seconds that the flag NAME gives, else FALLBACK. Throws a UsageError when the number is
+ *  invalid. */
 function readSeconds(name: string, fallback: string, flags: ReadonlyMap<string, string>): number {
   const value = flags.get(name) ?? fallback;
   const seconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0;
@@ -199,7 +207,8 @@ function readReplay(flags: ReadonlyMap<string, string>, environment: NodeJS.Proc
   return readChoice('replay', ON_OFF, new Map(given === undefined ? [] : [['replay', given]]));
 }
 
-/** Returns the value of the flag NAME, one of CHOICES; the first choice when it is absent. */
+/** Returns the value of the flag NAME, or the first of CHOICES when the flag is absent. Throws a UsageError
+ *  when the value is not one of CHOICES. */
 function readChoice<Choice extends string>(
   name: string,
   choices: readonly [Choice, ...Choice[]],

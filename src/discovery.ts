@@ -1,4 +1,5 @@
-// Exports the search for tools as functions for programs. Their default catalog is that of AGENT_Q_REGISTRY.
+// Exports the search for tools as functions for programs. Their default catalog is TOOL_CATALOG, with the
+// tools of this process.
 
 import { TOOL_CATALOG } from './agent-q.ts';
 import * as catalogs from './catalog/catalog.ts';
@@ -6,7 +7,8 @@ import * as lists from './catalog/list.ts';
 import * as search from './catalog/search.ts';
 import * as tool from './catalog/search-tools.ts';
 
-/** Returns the tools of CATALOG that OPTIONS select: by score with a query, else by name (S1.2 to S1.8, S1.15). */
+/** Returns the tools of CATALOG that OPTIONS select, sorted by score if there is a query, else by name (S1.2
+ *  to S1.8, S1.15). */
 export function searchTools(
   options: search.ToolSearchOptions = {},
   catalog: search.Searchable = TOOL_CATALOG,
@@ -14,8 +16,8 @@ export function searchTools(
   return search.searchTools(options, catalog);
 }
 
-/** Returns the answer of search_tools to ARGS over CATALOG (S1.5 to S1.11, S1.15). Throws a CallError that names the
- *  wrong argument (S1.17). */
+/** Returns the answer of search_tools to ARGS, from CATALOG (S1.5 to S1.11, S1.15). Throws a CallError that
+ *  names a wrong argument (S1.17). */
 export function executeSearchTools(
   args: tool.SearchToolsArgs = {},
   catalog: search.Searchable = TOOL_CATALOG,
@@ -23,8 +25,8 @@ export function executeSearchTools(
   return tool.executeSearchTools(args, catalog);
 }
 
-/** Returns the tools of CATALOG as a mode lists them, search_tools first. The mode is lightweight by default (S1.12,
- *  S1.16). */
+/** Returns the tools of CATALOG in the form of a list mode, by default lightweight. search_tools comes first
+ *  (S1.12, S1.16). */
 export function getToolListForMCP(
   options: { mode?: lists.ListMode } = {},
   catalog: search.Searchable = TOOL_CATALOG,
@@ -32,7 +34,8 @@ export function getToolListForMCP(
   return lists.getToolListForMCP(options, catalog);
 }
 
-/** Returns the entries of the lightweight list for the tools of CATALOG except search_tools, by name (C28). */
+/** Returns the entries of the lightweight list for the tools of CATALOG, without search_tools, sorted by name
+ *  (C28). */
 export function getLightweightToolList(catalog: search.Searchable = TOOL_CATALOG): lists.LightweightTool[] {
   return lists.getLightweightToolList(catalog);
 }

@@ -1,26 +1,27 @@
-// Defines the kinds of failure, by who can act on them.
+// Defines the kinds of failure. They differ in who can do something about them.
 
-/** The model made a wrong call. TEXT says what was wrong and what to do. */
+/** The model made a wrong call. The message says what was wrong and what to do. */
 export class CallError extends Error {
   override name = 'CallError';
 }
 
-/** A person must set something up. TEXT names the step. */
+/** A person must set something up. The message names the step. */
 export class SetupError extends Error {
   override name = 'SetupError';
 }
 
-/** The image did not do what was asked (gone, interrupted, frozen). TEXT says how it ended. */
+/** The image was lost, interrupted or frozen, so it did not do what was requested. The message says what
+ *  happened. */
 export class ImageError extends Error {
   override name = 'ImageError';
 }
 
-/** The command line is wrong. TEXT is one sentence; the process exits with 2. */
+/** The command line is wrong. The message is one sentence, and the process exits with code 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** Returns the message of ERROR, whatever value was thrown. */
+/** Returns the message of ERROR, which can be any thrown value. */
 export function messageOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);

@@ -16,12 +16,12 @@ export type Command = (typeof COMMANDS)[number] | 'help' | 'version';
 
 interface Flag {
   name: string;
-  /** What stands for its value in texts; absent where it takes none. */
+  /** Placeholder for the flag's value in help texts; absent when the flag takes no value. */
   value?: string;
   help: string;
 }
 
-/** Flags with what stands for their values, and what they are for. */
+/** The flags, each with a placeholder for its value, and their help texts. */
 const FLAG_HELP = {
   'root DIR': 'the workspace; the current directory when absent; can be given several times',
   'read-root DIR': 'a directory whose files can be read as well; can be given several times',
@@ -62,7 +62,8 @@ export const FLAGS: readonly Flag[] = Object.entries(FLAG_HELP).map(([flag, help
   return { name, value, help };
 });
 
-/** Returns the flags in ARGV with their values, and the other words. Throws a UsageError for an unknown flag. */
+/** Returns the flags in ARGV with their values, and the other words (OPERANDS). Throws a UsageError for an
+ *  unknown flag. */
 export function splitArguments(argv: readonly string[]): {
   flags: Map<string, string[]>;
   operands: string[];
@@ -91,7 +92,8 @@ export function splitArguments(argv: readonly string[]): {
   return { flags, operands };
 }
 
-/** The commands that take a flag. A flag that is not listed goes with all commands but install and uninstall. */
+/** The commands that take each flag. Flags that are not listed here go with all commands except install and
+ *  uninstall. */
 const FLAG_COMMANDS: { readonly [flag: string]: readonly Command[] } = {
   catalog: ['search'],
   client: ['install', 'uninstall', 'doctor'],

@@ -1,4 +1,4 @@
-// Chooses other folders for the program's files when the user's cannot be written.
+// Chooses other folders for the program's files when the program cannot write in the user's folders.
 
 import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Config, inState } from './config.ts';
 import { makeFolder, recordsFolder } from './paths.ts';
 
-/** Returns why FOLDER, which is created if missing, is not writable; undefined when it is. */
+/** Returns why this process cannot write in FOLDER, or undefined. Creates FOLDER if it does not exist. */
 export function obstacleToWriting(folder: string): string | undefined {
   try {
     makeFolder(folder, 0o700);
@@ -17,31 +17,33 @@ export function obstacleToWriting(folder: string): string | undefined {
   }
 }
 
-/** Returns a folder in TEMPORARY, created if missing, that only this user can reach; undefined where there can be none.
- *  Its owner and mode are checked, because others can create a folder of that name first. */
+/** Returns a folder in TEMPORARY that only this user can reach, and creates it if it does not exist. Returns
+ *  undefined when there can be none. Checks the owner and mode of the folder, because another user can have
+ *  created it first. */
 function ownTemporaryFolder(temporary: string): string | undefined {
   const folder = recordsFolder(temporary);
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch {
-    // It exists, or cannot be created; the check below finds out.
+    // The folder exists, or cannot be created. The check below finds out which.
   }
   const found = lstatSync(folder, { throwIfNoEntry: false });
   const isOwn = found?.isDirectory() && found.uid === process.geteuid?.() && (found.mode & 0o077) === 0;
   return isOwn && obstacleToWriting(folder) === undefined ? folder : undefined;
 }
 
-/** The chosen folders, and the sentences that explain them to a person. */
+/** The configuration with usable folders, and sentences that explain the choice to a person. */
 export interface UsableFolders {
   config: Readonly<Config>;
-  /** Sentences for the first answer too: where the records of calls are. */
+  /** Sentences that also belong into the first answer, because they say where the records of calls are. */
   notices: string[];
   /** Sentences only for the person who starts the server. */
   remarks: string[];
 }
 
-/** Returns CONFIG with folders in TEMPORARY in place of unwritable folders of the user. An audit log or cache folder
- *  that the user named stays, as does a folder for which there is no substitute. */
+/** Returns CONFIG with folders in TEMPORARY instead of folders of the user in which this process cannot
+ *  write. An audit log or cache folder that the user named stays, and so does a folder without a
+ *  substitute. */
 export function withUsableFolders(config: Readonly<Config>, temporary = tmpdir()): UsableFolders {
   const notices: string[] = [];
   const remarks: string[] = [];

@@ -1,4 +1,4 @@
-// The exports of the package as a library. Importing it builds and starts nothing.
+// The exports of the package as a library. Importing this module starts nothing.
 
 export {
   AGENT_Q_REGISTRY,

@@ -1,13 +1,14 @@
-// Removes files in the cache that nobody uses any more.
+// Removes files from the cache that are no longer used.
 
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file that was not used for this long counts as left by a version of the program that is gone. */
+/** A file that was not used for this long belongs to a version of the program that is no longer used. */
 const UNUSED_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** Removes unused files of FOLDER whose names match KIND and begin with none of CURRENT. The group `part` of KIND is
- *  the suffix of an unfinished file; it begins with the id of the process that writes the file. Never throws. */
+/** Removes the unused files of FOLDER whose names match KIND, except those with names that begin with one of
+ *  CURRENT. The group `part` of KIND matches the suffix of an unfinished file, which begins with the id of
+ *  the process that writes the file. Never throws. */
 export function removeLeftovers(folder: string, kind: RegExp, current: readonly string[]): void {
   for (const name of namesIn(folder)) {
     const match = kind.exec(name);
@@ -18,7 +19,7 @@ export function removeLeftovers(folder: string, kind: RegExp, current: readonly 
       const path = join(folder, name);
       if (isLeftover(path, part)) rmSync(path);
     } catch {
-      // Another server was faster.
+      // Another server has removed the file.
     }
   }
 }
@@ -37,7 +38,7 @@ function isLeftover(path: string, part: string | undefined): boolean {
   if (!stats.isFile()) return false;
   const writerPid = /^\d+(?=\.|$)/.exec(part ?? '')?.[0];
   if (writerPid !== undefined && !isRunning(Number(writerPid))) return true;
-  // Not every file system records read times.
+  // Uses both times, since not every file system records read times.
   return Date.now() - Math.max(stats.atimeMs, stats.mtimeMs) > UNUSED_MS;
 }
 

@@ -1,4 +1,4 @@
-// Decides whether only this user can have written a file or folder, so that its content may be run.
+// Decides whether only this user can have written a file or folder, so that its content may be executed.
 
 import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -19,8 +19,8 @@ export function isOwnFile(path: string): boolean {
   }
 }
 
-/** Creates FOLDER, with its parents, for this user alone. If it exists and others can reach it, closes it to them.
- *  Throws when it is no folder or belongs to somebody else. */
+/** Creates FOLDER and its parents, accessible to this user alone. If FOLDER exists and other users can access
+ *  it, removes their access. Throws when FOLDER is not a folder or belongs to another user. */
 export function makeOwnFolder(folder: string): void {
   makeFolder(dirname(folder), 0o700);
   try {

@@ -1,10 +1,10 @@
-// Resolves paths, creates folders, and finds programs on a PATH.
+// Resolves paths, creates folders, and finds programs on PATH.
 
 import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 
-/** Returns PATH, an absolute path, with links resolved in the part that exists. */
+/** Returns PATH, an absolute path, with the links resolved in its existing part. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path);
@@ -14,13 +14,13 @@ export function realPath(path: string): string {
   }
 }
 
-/** True when PATH is FOLDER or inside it. Both are absolute. */
+/** True when PATH is FOLDER or is inside it. Both must be absolute. */
 export function isInside(folder: string, path: string): boolean {
   const relativePath = relative(folder, path);
   return relativePath !== '..' && !relativePath.startsWith(`..${sep}`) && !isAbsolute(relativePath);
 }
 
-/** Returns the user's home, by HOME or the system's user database; undefined where neither has it. */
+/** Returns the user's home, from HOME or from the system's user database; undefined when neither has it. */
 export function homeFolder(): string | undefined {
   try {
     return isAbsolute(homedir()) ? homedir() : userInfo().homedir;
@@ -29,20 +29,20 @@ export function homeFolder(): string | undefined {
   }
 }
 
-/** Returns the folder for compiled files, by ENVIRONMENT. */
+/** Returns the folder for compiled files, which depends on ENVIRONMENT. */
 export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
   const base = environment['XDG_CACHE_HOME'];
   if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
   return join(homeFolder() ?? tmpdir(), '.cache', 'live-lisp');
 }
 
-/** Returns the folder in TEMPORARY for this user's records, used when the home is not writable. */
+/** Returns the folder in TEMPORARY for this user's records. It is used when the home is not writable. */
 export function recordsFolder(temporary: string): string {
   return join(temporary, `live-lisp-${process.geteuid?.()}`);
 }
 
-/** Creates FOLDER and its parents, with MODE. Does not use `recursive`: that never returns where the system reports
- *  ENOENT for a folder whose parent exists, as below /proc. */
+/** Creates FOLDER and its parents with MODE. Does not use `recursive`, which never returns when the system
+ *  reports ENOENT for a folder whose parent exists, as in /proc. */
 export function makeFolder(folder: string, mode = 0o777): void {
   if (existsSync(folder)) return;
   const parent = dirname(folder);
@@ -50,8 +50,8 @@ export function makeFolder(folder: string, mode = 0o777): void {
   mkdirSync(folder, { mode });
 }
 
-/** Returns the programs NAME in the folders of PATH, in order. Skips relative folders: they would be in whichever
- *  project the server was started in. */
+/** Returns the files NAME in the folders of PATH that can be executed, in order. Skips relative folders,
+ *  because these would be inside the project in which the server was started. */
 export function programsOf(name: string, path: string = process.env['PATH'] ?? ''): string[] {
   return path
     .split(delimiter)

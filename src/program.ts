@@ -1,4 +1,4 @@
-// Runs the command on the program's command line.
+// Runs the command that the command line of the program names.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { HOME, sandboxOf, withSandboxAsync } from './sandboxing.ts';
 import { removeTemporaryFolders } from './temporary-folder.ts';
 import { visible } from './visible.ts';
 
-/** The members of our package.json that are used. */
+/** The members of our package.json that the program uses. */
 interface Package {
   version: string;
   homepage?: string;
@@ -32,16 +32,17 @@ function ownPackage(): Package {
   return JSON.parse(readFileSync(join(HOME, 'package.json'), 'utf8')) as Package;
 }
 
-/** Options of the program, from its entry point or a test. */
+/** Options of the program, which its entry point or a test gives. */
 export interface ProgramOptions {
-  /** Timeouts that the user does not set; tests give shorter ones. */
+  /** Timeouts that no flag sets. Tests give shorter ones. */
   timeouts?: Timeouts;
-  /** Called when the program has done what a session begins with. Can be called more than once. */
+  /** Called when the program has executed the code that most sessions begin with. Can be called more than
+   *  once. */
   onWarm?: () => void;
 }
 
-/** This long after the first answer, the program counts as warm: most clients have called a tool by then. The code
- *  cache of a shorter session lacks a few functions. */
+/** Milliseconds after the first answer until the program counts as warm. Most clients have called a tool by
+ *  then. The code cache of a shorter session lacks a few functions. */
 const WARM_MS = 2000;
 
 async function run(config: Config, options: ProgramOptions): Promise<number> {
@@ -55,7 +56,7 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   return runWithImage(withUsableFolders(config), options);
 }
 
-/** Returns the tools to search: those of the file --catalog, or our own. */
+/** Returns the tools to search: those in the file of --catalog, or our own. */
 function searched(config: Config): Searchable {
   const { catalog: file } = config;
   if (file === undefined) return assemble(config).catalog;
@@ -66,7 +67,7 @@ function searched(config: Config): Searchable {
   }
 }
 
-/** Sets a client up, or undoes that, or lists the clients. */
+/** Performs install or uninstall. Without a client, install lists the clients. */
 async function setUp(command: 'install' | 'uninstall', config: Config): Promise<number> {
   const { client, scope, dryRun } = config;
   const { clientList } = await import('./install/report.ts');
@@ -82,7 +83,7 @@ async function setUp(command: 'install' | 'uninstall', config: Config): Promise<
   return 0;
 }
 
-/** Prints the findings on CLIENT. Returns the exit code: 0 when all are ok. */
+/** Prints the findings on CLIENT. Returns the exit code: 0 when all findings are ok, else 1. */
 async function reportClient(client: ClientName, config: Config): Promise<number> {
   const { clientFindings, findingText } = await import('./install/report.ts');
   const findings = await clientFindings(client, place(config), launch());
@@ -98,14 +99,15 @@ async function forget(config: Config): Promise<number> {
   return print(`${what} of ${config.root}.`);
 }
 
-/** Removes expired records, and temporary folders of killed servers. */
+/** Removes expired records, and the temporary folders of killed servers. */
 async function tidy(config: Config): Promise<void> {
   const { expireRecords } = await import('./records/expiry.ts');
   expireRecords(config, config.keepDays);
   removeTemporaryFolders();
 }
 
-/** Returns where to look for clients, and which tools CONFIG lets them run without a question. */
+/** Returns the folders and the environment for finding clients, and which tools clients may run without a
+ *  question. */
 function place(config: Config): Place {
   const { env: environment, platform } = process;
   const { state, trust } = config;
@@ -114,8 +116,8 @@ function place(config: Config): Place {
   return { home: homeFolder() ?? '/', project: process.cwd(), state, environment, platform, trust, safe };
 }
 
-/** Asks a person at the terminal whether the client of CONFIG may run code without asking. Returns false when the
- *  person says anything else or nothing, and without a question where nobody can answer, or no sandbox works. */
+/** Asks the user at the terminal whether the client of CONFIG may run code without asking. Returns true only
+ *  if the answer is yes. Does not ask, and returns false, when nobody can answer or no sandbox works. */
 async function isTrusted(config: Config): Promise<boolean> {
   const { clientNamed } = await import('./install/clients.ts');
   const client = config.client && clientNamed(config.client);
@@ -128,7 +130,8 @@ async function isTrusted(config: Config): Promise<boolean> {
   return /^y(?:es)?$/i.test(answer?.trim() ?? '');
 }
 
-/** Returns true. Throws a SetupError where code would run without a sandbox, or not at all. */
+/** Returns true if a sandbox works here. Otherwise throws a SetupError, because code would run without one,
+ *  or not at all. */
 function checkedTrust(config: Config): true {
   const obstacle = sandboxOf(config).obstacle();
   if (obstacle === undefined) return true;
@@ -137,23 +140,23 @@ function checkedTrust(config: Config): true {
   );
 }
 
-/** Returns the command by which a client starts this program. */
+/** Returns the command with which a client starts this program. */
 function launch(): Launch {
   return { node: process.execPath, args: [join(HOME, 'dist', SCRIPT_NAME)] };
 }
 
-/** Runs a command that needs an image. */
+/** Runs a command for which an image may be needed. */
 async function runWithImage(
   { config: usable, notices, remarks }: UsableFolders,
   { timeouts, onWarm = () => {} }: ProgramOptions,
 ): Promise<number> {
   const trying = withSandboxAsync(usable);
-  // Modules of the server load during the trial of the sandbox.
+  // The modules of the server load while the sandbox is tried.
   if (usable.command === 'serve') await import('./server/stdio.ts');
   const config = await trying;
   const parts = assemble(config, { ...timeouts, notices: [...notices] });
   const { image, registry, executor } = parts;
-  /** Resolves when the tools of the start file are there, also after the loss of an image. */
+  /** Resolves when the start file has registered its tools, also after a loss of the image. */
   const withStartFile = () => {
     if (config.init !== undefined) image.start();
     return image.started();
@@ -169,23 +172,24 @@ async function runWithImage(
       return diagnose(config, { version, issues: bugs.url, remarks }, print);
     }
     default:
-      // With auto, the sandbox has already been tried.
+      // With auto, the sandbox was already tried.
       if (usable.sandbox !== 'auto') setTimeout(() => void complainOfSandbox(config).catch(complain), 0);
       return serveImage(parts, config, withStartFile, onWarm);
   }
 }
 
-/** Reports on standard error if the sandbox that CONFIG demands does not work. */
+/** Reports on standard error when the sandbox that CONFIG requires does not work. */
 async function complainOfSandbox(config: Config): Promise<void> {
   const obstacle = config.sandbox === 'off' ? undefined : await sandboxOf(config).obstacleAsync();
   if (obstacle !== undefined) complain(refusalOf(obstacle));
 }
 
-/** Shown to a person who starts the server in a terminal. */
+/** Shown to a person who starts the server in a terminal by mistake. */
 const BY_HAND =
   'This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.';
 
-/** Serves MCP on stdin and stdout until stdin ends. STARTED resolves when the tools of the start file are there. */
+/** Serves MCP on stdin and stdout until stdin ends. STARTED resolves when the start file has registered its
+ *  tools. */
 async function serveImage(
   { image, registry, catalog, executor, questions }: Assembly,
   config: Config,
@@ -193,7 +197,7 @@ async function serveImage(
   onWarm: () => void,
 ): Promise<never> {
   if (process.stdin.isTTY) complain(BY_HAND);
-  // The image starts while this process loads the server's modules.
+  // Start the image now, while this process loads the modules of the server.
   image.start();
   let markWarm = () => {};
   const { serve } = await import('./server/stdio.ts');
@@ -225,13 +229,15 @@ async function serveImage(
   return new Promise(() => {});
 }
 
-/** Prints TEXT. A terminal would obey control characters in texts of programs and files, so it gets codes for them. */
+/** Prints TEXT. On a terminal, codes replace control characters, which the terminal would obey, since texts
+ *  of programs and files can contain them. */
 function print(text: string): 0 {
   process.stdout.write(`${process.stdout.isTTY ? visible(text) : text}\n`);
   return 0;
 }
 
-/** Drops output for a reader that has gone, such as `head -1`. When serving, the transport ends instead. */
+/** Ignores errors when the reader of the output has ended, such as `head -1`. When serving, the transport
+ *  ends the process instead. */
 function watchOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
@@ -242,7 +248,7 @@ function watchOutput(): void {
       process.exitCode = 1;
     });
   });
-  // When the reader of stderr has gone, there is nobody to report to.
+  // When the reader of stderr has ended, no one can be told.
   process.stderr.on('error', () => {});
 }
 
@@ -251,7 +257,7 @@ function complain(error: unknown): void {
   process.stderr.write(process.stderr.isTTY ? visible(text) : text);
 }
 
-/** Reports ERROR, the reason why the program does not run, to whoever started it. */
+/** Reports ERROR, the reason why the program cannot run, to the person or the client that started it. */
 async function cannotRun(error: unknown): Promise<void> {
   complain(error);
   process.exitCode = error instanceof UsageError ? 2 : 1;
@@ -259,7 +265,7 @@ async function cannotRun(error: unknown): Promise<void> {
   if (!answerWhy(messageOf(error), process.argv.slice(2)) && unanswered) process.exit();
 }
 
-/** Runs the command on this process's command line, and sets its exit code. */
+/** Runs the command that this process's command line names, and sets the exit code. */
 export async function runProgram(options: ProgramOptions = {}): Promise<void> {
   watchOutput();
   try {

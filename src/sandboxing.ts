@@ -9,13 +9,15 @@ import type { Obstacle } from './image/sandbox/bubblewrap.ts';
 import { Sandbox } from './image/sandbox/sandbox.ts';
 import { homeFolder, makeFolder, realPath } from './paths.ts';
 
-/** Folder of the package: the parent of dist, as this file is bundled into dist/live-lisp.js and dist/index.js. */
+/** Folder of the package. This file is bundled into dist/live-lisp.js and dist/index.js, so the folder is the
+ *  parent of dist. */
 export const HOME = join(import.meta.dirname, '..');
 
-/** One sandbox per configuration, so that all parts of a server share its state. */
+/** The sandbox of each configuration. There is only one for each, so that all parts of a server share its
+ *  state. */
 const sandboxes = new WeakMap<Config, Sandbox>();
 
-/** Returns the sandbox for images of CONFIG, even if CONFIG turns it off. */
+/** Returns the sandbox for images of CONFIG, even when CONFIG turns sandboxes off. */
 export function sandboxOf(config: Config): Sandbox {
   const sandbox = sandboxes.get(config) ?? newSandbox(config);
   sandboxes.set(config, sandbox);
@@ -45,26 +47,27 @@ function newSandbox(config: Config): Sandbox {
   });
 }
 
-/** Returns the path of CONFIG's SBCL and of the lib/sbcl folder that belongs to it; [] when no SBCL is found. */
+/** Returns the path of CONFIG's SBCL and of its lib/sbcl folder; [] when no SBCL is found. */
 function programOf({ sbcl }: Config): string[] {
   try {
     const program = findSbcl(sbcl);
     return [program, join(dirname(program), '..', 'lib', 'sbcl')];
   } catch {
-    return []; // The start of the image reports it.
+    return []; // The start of the image will report this.
   }
 }
 
-/** Returns CONFIG with `auto` resolved to `on` where the sandbox works, else to `off`; `unboxed` then says why, in
- *  sentences. */
+/** Returns CONFIG with `auto` replaced: by `on` when the sandbox works, else by `off` with the reason in
+ *  noSandboxReason. */
 export function withSandbox(config: Readonly<Config>): Readonly<Config> {
   return withDecision(config, config.sandbox === 'auto' ? sandboxOf(config).obstacle() : undefined);
 }
 
-/** As withSandbox, without blocking. */
+/** Like withSandbox, without blocking the main thread. */
 export async function withSandboxAsync(config: Readonly<Config>): Promise<Readonly<Config>> {
   if (config.sandbox !== 'auto') return withDecision(config, undefined);
-  // If a file system does not answer, nothing is known. Then the sandbox stays on, so no image starts without one.
+  // When a file system does not answer, it is not known whether the sandbox works. The sandbox then stays on,
+  // so that no image starts without it.
   return withDecision(
     config,
     await sandboxOf(config)
@@ -73,7 +76,8 @@ export async function withSandboxAsync(config: Readonly<Config>): Promise<Readon
   );
 }
 
-/** Returns CONFIG as decided by OBSTACLE, the reason why the sandbox does not work, if any. */
+/** Returns CONFIG with `auto` replaced. OBSTACLE is the reason why the sandbox does not work, if there is
+ *  one. */
 function withDecision(config: Readonly<Config>, obstacle: Obstacle | undefined): Readonly<Config> {
   const resolved: Config =
     config.sandbox !== 'auto'
@@ -85,7 +89,7 @@ function withDecision(config: Readonly<Config>, obstacle: Obstacle | undefined):
   return Object.freeze(resolved);
 }
 
-/** Returns sentences on what confines the code in images of CONFIG, for a model and a person. */
+/** Returns sentences that say what confines the code in images of CONFIG, for models and people. */
 export function sandboxText(config: Config): string {
   if (config.noSandboxReason !== undefined) {
     return `Code in the image is in no sandbox, so it can do all that you can: ${config.noSandboxReason}`;
@@ -95,8 +99,8 @@ export function sandboxText(config: Config): string {
   return `Code in the image is in a sandbox: it writes in ${writable.join(', ')}, ${strict ? 'and has no network' : 'and has the network'}.`;
 }
 
-/** Throws a UsageError when sandboxed code of CONFIG could replace the audit log. The log is renamed when full, so its
- *  whole folder must be read-only in the sandbox, unlike a folder that sandboxed code writes. */
+/** Throws a UsageError when sandboxed code of CONFIG could replace the audit log. A full log is renamed, so
+ *  its whole folder must be read-only in the sandbox; a folder in which sandboxed code writes cannot be. */
 function checkAudit(config: Config): void {
   const { sandbox, auditNamed, audit } = config;
   if (sandbox === 'off' || !auditNamed) return;
@@ -107,11 +111,12 @@ function checkAudit(config: Config): void {
   );
 }
 
-/** Returns the folder of the audit log that CONFIG names, creating it if missing. */
+/** Returns the folder of the audit log that CONFIG names, and creates it if it does not exist. Returns []
+ *  when CONFIG names none. */
 function auditFolder({ auditNamed, audit }: Config): string[] {
   if (!auditNamed) return [];
   try {
     makeFolder(dirname(audit), 0o700);
-  } catch {} // The first call that must be recorded reports it.
+  } catch {} // The first call that must be recorded will report this.
   return [dirname(audit)];
 }

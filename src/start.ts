@@ -1,5 +1,5 @@
-// Starts the program once this Node is known to be able to run it. The bundle is beside this file; see
-// scripts/build.mjs.
+// Starts the program when this Node is known to be able to run it. scripts/build.mjs puts the bundle beside
+// this file.
 
 import { join } from 'node:path';
 import { loadBundle } from './code-cache.ts';
@@ -8,11 +8,11 @@ import { beforeExit, checkAnswering } from './files/answering.ts';
 import { cacheFolder } from './paths.ts';
 import type { runProgram } from './program.ts';
 
-/** Digest of the bundle's text, inserted by the build. */
+/** Digest of the bundle's text, which the build inserts here. */
 declare const BUNDLE_IDENTITY: string;
 
-/** Runs the command on this process's command line. Returns why that is impossible, if the folder for compiled files
- *  does not answer. */
+/** Runs the command that this process's command line names. Returns why this is impossible when the file
+ *  system of the folder for compiled files does not answer; else undefined. */
 export async function start(): Promise<string | undefined> {
   const cache = cacheFolder();
   try {

@@ -1,15 +1,17 @@
-// Decides whether this Node and system can run the program. An old Node reads this file too, so it imports nothing.
+// Decides whether this Node and this system can run the program. An old Node also reads this file, so it
+// imports nothing.
 
-/** Versions of Node that have all functions that the program uses. */
+/** Versions of Node with all functions that the program uses, as a phrase. */
 const NEEDED = '20.19, 22.2 or newer';
 
-/** True when Node VERSION has all functions that the program uses. */
+/** True when VERSION of Node has all functions that the program uses. */
 function isNewEnough(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return (major === 20 && minor >= 19) || (major === 22 && minor >= 2) || major > 22;
 }
 
-/** Returns why the program cannot run with Node VERSION on PLATFORM, as a sentence; undefined when it can. */
+/** Returns a sentence that says why the program cannot run with VERSION of Node on PLATFORM; undefined when
+ *  it can. */
 export function obstacleHere(version: string, platform: string): string | undefined {
   if (platform === 'win32') {
     return 'Windows itself cannot run live-lisp: use WSL, or Docker with the Dockerfile of live-lisp (docs/install.md).';

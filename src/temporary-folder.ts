@@ -1,4 +1,4 @@
-// Provides temporary folders that are removed when the work with them has ended.
+// Provides temporary folders, which are removed when the work with them has ended.
 
 import {
   closeSync,
@@ -17,10 +17,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRunning } from './leftovers.ts';
 
-/** Keeps the folder when the work has returned. Returns the function that removes it. */
+/** A function that makes the folder stay after the work has returned. It returns another function, which
+ *  removes the folder. */
 export type KeepFolder = () => () => void;
 
-/** Calls WORK with a new folder. Removes the folder when WORK or this process has ended, unless WORK keeps it. */
+/** Calls WORK with the path of a new folder. Removes the folder when WORK or this process has ended, unless
+ *  WORK keeps it. */
 export async function withTemporaryFolder<Value>(
   work: (folder: string, keep: KeepFolder) => Promise<Value>,
 ): Promise<Value> {
@@ -43,7 +45,7 @@ export async function withTemporaryFolder<Value>(
   }
 }
 
-/** Removes the folder at PATH with its content. Never throws: files of another user stay. */
+/** Removes the folder at PATH with its content. Never throws. Files of another user can stay. */
 function removeFolder(path: string): void {
   try {
     if (HAS_DESCRIPTORS) removeThroughDescriptor(path, { entries: REMOVAL_LIMIT });
@@ -52,15 +54,15 @@ function removeFolder(path: string): void {
 }
 
 const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
-/** Opens only a folder, never a link that code has put in its place. */
+/** Flags that open only a folder, never a link that code has put in its place. */
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Most entries that one removal removes: code in the image can fill the folder, and the server waits for the removal.
- *  The next start of a server removes more. */
+/** Most entries that are removed at once. Code in the image can fill the folder, and the server waits for the
+ *  removal. The next start of a server removes the rest. */
 const REMOVAL_LIMIT = 10_000;
 
-/** Removes the folder at PATH through an open descriptor: code in the image writes there too, and must not lead the
- *  removal elsewhere by a link. Throws when it has more entries than BUDGET, which is used up. */
+/** Removes the folder at PATH through an open descriptor. Code in the image also writes in the folder, and
+ *  could otherwise redirect the removal by a link. Uses up BUDGET, and throws when there are more entries. */
 function removeThroughDescriptor(path: string, budget: { entries: number }): void {
   const descriptor = openSync(path, FOLDER);
   try {

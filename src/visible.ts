@@ -1,10 +1,11 @@
-// Makes visible the characters that hide, reorder text, or imitate other characters.
+// Makes characters visible that are hidden, that reorder text, or that look like other characters.
 
-// A regular expression literal with Unicode properties takes a tenth of a millisecond to evaluate. These literals stand
-// inside functions, so that no start waits for them.
+// The regular expressions with Unicode properties stand inside functions, so that no start of the program
+// waits for them: to evaluate such a literal takes a tenth of a millisecond.
 
-/** Returns TEXT with SHOW applied to control characters but line feeds and tabs, to invisible and blank ones but the
- *  plain space, and to code points that are no characters. SHOW must be a pure function. */
+/** Returns TEXT with SHOW applied to each hidden character: control characters except line feeds and tabs,
+ *  invisible and blank characters except the plain space, and code points that are no characters. SHOW must
+ *  be a pure function. */
 function withHidden(text: string, show: (char: string) => string): string {
   const known = new Map<string, string>();
   const shown = (char: string) => {
@@ -12,14 +13,15 @@ function withHidden(text: string, show: (char: string) => string): string {
     known.set(char, result);
     return result;
   };
-  // Replaces whole runs: to find the next match costs more than to show it, and a text can consist of such characters.
+  // Replaces runs of characters at once. A text can consist of such characters, and to find the next match
+  // takes longer than to replace a character.
   return text.replace(
     /[[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\p{Default_Ignorable_Code_Point}\u2800]--[\t\n]]+/gv,
     (run) => mapRuns(run, shown),
   );
 }
 
-/** Returns RUN with SHOW applied to each character. */
+/** Returns RUN with SHOW applied to each of its characters. */
 function mapRuns(run: string, show: (char: string) => string): string {
   let result = '';
   let [last, count] = ['', 0];
@@ -33,19 +35,21 @@ function mapRuns(run: string, show: (char: string) => string): string {
   return count > 0 ? result + show(last).repeat(count) : result;
 }
 
-/** Returns TEXT, of any number of lines, with hidden characters as `<U+202E>`. Line feeds and tabs stay. */
+/** Returns TEXT, which can have several lines, with hidden characters shown as codes such as `<U+202E>`. Line
+ *  feeds and tabs stay. */
 export function visible(text: string): string {
   return withHidden(text, codeOf);
 }
 
-/** Returns TEXT for use within a line: hidden characters, including line feeds, as `<U+000A>`. Tabs stay with KEEPS_TABS. */
+/** Returns TEXT for use within a line. Hidden characters and line feeds are shown as codes such as
+ *  `<U+000A>`. Tabs stay with KEEPS_TABS. */
 export function visibleLine(text: string, keepsTabs = false): string {
   return visible(text).replace(keepsTabs ? /\n/g : /[\n\t]/g, codeOf);
 }
 
-/** Returns LINE, which has no hidden characters, with codes for some combining marks: those that begin it, which would
- *  be drawn on the text before it, and from the third in a row. Right-to-left words are isolated, so that they do not
- *  reorder their neighbours. */
+/** Returns LINE, which has no hidden characters, with codes for some combining marks: marks at its beginning,
+ *  which would be drawn over the text before the line, and marks from the third in a row on. Right-to-left
+ *  words get isolates around them, so that they do not reorder the text beside them. */
 export function withIsolates(line: string): string {
   if (/^[ -~\t]*$/.test(line)) return line;
   const stacked = line
@@ -56,21 +60,24 @@ export function withIsolates(line: string): string {
   return stacked.replace(leftwards, '\u2066$&\u2069');
 }
 
-/** Returns the file name NAME as visibleLine does, and with characters that imitate others as codes too: letters that
- *  look like Latin ones, marks on letters of such scripts or in stacks, signs outside of ASCII, and blanks in a row. */
+/** Returns the file name NAME as visibleLine does, and also shows characters as codes that look like others:
+ *  letters like Latin ones, marks on letters of such scripts or in stacks, signs outside ASCII, and repeated
+ *  blanks. */
 export function visibleName(name: string): string {
   const words = name.replace(/[\p{L}\p{M}\p{N}]+/gu, imitationsIn);
   return visibleLine(withSigns(withMarks(words))).replace(/(?<= ) +/g, codesOf);
 }
 
-/** Returns NAME with codes for marks on letters of scripts with precomposed letters, and from the third in a row. */
+/** Returns NAME with codes for marks on letters of scripts that have precomposed letters, and for marks from
+ *  the third in a row on. */
 function withMarks(name: string): string {
   const stacked =
     /(?<=[\p{ASCII}\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+|(?<=[^\p{M}]\p{M}\p{M})\p{M}+/gu;
   return name.replace(stacked, codesOf);
 }
 
-/** Returns NAME with codes for signs, phonetic letters, and letters that are variants of another. */
+/** Returns NAME with codes for signs, for phonetic letters, and for letters that are variants of other
+ *  letters. */
 function withSigns(name: string): string {
   const signs =
     /(?!\p{ASCII}|\p{Extended_Pictographic})[\p{P}\p{S}\p{N}\p{Script=Latin}]|(?!\p{ASCII})\p{L}/gu;
@@ -79,28 +86,30 @@ function withSigns(name: string): string {
 
 const PHONETIC = /[\u0131\u0237\u0250-\u02ff\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/u;
 
-/** True when LETTER is of a script that is not mistaken for Latin when it stands alone. */
+/** True when LETTER, standing alone, is not mistaken for a Latin letter, because of its script. */
 function isDistinct(letter: string): boolean {
   return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thai}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Cyrillic}\p{Script=Greek}]/u.test(
     letter,
   );
 }
 
-/** True when LETTER is not mistaken for Latin even beside Latin letters. Characters of a single stroke can be. */
+/** True when LETTER is not mistaken for a Latin letter even beside Latin letters. Characters of a single
+ *  stroke can be mistaken. */
 function isDistinctBeside(letter: string): boolean {
   return /(?![\u4e00\u4e28\u4e36\u4e3f-\u4e41\u4e85\u53e3\u30ce\u30fc])[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(
     letter,
   );
 }
 
-/** True when WORD consists of Cyrillic and Greek letters that all look like Latin ones. */
+/** True when WORD consists of Cyrillic and Greek letters that all look like Latin letters. */
 function isTwin(word: string): boolean {
   return /^[\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0455\u0456\u0458\u04bb\u0501\u051b\u051d\u04cf\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0405\u0406\u0408\u04c0\u03b1\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03f2\u03f3\p{N}]+$/u.test(
     word,
   );
 }
 
-/** Returns WORD with codes for letters that can be mistaken for Latin: beside Latin letters, or when all can be. */
+/** Returns WORD with codes for letters that can be mistaken for Latin ones: because Latin letters stand
+ *  beside them, or because all letters of WORD can be mistaken. */
 function imitationsIn(word: string): string {
   const latin = /[A-Za-z\p{Script=Latin}]/u.test(word);
   const distinct = latin ? isDistinctBeside : isDistinct;
@@ -115,12 +124,13 @@ function imitationOf(char: string): string {
   return letter && !PHONETIC.test(char) ? char : codeOf(char);
 }
 
-/** Returns LINE, a (cut) result of apart, with codes for isolated words: for clients that show no isolates. */
+/** Returns LINE, a result of withIsolates that may have been cut, with codes for the isolated words. This is
+ *  for clients that do not show isolates. */
 export function withoutIsolates(line: string): string {
   return line.replace(/\u2066([^\u2069]*)\u2069?/gu, (_, word: string) => codesOf(word));
 }
 
-/** Returns JSON, one value, with hidden characters as escapes. */
+/** Returns JSON, the text of one value, with JSON escapes for hidden characters. */
 export function visibleJson(json: string): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return withHidden(json, (char) => char.split('').map(escaped).join(''));
