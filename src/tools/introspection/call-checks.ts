@@ -1,4 +1,5 @@
-// Checks which calls of a function fit a lambda list, by SBCL's cross references and the source text there.
+// Checks which calls of a function fit a lambda list. The calls come from SBCL's cross references and from
+// source text.
 
 import type { Caller, Place } from '../../image/wire/data.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
@@ -9,7 +10,8 @@ import type { Used } from '../../source/uses.ts';
 import type { Places } from '../places.ts';
 import { bySite, inOneForm, usedOf } from './sites.ts';
 
-/** A call or possible call: the function that contains it, its place, the line of text, and a remark (WHY). */
+/** A call, or a possible call: the function that contains it, its place, the line of text, and a remark
+ *  (WHY). */
 export interface CheckedCall {
   caller?: string;
   at: string;
@@ -18,31 +20,33 @@ export interface CheckedCall {
 }
 
 export interface CheckedCalls {
-  /** How many calls were found with their arguments. */
+  /** How many calls were found whose arguments are known. */
   calls: number;
-  /** The calls, when there is no lambda list to check them against. */
+  /** The calls that were found, when there is no lambda list to check them against. */
   unchecked: CheckedCall[];
   unfit: CheckedCall[];
   /** Uses that cannot be checked. */
   unknown: CheckedCall[];
-  /** Calls in the same sources that would not fit, but that are not among SBCL's cross references. */
+  /** Calls in the same files that would not fit, but that SBCL's cross references do not have. */
   perhaps: CheckedCall[];
 }
 
-/** The function whose calls are checked, and the files that define it. */
+/** The function whose calls are checked, and the files to search for them. */
 export interface CheckedCallee extends Callee {
   files: readonly string[];
-  /** The places of functions whose code names it; each description is a function's name. */
+  /** Places of functions whose code calls this function, also by inlined code. DESCRIPTION is the name of the
+   *  function. */
   naming?: readonly Place[];
 }
 
-/** Returns the function NAME, `PACKAGE::NAME` or `PACKAGE::(SETF NAME)`, as a callee to look for in source text. */
+/** Returns the function NAME, `PACKAGE::NAME` or `PACKAGE::(SETF NAME)`, as a callee that can be found in
+ *  source text. HOMES are the names of the packages in which it is accessible. */
 export function calleeOf(name: string, homes: readonly string[], files: readonly string[]): CheckedCallee {
   const { symbol, setf } = partsOfName(name);
   return { name: symbol, setf, homes: new Set(homes), files };
 }
 
-/** Checks the calls of CALLEE that FOUND lists against LIST; without a LIST it only counts the calls. */
+/** Checks the calls of CALLEE in FOUND against LIST. Without LIST, only collects the calls. */
 export function checkedCalls(
   found: WhoCallsData,
   callee: CheckedCallee,
@@ -53,10 +57,11 @@ export function checkedCalls(
   return new Checks({ ...callee, macro }, list, places, found).check(found);
 }
 
-/** The mentions in a file, by the index of their start and of the function's name. A SETF form can have several. */
+/** The mentions of the function in a file, each under the index of its start and the index of the function's
+ *  name. A SETF form can have several mentions. */
 type Mentions = ReadonlyMap<number, readonly Mention[]>;
 
-/** Returns each of MENTIONS once. */
+/** Returns each of MENTIONS once, although it can stand under two indexes. */
 function distinctMentions(mentions: Mentions): Mention[] {
   return [...new Set([...mentions.values()].flat())];
 }
@@ -68,7 +73,7 @@ class Checks {
   readonly #used: Used;
   readonly #files = new Map<string, Mentions>();
   readonly #claimed = new Set<Mention>();
-  /** The callers in each top-level form; the key is its file and start index. */
+  /** The callers in each top-level form. The key is the file of the form and its start index. */
   readonly #callers = new Map<string, Set<string>>();
   readonly #reported = new Set<string>();
   readonly #result: CheckedCalls = { calls: 0, unchecked: [], unfit: [], unknown: [], perhaps: [] };
@@ -93,12 +98,12 @@ class Checks {
     }
     sortBySite(this.#result.unchecked);
     sortBySite(this.#result.unfit);
-    // Uses with a line of text come first, since a reader can look at those.
+    // Uses with a line of text come first, because a reader can look at these.
     this.#result.unknown.sort((one, other) => Number(one.text === '') - Number(other.text === ''));
     return this.#result;
   }
 
-  /** Returns the mentions in FILE by index, or undefined when FILE cannot be read. */
+  /** Returns the mentions in FILE by their indexes; undefined when FILE cannot be read. */
   #mentions(file: string): Mentions | undefined {
     const cached = this.#files.get(file);
     if (cached) return cached;
@@ -113,8 +118,8 @@ class Checks {
     return found;
   }
 
-  /** Checks the USES by CALLER in one form. When the form has changed since it was loaded, their recorded places are
-   *  void: `check` checks all mentions of the file later. */
+  /** Checks the USES by CALLER in one form. If the form has changed since it was loaded, the recorded places
+   *  are invalid. Then `check` later checks all mentions in the file. */
   #uses(caller: string, uses: readonly Place[]): void {
     const { file, method } = uses[0] ?? {};
     const mentions = file === undefined ? undefined : this.#mentions(file);
@@ -142,7 +147,8 @@ class Checks {
     }
   }
 
-  /** Records the function at PLACE as unknown unless it is KNOWN: the call in it comes from code inlined into it. */
+  /** Records the function at PLACE as one that cannot be checked, unless it is KNOWN: its call comes from
+   *  code that was inlined into it. */
   #inlined(place: Place, known: ReadonlySet<string>): void {
     const { description: caller = '', file } = place;
     if (file === undefined || known.has(caller)) return;
@@ -150,7 +156,8 @@ class Checks {
     this.#report(this.#result.unknown, { caller, ...this.#places.site(place), why });
   }
 
-  /** Checks further calls in forms with one caller: for an inlined function SBCL records only a form's first call. */
+  /** Checks further calls in forms with only one caller, because SBCL records only the first call of an
+   *  inlined function in a form. */
   #furtherCalls(): void {
     for (const [file, mentions] of this.#files) {
       for (const mention of distinctMentions(mentions)) {
@@ -161,7 +168,7 @@ class Checks {
     }
   }
 
-  /** Checks the calls in the top-level form of a ROW that certainly calls the function. */
+  /** Checks the calls in the top-level form of ROW, if that form certainly calls the function. */
   #topLevelCalls({ file, form, possible, changed }: Caller): void {
     if (file === undefined || form === undefined || possible || changed) return;
     const top = this.#places.forms(file)?.list[form]?.start;
@@ -169,11 +176,12 @@ class Checks {
       if (mention.top === top && mention.args && !this.#claimed.has(mention)) this.#check('', file, mention);
   }
 
-  /** Records a use in a macro expansion of the form at INDEX of FILE. When that form is a whole definition, SBCL does
-   *  not know the place, and the calls in it are checked later. */
+  /** Records a use that is in a macro expansion of the form at INDEX of FILE. If this form is a whole
+   *  definition, SBCL does not know the place of the use, and the calls in the definition are checked
+   *  later. */
   #checkInExpansion(caller: string, file: string, index: number, mentions: Mentions): void {
     const distinct = distinctMentions(mentions);
-    // A function that is passed, to MAPCAR for example, is called by the expansion of the form.
+    // The expansion calls a function that the form only passes on, for example to MAPCAR.
     const top = distinct.findLast((mention) => mention.top <= index)?.top;
     const passed = distinct.find(
       (mention) => mention.how && mention.top === top && mention.start > index && !this.#claimed.has(mention),
@@ -188,7 +196,8 @@ class Checks {
     }
   }
 
-  /** Checks MENTION by CALLER. CANDIDATE_COUNT: MENTION is one of this many candidates for fewer recorded uses. */
+  /** Checks MENTION, a call by CALLER. With CANDIDATE_COUNT, SBCL recorded fewer uses than there are such
+   *  mentions, so MENTION may not be one of these uses. */
   #check(caller: string, file: string, mention: Mention, candidateCount?: number): void {
     this.#claimed.add(mention);
     const form = `${file} ${mention.top}`;
@@ -216,7 +225,7 @@ class Checks {
   }
 
   #unclaimed(file: string, mention: Mention): void {
-    // SBCL records no use of a macro in a top-level form, but what looks like a call of a macro is one.
+    // SBCL records no uses of macros in top-level forms, but a form that looks like a call of a macro is one.
     if (this.#callee.macro && mention.args !== undefined && !mention.how) {
       this.#check('', file, mention);
       return;
@@ -237,8 +246,8 @@ class Checks {
   }
 }
 
-/** Sorts ROWS: callers by first appearance, and the places of each as in the file. SBCL records them in another order
- *  when one call is inlined into another. */
+/** Sorts ROWS: callers in the order of their first row, and the rows of each caller as they stand in the
+ *  file. SBCL records them in another order when one call is inlined into another. */
 function sortBySite(rows: CheckedCall[]): void {
   const firsts = new Map<string | undefined, number>();
   for (const [index, { caller }] of rows.entries()) if (!firsts.has(caller)) firsts.set(caller, index);

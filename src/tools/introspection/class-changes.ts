@@ -1,4 +1,5 @@
-// Finds what a new definition of a class or structure breaks: uses of its functions, and code that makes instances.
+// Finds what a new definition of a class or structure breaks: uses of its functions, and code that creates
+// instances.
 
 import type { ImpactData } from '../../image/wire/introspection.ts';
 import type { Definition } from '../../source/definition.ts';
@@ -8,14 +9,15 @@ import { bareOf } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 
-/** A function that is GONE (when KEPT, it remains for other classes), or that takes other arguments; and its calls. */
+/** A function that is GONE (with KEPT, it remains for other classes), or that takes other arguments, together
+ *  with its calls. */
 export interface ChangedFunction extends CheckedCalls {
   name: string;
   gone: boolean;
   kept?: boolean;
 }
 
-/** A lambda list that no call fits, for a function that is gone. */
+/** A lambda list that no call fits. It stands for a function that is gone. */
 const ACCEPTS_NOTHING: LambdaList = {
   required: Number.POSITIVE_INFINITY,
   optional: 0,
@@ -23,13 +25,13 @@ const ACCEPTS_NOTHING: LambdaList = {
   otherKeys: true,
 };
 
-/** Returns all uses in CHECKED of a function that is gone. */
+/** Returns all uses in CHECKED, the checked calls of a function that is gone. */
 export function usesOf({ unfit, unknown, perhaps }: CheckedCalls): CheckedCall[] {
   return [...unfit.map(({ why, ...row }) => row), ...unknown, ...perhaps.map(({ why, ...row }) => row)];
 }
 
-/** Returns the functions of the class or structure in FACTS that DEFINITION lacks or changes. CHECK finds the calls of
- *  a function and checks them against a lambda list. */
+/** Returns the functions of the class or structure in FACTS that DEFINITION removes or changes. CHECK finds
+ *  the calls of a function and checks them against a lambda list. */
 export async function changedFunctions(
   { accessors: functions = [], slots = [] }: ImpactData,
   definition: Definition | undefined,
@@ -46,20 +48,21 @@ export async function changedFunctions(
     const list = below ? withoutKeys(arglist, goneSlots) : constructors?.get(bare);
     const checked = await check(name, gone ? ACCEPTS_NOTHING : list);
     if (checked === undefined || (!gone && checked.unfit.length === 0)) continue;
-    // A setf function, or an accessor of an including structure, follows from the rest: it is listed only when used.
+    // A setf function, or an accessor of an including structure, is listed only when it is used, since the
+    // rest implies it.
     if ((slot !== undefined || bare.startsWith('(SETF ')) && usesOf(checked).length === 0) continue;
     found.push({ name, gone, ...(kept && { kept }), ...checked });
   }
   return found;
 }
 
-/** Returns the lambda list ARGLIST without the keywords GONE. */
+/** Returns the lambda list ARGLIST without the keywords in GONE; undefined when it has no keywords. */
 function withoutKeys(arglist: string | undefined, gone: readonly string[]): LambdaList | undefined {
   const list = arglist === undefined ? undefined : parsedLambdaList(arglist);
   return list?.keys && { ...list, keys: namesMissing(list.keys, gone) };
 }
 
-/** True when DEFINITION names other superclasses than the class of FACTS has. */
+/** True when DEFINITION names other superclasses than the class in FACTS has. */
 export function hasOtherSuperclasses(
   { superclasses: old = [] }: ImpactData,
   { superclasses: now }: Definition,
@@ -72,7 +75,8 @@ export function hasOtherSuperclasses(
   return now !== undefined && sorted(old) !== sorted(now);
 }
 
-/** True when DEFINITION gives the structure of FACTS another layout: slots, slot order, or included structure. */
+/** True when DEFINITION gives the structure in FACTS another layout: other slots, another order of slots, or
+ *  another included structure. */
 export function hasOtherLayout(
   { slots = [], include = '' }: ImpactData,
   definition: Definition | undefined,
@@ -85,13 +89,14 @@ function namesMissing(old: readonly string[], now: readonly string[]): string[] 
   return old.filter((name) => !now.includes(name));
 }
 
-/** Code that makes instances and would break, and code that cannot be checked. */
+/** Code that creates instances and would break (UNFIT), and code that cannot be checked (UNKNOWN). */
 export interface BrokenInstances {
   unfit: CheckedCall[];
   unknown: CheckedCall[];
 }
 
-/** Returns code in the files of FACTS that uses initargs or names slots which DEFINITION does not have any more. */
+/** Returns the code in the files of FACTS that uses initargs, or names slots, which DEFINITION no longer
+ *  has. */
 export function brokenInstances(
   { name: className, initargs = [], slots = [], inheritedSlots = [], files = [] }: ImpactData,
   definition: Definition | undefined,
@@ -126,7 +131,7 @@ export function brokenInstances(
   return broken;
 }
 
-/** Adds USE, at ROW, to BROKEN when it gives an initarg that is GONE, may give one, or names a slot. */
+/** Adds USE, at ROW, to BROKEN if it gives an initarg in GONE, may give one, or names a slot. */
 function classifyUse(
   { unfit, unknown }: BrokenInstances,
   { keys, how, slot, name }: InstanceUse,

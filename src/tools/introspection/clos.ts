@@ -91,7 +91,7 @@ function slotsText(data: ClassSlotsData, offset: number): string {
   ]);
 }
 
-/** Returns SLOT as in a DEFCLASS form, with the classes that define it and its documentation. */
+/** Returns SLOT in the form of a DEFCLASS slot, with its documentation and the classes that define it. */
 function slotText(slot: SlotData): string {
   const { definers = [], initargs = [], readers = [], writers = [] } = slot;
   const accessors = readers.filter((name) => writers.includes(setfName(name)));
@@ -111,7 +111,7 @@ function slotText(slot: SlotData): string {
   return documentation ? `${line}\n    ${documentation}` : line;
 }
 
-/** Returns the lines on name, kind and state of a class. */
+/** Returns the lines with the name, the kind and the state of a class. */
 function headLines({ name, properName, kind, finalized }: ClassHead): (string | false)[] {
   const defined = kind !== 'FORWARD-REFERENCED CLASS';
   return [
@@ -188,7 +188,7 @@ function hierarchyText(data: ClassHierarchyData, offset: number): string {
   return joinSections([head.filter(Boolean).join('\n'), treeText(data, offset)]);
 }
 
-/** Returns the tree of subclasses, or undefined when only superclasses were asked for. */
+/** Returns the tree of subclasses; undefined when only superclasses were requested. */
 function treeText(data: ClassHierarchyData, offset: number): string | undefined {
   const { subclasses, directSubclasses, rowCount = 0, rows = [] } = data;
   if (subclasses === undefined) return undefined;

@@ -1,4 +1,5 @@
-// Finds and renders the methods that a call of a generic function runs, and reads the arguments of that call.
+// Finds and renders the methods that a call of a generic function runs, and parses the arguments of that
+// call.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -15,7 +16,8 @@ const NUMBER =
   /^[+-]?(\d+(\.|\/0*[1-9]\d*)?|\d*\.\d+([esfdl][+-]?\d{1,3})?|\d+(\.\d*)?[esfdl][+-]?\d{1,3})$/i;
 const NAME = /^(?:[^\s()"';`,|\\]|\|[^|]*\||\\.)+$/s;
 
-/** Parses TEXT, the argument number NUMBER (from 1). Throws a CallError when TEXT would have to be evaluated. */
+/** Parses TEXT, the argument with the number NUMBER (from 1). Throws a CallError when TEXT would have to be
+ *  evaluated. */
 function writtenArgument(text: string, number: number): WrittenArgument {
   const trimmed = text.trim();
   const eql = /^\(\s*eql\s+(.*)\)$/is.exec(trimmed);
@@ -34,8 +36,8 @@ function writtenArgument(text: string, number: number): WrittenArgument {
   );
 }
 
-/** Returns the name of the class of FORM, a literal vector or pathname, or a list that is QUOTED. Returns NIL's name
- *  for (), and undefined for any other form. */
+/** Returns the name of the class of FORM, if it is a literal vector or pathname, or a list that is QUOTED.
+ *  Returns the name of NIL for (), and undefined for other forms. */
 function classOfLiteral(form: string, quoted: boolean): string | undefined {
   if (/^\(\s*\)$/.test(form)) return 'common-lisp:nil';
   if (quoted && /^\(.*\)$/s.test(form)) return 'common-lisp:cons';
@@ -48,12 +50,12 @@ function nameKind(form: string, quoted: boolean, eql: boolean): WrittenArgument[
   return eql ? 'eql' : 'name';
 }
 
-/** Parses TEXTS, the arguments of a call. Throws a CallError that names the first invalid one. */
+/** Parses TEXTS, the arguments of a call. Throws a CallError that names the first invalid argument. */
 function writtenArguments(texts: readonly string[]): WrittenArgument[] {
   return texts.map((text, index) => writtenArgument(text, index + 1));
 }
 
-/** Returns DATA with its places as FILE:LINE:COLUMN. */
+/** Returns DATA with the places of methods as FILE:LINE:COLUMN. */
 function withMethodPlaces({ rows = [], perhaps = [], ...data }: EffectiveMethodData, places: Places) {
   const named = (method: Place) => ({
     name: method.description,
@@ -68,7 +70,7 @@ function withMethodPlaces({ rows = [], perhaps = [], ...data }: EffectiveMethodD
 
 type Dispatch = ReturnType<typeof withMethodPlaces>;
 
-/** Renders DATA, with its rows from OFFSET on. */
+/** Renders DATA, whose rows begin at OFFSET, for the arguments as the caller wrote them (WRITTEN). */
 function dispatchText(data: Dispatch, offset: number, written: readonly string[]): string {
   const { name, arglist, combination, precedence, form } = data;
   const refusal = refusalText(data, written);
@@ -88,14 +90,14 @@ function dispatchText(data: Dispatch, offset: number, written: readonly string[]
   ]);
 }
 
-/** Returns a form that runs the code of the method combination, when that code is not run here. */
+/** Returns a form that runs the code of the method combination, if the tool did not run this code. */
 function runText({ name, problem }: Dispatch): string | false {
   if (problem !== 'code' && problem !== 'combination') return false;
   const order = `(sb-mop:compute-effective-method f (sb-mop:generic-function-method-combination f) (compute-applicable-methods f (list ARGUMENTS)))`;
   return `To run that code, put the arguments of the call in the place of ARGUMENTS and evaluate this. Its value is the effective method, as a form:\n  (let ((f #'${codeName(name)})) ${order})`;
 }
 
-/** Returns why DATA has no methods to show, or undefined when it has some. */
+/** Returns why DATA has no methods to show; undefined when it has some. */
 function refusalText({ name, problem, detail, natures = [], arglist }: Dispatch, written: readonly string[]) {
   switch (problem) {
     case 'function':
@@ -115,7 +117,7 @@ function refusalText({ name, problem, detail, natures = [], arglist }: Dispatch,
   }
 }
 
-/** Returns the header of the methods; it says why a call signals an error, if it does. */
+/** Returns the header of the list of methods. If a call signals an error, the header says so and why. */
 function orderHeader({ name, total = 0, problem, detail }: Dispatch): string {
   const applicable = `The applicable methods (${total}), most specific first:`;
   switch (problem) {
@@ -154,7 +156,7 @@ function perhapsText({ perhaps, perhapsCount = 0 }: Dispatch): string | false {
   return `Applicable besides on a condition (${perhapsCount}):\n${listText(lines, more)}`;
 }
 
-/** Returns the methods, those on PAGE, that the generic function in ARGS runs for the arguments in ARGS. */
+/** Returns the methods on PAGE that the generic function in ARGS runs for the arguments in ARGS. */
 export async function describeCall(
   image: Image,
   places: Places,

@@ -67,7 +67,7 @@ export function functionArglist(image: Image, places: Places) {
   });
 }
 
-/** Renders DATA. Methods are listed from OFFSET on; without OFFSET only counted. */
+/** Renders DATA. Lists the methods, which begin at OFFSET; without OFFSET, only counts them. */
 function arglistText(data: ArglistData & FromSource, offset: number | undefined): string {
   const { name, natures = [], kind, arglist, declaimed = [], combination } = data;
   const call = arglist === undefined ? `${name}, arguments not recorded` : `${name} ${lambdaListText(data)}`;

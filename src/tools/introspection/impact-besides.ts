@@ -1,4 +1,5 @@
-// Collects what an agent needs, besides the calls, to change a definition: its text, and files that are not loaded.
+// Collects what is needed, besides the calls, to change a definition: its text, and the files that are not
+// loaded.
 
 import type { ImpactData } from '../../image/wire/introspection.ts';
 import type { CallContext } from '../../kernel/tool.ts';
@@ -14,16 +15,16 @@ import type { Places } from '../places.ts';
 import { takingTurns } from '../turns.ts';
 import { calleeOf } from './call-checks.ts';
 
-/** A file, and the lines (from 1) in which it names the definition. */
+/** A file, and the lines (from 1) in which it uses the name of the definition. */
 export interface NamingFile {
   file: string;
   lines: number[];
 }
 
-/** A text of more characters is not shown, only its place. */
+/** Most characters of a text that is shown. Of a longer text, only the place is shown. */
 const TEXT_LIMIT = 2000;
 
-/** Returns the texts of the definitions of the name in ARGS, each with its place. */
+/** Returns the texts of all definitions of the name in ARGS, each with its place. */
 export async function definitionTexts(
   { image, places }: Origins,
   args: { name: string; package?: string },
@@ -42,7 +43,8 @@ export async function definitionTexts(
   });
 }
 
-/** Returns the Lisp files of the workspace that are not loaded and where code can call the function of FACTS. */
+/** Returns the Lisp files of the workspace that are not loaded and in which code can call the function in
+ *  FACTS. */
 export async function unloadedFiles(
   { places, workspace }: Origins,
   facts: ImpactData,
@@ -63,8 +65,9 @@ export async function unloadedFiles(
   return filesNaming(facts, [...homes, ...usingPackages], texts, places);
 }
 
-/** Returns the test files that name the function of FACTS, for when no test is known to reach it. Frameworks can keep a
- *  test as data until it runs, and SBCL has no cross references of data. */
+/** Returns the test files that use the name of the function in FACTS. This is for the case that no test is
+ *  known to reach it: a framework can keep a test as data until it runs, and SBCL has no cross references for
+ *  data. */
 export async function testsNaming({ places }: Origins, facts: ImpactData): Promise<NamingFile[]> {
   const texts = (facts.testFiles ?? []).flatMap((file) => {
     const text = places.sourceText(file);
@@ -73,7 +76,8 @@ export async function testsNaming({ places }: Origins, facts: ImpactData): Promi
   return filesNaming(facts, facts.homes ?? [], texts, places);
 }
 
-/** Returns which of TEXTS call the function of FACTS, that is in one of the packages HOMES. */
+/** Returns which of TEXTS call the function in FACTS. HOMES are the names of the packages in which it is
+ *  accessible. */
 async function filesNaming(
   { name, files = [], kind }: ImpactData,
   homes: readonly string[],
@@ -93,7 +97,8 @@ async function filesNaming(
   return naming;
 }
 
-/** Returns the packages that TEXT defines by forms that name one of HOMES, as a used package for example. */
+/** Returns the packages that TEXT defines with one of HOMES among their options, for example as a used
+ *  package. */
 function packagesUsing(text: string, homes: readonly string[]): string[] {
   const heads = text.matchAll(/^\((?:\w+:)?(?:defpackage|define-package)\s+(?:#?:)?([^\s()"|;]+|"[^"]+")/gim);
   return [...heads].flatMap(({ 0: head, 1: name = '', index }) => {

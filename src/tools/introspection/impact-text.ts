@@ -17,20 +17,21 @@ export interface Impact extends Partial<CheckedCalls> {
   kind?: string;
   class?: string;
   lambdaList?: string;
-  /** True when calls were checked against a new lambda list. */
+  /** True when the calls were checked against a new lambda list. */
   checked: boolean;
   /** True when the new definition is a method. */
   ofMethod: boolean;
   recompile: { why: string; names: string[] };
-  /** Functions that look up symbols by computed names, so they may call the definition; and how many there are. */
+  /** Functions that look up symbols by computed names and so may call the definition, and how many there
+   *  are. */
   finding: LocatedUse[];
   findingCount: number;
   methods: LocatedUse[];
   accessors: ChangedFunction[];
-  /** Whether the new definition gives a structure another layout. */
+  /** True when the new definition gives a structure another layout. */
   otherLayout: boolean;
   made: BrokenInstances;
-  /** Places where sources name the definition, when it is a type. */
+  /** Places where the sources use the name of the definition, if it is a type. */
   typeUses?: LocatedUse[] | undefined;
   slots?: string[];
   superclassesGone?: string[];
@@ -43,12 +44,13 @@ export interface Impact extends Partial<CheckedCalls> {
   testsMore?: boolean;
   tests: LocatedUse[];
   testCount: number;
-  /** Names of tests that reached the definition in a run with coverage; undefined when it was not measured. */
+  /** Names of the tests that reached the definition in the last run with coverage; undefined when this was
+   *  not measured. */
   recorded?: string[] | undefined;
-  /** The texts of its definitions, each with its place. */
+  /** The texts of all definitions of the name, each with its place. */
   texts: string[];
   unloaded: NamingFile[];
-  /** Test files that name the definition, when no test is known to reach it. */
+  /** Test files that use the name of the definition, if no test is known to reach it. */
   testsNaming: NamingFile[];
 }
 
@@ -61,17 +63,18 @@ const NO_EXPANDER_USES =
 const OTHER_LAYOUT =
   'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.';
 
-/** At most this many tests are listed by default. */
+/** Most tests that are listed by default. */
 const TEST_LIMIT = 5;
 
-/** A list in an answer. Its header ends with OF in parentheses, or with the number of rows. */
+/** A list in an answer. Its header ends with OF in parentheses or, without OF, with the number of rows. */
 interface Section {
   header: string;
   rows: string[];
   of?: string | number;
 }
 
-/** Renders IMPACT with at most LIMIT rows of each kind, and at most TEST_LIMIT tests, the caller's limit. */
+/** Renders IMPACT with at most LIMIT rows of each kind. TEST_LIMIT, which the caller can set, is the most
+ *  tests. */
 export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT): string {
   const { name, kind, lambdaList, recompile } = impact;
   return layOut(
@@ -109,8 +112,8 @@ export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT
   );
 }
 
-/** Returns SECTIONS as one text that fits into an answer, with at most LIMIT rows per list. A list without rows is left
- *  out; a list cut short says how many rows are missing. */
+/** Returns SECTIONS as one text that fits into an answer, with at most LIMIT rows in a list. Leaves out lists
+ *  without rows. After a list that was cut, says how many rows are missing. */
 function layOut(sections: (Section | string | false)[], limit: number): string {
   const isList = (section: Section | string | false): section is Section => typeof section === 'object';
   const lists = sections.filter(isList);
@@ -132,20 +135,21 @@ function sectionText({ header, rows, of = rows.length }: Section, shown: string[
   return `${header} (${of}):\n${listText([...shown, ...(more > 0 ? [`... ${more} more`] : [])], false)}`;
 }
 
-/** At most this many characters list the names to compile again. */
+/** Most characters of the list of names to compile again. */
 const RECOMPILE_ROOM = 4000;
 
-/** Returns the line of names to compile again, at most LIMIT of them. */
+/** Returns a line with at most LIMIT of the names to compile again. */
 function recompileText({ why, names }: Impact['recompile'], limit: number): string | false {
   if (names.length === 0) return false;
   const shown = fittingRows(names.slice(0, limit), RECOMPILE_ROOM).length;
   return `To compile again, as ${why} (${names.length}): ${fewOf(names, shown)}`;
 }
 
-/** At most this many calls of a changed function are listed. */
+/** Most calls of a changed function that are listed. */
 const UNFIT_LIMIT = 20;
 
-/** Returns the CALLS that no longer fit the function or cannot be checked; '' when all fit. */
+/** Returns a text with the calls that no longer fit the function, or that cannot be checked; '' when all
+ *  calls fit. */
 export function unfitText({ name, calls, unfit, unknown, perhaps }: { name: string } & CheckedCalls): string {
   return layOut(
     [
@@ -223,7 +227,7 @@ function typeSections({ typeUses }: Impact): (Section | string)[] {
   ];
 }
 
-/** Returns the sentences on superclasses that the class would lose or gain. */
+/** Returns sentences about the superclasses that the class would lose or gain. */
 function superclassText({
   superclassesGone: gone = [],
   superclassesCome: come = [],
@@ -262,20 +266,20 @@ function testSection(impact: Impact, limit: number): string | false {
   return `Tests that reach it (${testCount}):\n${lines}${remaining > 0 ? `\n  ... ${remaining} more; limit tells them` : ''}${more}`;
 }
 
-/** Returns the line on NAMES, tests that reached the definition when coverage was recorded. */
+/** Returns a line about NAMES, the tests that reached the definition when coverage was recorded. */
 function recordedText(names: string[] | undefined, limit: number): string | false {
   if (names === undefined) return false;
   if (names.length === 0) return 'No test reached it in the last run with coverage.';
   return `Reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. run_tests with touching runs these.`;
 }
 
-/** Returns the line on FILES that are not loaded, at most LIMIT of them. */
+/** Returns a line with at most LIMIT of FILES, which are not loaded. */
 function unloadedText(files: readonly NamingFile[], limit: number): string | false {
   if (files.length === 0) return false;
   return `Not loaded, so not checked; they name it: ${filesText(files, limit)}`;
 }
 
-/** Returns at most LIMIT of FILES with their lines. */
+/** Returns at most LIMIT of FILES, each with its lines. */
 function filesText(files: readonly NamingFile[], limit: number): string {
   const entries = files
     .slice(0, limit)
@@ -284,7 +288,7 @@ function filesText(files: readonly NamingFile[], limit: number): string {
   return entries.join('  ') + more;
 }
 
-/** At most this many lines per file are listed. */
+/** Most lines of a file that are listed. */
 const LINE_LIMIT = 10;
 
 function callText({ caller, at, text, why }: CheckedCall): string {

@@ -68,10 +68,10 @@ const IMPACT_OF_CHANGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** At most this many rows of each kind are listed by default. */
+/** Most rows of each kind that are listed by default. */
 const LIMIT = 30;
 
-/** At most this many callers are considered, more than any function has. */
+/** Most callers that are considered; no function has so many. */
 const CALLER_LIMIT = 20_000;
 
 export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
@@ -88,7 +88,7 @@ export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
       const impact = {
         ...changed,
         recorded: reached.testsOf(facts.name),
-        // A caller that gives the whole definition has read it already.
+        // A caller that gives the whole new definition has already read the old one.
         texts: args.definition === undefined ? await definitionTexts(origins, args, context) : [],
         unloaded: facts.kind === undefined ? [] : await unloadedFiles(origins, facts),
         testsNaming: await testsNaming(origins, facts),
@@ -98,8 +98,8 @@ export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
   });
 }
 
-/** Checks the calls of the function NAME of package HOME against its present lambda list. Returns undefined when no
- *  calls or no lambda list are known. */
+/** Checks the calls of the function NAME in the package HOME against its present lambda list. Returns
+ *  undefined when the function or its lambda list is not known. */
 export async function checkPresentCalls(
   image: Image,
   places: Places,
@@ -114,7 +114,7 @@ export async function checkPresentCalls(
   return checked && { name: facts.name, ...checked };
 }
 
-/** The check of one change. */
+/** The investigation of one change. */
 class Investigation {
   readonly #image: Image;
   readonly #places: Places;
@@ -142,7 +142,7 @@ class Investigation {
       this.#facts = await this.#redefined(args, definition);
     const ofType = definition?.operator === 'DEFTYPE';
     if (ofType && kind !== undefined) {
-      // A DEFTYPE leaves the function of that name as it is.
+      // A DEFTYPE does not change the function of the same name.
       const { kind: _, ...facts } = this.#facts;
       return new Investigation(this.#image, this.#places, facts, this.#context).run(args);
     }
@@ -169,7 +169,8 @@ class Investigation {
     };
   }
 
-  /** Returns the facts, including what the class loses with the superclasses of DEFINITION instead of its own. */
+  /** Returns the facts, including what the class loses when it gets the superclasses in DEFINITION instead of
+   *  its own. */
   async #redefined(
     args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
     { superclasses }: Definition,
@@ -185,7 +186,8 @@ class Investigation {
     return isLookupFailure(found) ? this.#facts : found;
   }
 
-  /** Checks the known calls of the function against LIST; undefined when the image does not know the function. */
+  /** Checks the known calls of the function against LIST. Returns undefined when the image does not know the
+   *  function. */
   async calls(list: LambdaList): Promise<CheckedCalls | undefined> {
     return this.#checkedCalls(this.#facts.name, this.#acceptedLambdaList(list));
   }
@@ -224,8 +226,9 @@ class Investigation {
     };
   }
 
-  /** Returns the places in the files of the symbol that name it, without its definition as a type: SBCL records no uses
-   *  of types. Returns undefined when the symbol names no type, or a class. */
+  /** Returns the places, in the files of FACTS, that use the name of the type, except its own definition.
+   *  This is needed because SBCL records no uses of types. Returns undefined when the symbol names no type,
+   *  or names a class. */
   #typeUses(): Site[] | undefined {
     const { name, type, files = [], homes = [] } = this.#facts;
     if (!type) return undefined;
@@ -237,7 +240,7 @@ class Investigation {
     });
   }
 
-  /** Parses the argument `definition`. Throws a CallError when it defines another name. */
+  /** Parses the argument `definition`. Throws a CallError when it cannot be read or defines another name. */
   #definition({
     definition,
     lambda_list: list,
@@ -270,8 +273,8 @@ class Investigation {
     return list;
   }
 
-  /** Returns the lambda list that calls must fit if the definition has LIST. For a generic function with &key it
-   *  includes the keywords of its methods. */
+  /** Returns the lambda list that calls must fit when the definition has LIST. For a generic function with
+   *  &key, it includes the keywords of all methods. */
   #acceptedLambdaList(list: LambdaList | undefined): LambdaList | undefined {
     if (list?.keys === undefined || this.#facts.kind !== 'GENERIC-FUNCTION') return list;
     const lists = (this.#facts.methods ?? []).map(({ arglist }) => parsedLambdaList(arglist));
@@ -283,7 +286,7 @@ class Investigation {
   }
 
   async #callers(name: string): Promise<WhoCallsData | undefined> {
-    // In bars, so that the reader takes the name for exactly this symbol.
+    // The name is written in bars, so that the reader reads exactly this symbol.
     const { home, ...callee } = partsOfName(name);
     const reply = await this.#image.call(
       'who-calls',
@@ -297,7 +300,7 @@ class Investigation {
   #checked(name: string, callers: WhoCallsData, list: LambdaList | undefined): CheckedCalls {
     const files = this.#facts.files ?? [];
     const { homes = [], naming = [] } = this.#facts;
-    // The functions that name it are known only for the function itself, not for accessors of the class.
+    // The naming functions are known only for the function itself, not for the accessors of a class.
     const namingPlaces = name === this.#facts.name ? naming : [];
     return checkedCalls(
       callers,
@@ -307,7 +310,7 @@ class Investigation {
     );
   }
 
-  /** Returns the functions that have the old definition compiled into them, and why. */
+  /** Returns the functions into which the old definition is compiled, and why it is. */
   #recompile(
     callers: WhoCallsData | undefined,
     definition: Definition | undefined,

@@ -1,4 +1,5 @@
-// Renders lambda lists: as SBCL records them, else as the source has them, and what the methods accept besides.
+// Renders lambda lists: as SBCL records them, else as they are in the source. Also renders what the methods
+// accept in addition.
 
 import type { Place } from '../../image/wire/data.ts';
 import type { Places } from '../places.ts';
@@ -10,11 +11,13 @@ export interface FromSource {
 
 interface LambdaList extends FromSource {
   arglist?: string;
-  /** The lambda list that its methods accept, when it differs. */
+  /** The lambda list that all methods of the generic function accept together, when it differs from
+   *  ARGLIST. */
   accepted?: string;
 }
 
-/** Returns DATA without SOURCES; a missing lambda list comes from the first of SOURCES that defines NAME with one. */
+/** Returns DATA without SOURCES. If DATA lacks a lambda list, it is taken from the first of SOURCES that
+ *  defines NAME with one. */
 export function withLambdaList<Data extends LambdaList & { sources?: Place[] | undefined }>(
   { sources = [], ...data }: Data,
   places: Places,
@@ -28,12 +31,13 @@ export function withLambdaList<Data extends LambdaList & { sources?: Place[] | u
   return data;
 }
 
-/** Returns the lambda list of DATA, with a remark when it is from the source. */
+/** Returns the lambda list of DATA, and says so if it is from the source. */
 export function lambdaListText({ arglist = 'not recorded', fromSource }: LambdaList): string {
   return fromSource ? `${arglist}, from the source` : arglist;
 }
 
-/** Returns the line on the lambda list that the methods accept; false when it does not differ from that of DATA. */
+/** Returns a line with the lambda list that the methods accept; false when it does not differ from the
+ *  generic function's. */
 export function acceptedText({ accepted }: LambdaList): string | false {
   return accepted !== undefined && `Accepted by some method: ${accepted}`;
 }

@@ -90,7 +90,7 @@ function expansionResult(
   };
 }
 
-/** Returns why a text cannot be expanded, when no Lisp error explains it. */
+/** Returns why there is no expansion, when the reason is not a Lisp error; else undefined. */
 function refusal({ unreadable, withoutWalker }: MacroexpandData): string | undefined {
   if (withoutWalker) {
     return 'Error: mode all needs the code walker of SBCL (the contrib sb-cltl2), which this SBCL does not have. Expand the forms inside one by one, with mode full.';
@@ -114,7 +114,7 @@ function expansionText({ expansion, expanded, operator }: MacroexpandData, mode:
   return `${text}\n\nNote: it is no macro form.${what}`;
 }
 
-/** Describes NAME, an operator or variable in the place of a macro. */
+/** Returns a sentence about NAME, an operator or a variable where a macro was expected. */
 function operatorText(name: string, place: 'function' | 'variable', natures: string[]): string {
   const expected = place === 'variable' ? ['VARIABLE'] : ['FUNCTION', 'GENERIC-FUNCTION', 'SPECIAL OPERATOR'];
   const nature = natures.find((candidate) => expected.includes(candidate));

@@ -1,4 +1,5 @@
-// Finds the effects of a new method, or of a new lambda list of a generic function: lost keywords, incongruent methods.
+// Finds what a new method, or a new lambda list of a generic function, breaks: keywords that are no longer
+// accepted, and methods that are no longer congruent.
 
 import type { Place } from '../../image/wire/data.ts';
 import type { ImpactData } from '../../image/wire/introspection.ts';
@@ -7,8 +8,9 @@ import type { Definition } from '../../source/definition.ts';
 import { disagreement, type LambdaList, parsedLambdaList } from '../../source/fits.ts';
 import { type Features, readForm } from '../../source/form.ts';
 
-/** Returns the lambda list that calls of the generic function in FACTS must fit after the new method DEFINITION, whose
- *  TEXT is read under FEATURES. Returns undefined when no keyword of the method that it replaces is lost. */
+/** Returns the lambda list that calls of the generic function in FACTS must fit after the new method
+ *  DEFINITION, whose TEXT is read under FEATURES. Returns undefined unless the method that it replaces
+ *  accepts a keyword that no method would then accept. */
 export function lambdaListWithMethod(
   { methods = [], arglist }: ImpactData,
   definition: Definition | undefined,
@@ -28,8 +30,9 @@ export function lambdaListWithMethod(
   return old.keys?.some((key) => !keys.includes(key)) ? { ...own, keys } : undefined;
 }
 
-/** Returns the methods of FACTS not congruent with the generic function, whose new lambda list is LIST. When OF_METHOD,
- *  LIST is that of a new method, and only it is checked. SITE returns the place of a method. */
+/** Returns the methods in FACTS that would not be congruent with the generic function if LIST were its lambda
+ *  list. With OF_METHOD, LIST is the lambda list of a new method, and only this method is checked. SITE
+ *  returns the place of a method. */
 export function incongruentMethods(
   { methods = [], arglist }: ImpactData,
   list: LambdaList | undefined,

@@ -1,4 +1,5 @@
-// Names code outside functions that uses a name: by the definition that its top-level form makes, or by its place.
+// Names code outside functions that uses a name. It is named by the definition that its top-level form makes,
+// or else by its place.
 
 import type { Caller } from '../../image/wire/data.ts';
 import { bare } from '../../source/lexer.ts';
@@ -9,7 +10,7 @@ import type { SourcePosition } from '../../source/text.ts';
 import type { TopLevelForm } from '../../source/top-level.ts';
 import { type Forms, IN_EXPANSION, type Places } from '../places.ts';
 
-/** The kind of code outside functions in each standard defining form. */
+/** For each standard defining form, the kind of code outside functions that it can contain. */
 const KINDS = new Map([
   ['DEFVAR', 'initial value'],
   ['DEFPARAMETER', 'initial value'],
@@ -29,11 +30,11 @@ const KINDS = new Map([
   ['DEFGENERIC', 'load-time value'],
 ]);
 
-/** Code outside functions: its name, its kind, and the places where it uses the name asked about. */
+/** Code outside functions: its name, its kind, and the places where it uses the requested name. */
 export interface Outside {
   name: string;
   kind?: string;
-  /** True for a part of a definition that runs when the definition is made. */
+  /** True for a part of a definition that is evaluated when the definition is made. */
   part?: boolean;
   possible?: boolean;
   sites?: { at: string; text: string }[];
@@ -43,22 +44,23 @@ export interface Outside {
 export interface UseQuery {
   /** The name, without its package. */
   used: string;
-  /** Package names by nickname. */
+  /** Maps each nickname of a package to its proper name. */
   packages: Readonly<Record<string, string>>;
-  /** Whether the result includes the line of each use. */
+  /** True when the result includes the line of each use. */
   sites: boolean;
-  /** True when the name is used as a variable, false for a function. */
+  /** True to find uses of the name as a variable, false to find uses as a function. */
   variable: boolean;
 }
 
-/** Forms that declare things about names but do not use them. */
+/** Operators of forms that declare something about names, but do not use the names. */
 const DECLARING_OPERATORS: ReadonlySet<string> = new Set([
   ...['DECLAIM', 'PROCLAIM', 'IN-PACKAGE', 'DEFPACKAGE', 'EXPORT', 'UNEXPORT', 'IMPORT', 'SHADOW'],
   ...['SHADOWING-IMPORT', 'INTERN', 'UNINTERN'],
 ]);
 
-/** Returns the description of CALLER, a row for code outside functions, or undefined when it does not use the name. A
- *  row that only has the name as data is left out when KNOWN_NAMES, the names of other rows, already has its name. */
+/** Returns the description of CALLER, a row for code outside functions; undefined when it does not use the
+ *  name. A row that only contains the name as data is left out when KNOWN_NAMES, the names in other rows, has
+ *  its name. */
 export function outside(
   caller: Caller,
   query: UseQuery,
@@ -85,7 +87,8 @@ export function outside(
   return { name: `top-level form of ${fileName}`, ...(possible && { possible }) };
 }
 
-/** True when FORM may contain the use that CALLER stands for. A form that defines the name does not use it as data. */
+/** True when FORM may contain the use in the row CALLER. A form that defines the name does not use it as
+ *  data. */
 function isUse(
   form: TopLevelForm,
   { possible, changed }: Caller,
@@ -114,7 +117,7 @@ function describedForm(
     bareOf(defined) !== used &&
     (KINDS.has(form.operator) ||
       form.operator.startsWith('DEF') ||
-      // A list that begins with the name may be a call of it.
+      // A list that begins with this name can be a call of it, and then defines nothing.
       (names.includes(defined) && !forms.mentions(form, bareOf(defined)).uses.some(({ called }) => called)));
   const uses = usesIn(form, used, forms);
   const at = uses.map(({ index }) => forms.position(index));
@@ -132,8 +135,8 @@ function describedForm(
   };
 }
 
-/** Returns the uses of USED in FORM. When FORM also calls it, the name that FORM defines is none: in (test area (is
- *  (area 2))) only the second is a use. */
+/** Returns the uses of USED in FORM. If FORM defines USED and also calls it, the name in the definition is no
+ *  use: in (test area (is (area 2))), only the second `area` is one. */
 function usesIn(form: TopLevelForm, used: string, { mentions }: Forms): Mention[] {
   const { uses } = mentions(form, used);
   const [first, ...others] = uses;
@@ -141,7 +144,8 @@ function usesIn(form: TopLevelForm, used: string, { mentions }: Forms): Mention[
   return isName && others.some(({ called }) => called) ? others : uses;
 }
 
-/** Returns PLACE, of a form whose text does not have the use, with a note that an expansion made the use. */
+/** Returns PLACE, the place of a form whose text does not contain the use, with a note that the use is in an
+ *  expansion. */
 function inExpansion(place: SourcePosition): SourcePosition {
   return { ...place, text: `${place.text} ${IN_EXPANSION}` };
 }
@@ -150,12 +154,13 @@ function kindOf(operator: string): string {
   return KINDS.get(operator) ?? operator.toLowerCase();
 }
 
-/** Returns the kind of a definition with OPERATOR when the part that has the use is not known. */
+/** Returns the kind of code in a definition with OPERATOR, when the part with the use is not known. */
 function generalKind(operator: string): string {
   return hasParts(operator) ? operator.toLowerCase() : kindOf(operator);
 }
 
-/** Returns the kind of code in FORM that has USES; PART when it is a known part of the definition. */
+/** Returns the kind of the code in FORM that contains USES. PART: the uses are in a known part of the
+ *  definition. */
 function kindIn(
   source: string,
   form: TopLevelForm,

@@ -106,7 +106,8 @@ function headText(data: PackageData): string {
   return lines.filter(Boolean).join('\n');
 }
 
-/** Returns the line of names; FORM returns all of them in the image. Returns false when there are none. */
+/** Returns a line with the names, and, if there are more, FORM, which returns all of them in the image.
+ *  Returns false when there are no names. */
 function namesText(label: string, { count, names = [] }: CountedNames, form: string): string | false {
   if (count === 0) return false;
   const rest = count > names.length ? `, ... (${count} in all; eval_form of ${form} gives them)` : '';

@@ -57,7 +57,7 @@ export function whoReferences(image: Image, places: Places) {
   });
 }
 
-/** Returns the users of the variable in ARGS, as the tool does. */
+/** Returns the users of the variable in ARGS, as who_references does. */
 export async function referencesOf(
   image: Image,
   places: Places,
@@ -84,7 +84,7 @@ export async function referencesOf(
 
 type Told = Omit<ReferencesData, 'rows'> & { rows: User[] };
 
-/** Kinds of use of a variable by a function. */
+/** The ways in which a function can use a variable. */
 const VERBS: readonly string[] = ['read', 'set', 'bind'];
 
 function referencesText(data: Told, offset: number, places: Places): string {
@@ -112,7 +112,7 @@ function referencesText(data: Told, offset: number, places: Places): string {
   return parts.filter(Boolean).join('\n');
 }
 
-/** Returns a note when the name is no variable, or is a symbol macro, to which SBCL keeps no references. */
+/** Returns a note when the name is no variable, or is a symbol macro, for which SBCL keeps no references. */
 function natureNote({ name, natures = [], expansion }: Told): string | false {
   if (expansion !== undefined) {
     return `Note: ${name} is a symbol macro, to which SBCL keeps no references; its users refer to what it expands into, ${expansion}.`;

@@ -8,8 +8,9 @@ import type { Used } from '../../source/uses.ts';
 import { groupBy } from '../grouping.ts';
 import type { Places, Site } from '../places.ts';
 
-/** The question: a NAME as the image writes it, of a VARIABLE or a function; why SBCL leaves uses of it UNRECORDED; and
- *  all names of the packages in which the symbol is accessible. */
+/** The name whose uses are searched for. NAME is written as the image writes it, and names a VARIABLE or a
+ *  function. UNRECORDED says why SBCL does not record all uses. accessibleIn has all names of the packages in
+ *  which the symbol is accessible. */
 export interface Asked {
   name: string;
   variable?: boolean;
@@ -17,21 +18,22 @@ export interface Asked {
   accessibleIn?: string[];
 }
 
-/** FILE:LINE:COLUMN, the line of text there, and the specializers when it is in a method. */
+/** The place of a use, as FILE:LINE:COLUMN, and the line of text there. METHOD has the specializers if the
+ *  use is in a method. */
 export interface UserSite {
   at: string;
   text: string;
   method?: string;
 }
 
-/** Returns a function that converts a user's name and its recorded uses to sites, in the order of the file, each
- *  once. */
+/** Returns a function that takes the name of a user and its recorded uses, and returns the sites of the uses.
+ *  Each site occurs once, in the order of the file. */
 export function siteFinder(
   { name, variable = false, unrecorded, accessibleIn }: Asked,
   places: Places,
 ): (user: string, uses: Place[]) => UserSite[] {
   const used = usedOf({ name, variable, accessibleIn });
-  // Calls by SETF are all recorded.
+  // For a setf function, SBCL records all calls.
   const all = unrecorded === 'inline' && !used.setf ? withFurtherCalls(used, places) : undefined;
   return (user, uses) => {
     const found = inOneForm(uses).flatMap((group) => {
@@ -46,15 +48,15 @@ export function siteFinder(
   };
 }
 
-/** Converts the question to the name as source text has it. */
+/** Returns the name in the form in which source text has it. */
 export function usedOf({ name, variable = false, accessibleIn }: Asked): Used {
   const { symbol, setf } = partsOfName(name);
   return { name: symbol, setf, variable, packages: accessibleIn && new Set(accessibleIn) };
 }
 
-/** Returns a function that maps the uses of USED in a form, and their RECORDED sites, to all sites in the form. SBCL
- *  makes one function of the code that it inlines, and records only the first call, or instead the list of which that
- *  call is an argument. */
+/** Returns a function that takes the uses of USED in a form and their RECORDED sites, and returns all sites
+ *  in the form. For a call that is inlined, SBCL creates one function for several calls and records only the
+ *  first call, or the list in which that call is an argument. */
 function withFurtherCalls(
   { name, packages = new Set() }: Used,
   places: Places,
@@ -86,7 +88,7 @@ function withFurtherCalls(
   };
 }
 
-/** Groups USES by top-level form and method. */
+/** Groups USES by their top-level form and method. */
 export function inOneForm(uses: readonly Place[]): Place[][] {
   if (uses.length === 1) return [[...uses]];
   const keyOf = ({ file, offset, form, written, method }: Place) =>
@@ -94,14 +96,14 @@ export function inOneForm(uses: readonly Place[]): Place[][] {
   return [...groupBy(uses, keyOf).values()];
 }
 
-/** Returns the line for a site. */
+/** Returns a line that shows a site. */
 export function siteText({ at, text, method }: UserSite): string {
   return [at, text, method && `[method ${method}]`].filter(Boolean).join('  ');
 }
 
 const ORDER = new Intl.Collator('en', { numeric: true });
 
-/** Compares two texts that begin with FILE:LINE:COLUMN, numbers by value, for sorting. */
+/** Compares two texts that begin with FILE:LINE:COLUMN, for sorting. Numbers are compared by value. */
 export function bySite(one: string, other: string): number {
   return ORDER.compare(one, other);
 }

@@ -1,10 +1,10 @@
-// Defines the filter of symbols by what they name.
+// Defines the parameter that filters symbols by what they name.
 
 import type { Result } from '../../kernel/tool.ts';
 
 const TYPES: readonly string[] = ['function', 'macro', 'variable', 'class', 'generic-function'];
 
-/** The parameter of the filter; invalidType answers any other value (S0.10). */
+/** The parameter. A value that is not listed is answered by invalidType (S0.10). */
 export const SYMBOL_TYPE = {
   name: 'type',
   type: 'string',
@@ -13,12 +13,12 @@ export const SYMBOL_TYPE = {
   openEnum: true,
 } as const;
 
-/** True when TYPE is a value that SYMBOL_TYPE allows. */
+/** True when SYMBOL_TYPE allows the value TYPE. */
 export function isSymbolType(type: string): boolean {
   return TYPES.includes(type);
 }
 
-/** Returns the answer to an invalid TYPE (S0.10). */
+/** Returns the answer to a call with the invalid value TYPE (S0.10). */
 export function invalidType(type: string): Result {
   return { data: { type }, text: `Invalid type: ${type}. Valid types: ${TYPES.join(', ')}`, absent: true };
 }

@@ -1,4 +1,4 @@
-// The tools apropos_search and describe_symbol, which find symbols and show what one names.
+// The tools apropos_search and describe_symbol, which find symbols and show what a symbol names.
 
 import type { Image } from '../../image/image.ts';
 import type { Place } from '../../image/wire/data.ts';
@@ -125,14 +125,14 @@ function foundText({ total, inherited, current, rows = [] }: AproposData, patter
   return header + (lines.length > 0 ? listText(lines, hasMore(page)) : note);
 }
 
-/** Returns the note that only the current package has matching symbols (C26). */
+/** Returns a note that only the session's current package has symbols that match (C26). */
 function currentNote({ package: name, count }: { package: string; count: number }): string {
   const one = count === 1;
   const what = `${count} ${one ? 'symbol' : 'symbols'} of ${name}, the current package, ${one ? 'matches' : 'match'}`;
   return `Note: ${what}; package: "${name}" lists ${one ? 'it' : 'them'}.`;
 }
 
-/** At most this many methods of a generic function are listed by default. */
+/** Most methods of a generic function that are listed by default. */
 const METHODS = 20;
 
 const DESCRIBE_SYMBOL = {
@@ -177,7 +177,8 @@ const DESCRIBE_SYMBOL = {
     'which methods run in which order',
     'what does this function do',
   ],
-  // Needed because Claude Code's own search does not find this tool for the documentation of a function.
+  // Needed because the search of Claude Code does not find this tool for questions about the documentation of
+  // a function.
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
@@ -244,7 +245,7 @@ function statusLine({ home, status, homeStatus, in: where }: Described): string 
   return home === where ? here : `${homeStatus} in ${home}, ${here}`;
 }
 
-/** Natures with a lambda list, which SBCL records unless the code was compiled without. */
+/** Kinds of meanings with a lambda list. SBCL records the list unless the code was compiled without it. */
 const CALLED: readonly string[] = [
   'FUNCTION',
   'MACRO',
@@ -276,7 +277,7 @@ function thingText(thing: Described['things'][number], offset: number): string {
   );
 }
 
-/** Returns the methods of THING from OFFSET on, or false when it has none. */
+/** Returns the methods of THING, which begin at OFFSET; false when it has none. */
 function methodsText({ methods = [], methodCount = 0 }: Described['things'][number], offset: number) {
   if (methodCount === 0) return false;
   const rows = methods.map(({ name, at }) => `${name}  ${at}`);

@@ -1,12 +1,12 @@
-// Renders notes that some users of a name may be missing.
+// Renders notes that say why some users of a name may be missing.
 
 import type { UnreadFile } from '../../image/wire/introspection.ts';
 import type { Places } from '../places.ts';
 
-/** At most this many files are named. */
+/** Most files that are named. */
 const NAMED = 3;
 
-/** Returns the notes on users of kind WHAT (a plural noun) that may be missing (C31). */
+/** Returns the notes on missing users. WHAT is a plural noun for the users, such as callers (C31). */
 export function unknownNotes(
   { interpreted, unheard, unread = [] }: { interpreted?: boolean; unheard?: boolean; unread?: UnreadFile[] },
   what: string,

@@ -1,11 +1,13 @@
-// Finds forms that may call a function of which no caller is certain: code that ran only when its file was compiled.
+// Finds forms that may call a function without certain callers. SBCL has no record of code that ran only
+// while its file was compiled.
 
 import { mentionsIn } from '../../source/calls.ts';
 import { bareOf, partsOfName } from '../../source/qualified.ts';
 import type { Forms, Places } from '../places.ts';
 import type { User } from './users.ts';
 
-/** The image's answer on a name without users: the files of loaded code, and all packages that have the symbol. */
+/** The image's answer about a name without users: the files of loaded code, and all names of the packages in
+ *  which the symbol is accessible. */
 interface Unseen {
   name: string;
   files?: string[];
@@ -13,8 +15,8 @@ interface Unseen {
   natures?: string[];
 }
 
-/** Returns the top-level forms in the files of FOUND that call its name or pass it as a function, with SITES if wanted.
- *  Uses inside a definition, or a form, that TOLD already lists are left out. */
+/** Returns the top-level forms in the files of FOUND that call the name or pass it as a function. With SITES,
+ *  adds the places of these uses. Leaves out uses inside a definition or form that TOLD already lists. */
 export function unseenUsers(found: Unseen, told: readonly User[], places: Places, sites: boolean): User[] {
   const { name, files = [], accessibleIn = [], natures = [] } = found;
   const { symbol, setf } = partsOfName(name);
@@ -44,7 +46,7 @@ export function unseenUsers(found: Unseen, told: readonly User[], places: Places
   return [...users.values()];
 }
 
-/** True when index START, in the form at TOP of FORMS, is inside a definition of one of NAMES. */
+/** True when the index START, in the form at TOP of FORMS, is inside the definition of one of NAMES. */
 function isWithin(
   forms: Forms | undefined,
   { top, start }: { top: number; start: number },

@@ -1,4 +1,4 @@
-// Finds and renders the functions of a package that have no users.
+// Finds and renders the functions of a package that no code uses.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -12,7 +12,8 @@ import type { Places } from '../places.ts';
 import { unknownNotes } from './unknown-users.ts';
 import { unseenUsers } from './unseen.ts';
 
-/** Returns the functions without users in the package that ASKED names; WITHIN limits the users to a system. */
+/** Returns the functions, in the package that ASKED names, that no code uses. With WITHIN, only users in this
+ *  system count. */
 export async function unusedFunctions(
   image: Image,
   places: Places,
@@ -36,7 +37,7 @@ export async function unusedFunctions(
   });
 }
 
-/** True when a form in the files of FOUND uses the macro ROW. */
+/** True when a top-level form in the files of FOUND uses the macro ROW. */
 function isUsedAtTop(
   { name, homes = [] }: UnusedRow,
   found: Pick<UnusedData, 'files'>,
@@ -46,7 +47,7 @@ function isUsedAtTop(
   return unseenUsers(macro, [{ name }], places, false).length > 0;
 }
 
-/** Headers of the lists, in their order. */
+/** Headers of the lists, in the order in which these are shown. */
 const HEADERS = ['Exported functions', 'Exported macros', 'Internal functions', 'Internal macros'];
 
 function headerOf({ external, macro }: UnusedRow): string {
@@ -85,7 +86,7 @@ function unusedText(
   ]);
 }
 
-/** Renders a row; the package HOME, which the head names, is omitted. */
+/** Renders a row. The package HOME is left out of names, because the headline names it. */
 function rowText({ name, self, mentioned, template, documentation }: UnusedRow, home: string): string {
   const short = (text: string) => (text.startsWith(`${home}::`) ? text.slice(home.length + 2) : text);
   const marks = [

@@ -1,4 +1,5 @@
-// Renders the users of a name, one row each with the places of its uses, and selects a page of them.
+// Renders the users of a name, a row for each user with the places of its uses, and selects a page of these
+// rows.
 
 import type { Caller } from '../../image/wire/data.ts';
 import { partsOfName } from '../../source/qualified.ts';
@@ -7,7 +8,8 @@ import type { Places } from '../places.ts';
 import { outside } from './outside.ts';
 import { siteFinder, siteText, type UserSite } from './sites.ts';
 
-/** The image's answer on the users of a name: the ROWS of a page, and all users OUTSIDE functions. */
+/** The image's answer about the users of a name: the ROWS of a page, and all users that are not functions
+ *  (OUTSIDE). */
 interface Uses {
   name: string;
   unrecorded?: 'macro' | 'inline' | 'slot';
@@ -18,21 +20,22 @@ interface Uses {
   outsideCount?: number;
 }
 
-/** A function, a top-level form or the like that uses the name. SITES has the places of its uses: FILE:LINE:COLUMN. */
+/** A function, a top-level form or the like that uses the name. SITES has the places of its uses. */
 export interface User {
   name: string;
   kind?: string;
-  /** The function, when the user is only another name of that function. */
+  /** The function for which the name of this user is only another name. */
   same?: string;
-  /** True when it only has the name among its data. */
+  /** True when the user only contains the name in its data. */
   possible?: boolean;
-  /** True when it is a top-level form. */
+  /** True when the user is a top-level form. */
   outside?: boolean;
   sites?: UserSite[];
 }
 
-/** A page of users, how many top-level forms use the name, and how many only have it as data. REPEATED rows are
- *  omitted: they only have it as data, and a top-level form that defines their name certainly uses it. */
+/** A page of users. OUTSIDE: how many top-level forms use the name. outsidePossible: how many of the
+ *  top-level forms only contain it in their data. REPEATED: how many rows were left out. Such a row only
+ *  contains the name in its data, and a top-level form with the same name certainly uses it. */
 export interface Users {
   rows: User[];
   outside: number;
@@ -40,8 +43,8 @@ export interface Users {
   repeated: number;
 }
 
-/** Returns the users in DATA on PAGE: rows by name, NAMED in all, then top-level forms; SITES adds their places
- *  (S3.18). Forms that use a VARIABLE have it as data. */
+/** Returns the users in DATA on PAGE: rows of functions, of which there are NAMED in all, then top-level
+ *  forms. SITES adds the places of their uses (S3.18). With VARIABLE, the name is that of a variable. */
 export function usersOf(
   data: Uses,
   places: Places,
@@ -74,19 +77,20 @@ export function usersOf(
   };
 }
 
-/** Returns each of USERS once; a certain user replaces a possible one of the same name. */
+/** Returns each of USERS once. Of a certain user and a possible user with the same name, only the certain one
+ *  stays. */
 function differentOf(users: readonly User[]): User[] {
   const certain = new Set(users.filter(({ possible }) => !possible).map(({ name }) => name));
   const told = users.filter(({ possible, name }) => !possible || !certain.has(name));
   const named = groupBy(told, (each) => `${headOf(each)} ${each.possible}`);
-  // A file can define a name twice, and both forms are users.
+  // A file can define the same name twice. Both forms are users, and their sites are joined.
   return [...named.values()].flatMap(([first, ...rest]) => {
     const sites = rest.flatMap((each) => each.sites ?? []);
     return first ? { ...first, ...(first.sites && { sites: [...first.sites, ...sites] }) } : [];
   });
 }
 
-/** Orders functions first, then other places, then users that only have the name as data. */
+/** Sorts functions first, then other places, then users that only contain the name in their data. */
 function byBlock(one: User, other: User): number {
   const rank = ({ possible, outside }: User) => (possible ? 2 : outside ? 1 : 0);
   return rank(one) - rank(other);
@@ -99,7 +103,7 @@ function userOf(
   return { name, kind, same, possible, sites: sites && find(name, sites) };
 }
 
-/** Returns DATA without the members that only the search for places needs. */
+/** Returns DATA without the members that are only needed to find the places of uses. */
 export function withoutOutside<Data extends Uses>(
   data: Data,
 ): Omit<Data, 'accessibleIn' | 'packages' | 'outside' | 'outsideCount'> {
@@ -107,18 +111,18 @@ export function withoutOutside<Data extends Uses>(
   return rest;
 }
 
-/** Returns the beginning of a user's row: its name, and its kind when it is not a function by itself. */
+/** Returns the beginning of the row of a user: its name, and its kind unless it is an ordinary function. */
 export function headOf({ name, kind, same }: User): string {
   return [name, kind && `(${kind})`, same && `(same function as ${same})`].filter(Boolean).join(' ');
 }
 
-/** Returns HEAD with a line for each place of USER. */
+/** Returns HEAD, followed by a line for each site of the user. */
 export function userText({ sites = [] }: User, head: string): string {
   return [head, ...sites.map((site) => `    ${siteText(site)}`)].join('\n');
 }
 
-/** Returns the note that a list of WHAT, callers or references, may be incomplete: this SBCL was built without cross
- *  references to its own symbols (S3.12). */
+/** Returns a note that a list of WHAT, callers or references, may be incomplete, because this SBCL was built
+ *  without cross references to its own symbols (S3.12). */
 export function missingNote(what: string): string {
   return `Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so ${what} can be missing here.`;
 }

@@ -1,4 +1,4 @@
-// The tool who_calls, which answers from SBCL's cross references.
+// The tool who_calls, which answers from the cross references of SBCL.
 
 import type { Image } from '../../image/image.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
@@ -71,7 +71,8 @@ const WHO_CALLS = {
     'dead code',
     'impact of a change',
   ],
-  // Needed because Claude Code's own search does not find this tool for what breaks when a name changes.
+  // Needed because the search of Claude Code does not find this tool for questions about what a change of a
+  // name breaks.
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
@@ -137,7 +138,8 @@ async function callersOf(
   return withReferences(callers, await referencesOf(image, places, args, context));
 }
 
-/** Returns CALLERS, an empty list for a variable, with the REFERENCES to it before the note that it is a variable. */
+/** Returns CALLERS, an empty list because the name is a variable, with REFERENCES to the variable inserted
+ *  before its notes. */
 function withReferences(callers: Result, references: Result): Result {
   const [none = '', ...notes] = callers.text.split('\n');
   return {
@@ -146,7 +148,7 @@ function withReferences(callers: Result, references: Result): Result {
   };
 }
 
-/** Returns the argument for the system in ARGS; "" counts as absent. */
+/** Returns the argument for the system in ARGS. An empty string counts as absent. */
 function withinOf({ within }: { readonly within?: string }): { within?: string } {
   return within ? { within } : {};
 }
@@ -172,7 +174,8 @@ function callersText(data: Told, offset: number, several: boolean, places: Place
     places: `Other places that call ${name}:`,
     possible: several ? `Possible callers of ${name}:` : 'Possible callers:',
   };
-  // Functions come first, then other callers, then code that only has the name as data (S3.10, S3.17).
+  // Functions come first, then other callers, then code that only contains the name in its data (S3.10,
+  // S3.17).
   const blocks = lines.map((text, index) => {
     const { kind, outside, possible } = rows[index] ?? {};
     const block = possible ? 'possible' : kind === undefined && !outside ? 'functions' : 'places';
@@ -182,7 +185,7 @@ function callersText(data: Told, offset: number, several: boolean, places: Place
   return [listsText(blocks, hasMore(page), first), ...notes].filter(Boolean).join('\n');
 }
 
-/** Notes for names whose uses in top-level forms SBCL does not record (C31). */
+/** Notes on names for which SBCL does not record uses in top-level forms (C31). */
 const UNRECORDED = {
   macro: 'Note: SBCL does not record where top-level forms use a macro; search_in_buffer finds such forms.',
   inline:
@@ -193,7 +196,7 @@ function isFunction(natures: readonly string[]): boolean {
   return natures.some((nature) => ['FUNCTION', 'GENERIC-FUNCTION', 'MACRO'].includes(nature));
 }
 
-/** Returns the note of S3.16: what the name is when it is not a function. */
+/** Returns a note that says what the name stands for, if it is not a function (S3.16); else false. */
 function natureNote({ name, natures = [] }: Told): string | false {
   if (isFunction(natures)) return false;
   const advice = natures.includes('CLASS')
