@@ -7,22 +7,25 @@ import { bareName, elementsOf } from '../../source/form.ts';
 import { TopLevelForms } from '../../source/position.ts';
 import { SourceText } from '../../source/text.ts';
 
-/** A definition asked for: NAME as written, and SYMBOL as source text has it: `NAME` or `SETF NAME`. */
+/** A definition that a call names. NAME is as the call wrote it. SYMBOL is the name in the form in which
+ *  source text has it: `NAME` or `SETF NAME`. */
 export interface DefinitionQuery {
   name: string;
   symbol: string;
-  /** Possible qualifiers and specializers of the method asked for, without packages. */
+  /** The qualifiers and specializers of the requested method, without packages, in all forms that they can
+   *  have. */
   methods?: readonly string[];
-  /** The operator, such as DEFUN, when a form was given. */
+  /** The operator, such as DEFUN, when the call gave a form. */
   operator?: string;
-  /** The form, on one line, when a form was given. */
+  /** The form, on one line, when the call gave a form. */
   head?: string;
 }
 
-/** At most this many characters of names per call. */
+/** Most characters of the names in a call. */
 const LIMIT = 20_000;
 
-/** Returns the definitions that TEXT names. Throws a CallError when it names none, is too long, or cannot be read. */
+/** Returns the definitions that TEXT names. Throws a CallError when it names none, is too long, or cannot be
+ *  read. */
 export function parseQueries(text: string): DefinitionQuery[] {
   if (text.length > LIMIT)
     throw new CallError(
@@ -36,7 +39,7 @@ export function parseQueries(text: string): DefinitionQuery[] {
   );
 }
 
-/** Returns the package prefix of the symbol in ASKED, or undefined. */
+/** Returns the package prefix of the symbol in the query, or undefined. */
 export function prefixOf({ name }: DefinitionQuery): string | undefined {
   return /^(?:\((?:cl:)?setf\s+)?([^\s:()"|]+)::?[^:]/i.exec(name)?.[1];
 }

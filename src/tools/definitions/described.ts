@@ -9,30 +9,30 @@ import type { Places } from '../places.ts';
 import type { DefinitionQuery } from './asked-names.ts';
 import type { EvaluatedDefinition } from './evaluated.ts';
 
-/** A definition as shown. */
+/** A definition, as an answer shows it. */
 export interface ReadRow {
   name: string;
   kind?: string;
-  /** `FILE:LINE-LINE`, or the time when it was evaluated. */
+  /** The place, as `FILE:LINE-LINE`, or the time at which the definition was evaluated. */
   at: string;
   note?: string;
-  /** Absent when there is no text. */
+  /** The text of the definition; absent when it is not known. */
   text?: string;
   /** The methods of a generic function, each with its place. */
   methods?: { name: string; at: string }[];
 }
 
-/** Options for the definitions of one name. */
+/** Options that select and shape the definitions of one name. */
 export interface ReadOptions {
   readonly kind?: string;
   readonly methods?: boolean;
   readonly around?: number;
 }
 
-/** At most this many methods of a generic function are listed below its text. */
+/** Most methods of a generic function that are listed below its text. */
 const LIST_LIMIT = 200;
 
-/** Renders ROW: a line about it, then its text. */
+/** Renders a row: a line with the place and the name, then the text, then the list of methods. */
 export function readText({ name, at, note, text, methods = [] }: ReadRow): string {
   const shown = methods.slice(0, LIST_LIMIT).map((method) => `  ${method.name}  ${method.at}`);
   const more = methods.length - shown.length;
@@ -47,8 +47,9 @@ export function readText({ name, at, note, text, methods = [] }: ReadRow): strin
 /** Returns the text of a definition that an evaluation made, or undefined. */
 export type TextOfEvaluated = (definition: EvaluatedDefinition) => string | undefined;
 
-/** Returns rows for those definitions in the image's description of a name that QUERY and OPTIONS select. One without
- *  sources is left out, unless an evaluation made it and EVALUATED, which returns its text, is given. */
+/** Returns rows for the definitions, in the image's description of a name, that QUERY and OPTIONS select. A
+ *  definition without a source is left out, unless an evaluation made it and EVALUATED, which returns its
+ *  text, is given. */
 export function definitionsOf(
   { symbol, things = [] }: DescribeData,
   places: Places,
@@ -62,7 +63,8 @@ export function definitionsOf(
       own: (thing.sources ?? []).length > 0 || thing.evaluated !== undefined,
       rows: thingRows(thing, definedName(symbol, thing.nature), { places, query, options, evaluated }),
     }));
-  // When a form defines the name itself, slots of which the name is only an accessor get a place without text.
+  // If a form defines the name itself, slots for which it is only the name of an accessor are shown without
+  // their text.
   const hasOwnForm = query.methods === undefined && groups.some(({ own, rows }) => own && rows.length > 0);
   const [own, others] = [groups.filter((group) => group.own), groups.filter((group) => !group.own)];
   return [...own, ...others].flatMap((group) =>
@@ -70,7 +72,8 @@ export function definitionsOf(
   );
 }
 
-/** True when NATURE, the image's word for something or the operator that defines it, is of KIND, if any. */
+/** True when NATURE, the image's word for a meaning or a defining operator, is of KIND. Without KIND, always
+ *  true. */
 export function isOfKind(nature: string, kind: string | undefined): boolean {
   const plain = (text: string) =>
     text
@@ -84,7 +87,7 @@ export function isOfKind(nature: string, kind: string | undefined): boolean {
   );
 }
 
-/** True when the texts of methods are OPTIONS too. */
+/** True when OPTIONS request the texts of methods. */
 export function wantsMethods({ methods, kind }: ReadOptions): boolean {
   return methods === true || kind?.toUpperCase() === 'METHOD';
 }
@@ -115,7 +118,7 @@ function thingRows(thing: Thing, name: string, reading: Reading): ReadRow[] {
   const rows = evaluatedForm
     ? [evaluatedForm]
     : sources.map((source) => rowOf(source, name, nature, { name }, reading));
-  // The generic function of a slot accessor has no form of its own, so its methods are shown.
+  // The generic function of a slot accessor has no form of its own, so the methods are shown instead.
   if (wantsMethods(options) || rows.length === 0) return [...rows, ...methods.map(methodRow)];
   const methodList = methods.map((method) => ({
     name: method.description ?? '',
@@ -125,12 +128,12 @@ function thingRows(thing: Thing, name: string, reading: Reading): ReadRow[] {
   return first === undefined || methodList.length === 0 ? rows : [{ ...first, methods: methodList }, ...more];
 }
 
-/** Returns the lines LINE to LAST of FILE as `FILE:LINE-LAST`. */
+/** Returns the lines from LINE to LAST of FILE, as `FILE:LINE-LAST`. */
 export function linesText(file: string, line: number, last: number): string {
   return `${file}:${line}${last > line ? `-${last}` : ''}`;
 }
 
-/** Returns ROWS with equal texts at the same place merged into one row under all their names. */
+/** Returns ROWS. Rows with equal texts at the same place are merged into one row with all their names. */
 export function withoutRepeats(rows: readonly ReadRow[]): ReadRow[] {
   const unique = new Map<string, ReadRow>();
   for (const { kind, ...row } of rows) {
@@ -142,7 +145,8 @@ export function withoutRepeats(rows: readonly ReadRow[]): ReadRow[] {
   return [...unique.values()];
 }
 
-/** Returns the row for the evaluation EVALUATED, which made a definition; undefined if none did, or none is wanted. */
+/** Returns the row for a definition that the evaluation EVALUATED made; undefined when no evaluation made it,
+ *  or no such rows are requested. */
 function evaluatedRow(
   evaluated: Evaluated | undefined,
   name: string,

@@ -1,4 +1,4 @@
-// The tool edit_definitions, which edits definitions by name, in one or several files.
+// The tool edit_definitions, which edits definitions, found by name, in one or several files.
 
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
@@ -48,7 +48,7 @@ const EDIT_DEFINITIONS = {
   ],
   required: ['edits'],
   safetyLevel: 'dangerous',
-  // With load: true, the edited code runs, with #. and macros.
+  // With load: true, edited code runs, and so do #. and macros in it.
   effects: { openWorld: true },
   limitMs: Number.POSITIVE_INFINITY,
   categories: ['diff'],
@@ -68,9 +68,10 @@ const EDIT_DEFINITIONS = {
 
 type EditArguments = ArgumentsFor<typeof EDIT_DEFINITIONS>;
 
-/** Returns the tool. ORIGINS finds the definitions; INTENTS lets the next server undo a write that a kill cut off. */
+/** Returns the tool. ORIGINS finds the definitions. INTENTS keeps the records for a rollback after a kill. */
 export function editDefinitions(origins: Origins, intents: Intents) {
-  // A call is planned for the question, after its answer, and when it runs. The plan is cached: large files take long.
+  // Each call is planned before the question, again after the answer, and again when it runs. The plan is
+  // cached, because planning takes long for large files.
   let cached: { call: string; plan: Plan } | undefined;
   const plan = async (args: EditArguments, context: CallContext) => {
     const call = JSON.stringify(args);
@@ -98,7 +99,7 @@ export function editDefinitions(origins: Origins, intents: Intents) {
   });
 }
 
-/** Writes the files of PLAN, and loads the changes when ARGS ask for it. */
+/** Writes the files of PLAN. Also loads the changes if the arguments request it. */
 async function carryOut(
   origins: Origins,
   intents: Intents,
@@ -119,10 +120,10 @@ async function carryOut(
   return editedResult(plan, shown, load ? await loadEdited(origins, plan, agreeing, context) : undefined);
 }
 
-/** At most this many lines of the diff are in the answer, when a human changed the edit. */
+/** Most lines of the diff in the answer, when a human changed the edit. */
 const DIFF_LINES = 200;
 
-/** Returns the answer for PLAN, with the sections SHOWN besides, and the result of loading, LOADED. */
+/** Returns the answer for PLAN, followed by the sections SHOWN and by LOADED, the result of the load. */
 function editedResult(plan: Plan, shown: string[], loaded: Result | undefined): Result {
   return {
     data: { files: editedData(plan), ...(loaded && { loaded: loaded.data }) },
@@ -131,7 +132,8 @@ function editedResult(plan: Plan, shown: string[], loaded: Result | undefined): 
   };
 }
 
-/** Waits until no file of PLAN was written in the current second: SBCL distinguishes versions by whole seconds. */
+/** Waits until no file of PLAN was written in the current second, because SBCL distinguishes versions of a
+ *  file only by seconds. */
 async function nextSecond(files: Plan): Promise<void> {
   for (const { real } of files) {
     const mtimeMs = (await stat(real).catch(() => undefined))?.mtimeMs ?? 0;
@@ -140,8 +142,8 @@ async function nextSecond(files: Plan): Promise<void> {
   }
 }
 
-/** Throws a CallError when a form that PLAN changes is in a package that the image lacks, or is read under settings of
- *  a form that is not loaded with it. */
+/** Throws a CallError when PLAN changes a form whose package the image lacks, or one that is read under
+ *  settings made by a form which would not be loaded with it. */
 function checkLoadable(files: Plan): void {
   for (const file of files) {
     const { name, missing } = file;
@@ -159,7 +161,7 @@ function checkLoadable(files: Plan): void {
   }
 }
 
-/** True when the files of PLAN have not changed since it was made. */
+/** True when the files of PLAN have not changed since the plan was made. */
 async function isCurrent(files: Plan, { workspace }: Origins, { signal }: CallContext): Promise<boolean> {
   for (const { path, present } of files) {
     const { fingerprint } = await presentFile(workspace, path, signal);
@@ -168,7 +170,8 @@ async function isCurrent(files: Plan, { workspace }: Origins, { signal }: CallCo
   return true;
 }
 
-/** Returns the preview of PLAN for a human; with LOAD it says that the changed forms are run then. */
+/** Returns the preview of PLAN for a human. With LOAD, the preview says that the changed forms will then
+ *  run. */
 function previewOf(plan: Plan, load = false) {
   const changes = plan.map(({ present, before, after }) => {
     const updated = { ...before, text: after };
@@ -192,7 +195,7 @@ function previewOf(plan: Plan, load = false) {
   };
 }
 
-/** Returns a digest of the files of PLAN and of their content before and after. */
+/** Returns a digest of the files of PLAN, with their contents before and after the edit. */
 function fingerprintOf(files: Plan): string {
   const hash = createHash('sha256');
   for (const { present, bytes } of files)

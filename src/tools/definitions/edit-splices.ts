@@ -1,4 +1,4 @@
-// Converts an edit to splices of the text of its file.
+// Converts an edit to splices of the file's text. A splice replaces a range of the text.
 
 import { CallError } from '../../errors.ts';
 import { lineEnds } from '../../files/text.ts';
@@ -20,7 +20,8 @@ import type { EditedFile } from './edited-files.ts';
 import type { Edit, Part } from './edits.ts';
 import type { Located } from './locate.ts';
 
-/** Returns the splices of EDIT in the file of its definition. Throws a CallError when the result could not be read. */
+/** Returns the splices for an edit of the definition TARGET in FILE. Throws a CallError when the reader could
+ *  not read the result. */
 export function splicesOf(
   { label, change }: Extract<Edit, { query: object }>,
   { file, target }: Located,
@@ -44,19 +45,20 @@ export function splicesOf(
   }
 }
 
-/** Returns the splices of the edit LABEL, which replaces a PART of FILE. Throws a CallError when the result could not
- *  be read. */
+/** Returns the splices for the edit LABEL, which replaces a PART of FILE. Throws a CallError when the reader
+ *  could not read the result. */
 export function partInFile(label: string, part: Part, file: EditedFile): Splice[] {
   return partSplices(label, part, { file, target: { start: 0, end: file.source.text.length } });
 }
 
-/** A file, and the range of it to edit: all of it, or the definition that begins with HEAD. */
+/** A file, and its range that may be edited: all of it, or the definition that begins with HEAD. */
 interface EditScope {
   file: EditedFile;
   target: Pick<Target, 'start' | 'end'> & { head?: string };
 }
 
-/** Returns the splice that appends TEXT to FILE. Throws a CallError when TEXT or FILE has an unfinished form. */
+/** Returns the splice that appends TEXT to FILE, for the edit LABEL. Throws a CallError when TEXT or FILE has
+ *  an unfinished form. */
 export function splicesAtEnd(label: string, text: string, file: EditedFile): Splice[] {
   const { text: before } = file.source;
   checkWhole(visibleName(file.present.name), before, file);
@@ -70,7 +72,8 @@ export function splicesAtEnd(label: string, text: string, file: EditedFile): Spl
   return [{ start: end, end, text: eol.repeat(breaks) + newText + eol }];
 }
 
-/** Returns TEXT of the edit LABEL, for FILE, trimmed. Throws a CallError when it is not whole forms. */
+/** Returns TEXT, the new text in the edit LABEL of FILE, without surrounding white space. Throws a CallError
+ *  when it does not consist of whole forms. */
 function wholeForms(label: string, text: string, file: EditedFile): string {
   const trimmed = text.replaceAll('\r\n', '\n').replace(/^(?:[ \t]*\n)+|\s+$/g, '');
   checkWhole(`${label}.text`, trimmed, file);
@@ -81,7 +84,8 @@ function withoutComments(text: string): string {
   return text.replace(/;[^\n]*/g, '');
 }
 
-/** Throws a CallError when TEXT, named NAME, for FILE, is not whole forms: nothing is repaired silently. */
+/** Throws a CallError when TEXT, for FILE, does not consist of whole forms. The error calls TEXT by NAME.
+ *  Nothing is repaired silently. */
 function checkWhole(name: string, text: string, file: EditedFile): void {
   const wrong = imbalanceWithProposal(name, text);
   if (wrong !== undefined) throw new CallError(`${wrong}\nNothing was changed. Send it again, put right.`);

@@ -1,4 +1,4 @@
-// Reads the files that a call edits: each once, whole, and only where it may be written.
+// Reads the files that a call edits. Each file is read once and completely, and only if it may be written.
 
 import { join } from 'node:path';
 import type { FileText } from '../../files/text.ts';
@@ -12,14 +12,14 @@ import { SourceText } from '../../source/text.ts';
 import { presentText } from '../approved.ts';
 import { takingTurns } from '../turns.ts';
 
-/** A splice, and the edit (LABEL) that it belongs to. */
+/** A splice, and the LABEL of the edit that made it. */
 export interface EditSplice extends Splice {
   label: string;
 }
 
 /** A file to be edited. */
 export interface EditedFile {
-  /** The path that the caller gave, and the real path. */
+  /** path: the path that the caller gave. real: the real path. */
   path: string;
   real: string;
   present: Present;
@@ -29,20 +29,21 @@ export interface EditedFile {
   splices: EditSplice[];
 }
 
-/** A file with its planned content. */
+/** An edited file with its planned content. */
 export interface PlannedFile extends EditedFile {
-  /** Its name for people, with hidden characters made visible. */
+  /** Name of the file for people. Hidden characters are made visible. */
   name: string;
   after: string;
   bytes: Buffer;
   newForms: TopLevelForms;
-  /** The top-level forms that are new or changed. */
+  /** The top-level forms that are new or that differ. */
   changed: Changed[];
-  /** For each form the number that it had before; null for a changed one. */
+  /** For each new top-level form, the number that it had before; null for a form that is new or differs. */
   numbers: (number | null)[];
-  /** Reader problems that evaluating another form would solve, such as a missing package. */
+  /** Problems that the reader found and that evaluating another form would solve, such as a missing
+   *  package. */
   notes: QuestionLine[];
-  /** Packages of changed forms that the image does not have. */
+  /** Packages of changed forms that do not exist in the image. */
   missing: readonly string[];
 }
 
@@ -64,12 +65,13 @@ export class EditedFiles {
     return [...this.#files.values()].filter(({ splices }) => splices.length > 0);
   }
 
-  /** Returns the file that was opened as PATH. */
+  /** Returns the file that was opened under PATH. */
   named(path: string): EditedFile | undefined {
     return [...this.#files.values()].find((file) => file.path === path);
   }
 
-  /** Returns the file at PATH. Throws a CallError when it cannot be written, or does not exist and IS_NEW is false. */
+  /** Returns the file at PATH. Throws a CallError when it cannot be written, or when it does not exist and
+   *  IS_NEW is false. */
   async open(path: string, isNew = false): Promise<EditedFile> {
     const { real: found, missing } = await this.#workspace.locate(path, isNew ? 'write' : 'read');
     const real = join(found, ...missing);

@@ -1,4 +1,5 @@
-// Renders edited files: the lines that changed and the state of the file, but not the text that the caller sent.
+// Renders edited files: the lines that changed and the number of forms, but not the text, which the caller
+// sent.
 
 import { diffHunks } from '../../files/diff.ts';
 import { boundLine } from '../../kernel/reply.ts';
@@ -9,22 +10,24 @@ import { groupBy } from '../grouping.ts';
 import type { PlannedFile } from './edited-files.ts';
 import type { Plan } from './plan.ts';
 
-/** Up to this many changed forms of a file are shown by lines only; if more, by name. */
+/** Up to this many changed forms of a file are shown by their lines only. If there are more, their names are
+ *  shown. */
 const LINES_ALONE = 3;
-/** At most this many characters of names of changed forms are shown per file. */
+/** Most characters of the names of changed forms that are shown for a file. */
 const NAMES_LIMIT = 300;
-/** Of more forms of one name than this, only the first and last place are shown. */
+/** Most places that are shown of forms with the same name. If there are more, only the first and the last are
+ *  shown. */
 const PLACE_LIMIT = 4;
-/** At most this many characters of a name are shown. */
+/** Most characters of a name that are shown. */
 const NAME_LIMIT = 100;
 
-/** Returns the sections on the changes of PLAN. */
+/** Returns sections that describe the changes of PLAN. */
 export function editedText(files: Plan): string[] {
   const notes = files.flatMap(({ notes }) => notes);
   return [files.map(fileText).join('\n'), ...(notes.length > 0 ? [notes.join('\n')] : [])];
 }
 
-/** Returns the data on the changes of PLAN, for code. */
+/** Returns data that describe the changes of PLAN, for code. */
 export function editedData(files: Plan): object[] {
   return files.map((file) => ({
     path: file.present.name,
@@ -53,7 +56,8 @@ function fileText(file: PlannedFile): string {
   ].join('\n');
 }
 
-/** Returns lines that name the changed forms of FILE at PLACES; forms of one operator and name share a line. */
+/** Returns lines that name the changed forms of a file, which are at PLACES. Forms with the same operator and
+ *  name share a line. */
 function namedLines({ newForms, changed }: PlannedFile, places: readonly string[]): string[] {
   const forms = changed.map(({ start }, index) => ({
     ...formNames(newForms, start),
@@ -78,8 +82,8 @@ function placesText(group: readonly { at: string }[]): string {
   return `lines ${shown.join(', ')}`;
 }
 
-/** Returns the beginning of the form at START of FORMS: operator, name, and for a method its lambda list. NAME lacks
- *  the lambda list; it is undefined when the form defines nothing. */
+/** Returns TEXT, the beginning of the form at START: its operator, its name and, for a method, its lambda
+ *  list. NAME is the same without the lambda list; it is undefined when the form defines nothing. */
 function formNames(forms: TopLevelForms, start: number): { text: string; name?: string } {
   const [defined] = definedAt(forms, start);
   if (defined === undefined) return { text: boundLine(forms.textAt(start).split('\n', 1)[0] ?? '', 0) };
@@ -88,7 +92,7 @@ function formNames(forms: TopLevelForms, start: number): { text: string; name?: 
   return { name, text: parts.length > NAME_LIMIT ? `(${parts.slice(0, NAME_LIMIT)}...` : `(${parts})` };
 }
 
-/** Returns the first and last line of each changed form, in the new text. */
+/** Returns the first and the last line of each changed form in the new text. */
 function linesOf({ changed, newForms }: PlannedFile): [number, number][] {
   return changed.map(({ start, end }) => [lineAt(newForms.source, start), lineAt(newForms.source, end - 1)]);
 }

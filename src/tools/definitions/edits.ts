@@ -5,7 +5,7 @@ import type { ArgumentsOf, Parameter } from '../../kernel/parameter.ts';
 import { readArguments } from '../../kernel/schema.ts';
 import { type DefinitionQuery, parseQueries } from './asked-names.ts';
 
-/** The members of an edit. */
+/** The members of an edit, as parameters. */
 export const EDIT = [
   {
     name: 'definition',
@@ -29,7 +29,7 @@ export const EDIT = [
 
 export const EDIT_REQUIRED = [] as const;
 
-/** A replacement of the text OLD by REPLACEMENT. */
+/** Replaces the text OLD by REPLACEMENT, once, or everywhere if ALL. */
 export interface Part {
   kind: 'part';
   old: string;
@@ -40,14 +40,14 @@ export interface Part {
 /** A change of a definition. */
 export type Change = { kind: 'replace' | 'before' | 'after'; text: string } | { kind: 'delete' } | Part;
 
-/** An edit; LABEL names its position in the call. It changes the definition QUERY for, replaces a PART of the file at
- *  PATH, or appends TEXT to that file. */
+/** An edit. LABEL names it by its position in the call. It changes the definition that QUERY finds, replaces
+ *  a PART of the file at PATH, or appends TEXT to this file. */
 export type Edit =
   | { label: string; query: DefinitionQuery; path?: string; line?: number; change: Change }
   | { label: string; query?: never; path: string; part: Part }
   | { label: string; query?: never; path: string; part?: never; text: string };
 
-/** At most this many edits per call: a person reads them all. */
+/** Most edits in a call, since a person reads them all. */
 const EDIT_LIMIT = 200;
 
 /** Parses VALUES, the argument `edits`. Throws a CallError that names the invalid edit. */
@@ -80,7 +80,7 @@ function editOf(label: string, args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIR
   return { label, query, path, line, change: changeOf(args) };
 }
 
-/** Returns the change of a file by ARGS, which name no definition. */
+/** Returns the change that ARGS, which name no definition, make to a file as a whole. */
 function fileChangeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
   const { path, line, op = 'after', text, old, new: replacement } = args;
   if (path !== undefined && line === undefined && (old ?? replacement) !== undefined) {

@@ -1,4 +1,4 @@
-// Finds the text of a definition that an evaluation made and that no file has.
+// Finds the text of a definition that an evaluation made and that is in no file.
 
 import type { Evaluated } from '../../image/wire/operations.ts';
 import type { Evaluation, ReplHistory } from '../../records/repl-history.ts';
@@ -9,22 +9,24 @@ import { unfinishedLine } from '../../source/splice.ts';
 import { allNamed } from '../../source/targets.ts';
 import { SourceText } from '../../source/text.ts';
 
-/** At most this many evaluations are searched. */
+/** Most evaluations that are searched. */
 const SEARCH_LIMIT = 1000;
 
-/** Milliseconds by which an evaluation can seem to begin after its definition: the image counts whole seconds. */
+/** An evaluation can seem to begin up to this many milliseconds after its definition was made, because the
+ *  image counts whole seconds. */
 const CLOCK_MS = 1500;
 
-/** A definition that an evaluation made. SYMBOL is `NAME` or `SETF NAME`, without package; METHOD has a method's
- *  qualifiers and specializers. */
+/** A definition that an evaluation made. SYMBOL is `NAME` or `SETF NAME`, without package. METHOD has the
+ *  qualifiers and specializers, if it is a method. */
 export interface EvaluatedDefinition {
   symbol: string;
   method?: string | undefined;
   evaluated: Evaluated;
 }
 
-/** Returns the text of DEFINITION, read under FEATURES, from the newest form in HISTORY that begins as DEFINITION says
- *  and was not begun later; undefined without one. A rebuild evaluates forms without a record in the history. */
+/** Returns the text of DEFINITION, read under FEATURES; undefined when it is not found. It is in the newest
+ *  form in HISTORY that contains the beginning recorded in DEFINITION and that was not evaluated later. Forms
+ *  that a rebuild evaluates are not in the history. */
 export function evaluatedText(
   history: ReplHistory,
   definition: EvaluatedDefinition,
@@ -38,7 +40,7 @@ export function evaluatedText(
     if (searched++ >= SEARCH_LIMIT) return undefined;
     const { form } = evaluation;
     if (startTime(evaluation) > time * 1000 + CLOCK_MS || !collapsed(form).includes(beginning)) continue;
-    // When no text is found, the definition is in the part of a long form that the history does not keep.
+    // If no text is found, the definition is in a part of a long form that the history did not keep.
     return textIn(form, beginning, definition, features);
   }
   return undefined;
@@ -48,8 +50,9 @@ function startTime({ time, milliseconds }: Evaluation): number {
   return Date.parse(time) - milliseconds;
 }
 
-/** Returns the text of DEFINITION in the last top-level form of FORM that begins with BEGINNING; all of that form when
- *  it has no such name. Returns undefined when no form begins so, or only its beginning was kept. */
+/** Returns the text of DEFINITION in the last top-level form of FORM that begins with BEGINNING. Returns the
+ *  whole top-level form when no definition in it has this name. Returns undefined when no form begins like
+ *  this, or when only the beginning of the form was kept. */
 function textIn(
   form: string,
   beginning: string,
@@ -71,7 +74,8 @@ function textIn(
   return found ? form.slice(found.start, found.end) : form.slice(top, forms.end(top));
 }
 
-/** Returns TEXT with each run of white space as one space, as in the beginning of a form that the image reports. */
+/** Returns TEXT with each run of white space replaced by one space, as in the beginnings of forms that the
+ *  image reports. */
 function collapsed(text: string): string {
   return text.replace(/[ \n\t]+/g, ' ').trim();
 }

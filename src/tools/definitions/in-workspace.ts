@@ -1,4 +1,5 @@
-// Finds definitions in the files of the workspace that the image does not know: tests, systems, files not loaded.
+// Finds definitions in files of the workspace that the image does not know, such as tests, systems, and files
+// that are not loaded.
 
 import { type Budget, budgetOf } from '../../files/budget.ts';
 import { filesBelow } from '../../files/walk.ts';
@@ -9,23 +10,23 @@ import { takingTurns } from '../turns.ts';
 import { type DefinitionQuery, prefixOf } from './asked-names.ts';
 import { linesText, type ReadOptions, type ReadRow, wantsMethods } from './described.ts';
 
-/** A search may read this many directory entries, for this many milliseconds. */
+/** Limits of a search: directory entries to read, and milliseconds. */
 const ENTRY_LIMIT = 20_000;
 const TIME_LIMIT_MS = 10_000;
 
-/** Where to search, and for which package. */
+/** Where to search, and for which definitions. */
 interface WorkspaceSearch {
   workspace: Workspace;
   places: Places;
-  /** The package of names without prefix, when the caller gave one. */
+  /** The package of a name without prefix, if the caller gave one. */
   home: string | undefined;
-  /** True when a definition by OPERATOR, such as DEFUN, can be the one asked for. */
+  /** Returns whether a definition with OPERATOR, such as DEFUN, can be the requested one. */
   canBeOperator: (operator: string) => boolean;
 }
 
-/** Returns the definitions of QUERY in the Lisp files of the workspace, filtered by OPTIONS, each with NOTE. COMPLETE
- *  is true when all files were searched. Methods of a generic function come without their text, unless OPTIONS ask for
- *  methods or the search found no other definition. */
+/** Returns the definitions of QUERY in the Lisp files of the workspace that OPTIONS select, each with NOTE.
+ *  COMPLETE is true when all files were searched. Methods of a generic function are returned without text,
+ *  unless OPTIONS request methods or there is no other definition. */
 export async function workspaceDefinitions(
   { workspace, places, home, canBeOperator }: WorkspaceSearch,
   query: DefinitionQuery,
@@ -61,12 +62,13 @@ export async function workspaceDefinitions(
   return { rows, complete: !budget.exceeded };
 }
 
-/** Returns a fresh budget to search the workspace for one name. */
+/** Returns a new budget for searching the workspace for one name. */
 export function lookupBudget(): Budget {
   return budgetOf(ENTRY_LIMIT, TIME_LIMIT_MS);
 }
 
-/** Yields the real paths of the Lisp files of WORKSPACE, within BUDGET, each after PLACES has prepared it. */
+/** Yields the real paths of the Lisp files of WORKSPACE, within BUDGET. PLACES has read each file before it
+ *  is yielded. */
 export async function* lispFiles(
   workspace: Workspace,
   places: Places,

@@ -1,4 +1,5 @@
-// Compiles and loads only the edited forms of files, with their positions and form numbers in the files.
+// Compiles and loads only the edited forms of files. The forms keep the positions and form numbers that they
+// have in the files.
 
 import { basename, join } from 'node:path';
 import type { Reply } from '../../image/wire/call.ts';
@@ -21,8 +22,8 @@ import type { Origins } from './origins.ts';
 import { contentOf } from './part-content.ts';
 import type { Plan } from './plan.ts';
 
-/** Compiles and loads the changed forms of PLAN, after its files have been written, and returns the result. AGREEING
- *  are the files of which the image had all of the content before the edit. */
+/** Compiles and loads the changed forms of PLAN, whose files have been written, and returns the result.
+ *  AGREEING are the files whose complete content the image had before the edit. */
 export async function loadEdited(
   origins: Origins,
   plan: Plan,
@@ -37,7 +38,7 @@ export async function loadEdited(
     const reply = await loadForms(origins, file, index > 0, context);
     const failed = reply.ending.kind !== 'done' || reply.data.value?.notLoaded === true;
     sections.push(loadText(reply, file, origins.places));
-    // A method that one file displaces can be defined by the next: only the last remarks count.
+    // The next file can define a method again that this file displaced, so only the last remarks count.
     remarks = reply.data;
     data.push({ path: file.present.name, ...reply.data.value, ending: reply.ending });
     if (failed) {
@@ -54,7 +55,8 @@ export async function loadEdited(
   return { data, text: joinSections(sections) };
 }
 
-/** Returns FILES sorted as ASDF loads them with their systems. Files that belong to no system come last. */
+/** Returns FILES in the order in which ASDF loads them with their systems. Files that belong to no system
+ *  come last. */
 async function inLoadOrder(
   { image }: Origins,
   files: readonly PlannedFile[],
@@ -108,7 +110,7 @@ function headline(
   return changed.length > 0 && `Loaded ${forms}`;
 }
 
-/** Returns the section on calls that no longer fit functions whose lambda lists PLAN has changed. */
+/** Returns a section on the calls that no longer fit a function whose lambda list PLAN has changed. */
 async function unfitSection(origins: Origins, plan: Plan, context: CallContext): Promise<string> {
   const texts: string[] = [];
   for (const file of plan) {
@@ -124,20 +126,21 @@ async function unfitSection(origins: Origins, plan: Plan, context: CallContext):
   return joinSections(texts);
 }
 
-/** Returns the former starts of the forms of FILE that were removed or changed. */
+/** Returns the starts, in the old text, of the forms that were removed or changed. */
 function replacedForms({ forms, numbers }: PlannedFile): number[] {
   const kept = new Set(numbers);
   return forms.starts().filter((_, number) => !kept.has(number));
 }
 
-/** A function as the text names it, in package HOME, with its lambda list. */
+/** The name of a function as the text has it, the package HOME in which the name is read, and the function's
+ *  lambda list. */
 interface FunctionSignature {
   name: string;
   home: string;
   list: string;
 }
 
-/** Returns the functions that the forms of FORMS at STARTS define, keyed by package and name. */
+/** Returns the functions that the forms at STARTS define. The key is the package and the name. */
 function signaturesOf(forms: TopLevelForms, starts: readonly number[]): Map<string, FunctionSignature> {
   const signatures = new Map<string, FunctionSignature>();
   for (const top of starts) {

@@ -1,5 +1,5 @@
-// Finds the definition that an edit means. The text of a file shows the place; the image knows which symbol is meant,
-// and which file when the edit names none.
+// Finds the definition that an edit is about. The text of a file shows the place. The image knows which
+// symbol a name stands for and, if the edit names no file, which file defines it.
 
 import { CallError } from '../../errors.ts';
 import type { DescribeData } from '../../image/wire/operations.ts';
@@ -23,15 +23,15 @@ import type { Origins } from './origins.ts';
 /** An edit of a definition. */
 type Edit = Extract<AnyEdit, { query: object }>;
 
-/** The definition that an edit means. */
+/** The definition that an edit is about, and its file. */
 export interface Located {
   file: EditedFile;
   target: Target;
 }
 
-/** At most this many definitions are listed when a name is ambiguous. */
+/** Most definitions that are listed when a name is ambiguous. */
 const LIST_LIMIT = 12;
-/** At most this many methods of a generic function are considered, more than any has. */
+/** Most methods of a generic function that are considered; no function has so many. */
 const METHOD_LIMIT = 10_000;
 
 export class Locator {
@@ -39,12 +39,12 @@ export class Locator {
   readonly #files: EditedFiles;
   readonly #home: string | undefined;
   readonly #context: CallContext;
-  /** Descriptions of names by the image; the key is package and name. */
+  /** The image's descriptions of names. The key is the package and the name. */
   readonly #described = new Map<string, DescribeData | undefined>();
   /** True when the last search did not cover all files of the workspace. */
   #incomplete = false;
 
-  /** HOME is the package of names without prefix, when the caller gave one. */
+  /** HOME is the package of names without a prefix, if the caller gave one. */
   constructor(origins: Origins, files: EditedFiles, home: string | undefined, context: CallContext) {
     this.#origins = origins;
     this.#files = files;
@@ -52,7 +52,7 @@ export class Locator {
     this.#context = context;
   }
 
-  /** Returns the definition that EDIT means. Throws a CallError when there is none, or several. */
+  /** Returns the definition that EDIT is about. Throws a CallError when there is none, or several. */
   async find(edit: Edit): Promise<Located> {
     const { query, label } = edit;
     const name = query.name.replace(/^"|"$/g, '');
@@ -69,7 +69,7 @@ export class Locator {
     const best = exact.length > 0 ? exact : found;
     const chosen = best.length > 1 ? this.#loaded(this.#ofSameKind(best, edit), known) : best;
     const [only, ...more] = chosen;
-    // Throws an error that says why the file with the definition cannot be changed.
+    // Opening the file throws an error that says why it cannot be changed.
     if (only === undefined && outside !== undefined) await this.#files.open(outside);
     if (only === undefined) throw new CallError(`${label}: ${this.#noneText(edit, paths, known)}`);
     if (more.length > 0) throw new CallError(`${label}: ${severalText(query.name, chosen)}`);
@@ -84,8 +84,9 @@ export class Locator {
     );
   }
 
-  /** Returns the files that may have the definition: workspace files that the image knows, else those that a search
-   *  finds. OUTSIDE is a file outside of the workspace that the image knows. */
+  /** Returns the files that may contain the definition: the workspace files in which the image knows it, else
+   *  the files in which a search finds it. OUTSIDE is a file outside the workspace in which the image knows
+   *  the definition. */
   async #pathsOf({ query }: Edit, known: DescribeData | undefined) {
     const { places, workspace } = this.#origins;
     const things = known?.things ?? [];
@@ -98,7 +99,7 @@ export class Locator {
     const outside = defining.find((file) => !inside.includes(file));
     if (inside.length > 0) return { paths: inside, outside };
     const found: string[] = [];
-    // When no file defines it, the error lists the other definitions of the name in these files.
+    // If no file has the definition, the error lists the other definitions of the name in these files.
     const sameName: string[] = files.filter((file) => places.defines(file, { name: query.symbol }));
     const budget = lookupBudget();
     for await (const path of lispFiles(workspace, places, budget))
@@ -107,7 +108,8 @@ export class Locator {
     return { paths: found.length > 0 || outside !== undefined ? found : sameName, outside };
   }
 
-  /** Returns those of FOUND that define the symbol of the edit, which KNOWN describes if the image has it. */
+  /** Returns those of FOUND that define the symbol of the edit. KNOWN is the image's description of the
+   *  symbol, if the image has it. */
   async #ofSymbol(found: Located[], { query }: Edit, known: DescribeData | undefined): Promise<Located[]> {
     const prefix = prefixOf(query) ?? this.#home;
     const defined = known !== undefined && (known.things ?? []).length > 0;
@@ -115,7 +117,7 @@ export class Locator {
     const same: Located[] = [];
     for (const candidate of found) {
       const { written, home } = candidate.target;
-      // A string has no package.
+      // A string, such as the name of a system, has no package.
       if (written.startsWith('"')) {
         same.push(candidate);
         continue;
@@ -125,11 +127,13 @@ export class Locator {
       if (known && other ? known.symbol === other.symbol : prefix === undefined || byText)
         same.push(candidate);
     }
-    // Without a prefix, a symbol of the current package is meant only when a file defines it.
+    // If no file defines the symbol of the current package, a name without a prefix stands for any symbol of
+    // that name.
     return same.length === 0 && prefix === undefined ? found : same;
   }
 
-  /** Returns those of FOUND of the same kind as the new text of the edit; all when there are none. */
+  /** Returns those of FOUND that are of the same kind as the new text of the edit. If there are none, returns
+   *  all. */
   #ofSameKind(found: Located[], { query, change }: Edit & { query: DefinitionQuery }): Located[] {
     if (change.kind !== 'replace') return found;
     const forms = new TopLevelForms(new SourceText(change.text), this.#origins.places.features);
@@ -140,7 +144,8 @@ export class Locator {
     return same.length > 0 ? same : found;
   }
 
-  /** Returns only the one of FOUND that the image has loaded, if certain and alone in its file; else all of FOUND. */
+  /** Returns only the definition that the image has loaded, if this is certain and no other of FOUND is in
+   *  its file. Otherwise returns all of FOUND. */
   #loaded(found: Located[], known: DescribeData | undefined): Located[] {
     const { places } = this.#origins;
     const sources = (known?.things ?? []).flatMap(({ sources = [] }) => sources);
@@ -166,7 +171,8 @@ export class Locator {
     return this.#described.get(key);
   }
 
-  /** Returns a message when a form under another name, such as a macro call, defines QUERY; else undefined. */
+  /** Returns an error text if a form with another name, such as a macro call, makes the definition in the
+   *  query; else undefined. */
   #makerOf({ name, symbol }: DefinitionQuery, known: DescribeData | undefined): string | undefined {
     const { places } = this.#origins;
     const definition = { name: known?.symbol ?? '' };
@@ -187,7 +193,7 @@ export class Locator {
       line === undefined ? searched.filter((file) => this.#inFile(file, { query }).length === 0) : [];
     const locatedAs = (wanted: Wanted) =>
       others.flatMap((file) => targetsNamed(file.forms, wanted).map((target) => ({ file, target })));
-    // When a method was asked for, the answer lists the other methods.
+    // If the query is about a method, the error lists the other methods.
     const alike = locatedAs({ name: query.symbol, ...(query.operator && { operator: query.operator }) });
     const named = alike.length > 0 ? alike : locatedAs({ name: query.symbol });
     if (named.length > 0)
@@ -218,7 +224,7 @@ export class Locator {
   }
 }
 
-/** Returns WRITTEN, a name read in package HOME, with a package prefix. */
+/** Returns WRITTEN, a name that is read in the package HOME, with a package prefix. */
 function qualified(written: string, home: string): string {
   return written.includes(':') ? written : `${home.toLowerCase()}::${written}`;
 }
@@ -231,7 +237,7 @@ function severalText(name: string, found: readonly Located[]): string {
   return `${name} means ${found.length} definitions:\n${rowsText(found)}\n${detailRequest(found)}`;
 }
 
-/** Returns the request for details that distinguish FOUND, definitions of one name. */
+/** Returns a request to give what distinguishes FOUND, definitions with the same name. */
 function detailRequest(found: readonly Located[]): string {
   const heads = new Set(found.map(({ target }) => target.head));
   if (heads.size === found.length) return 'Give one as it stands here, or its line.';

@@ -1,11 +1,11 @@
-// Names the sources that definitions are read from.
+// Defines the objects through which tools find definitions.
 
 import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
 import type { ReplHistory } from '../../records/repl-history.ts';
 import type { Places } from '../places.ts';
 
-/** The sources that definitions are read from. */
+/** The objects through which tools find definitions. */
 export interface Origins {
   image: Image;
   places: Places;

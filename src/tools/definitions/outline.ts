@@ -9,10 +9,10 @@ import { knowFeatures } from '../lookup.ts';
 import { type PageArguments, pageOf } from '../paging.ts';
 import type { Origins } from './origins.ts';
 
-/** At most this many characters of a name, lambda list or documentation are shown. */
+/** Most characters of a name, lambda list or docstring that are shown. */
 const TEXT_LIMIT = 100;
 
-/** Returns the definitions in the file PATH, one per line, those of the page in ARGS. */
+/** Returns the definitions in the file PATH, one on a line. ARGS select the page. */
 export async function outline(
   { image, workspace, places }: Pick<Origins, 'image' | 'workspace' | 'places'>,
   path: string,

@@ -1,4 +1,5 @@
-// Prepares the content that is compiled when only some forms of a file are loaded, each at its place in the file.
+// Prepares the text that is compiled when only some forms of a file are loaded. Each of these forms keeps its
+// place.
 
 import { SPREADING } from '../../source/current-package.ts';
 import { bareName, elementsOf, type Form, formText } from '../../source/form.ts';
@@ -6,7 +7,8 @@ import { canHave } from '../../source/mentioning.ts';
 import { lineAt } from '../../source/splice.ts';
 import type { PlannedFile } from './edited-files.ts';
 
-/** Operators of forms that only set how later forms are read and compiled, and which test suite they belong to. */
+/** Operators of forms that only set how later forms are read and compiled, or which test suite later tests
+ *  belong to. */
 const SETTING_OPERATORS: readonly string[] = [
   'IN-PACKAGE',
   'IN-READTABLE',
@@ -19,7 +21,7 @@ const SETTING_OPERATORS: readonly string[] = [
   'MAKE-DISPATCH-MACRO-CHARACTER',
   'SET-SYNTAX-FROM-CHAR',
 ];
-/** Variables and places that control the reader: assigning one changes how later forms are read. */
+/** Variables and places that control the reader. An assignment to one changes how later forms are read. */
 const READER_VARIABLES: readonly string[] = [
   '*READTABLE*',
   'READTABLE-CASE',
@@ -27,15 +29,16 @@ const READER_VARIABLES: readonly string[] = [
   '*READ-BASE*',
   '*READ-DEFAULT-FLOAT-FORMAT*',
 ];
-/** Operators of forms whose inner code does not run with them, besides operators that begin with DEF. */
+/** Operators of forms that do not run the code inside them when they are evaluated. Operators that begin with
+ *  DEF are such operators too. */
 const DEFERRING_OPERATORS: readonly string[] = ['QUOTE', 'FUNCTION', 'LAMBDA', 'FLET', 'LABELS', 'MACROLET'];
-/** Assignments nested deeper than this many lists in a form are not found. */
+/** How many lists deep assignments are searched for in a form. */
 const SEARCH_DEPTH = 8;
 
 const [BLANK, LINE_FEED, RETURN, ATOM, QUOTE, ASCII] = [0x20, 0x0a, 0x0d, 0x30, 0x22, 0x7f];
 
-/** Returns the bytes of FILE as Latin-1 text, with each form not loaded replaced by an atom and blanks, so that the
- *  others keep their numbers, and their places in octets and in characters. */
+/** Returns the bytes of the file as Latin-1 text. An atom and blanks replace each form that is not to be
+ *  loaded. So the other forms keep their numbers, and their positions in octets and in characters. */
 export function contentOf({ bytes, before, after, newForms, numbers }: PlannedFile): string {
   const content = Buffer.from(bytes);
   const octets = (text: string) => (before.encoding === 'Latin-1' ? text.length : Buffer.byteLength(text));
@@ -57,7 +60,8 @@ export function contentOf({ bytes, before, after, newForms, numbers }: PlannedFi
   return content.toString('latin1');
 }
 
-/** Overwrites PART, the bytes of a form, with a number; when it has multibyte characters, with a string of these. */
+/** Overwrites PART, the bytes of a form, with a number and blanks. If it has multibyte characters, a string
+ *  with these characters replaces it. */
 function putAtom(part: Buffer): void {
   const first = part[0] ?? 0;
   const last = part.at(-1) ?? 0;
@@ -66,12 +70,12 @@ function putAtom(part: Buffer): void {
     if (byte !== LINE_FEED && byte !== RETURN && !(multibyte && byte > ASCII)) part[offset] = BLANK;
   });
   if (multibyte) part[0] = QUOTE;
-  // The place of the next form depends on where this one ends.
+  // The atom is at the end, because the reader's position after it decides where the next form begins.
   part[part.length - 1] = multibyte ? QUOTE : ATOM;
 }
 
-/** Returns start and end of the parts of FORM, a top-level form of TEXT, without those that only set how the following
- *  forms are read and compiled. */
+/** Returns the start and the end of each part of FORM, a top-level form of TEXT, that is to be overwritten:
+ *  all except parts that only set how later forms are read and compiled. */
 function partsToBlank(form: Form, text: string): [start: number, end: number][] {
   if (isSetting(form)) return [];
   if (!hasSetting(form)) return [[form.start, form.start + formText(text, form).length]];
@@ -79,7 +83,7 @@ function partsToBlank(form: Form, text: string): [start: number, end: number][] 
   return parts.flatMap((part) => partsToBlank(part, text));
 }
 
-/** True when FORM, or a subform at top level, sets how the following forms are read and compiled. */
+/** True when FORM, or a top-level form inside it, sets how later forms are read and compiled. */
 function hasSetting(form: Form): boolean {
   return isSetting(form) || (SPREADING.includes(operatorOf(form)) && elementsOf(form).some(hasSetting));
 }
@@ -92,7 +96,8 @@ function isSetting(form: Form): boolean {
   );
 }
 
-/** Returns the variables, and the operators of other places, that FORM assigns when it is a SETF or SETQ. */
+/** Returns what FORM assigns, if it is a SETF or SETQ: the names of variables, and the operators of other
+ *  places. */
 function assignedPlaces(form: Form): string[] {
   if (!['SETF', 'SETQ'].includes(operatorOf(form))) return [];
   const places = elementsOf(form).filter((_, index) => index % 2 === 1);
@@ -103,8 +108,8 @@ function isReaderVariable(place: string): boolean {
   return READER_VARIABLES.includes(place);
 }
 
-/** Returns the line of a form of FILE that sets how a changed form below it is read but does more, so that it is not
- *  loaded with the changed form. Returns undefined when there is none. */
+/** Returns the line of a form in a file that sets how a changed form after it is read, but that also does
+ *  more, so that it is not loaded with the changed form. Returns undefined when there is none. */
 export function lineOfReaderSetting({ after, newForms, numbers, changed }: PlannedFile): number | undefined {
   const last = changed.at(-1)?.start ?? 0;
   const found = newForms.starts().find((start, number) => {
@@ -116,7 +121,7 @@ export function lineOfReaderSetting({ after, newForms, numbers, changed }: Plann
   return found === undefined ? undefined : lineAt(newForms.source, found);
 }
 
-/** True when FORM, at top level, sets how later forms are read and does more. */
+/** True when FORM, at top level, sets how later forms are read and also does more. */
 function setsAmongOthers(form: Form): boolean {
   if (isSetting(form)) return false;
   return SPREADING.includes(operatorOf(form))
@@ -124,7 +129,7 @@ function setsAmongOthers(form: Form): boolean {
     : assigns(form, SEARCH_DEPTH);
 }
 
-/** True when FORM, searched down to DEPTH, assigns one of READING. */
+/** True when FORM assigns a variable that controls the reader. Lists are searched DEPTH levels deep. */
 function assigns(form: Form, depth: number): boolean {
   const operator = operatorOf(form);
   if (depth === 0 || operator.startsWith('DEF') || DEFERRING_OPERATORS.includes(operator)) return false;

@@ -1,4 +1,5 @@
-// Plans the content of the files after the edits of a call, and checks that the rest of each file is read as before.
+// Plans the content of the files after the edits of a call, and checks that the rest of each file will be
+// read as before.
 
 import { CallError } from '../../errors.ts';
 import { encode } from '../../files/text.ts';
@@ -19,8 +20,8 @@ import { checkReadable } from './readable.ts';
 /** The edited files with their planned content. */
 export type Plan = readonly PlannedFile[];
 
-/** Returns the plan for EDITS. HOME is the package of names without prefix, when the caller gave one. Throws a
- *  CallError that says why the edits are impossible. */
+/** Returns the plan for EDITS. HOME is the package of names without a prefix, if the caller gave one. Throws
+ *  a CallError that says why the edits are impossible. */
 export async function planEdits(
   origins: Origins,
   edits: readonly Edit[],
@@ -32,7 +33,8 @@ export async function planEdits(
   const locator = new Locator(origins, files, home, context);
   for (const edit of edits) {
     const { file, splices } = await changesOf(edit, files, locator);
-    // There can be more splices than a function call can take as arguments.
+    // A loop instead of push(...splices), because there can be more splices than a function call can take as
+    // arguments.
     for (const splice of splices) file.splices.push({ ...splice, label: edit.label });
   }
   const plans = files.changed

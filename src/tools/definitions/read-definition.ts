@@ -1,4 +1,4 @@
-// The tool read_definition, which reads definitions by name, or lists those of a file.
+// The tool read_definition, which reads definitions by name, or lists the definitions in a file.
 
 import { CallError } from '../../errors.ts';
 import type { DescribeData } from '../../image/wire/operations.ts';
@@ -80,7 +80,7 @@ const READ_DEFINITION = {
 
 export type ReadArguments = ArgumentsFor<typeof READ_DEFINITION>;
 
-/** Returns the tool, which reads definitions from ORIGINS. */
+/** Returns the tool, which finds definitions through ORIGINS. */
 export function readDefinition(origins: Origins) {
   return defineTool({
     ...READ_DEFINITION,
@@ -94,7 +94,7 @@ export function readDefinition(origins: Origins) {
       const results: Result[] = [];
       for (const query of parseQueries(name)) {
         const result = await readOne(origins, query, args, context);
-        // Several names, or both parameters, can ask for one definition.
+        // Several names, or both parameters, can stand for the same definition.
         if (!results.some(({ text }) => text === result.text)) results.push(result);
       }
       return {
@@ -107,10 +107,10 @@ export function readDefinition(origins: Origins) {
   });
 }
 
-/** At most this many methods of a generic function are considered, more than any has. */
+/** Most methods of a generic function that are considered; no function has so many. */
 const METHOD_LIMIT = 10_000;
 
-/** The note on an answer that may lack definitions in files. */
+/** A note that definitions in files may be missing from the answer. */
 const PARTIAL_NOTE =
   'Note: the workspace has more files than are looked at for one name. search_in_buffer looks further.';
 
@@ -129,16 +129,17 @@ async function readOne(
   const described = foundValue(await image.call('describe', lookup, callOptions(context)));
   const absent = isLookupFailure(described);
   const evaluated: TextOfEvaluated = (definition) => evaluatedText(history, definition, places.features);
-  // Told: what the image knows. Rows: those of them that can be the form asked for.
+  // `known`: what the image knows. `rows`: those of these that can be the requested form.
   const known = absent ? [] : definitionsOf(described, places, query, args, evaluated);
   const rows = known.filter((row) => hasOperator(row, query, places));
   const lackText = rows.every(({ text }) => text === undefined);
   const note = rows.length === 0 ? 'found by its name in the file' : 'not known to be what the image has';
-  // The image can have something else under the name.
+  // If the image knows the name by other forms than the requested one, a form in a file must have exactly
+  // the requested operator.
   const canBeOperator = (operator: string) =>
     absent ||
     (isOfKind(operator, args.kind) && (known.length === rows.length || operator === query.operator));
-  // Found: what the files of the workspace define, searched only when no row has a text.
+  // `inFiles`: definitions in the files of the workspace. These are searched only when no row has a text.
   const inFiles = lackText
     ? await workspaceDefinitions({ workspace, places, home: args.package, canBeOperator }, query, args, note)
     : { rows: [], complete: true };
@@ -158,7 +159,8 @@ async function readOne(
   return { ...failure, absent: true, text: joinSections([failure.text, remark]) };
 }
 
-/** True when ROW can be the form that QUERY describes: its text has a form with that operator, or is unknown. */
+/** True when the row can be the form that the query describes: its text has a form with the requested
+ *  operator, or its text is not known. */
 function hasOperator(
   { text }: ReadRow,
   { symbol, operator, methods }: DefinitionQuery,
@@ -169,8 +171,8 @@ function hasOperator(
   return allNamed(forms, { name: symbol, operator }).length > 0;
 }
 
-/** Returns the sentence that the symbol has no definition, not the method asked for, or none of KIND. In files only the
- *  operator of a form shows its kind. */
+/** Returns a sentence that says that the symbol has no definition, not the requested method, or no definition
+ *  of KIND. In files, only the operator of a form shows its kind. */
 function noneText(
   { symbol, things = [] }: DescribeData,
   { operator }: DefinitionQuery,
