@@ -1,9 +1,9 @@
-// Names calls under way for a model: by the tool, number and subject of each.
+// Names the calls that are under way, for a model: by the tool, the number and the subject of each.
 
 import type { Reason } from '../../image/wire/endings.ts';
 import { secondsText } from '../endings.ts';
 
-/** Tools whose names do not follow from the operation. */
+/** Names of tools that do not follow from the name of the operation. */
 const TOOLS: Record<string, string> = {
   evaluate: 'eval_form',
   'compile-forms': 'compile_form',
@@ -35,7 +35,7 @@ interface NamedCall {
   milliseconds: number;
 }
 
-/** Returns JOBS as a list of choices within a sentence. */
+/** Returns JOBS as a list within a sentence, from which a model can choose. */
 export function choicesText(jobs: readonly NamedCall[]): string {
   const shown = jobs.slice(0, 5).map((job) => {
     const { number, subject, milliseconds } = job;
@@ -52,7 +52,7 @@ const REASONS: Partial<Record<Reason, string>> = {
   interrupt: 'by the tool interrupt',
 };
 
-/** Returns why a call is being ended, as a phrase. */
+/** Returns a phrase that says why a call is being ended. */
 export function reasonText(reason: Reason): string {
   return REASONS[reason] ?? 'because the server is ending';
 }

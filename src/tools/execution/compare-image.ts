@@ -1,4 +1,4 @@
-// The tool compare_image, which shows where the image differs from the files loaded into it.
+// The tool compare_image, which shows where the image differs from the files that it has loaded.
 
 import { CallError } from '../../errors.ts';
 import type { Workspace } from '../../files/workspace.ts';
@@ -51,7 +51,7 @@ const COMPARE_IMAGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** At most this many differences of each kind are listed by default. */
+/** Most differences of each kind that are listed by default. */
 const DIFFERENCES = 20;
 
 type PlaceOf = ReturnType<typeof formPlaces>;
@@ -75,7 +75,8 @@ export function compareImage(image: Image, places: Places, workspace: Workspace)
   });
 }
 
-/** Returns the file, system or package in ARGS. Throws a CallError unless there is exactly one. */
+/** Returns the file, the system or the package that ARGS name. Throws a CallError unless they name exactly
+ *  one. */
 async function scopeOf(
   { path, system, package: home }: Arguments,
   workspace: Workspace,
@@ -115,13 +116,13 @@ function comparisonText(data: ComparisonData, what: string, places: Places): str
   return sections.length === 0 ? `The image and ${what} agree.` : sections.join('\n');
 }
 
-/** Returns the text for WHAT, a system without files of its own; NEEDS are the systems that it depends on. */
+/** Returns the text about WHAT, a system without files of its own, which depends on the systems NEEDS. */
 function emptyText(what: string, needs: readonly string[]): string {
   const others = needs.length > 0 && ` Compare those that it needs: ${needs.join(', ')}.`;
   return [`The ${what} has no files of its own.`, others].filter(Boolean).join('');
 }
 
-/** Returns the line on FILES of a system that were not loaded, or undefined when all were. */
+/** Returns a line about FILES, the files of a system that were not loaded; undefined when there are none. */
 function unloadedText(files: readonly string[]): string | undefined {
   const shown = files.slice(0, 20);
   return files.length > 0
@@ -146,7 +147,7 @@ function evaluatedSection(items: readonly OldItem[]): string | undefined {
   return `In the image but in no file that was loaded:\n${indent(rows.join('\n'), 2)}`;
 }
 
-/** Returns the end of a row: when something was evaluated, and by which form. */
+/** Returns the end of a row: when a definition was evaluated, and by which form. */
 function evaluationText({ time, by }: { time?: number; by?: string }): string {
   if (time === undefined) return '';
   const at = new Date(time * 1000).toISOString().slice(0, 19).replace('T', ' ');

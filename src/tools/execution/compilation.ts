@@ -93,7 +93,7 @@ function compilationResult(
     warningsAndNotes(data),
     readtableSection(data),
   ]);
-  // These members refer to the temporary file that held the forms.
+  // These members are left out, because they refer to the temporary file with the forms.
   const warnings = (data.warnings ?? []).map(({ file, offset, start, ...warning }) => warning);
   return {
     data: { forms: data.forms ?? 0, warnings, warningCount: data.warningCount ?? 0, ending, output },

@@ -72,7 +72,7 @@ const EVAL_FORM = {
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
-/** Returns the tool. It evaluates in IMAGE and records evaluations in HISTORY; PLACES locates frames. */
+/** Returns the tool. It evaluates in IMAGE and records the evaluations in HISTORY. PLACES locates frames. */
 export function evalForm(
   image: Image,
   history: ReplHistory,
@@ -98,8 +98,8 @@ export function evalForm(
   });
 }
 
-/** Returns the result of evaluating CODE in package PACKAGE_NAME, if any. RECORD records values and error and returns a
- *  note. */
+/** Returns the result of evaluating CODE in the package PACKAGE_NAME, if one is given. RECORD records the
+ *  values or the error, and returns a note if recording fails. */
 function evaluationResult(
   { ending, output, data, waitedMs }: Reply<'evaluate'>,
   { code, places, packageName }: { code: string; places: Places; packageName: string | undefined },
@@ -130,8 +130,8 @@ function evaluationResult(
   };
 }
 
-/** Returns ERROR, the failure of a form, after the compile-time error of an earlier form, if any: the failure is most
- *  often its consequence. */
+/** Returns ERROR, the failure of a form. If an earlier form was compiled with an error, that error comes
+ *  first, because it is usually the cause. */
 function causeFirst(error: string | undefined, { warnings = [], formNumber = 1 }: EvaluateData) {
   const cause = warnings.find(
     ({ severity, formNumber: number = formNumber }) => severity === 'error' && number < formNumber,
@@ -141,20 +141,20 @@ function causeFirst(error: string | undefined, { warnings = [], formNumber = 1 }
   return `Error: form ${cause.formNumber}${where} was compiled with an error: ${cause.text.trim()}\nThen form ${formNumber} failed: ${error.replace(/^Error: /, '')}`;
 }
 
-/** Returns the note that names are read in the current package, which another caller may have set; false when it is
- *  still CL-USER. */
+/** Returns a note that names are read in the current package, since another caller may have set this package.
+ *  Returns false when the package is CL-USER. */
 function currentPackageNote({ package: home = 'COMMON-LISP-USER' }: EvaluateData): string | false {
   if (home === 'COMMON-LISP-USER') return false;
   return `Note: the current package is ${home}, where names without a package are read. All callers of this image share it, such as the sub-agents of a client; the argument package sets another for one call.`;
 }
 
-/** True when the text failed, or could not be read, because a name in it does not exist. */
+/** True when an evaluation failed, or its text could not be read, because a name does not exist. */
 export function isMissing(ending: Ending, { unreadable }: Pick<EvaluateData, 'unreadable'>): boolean {
   return unreadable?.missing === true || (ending.kind === 'condition' && ending.condition.missing === true);
 }
 
-/** Returns the error text for an evaluation of CODE that failed, else undefined. DONE says what happened to the forms
- *  before; PLACES locates frames. */
+/** Returns the error text when an evaluation of CODE failed; else undefined. DONE is the verb for what was
+ *  done with the forms before. PLACES locates frames. */
 export function failureText(
   ending: Ending,
   { unreadable, formNumber = 1 }: Pick<EvaluateData, 'unreadable' | 'formNumber'>,
@@ -195,14 +195,15 @@ function doneBefore(number: number, done: string): string {
   return number === 2 ? `Form 1 was ${done}.` : `Forms 1 to ${number - 1} were ${done}.`;
 }
 
-/** Returns VALUES, a list for each form, as text. */
+/** Returns the text of VALUES, which has a list of values for each form. */
 export function formValuesText(values: PrintedValue[][]): string {
   return values
     .map((list) => (list.length === 0 ? '; No values' : list.map(valueText).join('\n')))
     .join('\n');
 }
 
-/** Returns the values of one form, one per line: `3` for `(+ 1 2)`. Values of several forms follow their numbers. */
+/** Returns the values of one form, one on a line, such as `3` for `(+ 1 2)`. With several forms, each form's
+ *  number precedes its values. */
 function valuesText({ values = [] }: EvaluateData, failed: boolean): string | undefined {
   const shown = values.map((list) => list.map(valueText));
   if (shown.length === 0)

@@ -1,4 +1,4 @@
-// The tool get_repl_history, and the records that eval_form adds to the history.
+// The tool get_repl_history, and the records that the tool eval_form adds to the history.
 
 import type { Reply } from '../../image/wire/call.ts';
 import { wholeText } from '../../image/wire/endings.ts';
@@ -40,7 +40,7 @@ const GET_REPL_HISTORY = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that reads HISTORY. */
+/** Returns the tool, which reads HISTORY. */
 export function getReplHistory(history: ReplHistory) {
   return defineTool({ ...GET_REPL_HISTORY, handler: (args, context) => readHistory(history, args, context) });
 }
@@ -70,7 +70,7 @@ async function readHistory(
   return { data: { total, ...(atLeast && { atLeast }), evaluations }, text };
 }
 
-/** Renders an evaluation; FROM_OTHER_SERVER: another server made it. */
+/** Renders an evaluation. FROM_OTHER_SERVER: another server requested it. */
 function evaluationText(
   { time, milliseconds, form, values, output, error, ...more }: Evaluation,
   fromOtherServer: boolean,
@@ -86,8 +86,8 @@ function evaluationText(
     .join('\n');
 }
 
-/** Returns the history record of an evaluation with REPLY that took MILLISECONDS. The first argument has its form, the
- *  package asked for, and values and error as shown to the caller. */
+/** Returns the record of an evaluation that ended with REPLY after MILLISECONDS. The first argument has the
+ *  form, the requested package, and the values and the error as the caller was shown them. */
 export function evaluationOf(
   { form, package: requested, values, error }: Partial<Evaluation> & { form: string },
   { output, data }: Reply<'evaluate'>,

@@ -1,4 +1,4 @@
-// The tool image_status, and the text of its answer.
+// The tool image_status, with the text of its answer.
 
 import type { Image, Replaceable } from '../../image/image.ts';
 import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
@@ -33,8 +33,8 @@ const IMAGE_STATUS = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool for IMAGE. REPLACEABLE has the report on the last lost image; CONFINEMENT is the sentence on how
- *  code in the image is confined. */
+/** Returns the tool for IMAGE. REPLACEABLE, if given, has the report on the last loss. CONFINEMENT is a
+ *  sentence about what confines the code in the image. */
 export function imageStatus(image: Image, replaceable: Replaceable | undefined, confinement?: string) {
   return defineTool({
     ...IMAGE_STATUS,
@@ -60,7 +60,7 @@ const MEGABYTE = 1024 * 1024;
 const megabytes = (octets: number) => `${Math.round(octets / MEGABYTE)} MB`;
 const seconds = (milliseconds: number) => Math.round(milliseconds / 100) / 10;
 
-/** Returns STATUS as data: octets and seconds; unknown values are absent. */
+/** Returns STATUS as data, in octets and seconds. Values that are not known are absent. */
 function statusData({ agent, ...status }: ImageStatus, lastLoss: string | undefined): object {
   const { state, outside, why, building, silentMs, agentMsAgo, serverRss } = status;
   const data = {
@@ -198,7 +198,7 @@ function uptimeText(milliseconds: number): string {
   return minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
 }
 
-/** Memory data of the agent older than this is marked with its age. */
+/** If the agent's memory data are older than this, the text says how old they are. */
 const STALE_MS = 500;
 
 function memoryLine({ agent, agentMsAgo = 0, outside, serverRss }: ImageStatus): string {
@@ -229,7 +229,7 @@ function librariesLine({ agent }: ImageStatus): string | false {
   return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;
 }
 
-/** At most this many calls, frames per call, and characters per frame are shown. */
+/** Most calls that are shown, most frames of a call, and most characters of a frame. */
 const SHOWN_CALLS = 12;
 const SHOWN_FRAMES = 3;
 const FRAME_LIMIT = 120;

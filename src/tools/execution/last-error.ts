@@ -1,4 +1,4 @@
-// The tool get_last_error, which shows the last errors with frames and locals.
+// The tool get_last_error, which shows the last errors with their frames and the locals of these.
 
 import type { Image } from '../../image/image.ts';
 import type { KeptError, KeptFrame, LastErrorData, Local } from '../../image/wire/endings.ts';
@@ -13,7 +13,7 @@ import { callText, stackLines } from '../stack.ts';
 import { ageText, timeText } from '../times.ts';
 import { watchedResult } from './watched-errors.ts';
 
-/** Limits for a frame in a list of frames: characters per value, and number of locals. */
+/** Limits for each frame in a list: characters of a value, and number of locals. */
 const SHORT = { value: 120, locals: 8 };
 
 const GET_LAST_ERROR = {
@@ -90,7 +90,7 @@ function keptText(total: number): string {
   return total === 1 ? 'one is kept, with index 0' : `${total} are kept, with the indices 0 to ${total - 1}`;
 }
 
-/** What signalled the error, by operation of the image. */
+/** For each operation of the image, a phrase for what signalled the error. */
 const OPERATIONS: Record<string, string> = {
   evaluate: 'an evaluation',
   'compile-forms': 'a compilation',
@@ -122,7 +122,8 @@ function errorText(data: LastErrorData, error: KeptError, index: number, places:
   ]);
 }
 
-/** Returns the frames of ERROR; without locals when there was no room to look at its stack. */
+/** Returns the frames of the error. They have no locals when the stack was exhausted, since there was no room
+ *  to walk it. */
 function stackOf({ frames, condition }: KeptError): { frames?: KeptFrame[] } {
   return frames === undefined ? (condition ?? {}) : { frames };
 }

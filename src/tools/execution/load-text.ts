@@ -1,4 +1,4 @@
-// Renders a load of files: its ending, warnings, and differences between image and files.
+// Renders a load of files: how it ended, warnings, and differences between the image and the files.
 
 import type { Reply } from '../../image/wire/call.ts';
 import type { Remarks } from '../../image/wire/data.ts';
@@ -12,13 +12,14 @@ import { imbalanceText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
 
-/** The parentheses of at most this many files per load are checked. */
+/** Most files of a load in which the parentheses are checked. */
 const CHECKED_FILES = 5;
 
-/** Characters shown of the output of a load that succeeded; a C compiler may write much more. */
+/** Most characters that are shown of the output of a successful load. A C compiler may write much more. */
 const OUTPUT_LIMIT = 4000;
 
-/** Returns the parenthesis errors of the files in which the compiler found errors; '' when there are none. */
+/** Returns the errors in the parentheses of those files in which the compiler found errors; '' when there are
+ *  none. */
 function parenthesesSection({ warnings = [] }: Remarks, places: Places): string | undefined {
   const failed = warnings.flatMap(({ severity, file }) => (severity === 'error' && file ? [file] : []));
   const texts = [...new Set(failed)].slice(0, CHECKED_FILES).map((file) => {
@@ -28,7 +29,7 @@ function parenthesesSection({ warnings = [] }: Remarks, places: Places): string 
   return joinSections(texts);
 }
 
-/** Returns the result of a load, below HEADLINE unless that is empty. */
+/** Returns the result of a load. Its text begins with HEADLINE, unless that is empty. */
 export function loadResult(
   { ending, output, data, waitedMs }: Reply<'load-file'> | Reply<'load-system'> | Reply<'check-file'>,
   headline: string,

@@ -35,8 +35,8 @@ import { sourceFile } from '../source-file.ts';
 import type { ShownWarnings } from '../told-warnings.ts';
 import { loadResult } from './load-text.ts';
 
-/** Objects for the answers: PLACES renders places, HOLDS keeps errors, and SHOWN_WARNINGS has the warnings already
- *  shown. */
+/** What the code of these tools uses: PLACES renders places, HOLDS keeps held errors, and shownWarnings knows
+ *  which warnings were shown before. */
 interface LoadContext {
   places: Places;
   holds: Holds;
@@ -123,7 +123,7 @@ export function loadFile(image: Image, { places, holds, shownWarnings }: LoadCon
   });
 }
 
-/** Compiles FILE into FOLDER, and returns the errors and warnings. */
+/** Compiles FILE into FOLDER without loading it. Returns the result with the errors and warnings. */
 async function checkFile(
   image: Image,
   places: Places,
@@ -151,7 +151,8 @@ async function checkFile(
 
 type LoadArguments = ArgumentsFor<typeof LOAD_FILE>;
 
-/** Returns the preview of FILE for a human before it is loaded; an approval holds for this content only. */
+/** Returns the preview that a human sees before FILE is loaded. The approval covers only the present content
+ *  of FILE. */
 async function loadPreview(
   workspace: Workspace,
   file: string,
@@ -183,7 +184,7 @@ function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): strin
     return `Not loaded: ${name} could not be compiled. What it does at compile time (packages, macros) may be in the image.`;
   if (ending.kind !== 'done' && data.phase === 'compile')
     return `Not loaded: the compilation of ${name} was left early. What it did at compile time until then (packages, macros) is in the image.`;
-  // What was loaded before is gone with the image.
+  // What the file had loaded until then is lost with the image.
   if (ending.kind === 'lost') return `${name} was not loaded to its end.`;
   if (ending.kind !== 'done') return `${name} was not loaded to its end; the forms before were.`;
   return data.value?.failed
@@ -263,8 +264,8 @@ async function loadNamedSystem(
   });
 }
 
-/** Returns REMARKS without the style warnings of libraries, and a note that counts those: whoever loads a program
- *  cannot fix them. OWN_FILES are the files of the requested system, which does not count as a library. */
+/** Returns REMARKS without the style warnings of libraries, which the caller cannot fix, and a note on their
+ *  number. OWN_FILES are the files of the requested system, which does not count as a library. */
 function withoutStyleOfLibraries<T extends Remarks>(
   remarks: T,
   ownFiles: readonly string[] | undefined,
@@ -284,11 +285,11 @@ function withoutStyleOfLibraries<T extends Remarks>(
   };
 }
 
-/** Returns the result of the load of SYSTEM. */
+/** Returns the result of loading SYSTEM. */
 export function systemResult(reply: Reply<'load-system'>, system: string, places: Places): Result {
   const { missing, ...value } = reply.data.value ?? {};
   if (missing === undefined) return loadResult(reply, systemHeadline(reply, system), places);
-  // What SBCL prints about leaving the file adds nothing.
+  // The output of SBCL about the interrupted load is left out, because it adds nothing.
   const { output: _, ...quiet } = reply;
   return {
     ...loadResult(quiet, missingText({ ...value, missing }, places), places),
@@ -297,8 +298,9 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
   };
 }
 
-/** Returns sentences on MISSING, a system that ASDF does not find: asked for, or needed by another system. They say
- *  where ASDF looks and what can install it. DONE is what the system was to be. */
+/** Returns sentences about MISSING, a system that ASDF does not find, whether it was requested or another
+ *  system needs it. They say where ASDF looks and how to install it. DONE says what the requested system was
+ *  to be: loaded, or tested. */
 export function missingText(
   {
     missing,
@@ -333,7 +335,8 @@ export function missingText(
   return `${headline} ${hint} ${where} ${managed}${unloaded}`;
 }
 
-/** Returns the sentence that the .asd file where ASDF looks for a system does not define that system, but others. */
+/** Returns a sentence that says which systems the .asd file, in which ASDF looks for a system, defines
+ *  instead of that system. */
 function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>, places: Places): string {
   const name = places.fileName(file);
   return systems.length === 0
@@ -341,10 +344,11 @@ function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>
     : `${name} does not define it, only ${systems.join(', ')}. Ask for ${systems.length === 1 ? 'that' : 'one of these'}, or add it.`;
 }
 
-/** At most this many gone files are named. */
+/** Most missing files that are named. */
 const GONE_LIMIT = 5;
 
-/** Returns the sentence on source files of a loaded system that do not exist any more; '' without any. */
+/** Returns a sentence about the source files of a loaded system that no longer exist; '' when there are
+ *  none. */
 export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemData, places: Places): string {
   if (gone.length === 0) return '';
   const names = gone.slice(0, GONE_LIMIT).map((file) => places.fileName(file));
@@ -353,10 +357,11 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
   return `The ${files} ${names.join(', ')} of system ${system} ${are} gone, so a new image could not load that. Write ${them} again, or take ${them} out of its definition.`;
 }
 
-/** At most this many systems with a twin get a note of their own. */
+/** Most systems with a twin that get a note of their own. */
 const TWIN_LIMIT = 5;
 
-/** Returns notes on loaded systems that have a twin: another system of the same name; '' when there are none. */
+/** Returns notes about loaded systems that have a twin, which is another system with the same name; '' when
+ *  there are none. */
 export function twinsText({ value: { twins = [] } = {} }: LoadSystemData, places: Places): string {
   const notes = twins
     .slice(0, TWIN_LIMIT)

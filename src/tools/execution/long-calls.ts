@@ -1,24 +1,24 @@
-// Mentions calls that still run: a client can give up a call without cancelling it.
+// Mentions calls that still run, because a client can stop waiting for a call without cancelling it.
 
 import type { Job, Jobs } from '../../image/session/jobs.ts';
 import { choicesText } from './call-names.ts';
 
-/** A call that runs longer than this is mentioned. */
+/** A call that has run for longer than this many milliseconds is mentioned. */
 const LONG_MS = 10_000;
 
-/** The calls that have run for long; each is mentioned once. */
+/** Finds the calls that have run for long. Each is mentioned only once. */
 export class LongCalls {
   readonly #jobs: Jobs;
   readonly #longMs: number;
   readonly #mentioned = new WeakSet<Job>();
 
-  /** JOBS has all running calls; one that runs longer than LONGMS milliseconds is mentioned. */
+  /** JOBS has all running calls. A call that runs for longer than LONG_MS milliseconds is mentioned. */
   constructor(jobs: Jobs, longMs: number = LONG_MS) {
     this.#jobs = jobs;
     this.#longMs = longMs;
   }
 
-  /** Returns one note on the long calls that no earlier note mentioned, or an empty list. */
+  /** Returns one note about the long calls that no earlier note mentioned; [] when there are none. */
   takeNotes(): string[] {
     const long = this.#jobs
       .list()

@@ -39,12 +39,14 @@ const RESTART_IMAGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that replaces IMAGE. A restart that rebuilds the image from its journal is cautious, because any
- *  form can do the same by (exit). A restart that drops the journal is dangerous: its definitions are lost. */
+/** Returns the tool that replaces IMAGE. A restart with a rebuild from the journal is cautious, because any
+ *  form can do the same with (exit). A restart that drops the journal is dangerous, because its definitions
+ *  are lost. */
 export function restartImage(image: Replaceable) {
   const preview = async ({ rebuild = 'session' }: { rebuild?: RebuildFrom }) => {
     const lines = previewLines(image, rebuild);
-    // The journal of another server adds more than a broken image had, so a human is asked.
+    // The journal of another server would add definitions that the broken image did not have, so a human is
+    // asked.
     const free = rebuild !== 'previous' && (await image.isBroken());
     return { summary: LOST, lines, text: [questionLine`${LOST}.`, ...lines], fingerprint: '', free };
   };
@@ -63,7 +65,7 @@ export function restartImage(image: Replaceable) {
 
 const LOST = questionLine`all values, threads, open files and connections of the image are lost`;
 
-/** Returns further lines for a human before IMAGE is ended: what is lost and what is rebuilt. */
+/** Returns further lines for a human who must approve the end of IMAGE: what is lost and what is rebuilt. */
 function previewLines(image: Replaceable, rebuild: RebuildFrom): QuestionLine[] {
   const { entries, replay, values, calls } = image.stake;
   const count = entries === 1 ? questionLine`1 step` : questionLine`${entries} steps`;
@@ -89,7 +91,7 @@ function previewLines(image: Replaceable, rebuild: RebuildFrom): QuestionLine[] 
   ];
 }
 
-/** At most this many variables are named. */
+/** Most variables that are named. */
 const NAME_LIMIT = 20;
 
 function valuesText(values: readonly string[]): QuestionLine {
