@@ -1,7 +1,7 @@
 // Answers a client's first request with an error that says why the server cannot start. An old Node also
 // reads this file, so it imports nothing.
 
-/** Most octets of input that are read. */
+/** Maximum number of octets of input to read. */
 const LIMIT = 1024 * 1024;
 /** Milliseconds within which a client must send its first request. */
 const WAIT_MS = 10_000;

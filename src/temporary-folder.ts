@@ -57,8 +57,8 @@ const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
 /** Flags that open only a folder, never a link that code has put in its place. */
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Most entries that are removed at once. Code in the image can fill the folder, and the server waits for the
- *  removal. The next start of a server removes the rest. */
+/** Maximum number of entries to remove at once. Code in the image can fill the folder, and the server waits
+ *  for the removal. The next start of a server removes the rest. */
 const REMOVAL_LIMIT = 10_000;
 
 /** Removes the folder at PATH through an open descriptor. Code in the image also writes in the folder, and

@@ -147,7 +147,7 @@ export async function beforeExit(): Promise<boolean> {
   return pending.size > 0;
 }
 
-/** Most folders in `localFolders`, the set of folders that are known to be on a local disk. */
+/** Maximum number of folders in `localFolders`, the set of folders known to be on a local disk. */
 const LOCAL_FOLDER_LIMIT = 20_000;
 const localFolders = new Set<string>();
 

@@ -8,7 +8,7 @@ import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 const VISIBLE_LENGTH = 200;
 /** What a tab counts as. */
 const TAB = ' '.repeat(8);
-/** Most line numbers in a note on lines that may hold more than a person sees. */
+/** Maximum number of line numbers in a note on lines that may hold more than a person sees. */
 const NOTE_LIMIT = 10;
 
 /** Returns the hunks of the unified diff from BEFORE to AFTER with three lines of context. */

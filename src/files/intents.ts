@@ -18,7 +18,7 @@ export interface IntendedFile {
   after: string;
 }
 
-/** Most octets of a record, enough for some thousand files. */
+/** Maximum number of octets of a record, enough for some thousand files. */
 const LIMIT = 16 * 1024 * 1024;
 
 const NAME = /^(\d+)-[0-9a-f]{16}\.json$/;

@@ -38,7 +38,7 @@ export function isSystemFile(real: string): boolean {
 
 /** Limits that apply to one reading of a file. */
 export interface Bounds {
-  /** Most octets that a file may have. */
+  /** Maximum number of octets that a file may have. */
   limit: number;
   /** True to read the beginning of a larger file, instead of refusing the file. */
   head?: boolean;

@@ -8,7 +8,7 @@ import { type Data, isData } from './settings.ts';
 /** Time limits, in milliseconds: for the answers of a server, and for its exit after its stdin was closed. */
 const ANSWER_MS = 30_000;
 const END_MS = 5000;
-/** Most characters of the server's stderr that are shown. */
+/** Maximum number of characters of the server's stderr to show. */
 const SHOWN = 500;
 
 /** A phrase with the server's name, version and number of tools, or the reason why it failed. */

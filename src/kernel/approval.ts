@@ -66,7 +66,7 @@ export function deniedHint(question: QuestionSubject): string {
   return `Nothing was done. If no person decided this, the client did by itself. ${allowanceText(question)}`;
 }
 
-/** Most files that are named one by one. */
+/** Maximum number of files to name one by one. */
 const MAX_NAMED_FILES = 3;
 
 /** Returns the sentence that says how a person allows such calls in advance, with a rule for each file

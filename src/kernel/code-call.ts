@@ -51,8 +51,8 @@ export async function callFromCode(
   }
 }
 
-/** Most characters of the text that goes with the data: the limit of one answer, less what an evaluation adds
- *  to it. */
+/** Maximum number of characters of the text that goes with the data: the limit of one answer, less what an
+ *  evaluation adds to it. */
 const TEXT_LIMIT = 38_900;
 
 /** Returns ARGS under the names of TOOL's parameters. Adds HOME as the package when they name none. Unknown

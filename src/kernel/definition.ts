@@ -17,8 +17,8 @@ export type Definition = Pick<
   'name' | 'description' | 'parameters' | 'required' | 'safetyLevel' | 'categories'
 >;
 
-/** Most characters of a definition as JSON, and most characters of a tool's name, before which clients put
- *  the server's name. */
+/** Maximum number of characters of a definition as JSON, and of characters of a tool's name, before which
+ *  clients put the server's name. */
 const DEFINITION_LIMIT = 10_000;
 const NAME_LIMIT = 50;
 

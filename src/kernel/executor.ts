@@ -262,8 +262,8 @@ async function previewOf({ tool, args, context }: Call): Promise<Preview> {
     : argumentsPreview(args, approvedAs(tool));
 }
 
-/** Most characters of each argument in the record of an open question, because many questions can be open for
- *  a long time. */
+/** Maximum number of characters to keep of each argument in the record of an open question, because many
+ *  questions can be open for a long time. */
 const VALUE_LIMIT = 2000;
 
 /** Returns ARGS with long values cut off. */

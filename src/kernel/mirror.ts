@@ -3,7 +3,7 @@
 import { CallError } from '../errors.ts';
 import { checkTool, type Tool, titleOf } from './tool.ts';
 
-/** Most tools that an image can have. */
+/** Maximum number of tools that an image can have. */
 const LIMIT = 200;
 
 export class Mirror {

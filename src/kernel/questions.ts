@@ -10,7 +10,7 @@ const OTHER_CALL =
 const MADE_ROOM = 'Nobody had answered when a hundred newer questions were open, so nothing was done.';
 const SERVER_ENDS = 'Nobody had answered when the server ended, so nothing was done.';
 
-/** Most questions that are open at once. A new question then closes the oldest. */
+/** Maximum number of questions open at once. A new question then closes the oldest. */
 const LIMIT = 100;
 
 /** What is kept of a question until it is answered. The arguments and the full preview are not kept, because
@@ -29,7 +29,7 @@ export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefu
   awaitsArguments?: boolean;
 }
 
-/** Most characters of arguments that are shown to a human to change. */
+/** Maximum number of characters of the arguments that a human is shown, to change them. */
 const ARGUMENTS_LIMIT = 2000;
 
 interface OpenEntry {

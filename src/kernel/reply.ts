@@ -1,11 +1,13 @@
 // Limits the length of answers, and lays out lists and sections. No other module cuts text.
 
-/** Most characters of one text. At about 50,000, clients begin to cut texts or to store them in files. */
+/** Maximum number of characters of one text. At about 50,000, clients begin to cut texts or to store them in
+ *  files. */
 const TEXT_LIMIT = 40_000;
-/** Most characters of the rows of a list. The rest of TEXT_LIMIT is for the text around the list. */
+/** Maximum number of characters of the rows of a list. The rest of TEXT_LIMIT is for the text around the
+ *  list. */
 const LIST_LIMIT = 38_000;
 
-/** Most characters of an answer that is JSON, which cannot be cut. */
+/** Maximum number of characters of an answer that is JSON, which cannot be cut. */
 export const JSON_LIMIT = LIST_LIMIT;
 
 /** Returns TEXT. If it is longer than LIMIT, returns its beginning and its end, LIMIT characters in all, and

@@ -59,7 +59,7 @@ function argumentLines(name: string, value: unknown): QuestionLine[] {
   ];
 }
 
-/** Most characters of a preview that a human is shown in the question, and in the file. */
+/** Maximum number of characters of a preview in the question, and in the file, that a human is shown. */
 const SHOWN_LIMIT = 8000;
 const FILE_LIMIT = 2_000_000;
 /** Up to this many further characters are left out so that the cut comes between two lines. */

@@ -44,7 +44,7 @@ export interface CallContext {
   changedByHuman?: boolean;
 }
 
-/** Most keywords of a tool that are sent to clients which search by themselves. */
+/** Maximum number of keywords of a tool to send to clients that search by themselves. */
 export const MOST_KEYWORDS = 8;
 
 /** What a human is shown before a call that needs an approval, and which calls the approval covers. */

@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Most files in a folder that has one file per workspace. The files that were not written for the longest
- *  time are removed. */
+/** Maximum number of files in a folder that has one file per workspace. The least recently written files are
+ *  removed. */
 const FOLDER_LIMIT = 200;
 
 /** Returns a digest (24 hexadecimal digits) of the real path of ROOT, which is part of the names of this

@@ -14,7 +14,7 @@ import { DeferredWriter } from './later.ts';
 import { LineFile } from './lines.ts';
 import { parseLine, shapeOf } from './shorten.ts';
 
-/** Most journals of ended servers that are kept for a workspace, and most workspaces with journals. */
+/** Maximum number of journals of ended servers to keep for a workspace, and of workspaces with journals. */
 const JOURNAL_LIMIT = 5;
 const WORKSPACE_LIMIT = 100;
 /** Limits, in bytes, of the entries that are written, and of the compressed contents of files. */

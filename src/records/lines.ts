@@ -23,7 +23,7 @@ export interface LineFileOptions {
   kept: number;
 }
 
-/** Most octets that are added between two checks of the file, so that a check has to read little. */
+/** Maximum number of octets added between two checks of the file, so that a check has to read little. */
 const UNVERIFIED_LIMIT = 64 * 1024;
 
 const NEWLINE = 10;

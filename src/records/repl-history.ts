@@ -14,10 +14,10 @@ import { parseLine, shapeOf, timeText, truncate } from './shorten.ts';
 const FILES = { limit: 2_000_000, kept: 2 };
 /** Length limit of each text of an evaluation, in characters. */
 const TEXT_LIMIT = 4000;
-/** Most characters that wait to be written, so that many long evaluations in a short time cannot fill the
- *  memory. */
+/** Maximum number of characters that wait to be written, so that many long evaluations in a short time cannot
+ *  fill the memory. */
 const PENDING_LIMIT = 64 * 1024;
-/** Most evaluations that are kept in memory when there is no file. */
+/** Maximum number of evaluations to keep in memory when there is no file. */
 const MEMORY_LIMIT = 200;
 
 /** A recorded evaluation. */

@@ -1,6 +1,6 @@
 // Splits chunks of stdin into lines, and limits the length of a line.
 
-/** Most octets in a line. Longer lines are skipped. */
+/** Maximum number of octets in a line. Longer lines are skipped. */
 export const LINE_LIMIT = 64 * 1024 * 1024;
 
 const NEWLINE = 10;

@@ -13,7 +13,7 @@ const NAME = /^[0-9a-f]+\.diff$/;
 /** How many random octets a file name has: few, because the name stands in a question, which has little
  *  room. */
 const NAME_OCTETS = 2;
-/** Most names that are tried, since other servers use some names. */
+/** Maximum number of names to try, since other servers use some names. */
 const TRIES = 20;
 
 export class PreviewFiles {

@@ -7,8 +7,8 @@ import { visibleLine } from '../visible.ts';
 import type { PreviewFile } from './preview-files.ts';
 import { fits, largest, type Message, messageIn, type Room, withBeginning } from './room.ts';
 
-/** Most pages. Of a preview that needs more, the human sees the first page and the path of the file. Claude
- *  Code ends a call that asks more than ten times. */
+/** Maximum number of pages. Of a preview that needs more, the human sees the first page and the path of the
+ *  file. Claude Code ends a call that asks more than ten times. */
 const MAX_PAGES = 6;
 
 /** A question, split into pages. */

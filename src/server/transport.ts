@@ -38,7 +38,7 @@ export interface StdioOptions {
   starting: () => boolean;
   /** Called when stdin has ended and calls still run: ends them, so that they are answered. */
   onOverdue: () => Promise<void>;
-  /** Most octets to buffer, instead of BUFFER_LIMIT. */
+  /** Maximum number of octets to buffer, instead of BUFFER_LIMIT. */
   bufferLimit?: number;
 }
 

@@ -106,8 +106,8 @@ export function besidesHeapMb(): number {
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
 }
 
-/** Most processes that compile the agent at once. Each takes 100 MB. More of them gain little, since none can
- *  end before the longest file is compiled. */
+/** Maximum number of processes that compile the agent at once. Each takes 100 MB. More of them gain little,
+ *  since none can end before the longest file is compiled. */
 const WORKERS = 8;
 
 /** Returns the command that compiles the agent into the cache on all CPUs, and exits. */

@@ -3,9 +3,9 @@
 
 export type RawStream = 'stdout' | 'stderr';
 
-/** Most characters that are kept of output that was not taken yet, and of an unfinished line. */
+/** Maximum number of characters to keep of output that was not taken yet, and of an unfinished line. */
 const LIMIT = 8000;
-/** Most characters of the reason why the runtime gave up. */
+/** Maximum number of characters of the reason why the runtime gave up. */
 const REASON_LIMIT = 100;
 
 /** Lines in which SBCL's runtime describes conditions that the agent reports better: the warning of a full

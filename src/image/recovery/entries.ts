@@ -142,7 +142,7 @@ function definedFunction({ text, package: home, readtable }: FormEntry): string 
   return name === undefined ? undefined : JSON.stringify([name.toUpperCase(), home, readtable]);
 }
 
-/** Most forms, and about the most characters, in a batch. */
+/** Maximum number of forms in a batch, and its approximate maximum length in characters. */
 const BATCH = 500;
 const BATCH_CHARACTERS = 1_000_000;
 

@@ -19,12 +19,12 @@ import {
 } from './entries.ts';
 import { addForm, addName, type Contents, emptyContents, type JournalNote } from './report.ts';
 
-/** Most entries, and most characters, that the journal keeps. */
+/** Maximum number of entries, and of characters, that the journal keeps. */
 const ENTRY_LIMIT = 20_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
 
-/** Most evaluations whose forms are counted, and most unfinished forms and loads that are kept. Far fewer run
- *  at once. */
+/** Maximum number of evaluations whose forms are counted, and of unfinished forms and loads to keep. Far
+ *  fewer run at once. */
 const JOBS = 1000;
 
 /** Receives the answer of an operation, and the id of its job. */

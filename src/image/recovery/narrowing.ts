@@ -1,11 +1,12 @@
-// Decides after which entries a rebuild probes the image, when earlier rebuilt images were lost soon. The
-// first such rebuild has few probes. Each further one probes closer together, until one entry is to blame.
+// Decides after which entries a rebuild probes the image, when earlier rebuilt images were lost soon. Each
+// further rebuild probes within a smaller range of entries, until one entry is to blame.
 
 import type { Ending } from '../wire/endings.ts';
 import type { Entry } from './entries.ts';
 import type { Cause } from './report.ts';
 
-/** Most probes per rebuild. Each collects garbage. In most images, all of them take less than a second. */
+/** Maximum number of probes per rebuild. Each collects garbage. In most images, all of them take less than a
+ *  second. */
 const MAX_PROBES = 30;
 
 export class Narrowing {

@@ -99,7 +99,7 @@ export interface LossReport {
   barren?: number;
 }
 
-/** Most names of a kind, and most beginnings of forms, that are kept. */
+/** Maximum number of names of a kind, and of beginnings of forms to keep. */
 const NAMES = 1000;
 const BEGINNINGS = 5;
 

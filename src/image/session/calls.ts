@@ -43,7 +43,7 @@ export interface Host {
   notify(notice: CallNotice): void;
 }
 
-/** Most evaluations, and most calls that only look, that run at the same time. */
+/** Maximum number of evaluations, and of calls that only look, that run at the same time. */
 const MAX_EVALUATIONS = 8;
 const MAX_LOOKUPS = 32;
 

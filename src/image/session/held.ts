@@ -5,7 +5,7 @@ import type { Reply } from '../wire/call.ts';
 import type { HeldError } from '../wire/holding.ts';
 import type { Operations } from '../wire/operations.ts';
 
-/** Most calls that are remembered. The oldest are forgotten first: by then their errors are no longer
+/** Maximum number of calls to remember. The oldest are forgotten first: by then their errors are no longer
  *  held. */
 const LIMIT = 100;
 

@@ -19,7 +19,7 @@ export type CallNotice =
   /** COUNT earlier notices were dropped. */
   | { kind: 'forgotten'; count: number };
 
-/** Most notices that are kept. The oldest are dropped first. */
+/** Maximum number of notices to keep. The oldest are dropped first. */
 const LIMIT = 20;
 
 export class Notices<Notice extends object> {

@@ -3,7 +3,7 @@
 import { CallError } from '../../errors.ts';
 import type { EndSignal } from '../wire/end-signal.ts';
 
-/** Most calls of a kind that can wait. */
+/** Maximum number of calls of a kind that can wait. */
 const WAITING_LIMIT = 1000;
 
 /** Returns how many calls hold places of the queue (RUNNING), and how many wait before this one (WAITING). */

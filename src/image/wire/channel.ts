@@ -26,8 +26,8 @@ export interface ChannelCallbacks {
   hasStarted?(id: number): boolean | undefined;
 }
 
-/** Most partial results that are kept of one answer, and most characters (as JSON) of the partial results of
- *  all answers. */
+/** Maximum number of partial results to keep of one answer, and of characters (as JSON) of the partial
+ *  results of all answers. */
 const MAX_PARTS = 50_000;
 const MAX_PARTS_CHARACTERS = FRAME_LIMIT;
 

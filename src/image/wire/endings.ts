@@ -81,8 +81,8 @@ export interface LastErrorData {
 }
 
 /** Why a call was interrupted: its time limit ('timeout'), the client ('cancelled'), the tool interrupt
- *  ('interrupt'), the end of the server ('ending'), or a full heap ('heap'). Or other code terminated its
- *  thread ('terminated'), or the thread ended itself ('ended'). */
+ *  ('interrupt'), the end of the server ('ending'), or a full heap ('heap'). Or the server terminated the
+ *  call's thread ('terminated'), or the thread ended otherwise ('ended'). */
 export type Reason = 'timeout' | 'cancelled' | 'interrupt' | 'ending' | 'heap' | 'terminated' | 'ended';
 
 /** The agent's report on an interrupted call. */

@@ -2,7 +2,7 @@
 
 import { CallError } from '../../errors.ts';
 
-/** Most octets in a frame. A longer frame means that the peer is broken. */
+/** Maximum number of octets in a frame. A longer frame means that the peer is broken. */
 export const FRAME_LIMIT = 64 * 1024 * 1024;
 
 /** Maximum nesting of the values in a request, because the agent's stack is limited. */

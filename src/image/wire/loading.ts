@@ -4,7 +4,7 @@ import type { Agreement } from './agreement.ts';
 import type { Remarks } from './data.ts';
 
 export interface LoadFileData extends Remarks {
-  /** The phase in which the load stopped. */
+  /** The phase in which the load ended: 'load' when it succeeded. */
   phase?: 'compile' | 'load';
   value?: { file: string; failed?: boolean; notLoaded?: boolean; agreement?: Agreement };
 }

@@ -247,8 +247,8 @@ function readInterrupted({
   };
 }
 
-/** Most characters that are kept of each part of an output. The agent sends fewer, but a program can send
- *  anything. */
+/** Maximum number of characters to keep of each part of an output. The agent sends fewer, but a program can
+ *  send anything. */
 export const OUTPUT_LIMIT = 50_000;
 
 /** Returns OUTPUT, an unchecked member of a message, as an Output; undefined when it has no text. */

@@ -37,7 +37,7 @@ export interface TestResult {
   /** Output of the test, when it did not pass. */
   output?: string;
   milliseconds?: number;
-  /** True when a non-local exit left the test before its end. */
+  /** True when the test did not run to its end. */
   left?: boolean;
   /** The systems whose tests ran, innermost first. */
   systems?: string[];

@@ -9,8 +9,9 @@ export const TIMES = {
   ask: 1350,
   /** Time for the image to react or, once it has reacted, for the call to end. */
   kill: 250,
-  /** Most time by which these steps come later while the image collects garbage or gets no CPU, and the extra
-   *  time for each GB of heap: to copy 1 GB takes 2 s, and several collections can follow each other. */
+  /** Longest time by which these steps are delayed while the image collects garbage or gets no CPU, and the
+   *  extra time for each GB of heap. To copy 1 GB takes 2 s, and several collections can follow each
+   *  other. */
   collecting: 7500,
   collectingPerGb: 2500,
   /** Interval between two polls of an image in which a call is being ended. */

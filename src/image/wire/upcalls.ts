@@ -27,10 +27,10 @@ export interface Upcalls {
 
 /** Maximum nesting of tool calls, which ends endless recursion through tools. */
 const MAX_LEVELS = 16;
-/** Most calls, at the same time, from threads that work for no call. The nesting of these calls is not
- *  known. */
+/** Maximum number of calls, at the same time, from threads that work for no call. The nesting of these calls
+ *  is not known. */
 const MAX_THREAD_CALLS = 256;
-/** Most calls at the same time, and most characters of their arguments as JSON. */
+/** Maximum number of calls at the same time, and of characters of their arguments as JSON. */
 const MAX_CALLS = 1000;
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 /** While the image has more octets of answers than this unread, no further answer is sent. */

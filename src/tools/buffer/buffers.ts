@@ -28,7 +28,7 @@ export interface TextBuffer {
 /** Returns the diffs of the edits of the file NAME that wait for approval, as a human sees them. */
 export type PendingEdits = (name: string) => string[];
 
-/** Most lines of a pending edit that are shown. */
+/** Maximum number of lines of a pending edit to show. */
 const PENDING_LINES = 200;
 
 /** Returns a section that shows the PENDING edits; undefined when there are none. TEXT is a phrase for the
@@ -55,7 +55,7 @@ export function searchBudget(): Budget {
   return budgetOf(SEARCH_ENTRIES, SEARCH_MS);
 }
 
-/** Most files that are listed when a name is ambiguous. */
+/** Maximum number of files to list when a name is ambiguous. */
 const LIST_LIMIT = 20;
 
 /** Presents the files of WORKSPACE as buffers. */

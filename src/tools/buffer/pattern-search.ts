@@ -29,8 +29,8 @@ export interface Matches {
   found: [start: number, end: number][];
 }
 
-/** Most characters of a pattern. Compiling a longer pattern takes long, and every answer repeats the
- *  pattern. */
+/** Maximum number of characters of a pattern. Compiling a longer pattern takes long, and every answer repeats
+ *  the pattern. */
 const PATTERN_LIMIT = 10_000;
 
 /** Returns the regular expression for PATTERN. Throws a CallError when PATTERN is empty, too long or invalid. */

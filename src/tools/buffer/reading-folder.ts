@@ -10,8 +10,8 @@ import type { TextBuffer } from './buffers.ts';
 /** The text of a file, or why the file is not shown. */
 type FileEntry = Result & { data: object };
 
-/** Most characters of text that are kept: for one answer, and for code, since data for code need not fit into
- *  one answer. */
+/** Maximum number of characters of text to keep: for one answer, and for code, since data for code need not
+ *  fit into one answer. */
 const TEXT_LIMIT = 80_000;
 const DATA_TEXT_LIMIT = 8_000_000;
 
@@ -93,7 +93,7 @@ function fittingTexts(head: string, entries: readonly FileEntry[]): string[] {
   }
 }
 
-/** Most files that are listed because their texts did not fit. */
+/** Maximum number of files to list because their texts did not fit. */
 const NAME_LIMIT = 40;
 
 function notShownTexts(entries: readonly FileEntry[]): string[] {

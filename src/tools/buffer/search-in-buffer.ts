@@ -118,8 +118,8 @@ async function runSearch(
  *  strings. */
 type Finder = Pick<Searcher, 'search' | 'ended' | 'stop'> & { code?: boolean };
 
-/** Most characters of a code pattern. At each token of a text, all tokens of the pattern may have to be
- *  compared. */
+/** Maximum number of characters of a code pattern. At each token of a text, all tokens of the pattern may
+ *  have to be compared. */
 const CODE_LIMIT = 2000;
 
 type SearchArguments = ArgumentsFor<typeof SEARCH_IN_BUFFER>;

@@ -21,7 +21,7 @@ export interface DefinitionQuery {
   head?: string;
 }
 
-/** Most characters of the names in a call. */
+/** Maximum number of characters of the names in a call. */
 const LIMIT = 20_000;
 
 /** Returns the definitions that TEXT names. Throws a CallError when it names none, is too long, or cannot be

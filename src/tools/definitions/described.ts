@@ -29,7 +29,7 @@ export interface ReadOptions {
   readonly around?: number;
 }
 
-/** Most methods of a generic function that are listed below its text. */
+/** Maximum number of methods of a generic function to list below its text. */
 const LIST_LIMIT = 200;
 
 /** Renders a row: a line with the place and the name, then the text, then the list of methods. */

@@ -120,7 +120,7 @@ async function carryOut(
   return editedResult(plan, shown, load ? await loadEdited(origins, plan, agreeing, context) : undefined);
 }
 
-/** Most lines of the diff in the answer, when a human changed the edit. */
+/** Maximum number of lines of the diff to show, when a human changed the edit. */
 const DIFF_LINES = 200;
 
 /** Returns the answer for PLAN, followed by the sections SHOWN and by LOADED, the result of the load. */

@@ -13,12 +13,12 @@ import type { Plan } from './plan.ts';
 /** Up to this many changed forms of a file are shown by their lines only. If there are more, their names are
  *  shown. */
 const LINES_ALONE = 3;
-/** Most characters of the names of changed forms that are shown for a file. */
+/** Maximum number of characters of the names of changed forms to show for a file. */
 const NAMES_LIMIT = 300;
-/** Most places that are shown of forms with the same name. If there are more, only the first and the last are
- *  shown. */
+/** Maximum number of places to show of forms with the same name. If there are more, only the first and the
+ *  last are shown. */
 const PLACE_LIMIT = 4;
-/** Most characters of a name that are shown. */
+/** Maximum number of characters of a name to show. */
 const NAME_LIMIT = 100;
 
 /** Returns sections that describe the changes of PLAN. */

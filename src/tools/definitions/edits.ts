@@ -47,7 +47,7 @@ export type Edit =
   | { label: string; query?: never; path: string; part: Part }
   | { label: string; query?: never; path: string; part?: never; text: string };
 
-/** Most edits in a call, since a person reads them all. */
+/** Maximum number of edits in a call, since a person reads them all. */
 const EDIT_LIMIT = 200;
 
 /** Parses VALUES, the argument `edits`. Throws a CallError that names the invalid edit. */

@@ -9,7 +9,7 @@ import { unfinishedLine } from '../../source/splice.ts';
 import { allNamed } from '../../source/targets.ts';
 import { SourceText } from '../../source/text.ts';
 
-/** Most evaluations that are searched. */
+/** Maximum number of evaluations to search. */
 const SEARCH_LIMIT = 1000;
 
 /** An evaluation can seem to begin up to this many milliseconds after its definition was made, because the

@@ -29,9 +29,9 @@ export interface Located {
   target: Target;
 }
 
-/** Most definitions that are listed when a name is ambiguous. */
+/** Maximum number of definitions to list when a name is ambiguous. */
 const LIST_LIMIT = 12;
-/** Most methods of a generic function that are considered; no function has so many. */
+/** Maximum number of methods of a generic function to consider; no function has so many. */
 const METHOD_LIMIT = 10_000;
 
 export class Locator {

@@ -9,7 +9,7 @@ import { knowFeatures } from '../lookup.ts';
 import { type PageArguments, pageOf } from '../paging.ts';
 import type { Origins } from './origins.ts';
 
-/** Most characters of a name, lambda list or docstring that are shown. */
+/** Maximum number of characters of a name, lambda list or docstring to show. */
 const TEXT_LIMIT = 100;
 
 /** Returns the definitions in the file PATH, one on a line. ARGS select the page. */

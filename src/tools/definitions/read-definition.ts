@@ -107,7 +107,7 @@ export function readDefinition(origins: Origins) {
   });
 }
 
-/** Most methods of a generic function that are considered; no function has so many. */
+/** Maximum number of methods of a generic function to consider; no function has so many. */
 const METHOD_LIMIT = 10_000;
 
 /** A note that definitions in files may be missing from the answer. */

@@ -51,7 +51,7 @@ const COMPARE_IMAGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Most differences of each kind that are listed by default. */
+/** Maximum number of differences of each kind to list by default. */
 const DIFFERENCES = 20;
 
 type PlaceOf = ReturnType<typeof formPlaces>;

@@ -229,7 +229,7 @@ function librariesLine({ agent }: ImageStatus): string | false {
   return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;
 }
 
-/** Most calls that are shown, most frames of a call, and most characters of a frame. */
+/** Maximum number of calls to show, of frames of a call, and of characters of a frame. */
 const SHOWN_CALLS = 12;
 const SHOWN_FRAMES = 3;
 const FRAME_LIMIT = 120;

@@ -12,10 +12,11 @@ import { imbalanceText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
 
-/** Most files of a load in which the parentheses are checked. */
+/** Maximum number of files of a load whose parentheses are checked. */
 const CHECKED_FILES = 5;
 
-/** Most characters that are shown of the output of a successful load. A C compiler may write much more. */
+/** Maximum number of characters to show of the output of a successful load. A C compiler may write much
+ *  more. */
 const OUTPUT_LIMIT = 4000;
 
 /** Returns the errors in the parentheses of those files in which the compiler found errors; '' when there are

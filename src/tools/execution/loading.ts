@@ -344,7 +344,7 @@ function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>
     : `${name} does not define it, only ${systems.join(', ')}. Ask for ${systems.length === 1 ? 'that' : 'one of these'}, or add it.`;
 }
 
-/** Most missing files that are named. */
+/** Maximum number of missing files to name. */
 const GONE_LIMIT = 5;
 
 /** Returns a sentence about the source files of a loaded system that no longer exist; '' when there are
@@ -357,7 +357,7 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
   return `The ${files} ${names.join(', ')} of system ${system} ${are} gone, so a new image could not load that. Write ${them} again, or take ${them} out of its definition.`;
 }
 
-/** Most systems with a twin that get a note of their own. */
+/** Maximum number of systems with a twin that get a note of their own. */
 const TWIN_LIMIT = 5;
 
 /** Returns notes about loaded systems that have a twin, which is another system with the same name; '' when

@@ -91,7 +91,7 @@ function previewLines(image: Replaceable, rebuild: RebuildFrom): QuestionLine[] 
   ];
 }
 
-/** Most variables that are named. */
+/** Maximum number of variables to name. */
 const NAME_LIMIT = 20;
 
 function valuesText(values: readonly string[]): QuestionLine {

@@ -63,7 +63,7 @@ const NO_EXPANDER_USES =
 const OTHER_LAYOUT =
   'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.';
 
-/** Most tests that are listed by default. */
+/** Maximum number of tests to list by default. */
 const TEST_LIMIT = 5;
 
 /** A list in an answer. Its header ends with OF in parentheses or, without OF, with the number of rows. */
@@ -135,7 +135,7 @@ function sectionText({ header, rows, of = rows.length }: Section, shown: string[
   return `${header} (${of}):\n${listText([...shown, ...(more > 0 ? [`... ${more} more`] : [])], false)}`;
 }
 
-/** Most characters of the list of names to compile again. */
+/** Maximum number of characters of the list of names to compile again. */
 const RECOMPILE_ROOM = 4000;
 
 /** Returns a line with at most LIMIT of the names to compile again. */
@@ -145,7 +145,7 @@ function recompileText({ why, names }: Impact['recompile'], limit: number): stri
   return `To compile again, as ${why} (${names.length}): ${fewOf(names, shown)}`;
 }
 
-/** Most calls of a changed function that are listed. */
+/** Maximum number of calls of a changed function to list. */
 const UNFIT_LIMIT = 20;
 
 /** Returns a text with the calls that no longer fit the function, or that cannot be checked; '' when all
@@ -288,7 +288,7 @@ function filesText(files: readonly NamingFile[], limit: number): string {
   return entries.join('  ') + more;
 }
 
-/** Most lines of a file that are listed. */
+/** Maximum number of lines of a file to list. */
 const LINE_LIMIT = 10;
 
 function callText({ caller, at, text, why }: CheckedCall): string {

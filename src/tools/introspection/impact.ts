@@ -68,10 +68,10 @@ const IMPACT_OF_CHANGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Most rows of each kind that are listed by default. */
+/** Maximum number of rows of each kind to list by default. */
 const LIMIT = 30;
 
-/** Most callers that are considered; no function has so many. */
+/** Maximum number of callers to consider; no function has so many. */
 const CALLER_LIMIT = 20_000;
 
 export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {

@@ -132,7 +132,7 @@ function currentNote({ package: name, count }: { package: string; count: number 
   return `Note: ${what}; package: "${name}" lists ${one ? 'it' : 'them'}.`;
 }
 
-/** Most methods of a generic function that are listed by default. */
+/** Maximum number of methods of a generic function to list by default. */
 const METHODS = 20;
 
 const DESCRIBE_SYMBOL = {

@@ -3,7 +3,7 @@
 import type { UnreadFile } from '../../image/wire/introspection.ts';
 import type { Places } from '../places.ts';
 
-/** Most files that are named. */
+/** Maximum number of files to name. */
 const NAMED = 3;
 
 /** Returns the notes on missing users. WHAT is a plural noun for the users, such as callers (C31). */

@@ -38,7 +38,7 @@ export function checkFacts(facts: RenameFacts, prefix: string | undefined): void
   }
 }
 
-/** Most conflicts that are listed. */
+/** Maximum number of conflicts to list. */
 const TOLD = 10;
 
 function conflictText(from: string, to: string, conflict: NameConflict): string {

@@ -34,7 +34,7 @@ export interface Followed {
   left: NonNullable<RenameFinished['left']>;
 }
 
-/** Most callers of an old name that are considered. */
+/** Maximum number of callers of an old name to consider. */
 const MOST_USERS = 1000;
 
 /** Updates IMAGE after the rename of the symbol of FACTS, when PLAN was written to the files. */

@@ -77,7 +77,7 @@ export interface Wanted {
 /** Limits of the search for files: directory entries to read, and milliseconds. */
 const ENTRIES = 50_000;
 const MS = 10_000;
-/** Most octets that are read of one file that is not Lisp source, and of all such files together. */
+/** Maximum number of octets to read of one file that is not Lisp source, and of all such files together. */
 const OTHER_FILE = 1024 * 1024;
 const OTHER_FILES = 64 * 1024 * 1024;
 

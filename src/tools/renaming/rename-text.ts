@@ -9,7 +9,7 @@ import { groupBy } from '../grouping.ts';
 import type { Followed } from './follow.ts';
 import type { KeptPlace, RenamePlan } from './plan.ts';
 
-/** Most files that are listed, and most places of each kind. */
+/** Maximum number of files to list, and of places of each kind. */
 const FILES = 40;
 const PLACES = 20;
 
