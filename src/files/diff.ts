@@ -6,7 +6,7 @@ import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 
 /** How many characters of a line a person surely sees. */
 const VISIBLE_LENGTH = 200;
-/** What a tab counts as. */
+/** A tab counts as this many columns. */
 const TAB = ' '.repeat(8);
 /** Maximum number of line numbers in a note on lines that may hold more than a person sees. */
 const NOTE_LIMIT = 10;

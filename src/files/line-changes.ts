@@ -27,7 +27,7 @@ const CONTEXT = 3;
  *  square. */
 const MOST_CHANGES = 500;
 
-/** How often the lines between two anchors are divided again by further anchors. */
+/** Maximum depth to which the lines between two anchors are divided again by further anchors. */
 const MOST_DIVISIONS = 4;
 
 /** Returns the hunks of the unified diff from BEFORE to AFTER. The diff is minimal unless very many lines

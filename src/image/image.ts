@@ -57,7 +57,8 @@ export interface Stake {
   calls: number;
 }
 
-/** What to build a new image from: the journal of this session, nothing, or also the previous server's journal. */
+/** The source for building a new image: the journal of this session, nothing, or also the journal of the
+ *  previous server. */
 export type RebuildFrom = 'session' | 'none' | 'previous';
 
 /** An image that the server itself runs, so it can end and restart it. */
@@ -67,7 +68,7 @@ export interface Replaceable {
   restart(rebuild: RebuildFrom): Promise<LossReport | undefined>;
   /** Resolves to true when the last probe failed and no call has ended well since. */
   isBroken(): Promise<boolean>;
-  /** What ending the image now would cost. */
+  /** What would be lost if the image ended now. */
   readonly stake: Stake;
   /** Report of the last loss and its rebuild; undefined before the first loss. */
   readonly lastLoss: LossReport | undefined;

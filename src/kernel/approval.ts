@@ -6,7 +6,7 @@ import type { RenderedPreview } from './shown.ts';
 import { type PlacesOf, placesOf } from './standing.ts';
 import type { Tool } from './tool.ts';
 
-/** What a human is asked: may TOOL do with ARGS what PREVIEW shows? */
+/** A question to a human: may TOOL be called with ARGS, as PREVIEW shows? */
 export interface Question {
   tool: Tool;
   args: Arguments;

@@ -69,20 +69,20 @@ export interface Preview {
   fingerprint: string;
 }
 
-/** What a handler returns: DATA for code, and TEXT for a model. */
+/** The result that a handler returns: DATA for code, and TEXT for a model. */
 export interface Result {
   data: unknown;
   text: string;
   /** The call did not do what was requested. TEXT says why (C8). */
   failed?: boolean;
-  /** What a failed call still returned, as text for a model. Code gets it together with TEXT (C17). */
+  /** Text, for a model, that a call returned although it failed. Code gets it together with TEXT (C17). */
   result?: string;
   /** TEXT says that something does not exist. For a model this is an answer (C8), for code that reads the
    *  data a failure. */
   absent?: boolean;
   /** The image does not have what was requested. Perhaps nothing is loaded yet. */
   unfound?: boolean;
-  /** What a model should know about the call itself, besides TEXT. */
+  /** A note for the model about the call itself, besides TEXT. */
   note?: string;
   /** TEXT is the JSON of DATA, which is an object. A client gets both, and some clients show their model only
    *  DATA. */

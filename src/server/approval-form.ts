@@ -12,8 +12,8 @@ export const DENY = 'deny';
 /** The choice to show the next page. */
 export const MORE = 'show more';
 
-/** Returns the form that asks QUESTION with MESSAGE. If QUESTION has a next page, the form first selects to
- *  show it. Otherwise it selects approval if PRESETS_APPROVAL, else nothing. */
+/** Returns the form that asks QUESTION with MESSAGE. If QUESTION has a next page, the choice to show it is
+ *  preselected. Otherwise approval is preselected if PRESETS_APPROVAL, else nothing. */
 export function decisionForm(
   question: PendingQuestion,
   message: string,

@@ -37,7 +37,7 @@ export class Child implements Peer {
   #exited = false;
   /** True when a signal from outside ended the process, which proves no fault of its core or fasl. */
   endedFromOutside = false;
-  /** Whether the process was told to exit, and whether its agent failed. */
+  /** #isExiting: the process was told to exit. #failed: its agent failed. */
   #isExiting = false;
   #failed = false;
   /** True when a call asked for the end of the process, or was the reason for it. */
@@ -91,7 +91,7 @@ export class Child implements Peer {
       this.#resolveGreeting = resolve;
       void this.ended.then((how) => {
         // Before the greeting no call waits, so the error reports the output. Later, the answer of the call
-        // that lost the process does.
+        // that lost the process reports it.
         if (this.hello === undefined) reject(new Error(`${how}\n${this.takeRaw()}`.trim()));
       });
     });

@@ -2,7 +2,7 @@
 
 import { TIMES, type Times } from '../wire/times.ts';
 
-/** An image as the heartbeat sees it. */
+/** The functions through which the heartbeat observes an image and kills it. */
 export interface HeartbeatTarget {
   /** True when calls wait for an answer. */
   busy(): boolean;

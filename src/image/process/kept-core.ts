@@ -24,7 +24,8 @@ import { type Command, type CommandSandbox, run } from './command.ts';
 const LEAST_HEAP_MB = 4096;
 /** At most this many cores are kept, of 40 MB each: for several versions of SBCL and live-lisp side by side. */
 const MAX_CORES = 3;
-/** Content of a file that stands for "no core is possible". Not an empty file: a crash of the machine can leave one. */
+/** Content of a file that stands for "no core is possible". It is not empty, because a crash of the machine
+ *  can leave an empty file. */
 const NONE = 'none\n';
 const CORE = /^image-[0-9a-f]+\.core$/;
 const CACHE_FILE = /^(?:agent-[0-9a-f]{16}-.+\.fasl|image-[0-9a-f]{16}\.core)(?:\.(?<part>.+))?$/;
@@ -51,9 +52,9 @@ export class KeptCore {
     return file !== undefined && isCore(file) ? coreCommand(sbcl, this.#options, file) : undefined;
   }
 
-  /** Makes the core for SBCL in the background, from the compiled agent, from which an image has already started.
-   *  Replaces an existing core only when FAILED: no image starts from it. Never throws: without a core, a start only
-   *  takes longer. */
+  /** Makes a core for SBCL in the background, from the compiled agent, with which an image has already
+   *  started. Replaces an existing core only if FAILED, which means that no image starts from it. Never
+   *  throws, because without a core a start only takes longer. */
   async make(sbcl: string, failed: boolean): Promise<void> {
     const file = coreFile(sbcl, this.#options);
     if (this.#closed || this.#partial !== undefined || file === undefined) return;
@@ -85,8 +86,8 @@ export class KeptCore {
     this.#partial = undefined;
   }
 
-  /** Saves a core for SBCL as PARTIAL and starts it once. Returns whether it works; undefined when the cause of a
-   *  failure can pass, as a lack of memory does. */
+  /** Saves a core for SBCL as PARTIAL and starts it once. Returns whether it works; undefined when it fails
+   *  for a cause that can be temporary, such as a lack of memory. */
   async #works(sbcl: string, partial: string): Promise<boolean | undefined> {
     const saving = savingCommand(sbcl, { ...this.#options, heapMb: tableFor(this.#options.heapMb) }, partial);
     const saveCode = await this.#run((await this.#sandbox?.lockInCompiler(saving)) ?? saving);

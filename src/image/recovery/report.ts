@@ -27,7 +27,7 @@ export interface Contents {
   differing: Beginnings;
 }
 
-/** Why something could not be rebuilt, or how it differs. */
+/** The reason why an entry could not be rebuilt, or how the rebuilt one differs. */
 export type Cause =
   /** TEXT is the reason, in the words of the image or of the operating system. */
   | { kind: 'told'; text: string }

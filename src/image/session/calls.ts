@@ -14,7 +14,7 @@ import type { CallNotice } from './notices.ts';
 import { reportProgress } from './progress.ts';
 import { type Ahead, Queue } from './queue.ts';
 
-/** The image, as its calls see it. */
+/** The functions through which calls use their image. */
 export interface Host {
   /** Time limit of a call in milliseconds. */
   readonly limitMs: number;

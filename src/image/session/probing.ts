@@ -17,7 +17,7 @@ const POLL_FACTOR = 4;
 /** Reason that is reported when an image is lost because it does not work. */
 const BROKEN = 'it was broken: it could not read, evaluate and print a constant form any more';
 
-/** What can be done about an image that does not work. */
+/** Actions against an image that does not work. */
 export interface Remedies {
   /** Ends PEER for the reason HOW; resolves when it has ended. */
   replace(peer: Peer, how: string): Promise<void>;

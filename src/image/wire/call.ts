@@ -4,7 +4,8 @@ import type { JobProgress } from './data.ts';
 import type { Ending, Output } from './endings.ts';
 import type { Operations } from './operations.ts';
 
-/** How the call ended, its output, and the data of its operation as far as it got. */
+/** The reply to a call: how the call ended, its output, and the data of the operation, which can be
+ *  incomplete. */
 export interface Reply<Name extends keyof Operations> {
   ending: Ending;
   output?: Output;
@@ -31,7 +32,7 @@ export interface CallOptions {
   limitMs?: number;
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
-  /** The call that this one continues: the reply to this call is also the answer of that one. With IF_LEFT,
-   *  this holds only when the reply says that the evaluated code left the held error (`left`). */
+  /** The earlier call that this call continues. The reply to this call then answers the earlier call too.
+   *  With IF_LEFT, only if the reply says that the evaluated code left the held error (`left`). */
   continues?: { name: keyof Operations; args: object; ifLeft?: boolean };
 }

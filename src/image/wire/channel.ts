@@ -14,7 +14,7 @@ import { CodeCalls, type Upcalls } from './upcalls.ts';
 export interface ChannelCallbacks {
   /** The agent has greeted. */
   hello(hello: Hello): void;
-  /** The image is about to exit. The server did not ask for it. */
+  /** The image is about to exit, although the server did not ask it to. */
   exiting(): void;
   /** A call asks for the end of the image; no other thread does. */
   exitRequested?(): void;

@@ -60,7 +60,7 @@ export interface WrittenArgument {
 /** The methods that a call of a generic function runs. */
 export interface EffectiveMethodData {
   name: string;
-  /** Why the order of the methods cannot be determined, with a DETAIL. */
+  /** The reason why the order of the methods cannot be determined, with a DETAIL. */
   problem?: string;
   detail?: string | number;
   /** What the name stands for, when it is no generic function. */

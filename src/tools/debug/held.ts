@@ -6,7 +6,7 @@ import { callOptions, limitOption } from '../calling.ts';
 import type { Places } from '../places.ts';
 import type { Holds } from './hold.ts';
 
-/** What the code of the tool debug uses. */
+/** The objects that the tool debug works with. */
 export interface DebugDependencies {
   readonly image: Image;
   readonly holds: Holds;

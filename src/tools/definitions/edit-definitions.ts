@@ -142,8 +142,8 @@ async function nextSecond(files: Plan): Promise<void> {
   }
 }
 
-/** Throws a CallError when PLAN changes a form whose package the image lacks, or one that is read under
- *  settings made by a form which would not be loaded with it. */
+/** Throws a CallError when PLAN changes a form whose package does not exist in the image, or when another
+ *  form, which would not be loaded, sets how a changed form is read. */
 function checkLoadable(files: Plan): void {
   for (const file of files) {
     const { name, missing } = file;

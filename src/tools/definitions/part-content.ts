@@ -32,7 +32,7 @@ const READER_VARIABLES: readonly string[] = [
 /** Operators of forms that do not run the code inside them when they are evaluated. Operators that begin with
  *  DEF are such operators too. */
 const DEFERRING_OPERATORS: readonly string[] = ['QUOTE', 'FUNCTION', 'LAMBDA', 'FLET', 'LABELS', 'MACROLET'];
-/** How many lists deep assignments are searched for in a form. */
+/** Maximum nesting, in lists, of the assignments that are found in a form. */
 const SEARCH_DEPTH = 8;
 
 const [BLANK, LINE_FEED, RETURN, ATOM, QUOTE, ASCII] = [0x20, 0x0a, 0x0d, 0x30, 0x22, 0x7f];
@@ -108,8 +108,8 @@ function isReaderVariable(place: string): boolean {
   return READER_VARIABLES.includes(place);
 }
 
-/** Returns the line of a form in a file that sets how a changed form after it is read, but that also does
- *  more, so that it is not loaded with the changed form. Returns undefined when there is none. */
+/** Finds a form that sets how a changed form after it is read, but that also does other things and so is not
+ *  loaded. Returns its line, or undefined. */
 export function lineOfReaderSetting({ after, newForms, numbers, changed }: PlannedFile): number | undefined {
   const last = changed.at(-1)?.start ?? 0;
   const found = newForms.starts().find((start, number) => {

@@ -87,7 +87,7 @@ function evaluationText(
 }
 
 /** Returns the record of an evaluation that ended with REPLY after MILLISECONDS. The first argument has the
- *  form, the requested package, and the values and the error as the caller was shown them. */
+ *  form, the requested package, and the values and the error as the answer shows them. */
 export function evaluationOf(
   { form, package: requested, values, error }: Partial<Evaluation> & { form: string },
   { output, data }: Reply<'evaluate'>,

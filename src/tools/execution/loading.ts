@@ -35,8 +35,8 @@ import { sourceFile } from '../source-file.ts';
 import type { ShownWarnings } from '../told-warnings.ts';
 import { loadResult } from './load-text.ts';
 
-/** What the code of these tools uses: PLACES renders places, HOLDS keeps held errors, and shownWarnings knows
- *  which warnings were shown before. */
+/** The objects that these tools work with: PLACES renders places, HOLDS keeps held errors, and shownWarnings
+ *  knows which warnings were shown before. */
 interface LoadContext {
   places: Places;
   holds: Holds;

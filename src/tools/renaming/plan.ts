@@ -62,7 +62,7 @@ export interface RenamePlan {
   fingerprint: string;
 }
 
-/** What the code of a rename uses. */
+/** The objects that a rename works with. */
 export interface Ground {
   workspace: Workspace;
   places: Places;

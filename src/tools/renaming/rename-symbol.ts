@@ -70,7 +70,7 @@ const RENAME_SYMBOL = {
 
 type RenameArguments = ArgumentsFor<typeof RENAME_SYMBOL>;
 
-/** What the code of the tool uses. */
+/** The objects that the tool works with. */
 interface RenameGround extends Ground {
   image: Image;
   /** The records of replacements of several files, which allow a rollback after a kill. */
