@@ -35,7 +35,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     command: flags.has('help') ? 'help' : flags.has('version') ? 'version' : command,
     /** The words after the command: for call, the tool's name and its arguments; for search, the query. */
     operands: rest,
-    /** Working directory of the image, to which relative paths are relative. */
+    /** Working directory of the image, and the base of relative paths. */
     root: roots[0] ?? current,
     /** Directories that file tools may read and write. Empty when no --root is given and the current
      *  directory is too wide to be a workspace. */

@@ -74,7 +74,7 @@ export interface Replaceable {
   readonly lastLoss: LossReport | undefined;
 }
 
-/** The exchange of tools between an image and the server. */
+/** The functions by which an image and the server exchange tools. */
 export interface ImageTools {
   /** Returns the definitions of the built-in tools, which every new image gets. */
   offered(): object[];

@@ -10,21 +10,21 @@ export type BareOutcome = {
   changed?: string[];
   /** Advice that follows a denial. A client that runs without a human may have denied by itself. */
   hint?: string;
-  /** As in Result. */
+  /** See Result. */
   note?: string;
 } & (
   | {
       success: true;
       text: string;
       data: unknown;
-      /** As in Result. */
+      /** See Result. */
       structured?: boolean;
     }
   | {
       success: false;
       error: string;
       data?: unknown;
-      /** As in Result. */
+      /** See Result. */
       result?: string;
       /** Set when the call needs an approval. The caller can ask a human, and call again with the verdict. */
       question?: OpenQuestion;

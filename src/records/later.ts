@@ -18,7 +18,7 @@ export class DeferredWriter {
     this.#write = write;
   }
 
-  /** Lets the pending records be written soon. */
+  /** Schedules a write of the pending records. */
   schedule(): void {
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => this.flush(), DELAY_MS).unref();

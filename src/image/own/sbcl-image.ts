@@ -192,7 +192,7 @@ export class SbclImage implements Image, Replaceable {
         'The new Lisp image ended as soon as it was there. Look at the start files, which it loads first.',
       );
     }
-    // Otherwise repeated restarts would count as repeated losses.
+    // Counts as a use of the image. Otherwise repeated restarts would count as repeated losses.
     this.#recovery.used();
     // A waiting call can have taken the report before.
     return this.#recovery.takeReport() ?? this.lastLoss;

@@ -30,7 +30,8 @@ export function libraryManagers(
 /** The user's choice of a library manager. auto: the first manager that is set up. */
 export type Libraries = 'auto' | 'none' | Lowercase<LibraryManager['name']>;
 
-/** Returns the library manager that images of the workspace ROOT use by the choice LIBRARIES, or undefined. */
+/** Returns the library manager that images of the workspace ROOT use when the user chose LIBRARIES; undefined
+ *  when they use none. */
 export function libraryManager({
   libraries,
   root,

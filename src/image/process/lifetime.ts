@@ -50,7 +50,8 @@ export interface LifetimeCallbacks {
 /** A process was started, but ended before it greeted. */
 class FailedStart extends SetupError {}
 
-/** Rethrows ERROR unless a process was started and ended before it greeted: no other error blames the core or fasl. */
+/** Rethrows ERROR unless it is a FailedStart, because only a FailedStart can be the fault of the core or the
+ *  fasl. */
 function rethrowUnlessFailedStart(error: unknown): undefined {
   if (!(error instanceof FailedStart)) throw error;
 }

@@ -39,7 +39,7 @@ export interface FileEntry {
   complete?: boolean;
   /** Definitions that were no longer in the file were removed from the image. */
   forget?: boolean;
-  /** As in FormEntry. */
+  /** See FormEntry. */
   restarts?: string[];
 }
 
@@ -52,7 +52,7 @@ export interface FormsEntry {
   digest: string;
   whole?: string;
   numbers: (number | null)[];
-  /** As in FileEntry. */
+  /** See FileEntry. */
   partial?: boolean;
   cut?: boolean;
 }
@@ -61,7 +61,7 @@ export interface FormsEntry {
 export interface SystemEntry {
   kind: 'system';
   name: string;
-  /** As in FormEntry. */
+  /** See FormEntry. */
   restarts?: string[];
   files?: Digests;
 }

@@ -356,8 +356,8 @@ function partialLoad(how: Ending['kind']): { partial: true; cut?: true } {
   return { partial: true, ...(how === 'interrupted' && { cut: true }) };
 }
 
-/** True when, by the AGREEMENT of a load, nothing is left in the image that only an earlier load of its file
- *  had made. */
+/** True when AGREEMENT, the result of a load, reports nothing in the image that only an earlier load of the
+ *  file made. */
 function leavesNothing({ old, unset, left }: Agreement = {}): boolean {
   return old === undefined && unset === undefined && left === undefined;
 }

@@ -66,7 +66,7 @@ export function obstacleOf({ program, args, env }: Command): Obstacle | undefine
   });
 }
 
-/** As obstacleOf, without blocking the main thread. */
+/** Like obstacleOf, but does not block the main thread. */
 export async function obstacleAsync({ program, args, env }: Command): Promise<Obstacle | undefined> {
   const trial = await new Promise<Trial>((resolve) => {
     const child = execFile(program, args, { ...TRIAL_OPTIONS, env }, (error, _, stderr) =>

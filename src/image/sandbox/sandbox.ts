@@ -142,7 +142,8 @@ export class Sandbox implements CommandSandbox {
     return 'why' in trial ? trial : obstacleOf(trial);
   }
 
-  /** As obstacle, without blocking. Throws a SetupError when a file system does not answer. */
+  /** Like obstacle, but does not block the main thread. Throws a SetupError when a file system does not
+   *  answer. */
   async obstacleAsync(): Promise<Obstacle | undefined> {
     await checkAnswering(this.#optionPaths);
     const trial = this.#trial();

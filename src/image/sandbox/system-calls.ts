@@ -39,7 +39,7 @@ const IO_URING_SETUP = 425;
 const FAMILIES = [2, 16, 10] as const;
 /** Types of Unix sockets that can be connected to nothing but their pair. */
 const PAIRED = [1, 5] as const;
-/** Selects the bits of a socket's type, without its flags. */
+/** Mask that removes the flags from a socket's type. */
 const KIND_MASK = 0xf;
 
 const ALLOW = 0x7fff0000;

@@ -89,7 +89,7 @@ export class Channel {
     return [...this.#pending.values()].map(({ name }) => name);
   }
 
-  /** As in Peer. */
+  /** See Peer. */
   request<Name extends keyof AgentOperations>(
     name: Name,
     args: AgentOperations[Name]['args'],
@@ -109,7 +109,7 @@ export class Channel {
     return { id, answer };
   }
 
-  /** As in Peer. */
+  /** See Peer. */
   notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
     const frame = requestFrame(this.#nextId++, name, args);
     if (this.#closeReason === undefined) this.#stream.write(frame);

@@ -32,7 +32,7 @@ export const TIMES = {
   core: 600_000,
   /** Time to read the last output of a process that has ended. */
   lastWords: 20,
-  /** Time for a process that has announced its exit. */
+  /** Time for a process to exit after it has announced its exit. */
   exit: 4000,
   /** Time for the agent's status. */
   status: 70,

@@ -127,8 +127,8 @@ export class Locator {
       if (known && other ? known.symbol === other.symbol : prefix === undefined || byText)
         same.push(candidate);
     }
-    // If no file defines the symbol of the current package, a name without a prefix stands for any symbol of
-    // that name.
+    // A name without a prefix means a symbol of the current package only if a file defines that symbol.
+    // Otherwise it means any symbol of this name.
     return same.length === 0 && prefix === undefined ? found : same;
   }
 
