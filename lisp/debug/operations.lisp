@@ -106,7 +106,8 @@ in FRAME, and one whose argument is not kept."
 
 (defun shows-variable-p (form frame)
   "True when FORM contains the name of a variable or a parameter of FRAME, so that it can be evaluated only there."
-  (shows-p form (ignore-errors (append (mapcar #'variable-symbol (frame-variables frame))
+  (shows-p form (ignore-errors (append (loop for variable in (frame-variables frame)
+                                             collect (variable-symbol variable))
                                        (mapcar #'car (frame-parameters frame))
                                        (lost-variables frame '())))))
 

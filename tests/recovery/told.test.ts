@@ -111,6 +111,21 @@ test('what observe and debug have evaluated is built again', async () => {
   expect((await afterLoss(session, '(list (seen) (apart))')).text).toBe('(1 2)');
 });
 
+test('what debug evaluated with the variables of a frame is not built again', async () => {
+  const session = await start();
+  await session.eval('(defun apart () 1)');
+  await session.eval('(declaim (optimize (debug 2)))');
+  await session.eval('(defun give-up (n) (error "No ~a." n))');
+  const error = await hold(session, '(give-up 2)');
+  await session.call('debug', { error, eval: '(let ((m n)) (defun apart () m))' });
+  await session.call('debug', { error, end: true });
+  expect(await session.eval('(apart)')).toBe('2');
+  await killImage(session);
+  const { text, told: said } = await afterLoss(session, '(apart)');
+  expect(text).toBe('1');
+  expect(said).not.toContain('N is unbound');
+});
+
 test('what a form that did not end well can have set is named', async () => {
   const session = await start();
   await session.eval('(defvar *k* nil)');
