@@ -189,5 +189,3 @@ reader thread first and this thread last, so this thread then waits to be ended.
         (sb-thread:join-thread reader :default nil)
         (when **exiting** (sleep 5))
         (leave 0)))))
-
-(close-rooms *package*)

@@ -19,12 +19,19 @@ is a function that returns true when this process has the ability. MISSING has t
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defvar *ability* "" "The name of the ability declared last: later declarations belong to it."))
 
-(eval-when (:compile-toplevel :execute)
+(defmacro where-compiled (&body definitions)
+  "Evaluate DEFINITIONS where code is compiled. The agent's fasl for the server has nothing of them, so
+it loads faster. In the fasls of ASDF they are needed when a single file is compiled again."
+  `(eval-when (:compile-toplevel :execute
+               ,@(unless (find-package "LIVE-LISP.BOOT") '(:load-toplevel)))
+     ,@definitions))
+
+(where-compiled
   (defvar *absent* '() "Our names of the internals that this SBCL does not have.")
 
   (defun outcome (name)
-    "Return the value of the variable NAME of boot.lisp, which runs the probes."
-    (symbol-value (find-symbol name "LIVE-LISP.BOOT")))
+    "Return the value of the variable NAME of internals.lisp, which runs the probes."
+    (symbol-value (find-symbol name "LIVE-LISP.INTERNALS")))
 
   (defun left-out-names ()
     "Return the names of abilities and internals to do without: LIVE_LISP_WITHOUT has them, with commas between."
@@ -124,7 +131,7 @@ after the first are the names in other versions of SBCL."
            (declare (ignorable ,@parameters))
            ,fallback))))
 
-(eval-when (:compile-toplevel :execute)
+(where-compiled
   (defun used-internal (name place test)
     "Return the symbol for our NAME, as FIRST-INTERNAL finds it, or NIL when the agent does without it."
     (unless (why-left-out name) (first-internal place test)))
@@ -137,8 +144,8 @@ return a list of one form that records NAME as missing. Else return NIL."
       `((note-missing ,*ability* ,(format nil "~A:~A~@[ ~A~]" (first place) (second place) (why-left-out name)))))))
 
 (defmacro define-here (name &body definitions)
-  "Export NAME and evaluate DEFINITIONS only where code is compiled. The fasl has nothing of them, so it loads faster."
-  `(eval-when (:compile-toplevel :execute)
+  "Export NAME and evaluate DEFINITIONS where code is compiled."
+  `(where-compiled
      (export ',name)
      ,@definitions))
 
@@ -211,7 +218,7 @@ FALLBACK. WHAT says what the value is."
 
 ;;; Variables and functions of the runtime, which is written in C
 
-(eval-when (:compile-toplevel :execute)
+(where-compiled
   (defun runtime-name (name there)
     "Return THERE, a function or variable of the runtime, if it exists and the agent uses it as our NAME, else NIL."
     (and (not (why-left-out name)) (sb-sys:find-foreign-symbol-address there) there)))

@@ -49,16 +49,19 @@ test('the compiler has nothing to say against the agent', () => {
 test('an undefined function, variable or type fails a strict build by name', () => {
   cpSync(join(PROJECT, 'lisp'), lisp, { recursive: true });
   // The first room alone takes a tenth of the time.
-  const boot = readFileSync(join(lisp, 'boot.lisp'), 'utf8');
-  const alone = boot.replace(/(\("base" .*\))\n(?: +\("\w+" .*\)\n)+/, '$1)\n').replace('\'("main")', "'()");
-  expect(alone.match(/^ +'?\(+"\w+" "package"/gm)).toHaveLength(1);
-  writeFileSync(join(lisp, 'boot.lisp'), alone);
+  const system = readFileSync(join(lisp, 'live-lisp.asd'), 'utf8');
+  const alone = system.replace(/\n +\(:module "jobs".*?\(:file "main"\)/s, '');
+  expect(alone.match(/:module/g)).toHaveLength(1);
+  writeFileSync(join(lisp, 'live-lisp.asd'), alone);
+  writeFileSync(join(lisp, 'closed.lisp'), '');
   appendFileSync(
     join(lisp, 'base', 'wire.lisp'),
-    '(defun wrong (x) "Do." (typep x (quote no-such-type)) (no-such-function *no-such-variable*))\n',
+    '(defun wrong (x) "Do." (typep x (quote no-such-type)) (no-such-function *no-such-variable*))\n' +
+      "(defun no-function () #'if)\n",
   );
   const { status, stderr } = build(lisp, STRICT, wrong);
   expect(status).toBe(1);
+  expect(stderr).toMatch(/wire\.lisp: has a form that cannot be compiled/);
   for (const name of ['type', 'function', 'variable']) {
     expect(stderr).toMatch(new RegExp(`wire\\.lisp: .*undefined.*no-such-${name}`, 'i'));
   }

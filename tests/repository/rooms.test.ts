@@ -18,7 +18,9 @@ const DOCUMENTED = [
 ];
 
 /** The files that are of no room: what builds the agent, its life, and that in an image of somebody else. */
-const WHOLE = ['lisp/attached.lisp', 'lisp/boot.lisp', 'lisp/main.lisp'];
+const WHOLE = ['attached', 'boot', 'closed', 'internals', 'main', 'probed'].map(
+  (name) => `lisp/${name}.lisp`,
+);
 
 /** Functions of the C library, which are no internals of SBCL. `,name` stands for getrlimit and setrlimit. */
 const C_LIBRARY = [
@@ -44,12 +46,12 @@ function readTable(): Map<string, string[]> {
   );
 }
 
-/** Returns the rooms in the order in which boot.lisp loads them, each with its files. */
+/** Returns the rooms in the order in which live-lisp.asd loads them, each with its files. */
 function readOrder(): { room: string; files: string[] }[] {
-  const [, list = ''] =
-    /\(defparameter \*rooms\*\s+'(\((?:[^()]|\([^()]*\))*\))/.exec(textOf('lisp/boot.lisp')) ?? [];
-  return [...list.matchAll(/\(("[^()]*)\)/g)].map(([, names = '']) => {
-    const [room = '', ...files] = [...names.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name);
+  const [agent = ''] = textOf('lisp/live-lisp.asd').split('(:file "main")');
+  const modules = agent.split('(:module ').slice(1);
+  return modules.map((module) => {
+    const [room = '', ...files] = [...module.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name);
     return { room, files: files.map((file) => `lisp/${room}/${file}.lisp`) };
   });
 }

@@ -60,11 +60,11 @@ export function agentDigest(folder: string): string {
   return typeof BUNDLED_AGENT === 'string' ? BUNDLED_AGENT : sourceDigest(folder);
 }
 
-/** Returns a digest of the names and texts of all Lisp files in FOLDER and below. */
+/** Returns a digest of the names and texts of all Lisp files, .asd included, in FOLDER and below. */
 export function sourceDigest(folder: string): string {
   const hash = createHash('sha256');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  for (const name of files.filter((file) => file.endsWith('.lisp')).sort()) {
+  for (const name of files.filter((file) => /\.(?:lisp|asd)$/.test(file)).sort()) {
     hash.update(name).update(readFileSync(join(folder, name)));
   }
   return hash.digest('hex').slice(0, 16);

@@ -1,0 +1,68 @@
+;;;; Tests of lisp/base: JSON, bounded output, and printing.
+
+(in-package "LIVE-LISP-TESTS")
+
+;;; JSON
+
+(deftest json.object (json (object "a" 1 "b" nil "c" "x")) "{\"a\":1,\"c\":\"x\"}")
+(deftest json.lists (json (list 1 -2 (list "s"))) "[1,-2,[\"s\"]]")
+(deftest json.booleans (json (list (json-boolean 5) (json-boolean nil))) "[true,false]")
+(deftest json.string-escapes (json (format nil "\"\\~%~C" (code-char 1))) "\"\\\"\\\\\\n\\u0001\"")
+(deftest json.above-16-bits (json (string (code-char #x1f600))) "\"\\ud83d\\ude00\"")
+(deftest json.parse (let ((value (parsed "{\"a\":[1,-2.5,\"\\u00e4\",true,null]}")))
+                      (values (hash-table-count value) (length (gethash "a" value))))
+  1 5)
+(deftest json.parse-pair (char-code (char (parsed "\"\\ud83d\\ude00\"") 0)) #x1f600)
+(deftest json.round-trip
+    (let ((text (coerce (loop for code from 0 below 3000 collect (code-char code)) 'string)))
+      (string= text (parsed (json text))))
+  t)
+(deftest json.not-json (handler-case (parsed "{\"a\":") (error () :error)) :error)
+(deftest frame.length
+    (let ((octets (buffer-octets (frame-octets (object "a" 1)))))
+      (values (aref octets 0) (aref octets 3)))
+  0 7)
+
+;;; Bounded output
+
+(deftest bounded.fits (bounded-string 5 (lambda (out) (write-string "abc" out))) "abc" nil)
+(deftest bounded.cut (bounded-string 5 (lambda (out) (write-string "abcdefg" out))) "abcde" t)
+(deftest bounded.endless (bounded-string 3 (lambda (out) (loop (write-char #\x out)))) "xxx" t)
+
+(defun kept (head tail text)
+  "Return what a capture with limits HEAD and TAIL keeps of TEXT: text, number of omitted, tail."
+  (let ((capture (make-capture head tail)))
+    (write-string text (capturing capture))
+    (let ((members (json-object-members (captured capture))))
+      (loop for name in '("text" "omitted" "tail")
+            collect (second (member name members :test #'equal))))))
+
+(deftest capture.whole (kept 5 5 "0123456789") ("0123456789" nil nil))
+(deftest capture.middle-omitted (kept 3 2 "0123456789") ("012" 5 "89"))
+(deftest capture.nothing (captured (make-capture 3 3)) nil)
+(deftest capture.column
+    (let ((out (capturing (make-capture 9 9))))
+      (format out "ab~%c~&d")
+      (sb-gray:stream-line-column out))
+  1)
+
+;;; Printing
+
+(deftest shortened (values (shortened 3 "abcd") (shortened 4 "abcd")) "abc..." "abcd")
+(deftest on-one-line (on-one-line (format nil "a  ~%  b c")) "a b c")
+(deftest decimal-digits (values (decimal-digits 0) (decimal-digits 12345)) "0" "12345")
+(deftest symbol-text (values (symbol-text 'car) (symbol-text :x) (symbol-text (make-symbol "Y")))
+  "COMMON-LISP::CAR" "KEYWORD::X" "#:Y")
+(deftest long-number
+    (live-lisp.base::without-middle-digits (format nil "n ~D." (expt 10 150)))
+  "n 10000000000000000000...0000000000 (151 digits).")
+(deftest report-on-one-line
+    (report-text 500 (make-condition 'simple-error :format-control "~@<a ~_~A~:>"
+                                                   :format-arguments '(b)))
+  "a B")
+
+(define-condition silent (error) () (:report (lambda (condition stream)
+                                               (declare (ignore condition stream))
+                                               (error "No report."))))
+(deftest report-that-fails (report-text 500 (make-condition 'silent))
+  "#<SILENT: printing it signalled SIMPLE-ERROR>")
