@@ -25,15 +25,15 @@ const CONTEXT = 3;
 
 /** Up to this many changed lines, a minimal diff is searched for. The time for the search grows with their
  *  square. */
-const MOST_CHANGES = 500;
+const CHANGE_LIMIT = 500;
 
 /** Maximum depth to which the lines between two anchors are divided again by further anchors. */
-const MOST_DIVISIONS = 4;
+const DIVISION_LIMIT = 4;
 
 /** Returns the hunks of the unified diff from BEFORE to AFTER. The diff is minimal unless very many lines
  *  changed. */
 export function hunksBetween(before: string, after: string): Hunk[] {
-  const steps = { remaining: MOST_CHANGES ** 2 };
+  const steps = { remaining: CHANGE_LIMIT ** 2 };
   return hunksOf(runsBetween(piecesOf(before), piecesOf(after), steps, 0));
 }
 
@@ -103,7 +103,7 @@ function changedRuns(
     steps.remaining += editLimit ** 2 - changed ** 2;
     return runs;
   }
-  const anchors = divisions < MOST_DIVISIONS ? anchorsOf(old, updated) : [];
+  const anchors = divisions < DIVISION_LIMIT ? anchorsOf(old, updated) : [];
   if (anchors.length === 0) return replaced;
   let [from, to] = [0, 0];
   const runs = anchors.flatMap(([oldIndex, updatedIndex]) => {

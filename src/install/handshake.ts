@@ -9,7 +9,7 @@ import { type Data, isData } from './settings.ts';
 const ANSWER_MS = 30_000;
 const END_MS = 5000;
 /** Maximum number of characters of the server's stderr to show. */
-const SHOWN = 500;
+const STDERR_LIMIT = 500;
 
 /** A phrase with the server's name, version and number of tools, or the reason why it failed. */
 export type Greeting = { said: string } | { failure: string };
@@ -47,7 +47,7 @@ export async function greetingOf(
     void closed.then(() => clearTimeout(late));
     let complaint = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      complaint = (complaint + text).slice(-SHOWN);
+      complaint = (complaint + text).slice(-STDERR_LIMIT);
     });
     child.once('error', ({ message }) => resolve({ failure: notRun(message) }));
     child.once('close', (code, signal) => {

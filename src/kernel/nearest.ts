@@ -18,12 +18,12 @@ export function nearest(name: string, names: readonly string[]): string[] {
 }
 
 /** How many characters of two texts are compared. */
-const COMPARED = 300;
+const COMPARED_CHARACTERS = 300;
 
 /** Returns the similarity of ONE and OTHER, from 0 to 1; 1 only when they are equal. */
 export function similarity(one: string, other: string): number {
   if (one === other) return 1;
-  const [first, second] = [one.slice(0, COMPARED), other.slice(0, COMPARED)];
+  const [first, second] = [one.slice(0, COMPARED_CHARACTERS), other.slice(0, COMPARED_CHARACTERS)];
   const length = Math.max(first.length, second.length);
   // Stays below 1, because the texts can differ after the compared characters.
   return Math.min(0.99, 1 - distance(first, second) / length);

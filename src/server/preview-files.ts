@@ -14,7 +14,7 @@ const NAME = /^[0-9a-f]+\.diff$/;
  *  room. */
 const NAME_OCTETS = 2;
 /** Maximum number of names to try, since other servers use some names. */
-const TRIES = 20;
+const TRY_LIMIT = 20;
 
 export class PreviewFiles {
   readonly #folder: string;
@@ -44,7 +44,7 @@ export class PreviewFiles {
         writeFileSync(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
       } catch (error) {
         const nameExists = (error as NodeJS.ErrnoException).code === 'EEXIST';
-        if (nameExists && tries < TRIES) continue;
+        if (nameExists && tries < TRY_LIMIT) continue;
         if (!nameExists) remove(path); // Half a preview would mislead.
         return { why: messageOf(error) };
       }

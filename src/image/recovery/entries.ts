@@ -143,7 +143,7 @@ function definedFunction({ text, package: home, readtable }: FormEntry): string 
 }
 
 /** Maximum number of forms in a batch, and its approximate maximum length in characters. */
-const BATCH = 500;
+const BATCH_FORMS = 500;
 const BATCH_CHARACTERS = 1_000_000;
 
 export type Batch = Extract<Entry, { kind: 'form' | 'package' }>[];
@@ -152,7 +152,7 @@ export type Batch = Extract<Entry, { kind: 'form' | 'package' }>[];
 export function nextBatch(entries: readonly Entry[], start: number, end: number): Batch {
   const batch: Batch = [];
   let characters = 0;
-  for (const entry of entries.slice(start, Math.min(end, start + BATCH))) {
+  for (const entry of entries.slice(start, Math.min(end, start + BATCH_FORMS))) {
     if (entry.kind !== 'form' && entry.kind !== 'package') break;
     characters += sizeOf(entry);
     if (batch.length > 0 && characters > BATCH_CHARACTERS) break;

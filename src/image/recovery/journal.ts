@@ -25,7 +25,7 @@ const TEXT_LIMIT = 32 * 1024 * 1024;
 
 /** Maximum number of evaluations whose forms are counted, and of unfinished forms and loads to keep. Far
  *  fewer run at once. */
-const JOBS = 1000;
+const JOB_LIMIT = 1000;
 
 /** Receives the answer of an operation, and the id of its job. */
 export type Answered = (job: number, answer: Answer) => void;
@@ -344,10 +344,10 @@ function labelOfLoad(name: string, args: object): string | undefined {
   return name === 'load-system' ? labelOf({ kind: 'system', name: system }) : undefined;
 }
 
-/** Sets KEY to VALUE in MAP. When MAP has JOBS keys, removes the oldest key first. */
+/** Sets KEY to VALUE in MAP. When MAP has JOB_LIMIT keys, removes the oldest key first. */
 function keepNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
   const [oldest] = map.keys();
-  if (oldest !== undefined && map.size >= JOBS) map.delete(oldest);
+  if (oldest !== undefined && map.size >= JOB_LIMIT) map.delete(oldest);
   map.set(key, value);
 }
 

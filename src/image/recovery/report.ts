@@ -100,8 +100,8 @@ export interface LossReport {
 }
 
 /** Maximum number of names of a kind, and of beginnings of forms to keep. */
-const NAMES = 1000;
-const BEGINNINGS = 5;
+const NAME_LIMIT = 1000;
+const BEGINNING_LIMIT = 5;
 
 const NAME_KINDS = ['systems', 'files', 'tools', 'variables'] as const;
 const FORM_KINDS = ['damages', 'unfinished', 'differing'] as const;
@@ -145,19 +145,19 @@ export function addContents(contents: Contents, other: Contents): void {
   for (const kind of NAME_KINDS) for (const name of other[kind]) addName(contents[kind], name);
   for (const kind of FORM_KINDS) {
     contents[kind].count += other[kind].count;
-    contents[kind].first = [...contents[kind].first, ...other[kind].first].slice(0, BEGINNINGS);
+    contents[kind].first = [...contents[kind].first, ...other[kind].first].slice(0, BEGINNING_LIMIT);
   }
 }
 
 /** Adds the form that begins with TEXT to FORMS. */
 export function addForm(forms: Beginnings, text: string): void {
   forms.count++;
-  if (forms.first.length < BEGINNINGS) forms.first.push(text);
+  if (forms.first.length < BEGINNING_LIMIT) forms.first.push(text);
 }
 
 /** Adds NAME to NAMES, unless NAMES has it or is full. */
 export function addName(names: string[], name: string): void {
-  if (names.length < NAMES && !names.includes(name)) names.push(name);
+  if (names.length < NAME_LIMIT && !names.includes(name)) names.push(name);
 }
 
 /** Returns the remarks in FAILED, an unchecked value. */

@@ -52,7 +52,7 @@ const COMPARE_IMAGE = {
 } as const satisfies ToolDescription;
 
 /** Maximum number of differences of each kind to list by default. */
-const DIFFERENCES = 20;
+const DIFFERENCE_LIMIT = 20;
 
 type PlaceOf = ReturnType<typeof formPlaces>;
 type Arguments = ArgumentsFor<typeof COMPARE_IMAGE>;
@@ -62,7 +62,7 @@ export function compareImage(image: Image, places: Places, workspace: Workspace)
     ...COMPARE_IMAGE,
     handler: async (args, context) => {
       const scope = await scopeOf(args, workspace);
-      const { limit } = pageOf(args, context, DIFFERENCES);
+      const { limit } = pageOf(args, context, DIFFERENCE_LIMIT);
       const request: Operations['compare-files']['args'] = { ...scope, limit };
       const data = foundValue(await image.call('compare-files', request, callOptions(context)));
       if (isLookupFailure(data)) return lookupResult(data);

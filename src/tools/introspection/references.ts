@@ -82,12 +82,12 @@ export async function referencesOf(
   });
 }
 
-type Told = Omit<ReferencesData, 'rows'> & { rows: User[] };
+type ShownReferences = Omit<ReferencesData, 'rows'> & { rows: User[] };
 
 /** The ways in which a function can use a variable. */
 const VERBS: readonly string[] = ['read', 'set', 'bind'];
 
-function referencesText(data: Told, offset: number, places: Places): string {
+function referencesText(data: ShownReferences, offset: number, places: Places): string {
   const { name, total, kept, rows } = data;
   const isOutside = ({ kind = '', outside }: User) => outside || !VERBS.includes(kind);
   const lines = fittingRows(rows.map((user) => userText(user, isOutside(user) ? headOf(user) : user.name)));
@@ -113,7 +113,7 @@ function referencesText(data: Told, offset: number, places: Places): string {
 }
 
 /** Returns a note when the name is no variable, or is a symbol macro, for which SBCL keeps no references. */
-function natureNote({ name, natures = [], expansion }: Told): string | false {
+function natureNote({ name, natures = [], expansion }: ShownReferences): string | false {
   if (expansion !== undefined) {
     return `Note: ${name} is a symbol macro, to which SBCL keeps no references; its users refer to what it expands into, ${expansion}.`;
   }

@@ -133,7 +133,7 @@ function currentNote({ package: name, count }: { package: string; count: number 
 }
 
 /** Maximum number of methods of a generic function to list by default. */
-const METHODS = 20;
+const METHOD_LIMIT = 20;
 
 const DESCRIBE_SYMBOL = {
   name: 'describe_symbol',
@@ -157,7 +157,7 @@ const DESCRIBE_SYMBOL = {
     NAMES,
     {
       ...LIMIT,
-      description: `Of a generic function: methods at most (default ${METHODS})`,
+      description: `Of a generic function: methods at most (default ${METHOD_LIMIT})`,
     },
     { ...OFFSET, description: 'Of a generic function: how many methods to leave out at the beginning' },
   ],
@@ -186,7 +186,7 @@ export function describeSymbol(image: Image, places: Places) {
   return defineTool({
     ...DESCRIBE_SYMBOL,
     handler: async (args, context) => {
-      const page = pageOf(args, context, METHODS);
+      const page = pageOf(args, context, METHOD_LIMIT);
       if (args.arguments !== undefined)
         return describeCall(image, places, { ...args, arguments: args.arguments }, page, context);
       const [asked, options] = [{ ...packageOf(args), ...page }, callOptions(context)];

@@ -4,7 +4,7 @@ import type { UnreadFile } from '../../image/wire/introspection.ts';
 import type { Places } from '../places.ts';
 
 /** Maximum number of files to name. */
-const NAMED = 3;
+const FILE_LIMIT = 3;
 
 /** Returns the notes on missing users. WHAT is a plural noun for the users, such as callers (C31). */
 export function unknownNotes(
@@ -13,7 +13,7 @@ export function unknownNotes(
   places: Places,
 ): string[] {
   const files = unread
-    .slice(0, NAMED)
+    .slice(0, FILE_LIMIT)
     .map(
       ({ file, why }) =>
         `Note: the top-level forms of ${places.fileName(file)} are not all known (${why}); search_in_buffer finds names in it.`,

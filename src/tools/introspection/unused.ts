@@ -54,12 +54,12 @@ function headerOf({ external, macro }: UnusedRow): string {
   return `${external ? 'Exported' : 'Internal'} ${macro ? 'macros' : 'functions'}`;
 }
 
-interface Told extends Omit<UnusedData, 'files'> {
+interface ShownUnused extends Omit<UnusedData, 'files'> {
   total: number;
 }
 
 function unusedText(
-  found: Told,
+  found: ShownUnused,
   { offset, within, counts }: { offset: number; within?: string; counts: ReadonlyMap<string, number> },
   places: Places,
 ): string {

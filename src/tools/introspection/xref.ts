@@ -153,9 +153,9 @@ function withinOf({ within }: { readonly within?: string }): { within?: string }
   return within ? { within } : {};
 }
 
-type Told = Omit<WhoCallsData, 'rows'> & { rows: User[] };
+type ShownCallers = Omit<WhoCallsData, 'rows'> & { rows: User[] };
 
-function callersText(data: Told, offset: number, several: boolean, places: Places): string {
+function callersText(data: ShownCallers, offset: number, several: boolean, places: Places): string {
   const { name, callers, others, possible, leftOut = 0, kept, rows } = data;
   const lines = fittingRows(rows.map((user) => userText(user, headOf(user))));
   const page = { offset, shown: lines.length, total: callers + others + possible };
@@ -197,7 +197,7 @@ function isFunction(natures: readonly string[]): boolean {
 }
 
 /** Returns a note that says what the name stands for, if it is not a function (S3.16); else false. */
-function natureNote({ name, natures = [] }: Told): string | false {
+function natureNote({ name, natures = [] }: ShownCallers): string | false {
   if (isFunction(natures)) return false;
   const advice = natures.includes('CLASS')
     ? ' impact_of_change lists what depends on it.'

@@ -33,13 +33,13 @@ export function checkFacts(facts: RenameFacts, prefix: string | undefined): void
     return [...told.values()];
   });
   if (texts.length > 0) {
-    const shown = texts.slice(0, TOLD).concat(texts.length > TOLD ? ['...'] : []);
+    const shown = texts.slice(0, CONFLICT_LIMIT).concat(texts.length > CONFLICT_LIMIT ? ['...'] : []);
     throw new CallError([`${facts.name} cannot be renamed:`, ...shown].join('\n  '));
   }
 }
 
 /** Maximum number of conflicts to list. */
-const TOLD = 10;
+const CONFLICT_LIMIT = 10;
 
 function conflictText(from: string, to: string, conflict: NameConflict): string {
   const { kind, package: home = '', symbol = '', natures = [] } = conflict;

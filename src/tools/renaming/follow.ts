@@ -35,7 +35,7 @@ export interface Followed {
 }
 
 /** Maximum number of callers of an old name to consider. */
-const MOST_USERS = 1000;
+const CALLER_LIMIT = 1000;
 
 /** Updates IMAGE after the rename of the symbol of FACTS, when PLAN was written to the files. */
 export async function follow(
@@ -86,7 +86,7 @@ class Following {
       .filter(({ slots = [] }) => slots.some(([slot]) => slot === bare))
       .map(({ name }) => name);
     const prepared = await this.#image.call('rename-prepare', { home, names, structures }, this.#options());
-    this.#tell(prepared);
+    this.#recordProblems(prepared);
     if (!this.#followed.failed) await this.#load(files);
     const old = prepared.data.value ?? [];
     if (!this.#followed.failed) await this.#load(await this.#compiledWith(old, new Set(files)));
@@ -113,12 +113,12 @@ class Following {
     await this.#places.prepare(loaded);
     this.#places.keepLoaded(loaded);
     this.#followed.loaded.push(...loaded.map((file) => this.#places.fileName(file)));
-    this.#tell(reply);
+    this.#recordProblems(reply);
     if (done.some(({ notLoaded }) => notLoaded === true)) this.#followed.failed = true;
   }
 
   /** Records the problems that REPLY reports. */
-  #tell(reply: Reply<'load-files'> | Reply<'rename-prepare'>): void {
+  #recordProblems(reply: Reply<'load-files'> | Reply<'rename-prepare'>): void {
     if (reply.ending.kind !== 'done') this.#followed.failed = true;
     const text = problemText(reply, this.#places);
     if (text !== '') this.#followed.problems.push(text);
@@ -145,7 +145,7 @@ class Following {
     const users = [];
     for (const setf of [false, true]) {
       const name = readableName({ symbol: from, setf });
-      const args = { name, package: this.#facts.home, sites: true, offset: 0, limit: MOST_USERS };
+      const args = { name, package: this.#facts.home, sites: true, offset: 0, limit: CALLER_LIMIT };
       const found = foundValue(await this.#image.call('who-calls', args, this.#options()));
       if (isLookupFailure(found)) continue;
       for (const { name: user, sites = [], possible } of found.rows ?? []) {

@@ -75,11 +75,11 @@ export interface Wanted {
 }
 
 /** Limits of the search for files: directory entries to read, and milliseconds. */
-const ENTRIES = 50_000;
-const MS = 10_000;
+const ENTRY_LIMIT = 50_000;
+const TIME_LIMIT_MS = 10_000;
 /** Maximum number of octets to read of one file that is not Lisp source, and of all such files together. */
-const OTHER_FILE = 1024 * 1024;
-const OTHER_FILES = 64 * 1024 * 1024;
+const OTHER_FILE_LIMIT = 1024 * 1024;
+const OTHER_FILES_LIMIT = 64 * 1024 * 1024;
 
 /** Returns the top-level forms that define the symbol of FACTS, parsed from the files. */
 export function definingForms(facts: RenameFacts, ground: Ground): Part[] {
@@ -174,14 +174,14 @@ class Planning {
    *  enough to search. */
   async #files(): Promise<string[]> {
     const { workspace } = this.#ground;
-    const budget = budgetOf(ENTRIES, MS);
+    const budget = budgetOf(ENTRY_LIMIT, TIME_LIMIT_MS);
     for (const file of this.#facts.files ?? []) this.#loaded.add(await realPathOf(file));
     const found = new Set(this.#loaded);
-    let left = OTHER_FILES;
+    let left = OTHER_FILES_LIMIT;
     for await (const path of filesBelow(workspace, workspace.rootFolders(), budget)) {
       const size = isLispFile(path) ? 0 : await sizeOf(path);
-      left -= size <= OTHER_FILE ? size : 0;
-      if (size === 0 || (size <= OTHER_FILE && left >= 0)) found.add(path);
+      left -= size <= OTHER_FILE_LIMIT ? size : 0;
+      if (size === 0 || (size <= OTHER_FILE_LIMIT && left >= 0)) found.add(path);
     }
     this.#plan.unfinished = budget.exceeded === true || left < 0;
     return [...found].sort();

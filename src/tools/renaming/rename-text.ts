@@ -10,8 +10,8 @@ import type { Followed } from './follow.ts';
 import type { KeptPlace, RenamePlan } from './plan.ts';
 
 /** Maximum number of files to list, and of places of each kind. */
-const FILES = 40;
-const PLACES = 20;
+const FILE_LIMIT = 40;
+const PLACE_LIMIT = 20;
 
 /** Returns how many places in how many files PLAN changes, and lists the files: with LINES, also the lines of
  *  each file, else the number of its places. */
@@ -21,8 +21,8 @@ export function placesText({ changes }: RenamePlan, lines: boolean): string {
     const name = visibleName(change.present.name);
     return lines ? `  ${name}: ${[...new Set(change.lines)].join(', ')}` : `${name} ${change.edits.length}`;
   });
-  const more = files.length > FILES ? [lines ? '  ...' : '...'] : [];
-  const shown = [...files.slice(0, FILES), ...more];
+  const more = files.length > FILE_LIMIT ? [lines ? '  ...' : '...'] : [];
+  const shown = [...files.slice(0, FILE_LIMIT), ...more];
   return `${counted(places, 'place')} in ${counted(changes.length, 'file')}${lines ? ` (lines):\n${shown.join('\n')}` : `: ${shown.join(', ')}`}`;
 }
 
@@ -72,8 +72,8 @@ function keptLines({ kept, wanted }: RenamePlan): QuestionLine[] {
 
 /** Returns THINGS as a list in which places in the same file are merged into FILE:LINE,LINE. */
 function listed(things: readonly (string | QuestionLine)[]): QuestionLine {
-  const more = things.length - PLACES;
-  const places = things.slice(0, PLACES).map((thing) => {
+  const more = things.length - PLACE_LIMIT;
+  const places = things.slice(0, PLACE_LIMIT).map((thing) => {
     const [, file, line] = /^(.*):(\d+)$/s.exec(String(thing)) ?? [];
     return { name: thing instanceof QuestionLine ? thing : (file ?? thing), line };
   });
