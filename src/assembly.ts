@@ -213,8 +213,8 @@ function memoryOf({ memory, searches, root }: Config, catalog: Catalog): SearchM
 }
 
 /** Returns the exchange of tools between REGISTRY and the image of GROUNDS. The image gets proxies of the
- *  eighteen tools, so that its code can call them. When the image is lost, HOLDS and the image's own tools are
- *  cleared. */
+ *  eighteen tools, so that its code can call them. When the image is lost, HOLDS and the image's own tools
+ *  are cleared. */
 function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => ToolDependencies): ImageTools {
   const tools = new LispTools(
     registry.mirror,

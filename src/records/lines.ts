@@ -165,7 +165,7 @@ export class LineFile {
     try {
       renameSync(this.path, join(dir, `${name}.${stamp}-${process.pid}-${this.#rotations++}${ext}`));
     } catch {
-      return; // Another server has already renamed the file. If the file is still there, the next call tries again, because it is full.
+      return; // Another server renamed the file first, or a later call tries again.
     }
     for (const old of this.#full().slice(0, -this.#options.kept)) rmSync(old, { force: true });
   }

@@ -282,7 +282,7 @@ class Planning {
     const { edits } = this.#scanned(file, before.text);
     // Edits do not overlap, so `spliced` returns a string here.
     const after = { ...before, text: spliced(before.text, edits) as string };
-    encode(after, visibleName(present.name)); // Throws when the file's encoding lacks a character of the new name.
+    encode(after, visibleName(present.name)); // Throws if the file's encoding lacks a character of the name.
     const lineOf = lineFinder(before.text);
     return { real: file, present, before, after, edits, lines: edits.map(({ start }) => lineOf(start)) };
   }
