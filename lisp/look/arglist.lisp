@@ -1,5 +1,5 @@
-;;;; The operation arglist: how a function, macro or special operator is called, with the lambda
-;;;; lists of a generic function's methods.
+;;;; The operation arglist, which returns how a function, macro or special operator is called, and
+;;;; the lambda lists of a generic function's methods.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -8,8 +8,8 @@
   (known :setf :expander symbol))
 
 (defun function-kind (name)
-  "Return the kind of the function name NAME in the words of answers, such as \"MACRO\"; NIL when it
-names no function."
+  "Return the kind of the function name NAME as in answers, such as \"MACRO\", or NIL if it names no
+function."
   (cond ((not (fboundp name))
          (and (consp name) (setf-expander (second name)) "SETF EXPANDER"))
         ((typep (plain-definition name) 'generic-function) "GENERIC-FUNCTION")
@@ -18,9 +18,9 @@ names no function."
         (t (callable-nature name))))
 
 (defun short-expander-arglist (function)
-  "Return as text the lambda list of a place whose short DEFSETF names FUNCTION. When all parameters
-of FUNCTION are required, it is the lambda list of FUNCTION without the last parameter, the new
-value. Else it is not known, and (&REST ARGUMENTS) is returned. Return NIL when SBCL keeps no lambda
+  "FUNCTION is the function in a short DEFSETF. Return the lambda list of the place as text: the one
+of FUNCTION without the last parameter, the new value. If FUNCTION has other than required
+parameters, it is unknown: return \"(&REST ARGUMENTS)\". Return NIL if SBCL has not kept the lambda
 list of FUNCTION."
   (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
     (cond (unknown nil)
@@ -28,40 +28,41 @@ list of FUNCTION."
           (t (arglist-text (butlast arglist))))))
 
 (defun expander-arglist (expander)
-  "Return the lambda list of EXPANDER, from SETF-EXPANDER, as text without the new value, or NIL
-when SBCL keeps none."
+  "Return the lambda list of EXPANDER, from SETF-EXPANDER, as text, without the new value. Return
+NIL if SBCL has not kept it."
   (typecase expander
     (function (recorded-arglist expander))
     ((cons t function) (recorded-arglist (cdr expander)))
     ((cons symbol) (short-expander-arglist (car expander)))))
 
 (defun name-arglist-members (name)
-  "Return the members of an answer about the lambda list of the function name NAME."
+  "Return the answer members about the lambda list of NAME, the name of a function or of a setf
+expander."
   (if (fboundp name)
       (arglist-members name)
       (list "arglist" (expander-arglist (setf-expander (second name))))))
 
 (defun arglist-data (name)
-  "Return the members of an answer about the lambda list of the function name NAME. If SBCL keeps
-none, add the places of the function's definitions."
+  "Return the answer members about the lambda list of the function name NAME. If SBCL has not kept
+it, add the places of the function's definitions."
   (let ((members (name-arglist-members name)))
     (if (or (second members) (not (fboundp name)))
         members
         (list* "sources" (function-sources name) members))))
 
 (defun call-text (name)
-  "Return as text how the function name NAME is called: the name and its lambda list."
+  "Return NAME, a function name, with its lambda list as text."
   (format nil "~A~:[, arguments not recorded~; ~:*~A~]" (name-text name)
           (second (name-arglist-members name))))
 
 (defun declaimed (name)
-  "Return what was declaimed about the function NAME, a list such as (\"FTYPE\" \"INLINE\")."
+  "Return a list of what was declaimed about the function NAME, such as (\"FTYPE\" \"INLINE\")."
   (let ((inline (known :function :inlinep name)))
     (remove nil (list (and (declared-type-p name) "FTYPE")
                       (and (member inline '(inline notinline)) (symbol-name inline))))))
 
 (defun setf-text (symbol)
-  "Return as text how (SETF SYMBOL) is called, or NIL when there is neither such a function nor an
+  "Return (SETF SYMBOL) with its lambda list as text. Return NIL if it is neither a function nor an
 expander."
   (let ((name (list 'setf symbol)))
     (and (function-kind name)
@@ -70,8 +71,7 @@ expander."
 ;;; Methods
 
 (defun method-arglist (method)
-  "Return the qualifiers and the specialized lambda list of METHOD as text, as a DEFMETHOD form has
-them."
+  "Return the qualifiers and the specialized lambda list of METHOD as text, as in a DEFMETHOD form."
   (let* ((arglist (sb-mop:method-lambda-list method))
          (specializers (sb-mop:method-specializers method))
          (others (arglist-text (nthcdr (length specializers) arglist))))
@@ -87,7 +87,8 @@ them."
                          (list (subseq others 1 (1- (length others)))))))))
 
 (defun combination-text (function)
-  "Return the method combination of the generic FUNCTION as text, or NIL for the standard one."
+  "Return the method combination of FUNCTION, a generic function, as text, or NIL for the standard
+one."
   (let* ((combination (sb-mop:generic-function-method-combination function))
          (type (combination-name combination))
          (options (combination-options combination)))
@@ -95,8 +96,8 @@ them."
          (format nil "~A~@[ ~A~]" (symbol-text type) (and options (plain-text 200 options))))))
 
 (defun generic-members (function methods offset limit)
-  "Return the members of an answer about the generic FUNCTION; with METHODS, at most LIMIT of its
-methods from OFFSET on."
+  "Return the answer members about FUNCTION, a generic function. If METHODS is true, include LIMIT
+of its methods from OFFSET on."
   (let ((all (sb-mop:generic-function-methods function)))
     (list "combination" (combination-text function)
           "methodCount" (length all)
@@ -105,8 +106,8 @@ methods from OFFSET on."
 ;;; The operation
 
 (define-operation "arglist" (name package methods offset limit)
-  "Return how the function NAME of PACKAGE is called. With METHODS, add the lambda lists of a
-generic function's methods, LIMIT from OFFSET on."
+  "Return how the function NAME of PACKAGE is called. If METHODS is true, add the lambda lists of a
+generic function's methods, LIMIT of them from OFFSET on."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (let ((kind (function-kind target)))
       (call-user-code

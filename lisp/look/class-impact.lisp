@@ -1,24 +1,25 @@
-;;;; Finds what a change of a class affects: the classes below it, its instances, the functions that
-;;;; its definition makes, and the initargs that instances accept because of its slots.
+;;;; Finds what a change of a class affects: its subclasses, its instances, the functions made by
+;;;; its definition, and the initargs that instances accept because of its slots.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun class-place (class)
-  "Return a JSON object with the name of CLASS, and the place of its definition if that is known."
+  "Return a JSON object with the name of CLASS and the place of its definition, as far as it is
+known."
   (or (place-data (introspect "FIND-DEFINITION-SOURCE" class) (class-text class))
       (object "description" (class-text class))))
 
 (defun prototypes (class)
-  "Return a table with the prototypes of CLASS and of the classes below it as keys. They are
-instances that the program did not make."
+  "Return a table with the prototypes of CLASS and of its subclasses as keys: instances that the
+program did not make."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (each (cons class (classes-below class)) table)
       (when (sb-mop:class-finalized-p each)
         (setf (gethash (ignore-errors (sb-mop:class-prototype each)) table) t)))))
 
 (defun instance-count (class)
-  "Return the number of instances of CLASS and its subclasses, garbage included, prototypes
-excluded. Return NIL when *SEARCHED-HEAP* octets are in use or more."
+  "Return the number of instances of CLASS and its subclasses, including garbage, excluding
+prototypes. Return NIL if *SEARCHED-HEAP* octets of the heap or more are in use."
   (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS"))
         (count 0)
         (prototypes (prototypes class)))
@@ -33,12 +34,12 @@ excluded. Return NIL when *SEARCHED-HEAP* octets are in use or more."
                :dynamic)
       count)))
 
-;;; The functions that the definition of a class makes
+;;; The functions made by the definition of a class
 
 (defun others-methods (name class)
-  "Return what other methods the generic function NAME has besides that for CLASS, of which it is a
-slot accessor: :ABOVE when one is for a superclass of CLASS, T when all are for other classes, NIL
-when there are none. Qualified methods do not count."
+  "NAME is a slot accessor of CLASS, so its generic function has a method for CLASS. Return :ABOVE
+if it also has a method for a superclass of CLASS, T if it has other methods, but none for a
+superclass, and NIL if it has no others. Methods with qualifiers are ignored."
   (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
                               collect (first (last (sb-mop:method-specializers method))))))
@@ -47,8 +48,8 @@ when there are none. Qualified methods do not count."
 
 (defun slot-accessor-data (class)
   "Return JSON objects for the readers and writers of the direct slots of CLASS, which is no
-structure. Leave out those that also have a method for a superclass. \"kept\" is true when the
-function also has a method for another class."
+structure. Accessors that also have a method for a superclass are left out. \"kept\" is true for
+those that also have a method for another class."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)
@@ -61,7 +62,7 @@ function also has a method for another class."
           collect (object "name" (name-text name) "kept" (and kept t))))
 
 (defun structure-function-names (class)
-  "Return the names of the functions that DEFSTRUCT made for the structure CLASS."
+  "Return the names of the functions that DEFSTRUCT made for CLASS, a structure."
   (let ((description (structure-description class)))
     (remove nil (append (loop for slot in (sb-mop:class-direct-slots class)
                               append (multiple-value-bind (accessor read-only)
@@ -75,12 +76,12 @@ function also has a method for another class."
                         (mapcar #'first (description-constructors description))))))
 
 (defun structure-function-data (class)
-  "Return the functions that DEFSTRUCT made for the structure CLASS, as JSON objects."
+  "Return JSON objects for the functions that DEFSTRUCT made for CLASS, a structure."
   (loop for name in (structure-function-names class) collect (object "name" (name-text name))))
 
 (defun included-function-data (class below)
-  "BELOW are structures that include CLASS. Return JSON objects for their accessors of slots that
-they have from CLASS, and for their keyword constructors."
+  "Return JSON objects for functions of BELOW, structures that include CLASS: their accessors for
+slots of CLASS, and their keyword constructors."
   (let ((slots (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class))))
     (loop for sub in below
           for description = (structure-description sub)
@@ -101,14 +102,14 @@ they have from CLASS, and for their keyword constructors."
 ;;; The superclasses of a class
 
 (defun default-superclass (class)
-  "Return the direct superclass that CLASS has when its definition names none."
+  "Return the direct superclass that CLASS gets if its definition names none."
   (find-class (cond ((typep class 'sb-mop:funcallable-standard-class)
                      'sb-mop:funcallable-standard-object)
                     ((member (find-class 'condition) (ancestors class)) 'condition)
                     (t 'standard-object))))
 
 (defun ancestors-with (each class superclasses)
-  "Return the class EACH and all its superclasses, as they would be if SUPERCLASSES were the direct
+  "Return the class EACH and all its superclasses as they will be when SUPERCLASSES are the direct
 superclasses of CLASS."
   (let ((found '()))
     (labels ((visit (other)
@@ -127,7 +128,7 @@ superclasses of CLASS."
         collect (symbol-name (sb-mop:slot-definition-name slot))))
 
 (defun read-classes (texts package)
-  "Return two lists: the classes that TEXTS name in PACKAGE, and those of TEXTS that name no class."
+  "Return two lists: the classes that TEXTS name in PACKAGE, and those TEXTS that name no class."
   (loop for text in texts
         for symbol = (symbol-read text package)
         for class = (and symbol (find-class symbol nil))
@@ -136,10 +137,9 @@ superclasses of CLASS."
         finally (return (values classes unknown))))
 
 (defun superclass-members (class superclasses unknown)
-  "Return the members about what changes when SUPERCLASSES become the direct superclasses of CLASS:
-the superclasses and inherited slots that CLASS loses, and the superclasses that it gets. UNKNOWN
-are texts for superclasses that name no class; when there are any, it is not known what CLASS
-loses."
+  "Return the answer members about what changes when SUPERCLASSES become the direct superclasses of
+CLASS: the superclasses and inherited slots that it loses, and the superclasses that it gains.
+UNKNOWN are texts for superclasses that name no class. If there are any, the losses are unknown."
   (let* ((before (ancestors class))
          (now (ancestors-with class class superclasses))
          (kept-slots (mapcan #'slot-names (remove class now)))
@@ -154,14 +154,14 @@ loses."
 ;;; Initialization arguments
 
 (defun keyword-name (parameter)
-  "Return the name of the keyword of PARAMETER, which follows &KEY in a lambda list."
+  "Return the name of the keyword for PARAMETER, a parameter after &KEY in a lambda list."
   (symbol-name (cond ((atom parameter) parameter)
                      ((consp (first parameter)) (first (first parameter)))
                      (t (first parameter)))))
 
 (defun method-initargs (classes)
-  "Return the names of the keywords that an instance can be made with because of methods for
-CLASSES, such as those of INITIALIZE-INSTANCE. Return :ANY when such a method accepts any keyword."
+  "Return the names of the keywords accepted by methods for CLASSES when an instance is made, such
+as methods of INITIALIZE-INSTANCE. Return :ANY if one of them accepts any keyword."
   (loop for name in '(allocate-instance initialize-instance shared-initialize)
         append (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                      for arglist = (sb-mop:method-lambda-list method)
@@ -178,17 +178,17 @@ CLASSES, such as those of INITIALIZE-INSTANCE. Return :ANY when such a method ac
                        (remove-if-not #'keywordp (sb-mop:slot-definition-initargs slot)))))
 
 (defun taken-initargs (classes)
-  "Return the names of the initargs that methods for CLASSES and the direct slots of CLASSES accept,
-or :ANY when a method accepts any."
+  "Return the names of the initargs accepted by methods for CLASSES and by direct slots of CLASSES.
+Return :ANY if a method accepts any."
   (let ((others (method-initargs classes)))
     (if (eq others :any)
         :any
         (append others (mapcan #'slot-initargs (remove-if #'forward-referenced-p classes))))))
 
 (defun lost-initargs (each class superclasses)
-  "SUPERCLASSES are the direct superclasses of CLASS after its change. Return the names of the
-initargs that instances of the class EACH now accept only because of the direct slots of CLASS or of
-superclasses that CLASS loses."
+  "Return the names of the initargs that instances of EACH, a class, may no longer accept after a
+change of CLASS. SUPERCLASSES are the direct superclasses of CLASS after the change. These initargs
+are accepted now only because of direct slots of CLASS, or of superclasses that CLASS loses."
   (let* ((now (ancestors-with each class superclasses))
          (kept (remove class now))
          (gone (remove-if (lambda (other) (member other now)) (ancestors each)))
@@ -200,7 +200,7 @@ superclasses that CLASS loses."
                       (append others own) :test #'string=))))
 
 (defun initarg-data (class below superclasses)
-  "Return JSON objects for CLASS and those in BELOW, its subclasses, that have LOST-INITARGS.
+  "Return JSON objects for those of CLASS and BELOW, its subclasses, that have LOST-INITARGS.
 SUPERCLASSES is as for LOST-INITARGS."
   (loop for each in (cons class below)
         for initargs = (lost-initargs each class superclasses)
@@ -217,8 +217,8 @@ SUPERCLASSES is as for LOST-INITARGS."
 ;;; All together
 
 (defun class-members (class limit superclasses unknown)
-  "Return the members of the answer about what a change of CLASS affects, with LIMIT of the classes
-below it. SUPERCLASSES are its direct ones after the change. UNKNOWN is as in SUPERCLASS-MEMBERS."
+  "Return the answer members about what a change of CLASS affects, with LIMIT of its subclasses.
+SUPERCLASSES are its direct superclasses after the change. UNKNOWN is as for SUPERCLASS-MEMBERS."
   (let ((below (classes-below class)) (structure (structure-description class)))
     (list* "class" (class-nature class)
            "slots" (slot-names class)
@@ -229,8 +229,8 @@ below it. SUPERCLASSES are its direct ones after the change. UNKNOWN is as in SU
                             (class-text above)))
            "superclasses" (and (not structure)
                                (mapcar #'class-text
-                                         (remove (default-superclass class)
-                                                 (sb-mop:class-direct-superclasses class))))
+                                       (remove (default-superclass class)
+                                               (sb-mop:class-direct-superclasses class))))
            "accessors" (if structure
                            (append (structure-function-data class)
                                    (included-function-data class below))

@@ -1,11 +1,11 @@
-;;;; The operation class-slots: the own and the inherited slots of a class. Nothing here finalizes a
-;;;; class: the answer about a class that is not finalized is put together from the direct slots of
-;;;; the class and its superclasses.
+;;;; The operation class-slots, which returns the own and the inherited slots of a class. Nothing
+;;;; here finalizes a class: for a class that is not finalized, the direct slots of the class and of
+;;;; its superclasses are combined.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun no-class (symbol)
-  "Call FAIL-LOOKUP because SYMBOL names no class; the answer says what it names instead."
+  "Call FAIL-LOOKUP because SYMBOL names no class. The answer has the natures that it has instead."
   (fail-lookup "failure" "no-class"
                "class" (symbol-text symbol)
                "natures" (append (natures symbol)
@@ -13,8 +13,8 @@
                                        ((type-name-p symbol) '("TYPE"))))))
 
 (defun named-class (text package-name)
-  "Return the class that TEXT names, in PACKAGE-NAME unless it has a prefix. Calls FAIL-LOOKUP when
-there is none."
+  "Return the class that TEXT names, in the package PACKAGE-NAME unless TEXT has a prefix. Calls
+FAIL-LOOKUP if there is none."
   (let ((symbol (named-symbol text package-name)))
     (or (find-class symbol nil) (no-class symbol))))
 
@@ -23,8 +23,8 @@ there is none."
   (typep class 'sb-mop:forward-referenced-class))
 
 (defun class-head (class symbol)
-  "Return the members of an answer that identify CLASS. SYMBOL is the name by which it was found,
-which can differ from its proper name."
+  "Return the answer members that identify CLASS. It was found by SYMBOL, which can differ from its
+proper name."
   (list "name" (symbol-text symbol)
         "properName" (let ((name (class-text class)))
                        (and (string/= name (symbol-text symbol)) name))
@@ -32,8 +32,8 @@ which can differ from its proper name."
         "finalized" (json-boolean (sb-mop:class-finalized-p class))))
 
 (defun ancestors (class)
-  "Return CLASS and all its superclasses: the precedence list, or before CLASS is finalized, a list
-with each class ahead of its superclasses."
+  "Return CLASS and all its superclasses: the precedence list of a finalized class, else a list in
+which each class precedes its superclasses."
   (if (sb-mop:class-finalized-p class)
       (sb-mop:class-precedence-list class)
       (let ((found '()))
@@ -44,8 +44,8 @@ with each class ahead of its superclasses."
           (visit class))
         found)))
 
-;;; Accessors of structures, and documentation of slots of conditions. The slot definitions have
-;;; neither, so both come from SBCL's own records.
+;;; Accessors of structures, and documentation of slots of conditions. Slot definitions have
+;;; neither, so these come from SBCL's own records.
 
 (defun structure-description (class)
   "Return SBCL's description of the structure CLASS, or NIL."
@@ -53,8 +53,8 @@ with each class ahead of its superclasses."
        (ignore-errors (defstruct-description (class-name class)))))
 
 (defun structure-accessor (class name)
-  "Return the accessor that DEFSTRUCT made for the slot NAME of CLASS, or NIL, and whether the slot
-is read-only."
+  "Return two values: the accessor that DEFSTRUCT made for the slot NAME of CLASS, or NIL, and
+whether the slot is read-only."
   (let* ((description (structure-description class))
          (slot (and description
                     (find name (description-slots description)
@@ -79,8 +79,8 @@ is read-only."
     (and (stringp text) (shortened 1000 text))))
 
 (defun slot-functions (classes name)
-  "Return as two values the readers and the writers of the slot NAME in CLASSES, those of the most
-specific class first, without duplicates."
+  "Return two lists without duplicates: the readers and the writers of the slot NAME in CLASSES,
+those of the most specific class first."
   (let ((readers '()) (writers '()))
     (dolist (class classes)
       (multiple-value-bind (accessor read-only) (structure-accessor class name)
@@ -98,14 +98,14 @@ specific class first, without duplicates."
 ;;; Slots
 
 (defun definers (name classes)
-  "Return a list of pairs (class . direct slot definition), one for each of CLASSES that defines a
-slot NAME."
+  "Return a list of pairs (CLASS . SLOT) for those of CLASSES that define a slot NAME. SLOT is the
+direct slot definition."
   (loop for class in classes
         for slot = (find name (sb-mop:class-direct-slots class) :key #'sb-mop:slot-definition-name)
         when slot collect (cons class slot)))
 
 (defun initform-text (initform)
-  "Return INITFORM as text on one line. DEFINE-CONDITION quotes even self-evaluating objects; that
+  "Return INITFORM as one line of text. DEFINE-CONDITION quotes even self-evaluating objects: this
 quote is left out."
   (let ((form (if (typep initform
                          '(cons (eql quote)
@@ -121,13 +121,13 @@ quote is left out."
   (mapcar #'name-text names))
 
 (defun slot-initform (slots)
-  "Return the initform of the first of SLOTS that has one, and whether any has."
+  "Return two values: the first initform of SLOTS, slot definitions, and whether there is one."
   (let ((slot (find-if #'sb-mop:slot-definition-initfunction slots)))
     (values (and slot (sb-mop:slot-definition-initform slot)) (and slot t))))
 
 (defun slot-data (name effective class classes)
-  "Return the slot NAME of CLASS, whose ancestors are CLASSES, as a JSON object. EFFECTIVE is its
-effective slot definition, or NIL when CLASS is not finalized; then the direct definitions in
+  "Return the slot NAME of CLASS as a JSON object. CLASSES are the ancestors of CLASS. EFFECTIVE is
+the effective slot definition. It is NIL if CLASS is not finalized: then the direct definitions in
 CLASSES are combined."
   (let* ((definers (definers name classes))
          (slots (if effective (list effective) (mapcar #'cdr definers)))
@@ -151,12 +151,12 @@ CLASSES are combined."
                                       thereis (slot-documentation definer direct)))))))
 
 (defun effective-slots (class)
-  "Return the effective slots of CLASS, none when it is not finalized."
+  "Return the effective slots of CLASS, or NIL if it is not finalized."
   (and (sb-mop:class-finalized-p class) (sb-mop:class-slots class)))
 
 (defun slots-data (class classes)
-  "Return as two values the own slots of CLASS and the inherited ones, as JSON objects. CLASSES are
-its ancestors."
+  "Return two lists of JSON objects: the own slots of CLASS, and the inherited ones. CLASSES are the
+ancestors of CLASS."
   (let* ((effective (effective-slots class))
          (names (remove-duplicates
                  (append (mapcar #'sb-mop:slot-definition-name effective)
@@ -173,7 +173,8 @@ its ancestors."
               (data (remove-if (lambda (name) (member name own)) names))))))
 
 (defun default-initargs (classes)
-  "Return the default initargs that CLASSES define, most specific first, as pairs of strings."
+  "Return the default initargs that CLASSES define, most specific first, as lists of two strings:
+the initarg and its form."
   (remove-duplicates
    (loop for class in classes
          append (loop for (key form) in (ignore-errors (sb-mop:class-direct-default-initargs class))
@@ -181,17 +182,17 @@ its ancestors."
    :key #'first :test #'string= :from-end t))
 
 (defun constructors (class)
-  "Return the constructors of CLASS, a structure, as strings with their lambda lists."
+  "Return the constructors of CLASS, a structure, as texts with their lambda lists."
   (let ((description (structure-description class)))
     (when description
-      ;; A constructor does not exist when the DEFSTRUCT failed half-way.
+      ;; A constructor does not exist if the DEFSTRUCT failed half-way.
       (loop for (name) in (description-constructors description)
             when (fboundp name)
               collect (call-text name)))))
 
 (define-operation "class-slots" (name package offset limit)
-  "Return the slots of the class NAME of PACKAGE, its own first, then inherited ones; at most LIMIT
-from OFFSET on."
+  "Return LIMIT slots, from OFFSET on, of the class NAME of PACKAGE. Its own slots come first, then
+inherited ones."
   (let* ((class (named-class name package)) (symbol (named-symbol name package)))
     (call-user-code
      (lambda ()

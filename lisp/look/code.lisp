@@ -1,11 +1,11 @@
-;;;; Prints code, types and lambda lists: bounded, on one line, with package prefixes where they
-;;;; matter, and without running code of the user.
+;;;; Prints code, types and lambda lists on one line, with limits, with package prefixes where they
+;;;; matter, and without running user code.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defparameter *plain-packages* (list (find-package "COMMON-LISP") (find-package "KEYWORD"))
-  "Packages whose symbols are printed unchanged in a lambda list; other symbols lose their prefix
-there.")
+  "Symbols of these packages are printed unchanged in lambda lists. Other symbols are printed
+without their package there.")
 
 (defun plain-symbol-p (symbol)
   "True when SYMBOL is printed unchanged in a lambda list. This includes SBCL's QUASIQUOTE, which
@@ -19,12 +19,12 @@ after it. Else return NIL."
   (and (comma-p tree)
        (make-comma (funcall function (comma-expression tree)) (comma-kind tree))))
 
-(defvar *conses-left* 0 "How many more conses COPIED-CODE may copy.")
+(defvar *conses-left* 0 "COPIED-CODE may copy at most this many more conses.")
 
 (defun copied-code (function code &optional (depth 10))
-  "Return a copy of CODE, at most DEPTH levels deep, with FUNCTION applied to its atoms. It has only
-what can be shown: code can contain a huge or circular literal, and the pretty printer would walk
-all of it. Conses are copied in printing order until *CONSES-LEFT* are used up."
+  "Return a copy of CODE, at most DEPTH levels deep, with FUNCTION applied to its atoms. Only what
+can be shown is copied: code can contain a huge or circular literal, and the pretty printer would go
+through all of it. Conses are copied in printing order until *CONSES-LEFT* is 0."
   (flet ((copy (part) (copied-code function part (1- depth))))
     (cond ((zerop depth) nil)
           ((consp code)
@@ -46,14 +46,14 @@ all of it. Conses are copied in printing order until *CONSES-LEFT* are used up."
           (t (funcall function code)))))
 
 (defun class-stub (object)
-  "Return an object that prints as #<CLASS>, with the class of OBJECT; if OBJECT is itself a class,
-also with its name."
+  "Return an object that prints as #<CLASS>, where CLASS is the class of OBJECT. If OBJECT is a
+class itself, its name is printed too."
   (let ((text (format nil "~A~@[ ~A~]" (class-text (class-of object))
                       (and (typep object 'class) (class-text object)))))
     (make-unprintable text)))
 
 (defun without-printer (atom)
-  "Return ATOM, or a CLASS-STUB when printing ATOM would run code of the user."
+  "Return ATOM, or a CLASS-STUB if printing ATOM would run user code."
   (typecase atom
     ((or pathname package) atom)
     ((or standard-object condition structure-object (and (array t) (not simple-vector)))
@@ -61,15 +61,15 @@ also with its name."
     (t atom)))
 
 (defun plain-text (limit object)
-  "Return OBJECT, code or a type, as text of at most LIMIT characters, with package prefixes and
-without running code of the user."
+  "Return OBJECT, code or a type, as text of at most LIMIT characters, with package prefixes. No
+user code runs."
   (printing-plainly
     (let ((*print-length* 60) (*print-level* 8) (*conses-left* (* 2 limit)))
       (print-safely limit (copied-code #'without-printer object)))))
 
 (defun type-text (limit type)
-  "Return the function type TYPE as text of at most LIMIT characters, or NIL when it says nothing.
-An empty parameter list is printed as ()."
+  "Return TYPE, a function's type, as text of at most LIMIT characters. An empty parameter list is
+printed as (). Return NIL if TYPE says nothing, as FUNCTION alone."
   (unless (member type '(nil function))
     (let ((text (plain-text limit type)) (none "(FUNCTION NIL"))
       (if (eql 0 (search none text))
@@ -77,23 +77,22 @@ An empty parameter list is printed as ()."
           text))))
 
 (defun bare-symbol (atom)
-  "Return ATOM, from code in a lambda list, so that it prints without a package prefix: in place of
-a symbol that is not PLAIN-SYMBOL-P return an uninterned one."
+  "Return ATOM, from code in a lambda list. If it is a symbol that is not PLAIN-SYMBOL-P, return an
+uninterned symbol, which prints without a package prefix."
   (if (or (null atom) (not (symbolp atom)) (plain-symbol-p atom))
       atom
       (make-symbol (symbol-name atom))))
 
 (defun bare-parameter (part)
-  "PART is a part of a lambda list where names stand: a name or a list of parameters. Return it with
-symbols that print without prefix. QUOTE and FUNCTION at the beginning of a list are names here,
-too."
+  "Return PART, a name or a list of names in a lambda list, with uninterned symbols, which print
+without package prefixes. Even QUOTE and FUNCTION at the beginning of a list are names here."
   (cond ((consp part) (bare-lambda-list part))
         ((and part (symbolp part) (not (keywordp part))) (make-symbol (symbol-name part)))
         (t part)))
 
 (defun bare-lambda-list (arglist)
-  "Return ARGLIST with symbols that print without prefix: the packages of parameter names say
-nothing. Only default forms are treated as code."
+  "Return ARGLIST with symbols that print without package prefixes: these say nothing about
+parameters. Only default forms are treated as code."
   (loop with defaults = nil
         for rest = arglist then (cdr rest)
         while (and (consp rest) (plusp *conses-left*))
@@ -128,22 +127,22 @@ fail or never end."
         (setf **code-printers** table))))
 
 (defmacro printing-code (&body body)
-  "Evaluate BODY with printer settings for code on one line, by which (QUOTE X) prints as 'X."
+  "Evaluate BODY with printer settings for code on one line. (QUOTE X) prints as 'X."
   `(let ((*print-pprint-dispatch* (code-printers)))
      (printing-plainly
        (let ((*print-pretty* t) (*print-right-margin* most-positive-fixnum))
          ,@body))))
 
 (defun code-text (limit copy code)
-  "Return CODE, copied by the function COPY, as one line of at most LIMIT characters. COPY may copy
-2 * LIMIT conses, since each prints as at least one character, except a quote. The printer breaks
-lines in forms such as LOOP whatever its settings; then the lines are joined."
+  "Return CODE, after copying by the function COPY, as one line of at most LIMIT characters. COPY
+may copy 2 * LIMIT conses, since each cons but a quote's prints as at least one character. Lines are
+joined, since the printer breaks them in forms such as LOOP whatever its settings."
   (let* ((*conses-left* (* 2 limit))
          (text (print-safely limit (funcall copy code))))
     (if (find #\Newline text) (on-one-line text) text)))
 
 (defun arglist-text (arglist)
-  "Return the lambda list ARGLIST as one line of text; \"()\" for an empty one."
+  "Return the lambda list ARGLIST as one line of text."
   (printing-code
     (let ((*print-length* 60) (*print-level* 8) (*print-gensym* nil))
       (if arglist (code-text 1000 #'bare-lambda-list arglist) "()"))))

@@ -1,16 +1,16 @@
-;;;; Finds in which order a call of a generic function enters its methods, by its method
-;;;; combination. This runs no code of the program that could have effects. Where such code would
-;;;; decide the order, the answer names it.
+;;;; Finds the order in which a call of a generic function enters its methods, from its method
+;;;; combination. No code of the program runs that may have effects. If such code would decide the
+;;;; order, the answer names it.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Do the rules of the standard decide, or methods of the program?
+;;; Whether the standard's rules decide, or methods of the program
 
 (defparameter *protocol*
   '(compute-applicable-methods sb-mop:compute-applicable-methods-using-classes
     sb-mop:compute-effective-method sb-mop:compute-discriminating-function method-qualifiers
     sb-mop:method-specializers sb-mop:generic-function-lambda-list sb-mop:generic-function-name)
-  "The generic functions by which a program can override the standard's choice of methods.")
+  "Generic functions with which a program can replace the standard's choice of methods.")
 
 (defun system-method-p (method)
   "True when METHOD is SBCL's own."
@@ -19,8 +19,8 @@
     (and path (eql 0 (search "SYS:" (namestring path))) t)))
 
 (defun deciding-method (function methods)
-  "Return the name of a function of *PROTOCOL* that the program specialized for FUNCTION or one of
-METHODS, or NIL."
+  "Return the name of a function in *PROTOCOL* that the program has specialized for FUNCTION or one
+of METHODS, or NIL."
   (loop for name in *protocol*
         when (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                    for specializer = (first (sb-mop:method-specializers method))
@@ -31,21 +31,21 @@ METHODS, or NIL."
           return name))
 
 (defun strange-specializer-p (method)
-  "True when METHOD has a specializer that is neither a class nor an EQL specializer: the program
-defines this kind of specializer."
+  "True when METHOD has a specializer of a kind that the program defines: neither a class nor an EQL
+specializer."
   (notevery (lambda (specializer) (typep specializer '(or class sb-mop:eql-specializer)))
             (sb-mop:method-specializers method)))
 
-;;; Is it safe to call a function of the program? Only when all functions and objects that its code
-;;; names are harmless
+;;; Whether a function of the program is safe to call: all functions and objects that its code
+;;; refers to must be harmless
 
 (defparameter *harmless-attributes* '("FLUSHABLE" "UNSAFELY-FLUSHABLE" "FOLDABLE" "CALL"
                                       "IMPORTANT-RESULT")
-  "SBCL's attributes for functions that only return, signal, call their arguments, or change their
-own lists.")
+  "SBCL's attributes for functions that only return, signal, call their arguments, or change lists
+that they have made.")
 
 (defun harmless-name-p (name)
-  "True when a call of the function NAME changes no existing object."
+  "True when calling the function NAME cannot change an existing object."
   (or (member name '(nconc gensym method-qualifiers sb-mop:method-specializers
                      method-combination-error invalid-method-error
                      sb-mop:generic-function-lambda-list sb-mop:generic-function-name))
@@ -58,12 +58,12 @@ own lists.")
                          (not (member "ANY" names :test #'string=)))))))))
 
 (deftype instance-like ()
-  "Objects whose slots code could set."
+  "An object with slots that code could set."
   '(or standard-object condition (and structure-object (not cell))))
 
 (defun code-names (function)
-  "Return two lists: the names of the global functions that the code of FUNCTION calls, and those of
-its constants that it could change: global variables, functions and instances."
+  "Return two lists: the names of global functions that the code of FUNCTION calls, and those of its
+constants that it could change: global variables, functions and instances."
   (let* ((code (function-code (simple-function function))) (names (linked-names code)) (others '()))
     (loop for index from words-before-functions below (code-words code)
           do (let ((constant (code-word code index)))
@@ -76,8 +76,8 @@ its constants that it could change: global variables, functions and instances."
     (values names others)))
 
 (defun harmful-name (function &optional (depth 5))
-  "Return the text of a function or object named in the code of FUNCTION that is not harmless, or
-NIL when there is none. Looks also into functions of the program that it calls, DEPTH calls deep."
+  "Return as text the first function or object that the code of FUNCTION refers to and that is not
+harmless, or NIL. Functions of the program that it calls are examined too, DEPTH calls deep."
   (if (not (typep function 'compiled-function))
       "code that is not compiled"
       (multiple-value-bind (names others) (code-names function)
@@ -95,24 +95,24 @@ NIL when there is none. Looks also into functions of the program that it calls, 
                                         (harmful-name next (1- depth)))
                                 (return (name-text name))))))))))
 
-;;; Forms of effective methods, in which only CALL-METHOD and MAKE-METHOD are of interest
+;;; Effective method forms. Only CALL-METHOD and MAKE-METHOD matter in them.
 
 (defun of-qualifier (methods &rest qualifiers)
   "Return those of METHODS whose qualifiers are exactly QUALIFIERS."
   (remove-if-not (lambda (method) (equal (method-qualifiers method) qualifiers)) methods))
 
 (defun call-forms (methods)
-  "Return a list of forms that call METHODS, one form each."
+  "Return a list of forms, one for each of METHODS, that call the methods."
   (loop for method in methods collect `(call-method ,method)))
 
 (defun around-form (around form)
-  "Return a form that calls the methods AROUND, the most specific first; CALL-NEXT-METHOD in the
-last one evaluates FORM. Without any, return FORM."
+  "Return a form that calls the methods AROUND, most specific first. CALL-NEXT-METHOD in the last of
+them evaluates FORM. If AROUND is empty, return FORM."
   (if around `(call-method ,(first around) (,@(rest around) (make-method ,form))) form))
 
 (defun standard-form (methods)
-  "Return the effective method form of METHODS in the standard combination; NIL without a primary
-method."
+  "Return the effective method form of METHODS in the standard combination, or NIL if there is no
+primary method."
   (let ((primary (of-qualifier methods)))
     (and primary
          (around-form (of-qualifier methods :around)
@@ -121,8 +121,8 @@ method."
                          ,@(call-forms (reverse (of-qualifier methods :after))))))))
 
 (defun short-form (combination methods)
-  "Return the effective method form of METHODS in COMBINATION, a SHORT-COMBINATION; NIL without a
-primary method."
+  "Return the effective method form of METHODS in COMBINATION, a SHORT-COMBINATION, or NIL if there
+is no primary method."
   (let* ((primary (of-qualifier methods (combination-name combination)))
          (ordered (if (eq (first (combination-options combination)) :most-specific-last)
                       (reverse primary)
@@ -134,8 +134,8 @@ primary method."
                           `(,(combination-operator combination) ,@(call-forms ordered)))))))
 
 (defun stray-method (combination methods)
-  "Return one of METHODS whose qualifiers COMBINATION does not allow, or NIL. COMBINATION is the
-standard one or short."
+  "Return the first of METHODS with qualifiers that COMBINATION, the standard or a short one, does
+not allow, or NIL."
   (let ((allowed (if (typep combination 'short-combination)
                      (list (list (combination-name combination)) '(:around))
                      '(() (:before) (:after) (:around)))))
@@ -143,9 +143,9 @@ standard one or short."
                  methods)))
 
 (defun long-form (function combination methods)
-  "Return the effective method form of METHODS of FUNCTION in COMBINATION, a LONG-COMBINATION. If
-the code of the combination signals an error, or could do more than return a form and so is not
-called, return NIL and a problem as METHOD-FORM does."
+  "Return the effective method form of METHODS of FUNCTION in COMBINATION, a LONG-COMBINATION.
+Return NIL and a problem, as METHOD-FORM does, if the code of the combination signals an error, or
+is not called because it might do more than return a form."
   (let* ((maker (gethash (combination-name combination) long-combinations))
          (harmful (if maker (harmful-name maker) "unknown code")))
     (if harmful
@@ -154,9 +154,9 @@ called, return NIL and a problem as METHOD-FORM does."
           (error (failure) (values nil (list "error" (report-text 300 failure))))))))
 
 (defun method-form (function methods)
-  "Return the effective method form of METHODS, the applicable methods of FUNCTION, the most
-specific first. When there is none, return NIL and the problem: a list of a word, such as
-\"primary\", and a text."
+  "Return the effective method form of METHODS, the applicable methods of FUNCTION, most specific
+first. If there is none, return NIL and the problem: a list of a word, such as \"primary\", and a
+text."
   (let* ((combination (sb-mop:generic-function-method-combination function))
          (standard (typep combination 'standard-combination))
          (stray (and standard
@@ -186,26 +186,26 @@ specific first. When there is none, return NIL and the problem: a list of a word
                         (when (eq used +next-method-call+) (return-from calls-no-next-p nil)))
                       xrefs)
            t)
-          ;; Some SBCLs have no such cross references. Look at the debug information: the second
-          ;; parameter of a method's function is the next method, :DELETED when unused. It is the
-          ;; third where SBCL has merged the function with its entry point, which takes the argument
-          ;; count first.
+          ;; Some SBCLs have no such cross references. There the debug information helps: the second
+          ;; parameter of a method's function is the next method, and is :DELETED if unused. It is
+          ;; the third if SBCL has merged the function with its entry point, which takes the
+          ;; argument count first.
           (t (let ((debug (function-debug simple)))
                (eq :deleted
                    (nth (if (eq :external (debug-kind debug)) 2 1) (debug-parameters debug))))))))
 
-(defparameter *most-entries* 1000 "At most this many entries of methods are found.")
+(defparameter *most-entries* 1000 "At most this many method entries are returned.")
 
 (defstruct (entry (:constructor make-entry (method from entered)))
-  "A call of METHOD by a generic function call. Entries are numbered from 1. FROM is the number of
-the entry whose method calls METHOD as its next method, or NIL when the effective method form itself
-calls METHOD. ENTERED is false when METHOD is certainly not called: then FROM is the entry whose
-method has no CALL-NEXT-METHOD."
+  "A call of METHOD during a call of a generic function. Entries are numbered from 1. FROM is NIL if
+the effective method form itself calls METHOD, or the number of the entry whose method calls METHOD
+as its next method. ENTERED is false if METHOD is certainly not called: the method of entry FROM has
+no CALL-NEXT-METHOD."
   method from entered)
 
 (defun entries (form)
-  "Return a list of ENTRYs for the calls of methods in FORM, an effective method form, in order. The
-second value is a copy of FORM with the numbers of the entries in place of the calls."
+  "Return two values: a list of ENTRYs for the method calls in FORM, an effective method form, in
+order, and a copy of FORM with the numbers of the entries in place of the calls."
   (let ((entries '()) (count 0) (left 10000))
     (labels ((enter (method next from entered)
                (when (>= count *most-entries*) (return-from enter count))
@@ -214,8 +214,8 @@ second value is a copy of FORM with the numbers of the entries in place of the c
                  (if (null next)
                      number
                      (let ((inner (follow (first next) (rest next) (if entered number from) on)))
-                       ;; A next method has an entry of its own; a form from MAKE-METHOD is shown
-                       ;; only here.
+                       ;; A next method has its own entry. A form from MAKE-METHOD is shown only
+                       ;; here.
                        (if (typep (first next) 'method) number (list number inner))))))
              (follow (method next from entered)
                (if (typep method 'method)
@@ -239,16 +239,16 @@ second value is a copy of FORM with the numbers of the entries in place of the c
           "entered" (json-boolean (entry-entered entry))))
 
 (defun order-members (function arguments offset limit)
-  "Return the members of the answer about the methods that a call of FUNCTION with ARGUMENTS enters,
-LIMIT of them from OFFSET on. Add the methods that the call may enter: ARGUMENTS do not say enough
-to decide."
+  "Return the answer members about the methods that a call of FUNCTION with ARGUMENTS enters, LIMIT
+of them from OFFSET on. Add methods that the call perhaps enters, if ARGUMENTS are not specific
+enough to decide."
   (multiple-value-bind (methods perhaps) (applicable-methods function arguments)
     (multiple-value-bind (form problem)
         (if methods (method-form function methods) (values nil (list "none" "")))
       (multiple-value-bind (entries numbered) (and form (entries form))
         (unless entries
-          ;; For methods that it does not accept, a long combination returns a form that signals an
-          ;; error.
+          ;; A long combination returns a form that signals an error for methods that it does not
+          ;; accept.
           (when form (setf problem (list "error" (plain-text 300 form)) form nil))
           (setf entries (loop for method in methods collect (make-entry method nil t))))
         (list "problem" (first problem)
@@ -266,16 +266,16 @@ to decide."
                                               "condition" (condition-text method positions))))))))
 
 (defun undefined-class (arguments)
-  "Return the name of an undefined class among the classes of ARGUMENTS and their superclasses, or
-NIL."
+  "Return the name of the first undefined class among the classes of ARGUMENTS and their
+superclasses, or NIL."
   (loop for argument in arguments
         for class = (argument-class argument)
         unless (precedence class)
           return (class-text (or (find-if #'forward-referenced-p (ancestors class)) class))))
 
 (defun dispatch-members (function arguments offset limit)
-  "Return the members of the answer about a call of the generic FUNCTION with ARGUMENTS. An element
-NIL of ARGUMENTS stands for a text that denotes nothing."
+  "Return the answer members about a call of FUNCTION, a generic function, with ARGUMENTS. NIL in
+ARGUMENTS stands for a text that denotes nothing."
   (let ((methods (sb-mop:generic-function-methods function))
         (required (required-parameters function)))
     (flet ((refuse (problem &optional detail) (list "problem" problem "detail" detail)))
@@ -288,8 +288,8 @@ NIL of ARGUMENTS stands for a text that denotes nothing."
             (t (order-members function arguments offset limit))))))
 
 (define-operation "effective-method" (name package arguments offset limit)
-  "Return which methods of the generic function NAME of PACKAGE a call with ARGUMENTS enters, in
-order, LIMIT of them from OFFSET on. Each of ARGUMENTS is a table with the keys \"kind\" and
+  "Return the methods of the generic function NAME of PACKAGE that a call with ARGUMENTS enters, in
+order, LIMIT of them from OFFSET on. Each of ARGUMENTS is a hash table with the keys \"kind\" and
 \"text\"."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (let ((function (and (fboundp target)

@@ -1,11 +1,11 @@
-;;;; The operation describe: all that a symbol names, as data.
+;;;; The operation describe, which returns all that a symbol names.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun recorded-arglist (function)
-  "Return the lambda list of FUNCTION, a function or its name, as text. For a generic function this
-is the list of what all its methods together accept. Return NIL when SBCL keeps none, as with a
-debug quality of 0."
+  "Return the lambda list of FUNCTION, a function or its name, as text. For a generic function, it
+covers what all its methods together accept. Return NIL if SBCL has not kept it, as with a debug
+quality of 0."
   (handler-case
       (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
         (and (not unknown) (arglist-text arglist)))
@@ -13,14 +13,14 @@ debug quality of 0."
     (warning () nil)))
 
 (defun own-arglist (function)
-  "Return the lambda list of the generic FUNCTION itself as text, or NIL when it has none."
+  "Return the lambda list of FUNCTION, a generic function, as text, or NIL when it has none."
   (handler-case (arglist-text (sb-mop:generic-function-lambda-list function))
     (warning () nil)))
 
 (defun arglist-members (name)
-  "Return the members of an answer about the lambda list of the function NAME. For a generic
-function, \"arglist\" is its own lambda list; \"accepted\" is the list of what its methods together
-accept, or NIL when that is the same."
+  "Return the answer members about the lambda list of the function NAME. For a generic function,
+\"arglist\" is its own lambda list, and \"accepted\" covers what its methods together accept, or is
+NIL if this is the same."
   (let ((function (and (not (and (symbolp name) (macro-function name))) (plain-definition name)))
         (recorded (recorded-arglist name)))
     (if (typep function 'generic-function)
@@ -29,14 +29,14 @@ accept, or NIL when that is the same."
         (list "arglist" recorded))))
 
 (defun type-arglist (symbol)
-  "Return the lambda list of the type SYMBOL as text, or NIL when SBCL keeps none."
+  "Return the lambda list of the type SYMBOL as text, or NIL if SBCL has not kept it."
   (multiple-value-bind (arglist known) (introspect "DEFTYPE-LAMBDA-LIST" symbol)
     (and known (listp arglist) (arglist-text arglist))))
 
 (defun place-data (source &optional description function)
   "Return the place of SOURCE, a definition source of SB-INTROSPECT, as a JSON object with
-DESCRIPTION, or NIL when it has no file. Give the FUNCTION of a method, too: the definition source
-of a method has no date."
+DESCRIPTION. Return NIL if it has no file. For a method, FUNCTION must be given, since SB-INTROSPECT
+does not know the date of a method's file."
   (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
          (file (and path (translated (namestring path))))
          (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
@@ -69,17 +69,17 @@ SB-INTROSPECT."
                 collect (specializer-text specializer))))
 
 (sb-ext:defglobal **evaluation-of** (constantly nil)
-  "A function of a name or a method, and of keywords for kinds of definitions such as :FUNCTION. If
-the current definition of one of these kinds was made by an evaluation that is known, return a JSON
-object about the evaluation, else NIL.")
+  "A function of a name or a method, and of keywords for kinds of definitions, such as :FUNCTION. If
+a known evaluation has made the current definition of one of these kinds, it returns a JSON object
+about the evaluation, else NIL.")
 
 (defun evaluation-data (name &rest kinds)
-  "Return a JSON object about the evaluation that defined NAME as one of KINDS, or NIL. NAME can
-also be a method. KINDS are keywords such as :FUNCTION."
+  "Return a JSON object about the evaluation that defined NAME, a name or a method, as one of KINDS,
+or NIL. KINDS are keywords such as :FUNCTION."
   (apply **evaluation-of** name kinds))
 
 (defun method-data (method)
-  "Return where METHOD is defined as a JSON object with its qualifiers and specializers."
+  "Return a JSON object with the place, the qualifiers and the specializers of METHOD."
   (let ((description (method-description method))
         (function (and (not (typep method 'sb-mop:standard-accessor-method))
                        (method-function method))))
@@ -87,11 +87,11 @@ also be a method. KINDS are keywords such as :FUNCTION."
         (object "description" description "evaluated" (evaluation-data method :method)))))
 
 (defvar *holders* nil
-  "A cache while many methods are described: the tables from VARIABLES-BY-VALUE, by package. NIL
-when there is no cache.")
+  "A cache while many methods are described: a table from packages to VARIABLES-BY-VALUE. Or NIL for
+no cache.")
 
 (defun variables-by-value (package)
-  "Return a table that maps values to variables of PACKAGE. Of several variables with one value it
+  "Return a table from values to variables of PACKAGE. If several variables have the same value, it
 has the first by name."
   (let ((table (make-hash-table :test 'eq)))
     (with-package-iterator (next package :internal :external)
@@ -117,8 +117,8 @@ has the first by name."
                                       (variables-by-value package)))))
 
 (defun specializer-packages (specializer)
-  "Return the packages whose variables are likely to hold the object of SPECIALIZER, an EQL
-specializer: the package of the name of the object's class, and the packages of the names of generic
+  "SPECIALIZER is an EQL specializer. Return packages whose variables are likely to have its object
+as value: the package of the name of the object's class, and the packages of the names of generic
 functions with methods for SPECIALIZER."
   (let ((names (list* (class-name (class-of (sb-mop:eql-specializer-object specializer)))
                       (loop for method in (sb-mop:specializer-direct-methods specializer)
@@ -130,9 +130,9 @@ functions with methods for SPECIALIZER."
                                collect (symbol-package name)))))
 
 (defun specializer-text (specializer)
-  "Return SPECIALIZER as a DEFMETHOD form has it, with package prefixes. An EQL specializer's object
-that is no literal is shown as a variable that holds it, or else by its class. The object itself is
-not printed: its print method can fail or never end."
+  "Return SPECIALIZER as in a DEFMETHOD form, with package prefixes. If the object of an EQL
+specializer is no literal, return a variable with this value, or else the class of the object. The
+object itself is not printed, since its print method may fail or never end."
   (if (typep specializer 'class)
       (class-text specializer)
       (let ((object (sb-mop:eql-specializer-object specializer)))
@@ -156,8 +156,8 @@ not printed: its print method can fail or never end."
         append (source-data name type)))
 
 (defun methods-members (function offset limit)
-  "Return the members of an answer about the methods of FUNCTION: their number, and LIMIT of them
-from OFFSET on. These are NIL unless FUNCTION is generic."
+  "Return the answer members about the methods of FUNCTION: their number, and LIMIT of them from
+OFFSET on. The values are NIL unless FUNCTION is a generic function."
   (let ((methods (and (typep function 'generic-function)
                       (sb-mop:generic-function-methods function)))
         (*holders* (make-hash-table :test 'eq)))
@@ -165,8 +165,8 @@ from OFFSET on. These are NIL unless FUNCTION is generic."
           "methods" (mapcar #'method-data (page methods offset limit)))))
 
 (defun callable-data (symbol offset limit)
-  "Return what SYMBOL is as a function, macro or special operator, as a JSON object, or NIL. It
-shows LIMIT methods of a generic function, from OFFSET on."
+  "Return the function, macro or special operator SYMBOL as a JSON object, or NIL. Of a generic
+function show LIMIT methods, from OFFSET on."
   (when (fboundp symbol)
     (let ((type (and (not (macro-function symbol)) (not (special-operator-p symbol))
                      (introspect "FUNCTION-TYPE" symbol)))
@@ -186,7 +186,7 @@ shows LIMIT methods of a generic function, from OFFSET on."
 
 (defun setf-data (symbol offset limit)
   "Return the setf function or setf expander of SYMBOL as a JSON object, or NIL. Of a generic
-function list LIMIT methods, from OFFSET on."
+function show LIMIT methods, from OFFSET on."
   (let ((name (list 'setf symbol)))
     (cond ((fboundp name)
            (make-json-object
@@ -207,11 +207,11 @@ function list LIMIT methods, from OFFSET on."
   (symbol-text (sb-mop:slot-definition-name slot)))
 
 (defun condition-class-p (class)
-  "True when CLASS is one that DEFINE-CONDITION makes."
+  "True when CLASS was made by DEFINE-CONDITION."
   (typep class 'condition-class))
 
 (defun class-nature (class)
-  "Return the kind of CLASS in the words of answers, such as \"STRUCTURE CLASS\"."
+  "Return the kind of CLASS as in answers, such as \"STRUCTURE CLASS\"."
   (typecase class
     (structure-class "STRUCTURE CLASS")
     (built-in-class "BUILT-IN CLASS")
@@ -219,7 +219,7 @@ function list LIMIT methods, from OFFSET on."
     (t (if (condition-class-p class) "CONDITION CLASS" "CLASS"))))
 
 (defun class-data (symbol)
-  "Return what SYMBOL is as a class or another type, as a JSON object, or NIL."
+  "Return the class or other type SYMBOL as a JSON object, or NIL."
   (let ((class (find-class symbol nil)))
     (cond (class
            (object "nature" (class-nature class)
@@ -247,8 +247,8 @@ function list LIMIT methods, from OFFSET on."
                    "sources" (source-data symbol :type))))))
 
 (defun global-value-data (symbol kind)
-  "Return the printed value of SYMBOL, a variable of KIND, with the value's type; for a symbol macro
-its expansion."
+  "Return a JSON object with the value of SYMBOL, a variable of KIND, as text, and with the value's
+type. For a symbol macro, return its expansion. Return NIL when SYMBOL is unbound."
   (cond ((eq kind :macro)
          (object "text" (plain-text 1000 (macroexpand-1 symbol))))
         ((boundp symbol)
@@ -257,7 +257,7 @@ its expansion."
                    "type" (plain-text 200 (class-name (class-of value))))))))
 
 (defun variable-data (symbol)
-  "Return what SYMBOL is as a variable, as a JSON object, or NIL."
+  "Return the variable SYMBOL as a JSON object, or NIL."
   (let ((kind (variable-kind symbol)))
     (when kind
       (object "nature" (ecase kind
@@ -272,13 +272,13 @@ its expansion."
                               append (source-data symbol type))))))
 
 (defun named-package-data (symbol)
-  "Return the package with the name of SYMBOL as a JSON object, or NIL."
+  "Return the package named like SYMBOL as a JSON object, or NIL."
   (let ((package (find-package (symbol-name symbol))))
     (when package
       (object "nature" "PACKAGE" "documentation" (doc-text package t)))))
 
 (defun declared-type-p (name)
-  "True when the type of the function NAME was declaimed, not derived by the compiler."
+  "True when the type of the function NAME was declaimed, and not derived by the compiler."
   (eq :declared (known :function :where-from name)))
 
 (defun function-type-text (name)
@@ -292,8 +292,7 @@ before the function exists."
                       (type-specifier type))))))
 
 (defun further-data (symbol)
-  "Return JSON objects for what SYMBOL names besides functions, classes and variables, such as a
-method combination."
+  "Return JSON objects for other things that SYMBOL names, such as a method combination."
   (flet ((thing (present nature type &rest members)
            (and present
                 (make-json-object
@@ -315,7 +314,7 @@ method combination."
              :alien-type)))))
 
 (defun things (symbol offset limit)
-  "Return JSON objects for all that SYMBOL names. Of a generic function they show LIMIT methods,
+  "Return JSON objects for all things that SYMBOL names. Of a generic function show LIMIT methods,
 from OFFSET on."
   (append (remove nil (list (callable-data symbol offset limit) (setf-data symbol offset limit)
                             (class-data symbol) (variable-data symbol)))
@@ -323,9 +322,9 @@ from OFFSET on."
           (remove nil (list (named-package-data symbol)))))
 
 (define-operation "describe" (name package offset limit)
-  "Return all that the symbol NAME of PACKAGE names; a generic function with LIMIT methods from
-OFFSET on. When it names nothing, return similar names: a form with a misspelt name has created the
-symbol."
+  "Return all things that the symbol NAME of PACKAGE names; of a generic function LIMIT methods,
+from OFFSET on. If it names nothing, return similar names, since a form with a misspelt name may
+have created the symbol."
   (multiple-value-bind (symbol status setf in) (named-symbol name package)
     (declare (ignore setf))
     (let ((home (symbol-package symbol)) (*package* (session-package)))

@@ -1,40 +1,41 @@
-;;;; Finds the methods of a generic function that are applicable to arguments, most specific first.
-;;;; It calls no code of the program: it compares classes and specializers by the rules of the
+;;;; Finds the methods of a generic function that apply to given arguments, most specific first. No
+;;;; code of the program is called: classes and specializers are compared by the rules of the
 ;;;; standard.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; An argument is one of the lists (:VALUE object), (:CLASS class) for any instance of a class, and
-;;; (:UNDEFINED class) for a class that is not defined yet
+;;; An argument is one of the lists (:VALUE object), (:CLASS class) for any instance of the class,
+;;; and (:UNDEFINED class) for a class that is not defined yet
 
 (defun literal (kind text)
-  "Return the object that TEXT denotes. The server has checked that TEXT is a literal of KIND."
+  "Return the object that TEXT denotes. KIND is the kind of the literal, which the server has
+checked."
   (cond ((string= kind "string") (coerce text 'simple-string))
         ((string= kind "character") (if (= 1 (length text)) (char text 0) (name-char text)))
         (t (with-standard-io-syntax (let ((*read-eval* nil)) (values (read-from-string text)))))))
 
 (defun global-value (symbol)
-  "Return a list of :VALUE and the value of the global variable or constant SYMBOL, or NIL."
+  "Return the value of the global variable or constant SYMBOL as a list (:VALUE object), or NIL."
   (and (member (variable-kind symbol) '(:special :constant :global :always-bound))
        (boundp symbol)
        (list :value (symbol-value symbol))))
 
 (defun named-argument (symbol)
-  "Return the argument that SYMBOL denotes: the class of that name, else its value as a variable,
-else NIL."
+  "Return the argument that SYMBOL denotes: the class SYMBOL, or else the value of the variable
+SYMBOL, or else NIL."
   (let ((class (find-class symbol nil)))
     (cond ((and class (forward-referenced-p class)) (list :undefined class))
           (class (list :class class))
           (t (global-value symbol)))))
 
 (defun parsed-argument (argument package)
-  "Return the argument that ARGUMENT, a table with the keys kind and text, denotes, or NIL. Names
-are looked up in PACKAGE."
+  "Return the argument that ARGUMENT, a hash table with the keys \"kind\" and \"text\", denotes, or
+NIL. Names are looked up in PACKAGE."
   (let ((kind (gethash "kind" argument)) (text (gethash "text" argument)))
     (flet ((symbol-of () (values (named-symbol text package))))
       (cond ((string= kind "name") (named-argument (symbol-of)))
-            ;; No method specializes on a keyword that does not exist, and the question must not
-            ;; create it.
+            ;; No method specializes on a keyword that does not exist, and asking must not create
+            ;; the keyword.
             ((and (string= kind "symbol")
                   (eql 0 (position #\: text))
                   (not (find-symbol (token-name (subseq text 1)) "KEYWORD")))
@@ -55,7 +56,7 @@ are looked up in PACKAGE."
     (t (format nil "#<~A>" (class-text (class-of object))))))
 
 (defun argument-text (argument)
-  "Return ARGUMENT as answers show it: a class by its name, a value as an EQL specializer."
+  "Return ARGUMENT as text for answers: a class by its name, a value as an EQL specializer."
   (if (eq (first argument) :value)
       (format nil "(EQL ~A)" (value-text (second argument)))
       (class-text (second argument))))
@@ -76,9 +77,8 @@ undefined."
   (and (typep class 'built-in-class) (sb-mop:class-direct-subclasses class) t))
 
 (defun fits (specializer argument precedence)
-  "Return T when SPECIALIZER matches ARGUMENT, NIL when it does not, and :PERHAPS when that depends
-on the object, of which only the class is known. PRECEDENCE is the class precedence list of the
-class of ARGUMENT."
+  "Return T when ARGUMENT matches SPECIALIZER, NIL when it does not. Return :PERHAPS when this
+depends on the object and only its class is known. PRECEDENCE is the precedence list of this class."
   (let ((of-class (eq (first argument) :class)))
     (cond ((typep specializer 'class)
            (cond ((member specializer precedence) t)
@@ -95,9 +95,9 @@ class of ARGUMENT."
           (t (eql (sb-mop:eql-specializer-object specializer) (second argument))))))
 
 (defun more-specific-p (one other order precedences)
-  "True when the method ONE is more specific than OTHER. ORDER is a list of the positions of the
-arguments in the order in which they are compared. PRECEDENCES has the class precedence list of the
-class of each argument."
+  "True when the method ONE is more specific than OTHER. ORDER is a list of the positions of
+arguments, in the order in which they are compared. PRECEDENCES has, for each argument, the
+precedence list of its class."
   (loop for position in order
         for a = (elt (sb-mop:method-specializers one) position)
         for b = (elt (sb-mop:method-specializers other) position)
@@ -109,9 +109,9 @@ class of each argument."
                       t)))
 
 (defun applicable-methods (function arguments)
-  "Return the methods of the generic FUNCTION that are applicable to ARGUMENTS, most specific first.
-The second value has a list for each method that may be applicable: the method, and the positions of
-the arguments on which that depends."
+  "Return the methods of FUNCTION, a generic function, that are applicable to ARGUMENTS, most
+specific first. The second value is a list for the methods that may be applicable, of lists of the
+method and of the positions of the arguments that decide."
   (let ((precedences (loop for argument in arguments
                            collect (precedence (argument-class argument))))
         (order (precedence-positions function))
@@ -134,14 +134,14 @@ the arguments on which that depends."
     (ldiff arglist (member-if (lambda (part) (member part lambda-list-keywords)) arglist))))
 
 (defun precedence-positions (function)
-  "Return the positions of the required parameters of the generic FUNCTION, in argument precedence
-order."
+  "Return the positions of the required parameters of FUNCTION, a generic function, in argument
+precedence order."
   (let ((required (required-parameters function)))
     (loop for parameter in (sb-mop:generic-function-argument-precedence-order function)
           collect (position parameter required))))
 
 (defun condition-text (method positions)
-  "Return the condition on the arguments at POSITIONS under which METHOD is applicable, as text."
+  "Return as text under which condition on the arguments at POSITIONS METHOD is applicable."
   (format nil "~{~A~^ and ~}"
           (loop for position in positions
                 for specializer = (elt (sb-mop:method-specializers method) position)

@@ -1,10 +1,10 @@
-;;;; The operation class-hierarchy: the classes above and below a class.
+;;;; The operation class-hierarchy, which returns the classes above and below a class.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun class-before-p (one other)
-  "True when class ONE precedes OTHER in answers: by name, then by package, by code point (contract
-C10 in docs/develop/contracts.md). Classes without a name come last."
+  "True when the class ONE precedes OTHER in answers: by name, then by package, by code point
+(contract C10 in docs/develop/contracts.md). Classes without a name come last."
   (let ((name-1 (class-name one)) (name-2 (class-name other)))
     (cond ((not (and name-1 (symbolp name-1))) nil)
           ((not (and name-2 (symbolp name-2))) t)
@@ -15,7 +15,7 @@ C10 in docs/develop/contracts.md). Classes without a name come last."
   (sort (copy-list (sb-mop:class-direct-subclasses class)) #'class-before-p))
 
 (defun classes-below (class)
-  "Return all classes below CLASS, in the order of answers."
+  "Return all direct and indirect subclasses of CLASS, in the order of answers."
   (let ((seen (make-hash-table :test 'eq)))
     (labels ((visit (class)
                (dolist (subclass (sb-mop:class-direct-subclasses class))
@@ -24,9 +24,9 @@ C10 in docs/develop/contracts.md). Classes without a name come last."
     (sort (loop for each being the hash-keys of seen collect each) #'class-before-p)))
 
 (defun tree-rows (class depth)
-  "Return the classes below CLASS, DEPTH levels down (NIL: all), in depth-first order. Each is a
-list of the class, its level from 0, and a mark: :AGAIN when an earlier row has the same class with
-its subclasses, :CUT when the subclasses are too deep to show, else NIL."
+  "Return rows for the classes below CLASS, DEPTH levels down (NIL: all), in depth-first order. A
+row is a list of the class, its level from 0, and a mark. The mark is :AGAIN when an earlier row has
+the same class with its subclasses, :CUT when the subclasses are too deep to show, else NIL."
   (let ((shown (make-hash-table :test 'eq)) (rows '()))
     (labels ((visit (class level)
                (dolist (subclass (subclasses class))
@@ -49,8 +49,8 @@ its subclasses, :CUT when the subclasses are too deep to show, else NIL."
             "below" (and (eq mark :cut) (length (classes-below class))))))
 
 (defun up-members (class)
-  "Return the members of an answer about the classes above CLASS. A class that is not finalized has
-no precedence list; then all its known superclasses are listed."
+  "Return the answer members about the classes above CLASS. A class that is not finalized has no
+precedence list: then all its known superclasses are listed."
   (flet ((texts (classes)
            (loop for class in classes
                  collect (format nil "~A~:[~; (not defined)~]" (class-text class)
@@ -59,8 +59,8 @@ no precedence list; then all its known superclasses are listed."
           "ancestors" (texts (ancestors class)))))
 
 (define-operation "class-hierarchy" (name package up down depth offset limit)
-  "Return, for the class NAME of PACKAGE, with UP the classes above it, and with DOWN the tree of
-its subclasses, DEPTH levels deep, of which LIMIT rows from OFFSET on."
+  "Describe the class NAME of PACKAGE. With UP, return the classes above it. With DOWN, return the
+tree of its subclasses, DEPTH levels deep: LIMIT rows from OFFSET on."
   (let* ((class (named-class name package)) (symbol (named-symbol name package)))
     (call-user-code
      (lambda ()

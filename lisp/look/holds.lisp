@@ -1,5 +1,5 @@
-;;;; Reads SBCL's code objects: their functions, the functions that they call, and the symbols in
-;;;; their constants.
+;;;; Reads SBCL's code objects: which functions they contain, which functions they call, and which
+;;;; symbols are in their constants.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -19,10 +19,10 @@ and when FUNCTION is not compiled."
   (ignore-errors (source-name (information-source (code-information code)))))
 
 (defun root-in (code function)
-  "Return the root of FUNCTION, one of the functions of CODE: the name of the outermost function
-around it, or :TOP-LEVEL. ROOT-OF finds it from the debug name. But SBCL names some inner functions
-only by a block or a file, so that this root is no function of CODE: then return the first function
-of CODE that is its own root, if there is one."
+  "Return the root of FUNCTION, which is in CODE: the name of the outermost function around it, or
+:TOP-LEVEL. ROOT-OF derives this from the debug name. SBCL names some inner functions only after a
+block or a file, so their ROOT-OF is not the name of a function in CODE. For these return the first
+function of CODE that is its own root, if there is one."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root
@@ -40,7 +40,7 @@ of CODE that is its own root, if there is one."
       (pushnew (root-in code (code-function code index)) roots :test #'equal))))
 
 (defun nameless-functions (code)
-  "Return the functions of CODE that are nested in no named function."
+  "Return the functions of CODE that are not nested in a function with a name."
   (loop for index below (code-functions code)
         for function = (code-function code index)
         when (eq :top-level (root-in code function)) collect function))
@@ -48,7 +48,7 @@ of CODE that is its own root, if there is one."
 ;;; The functions that a code object calls
 
 (defun map-constants (visit code)
-  "Call VISIT with each constant of CODE. All functions of CODE share them."
+  "Call VISIT with each constant of CODE, which all functions of CODE share."
   (loop for index from (first-constant code) below (code-words code)
         do (funcall visit (code-word code index))))
 
@@ -63,7 +63,7 @@ of CODE that is its own root, if there is one."
     names))
 
 (defun names-in-xrefs (code)
-  "Return the names in the cross references of the functions of CODE."
+  "Return the names in the cross references of all functions of CODE."
   (let ((names '()))
     (dotimes (index (code-functions code) names)
       (let ((xrefs (packed-xrefs (code-function code index))))
@@ -78,10 +78,11 @@ of CODE that is its own root, if there is one."
       (dolist (package (list-all-packages) table)
         (when (or (sb-ext:package-locked-p package) (eq package (find-package "KEYWORD")))
           (setf (gethash package table) t))))
-  "The packages of the system, as keys: those locked when the agent was loaded, and KEYWORD.")
+  "A table with the packages of the system as keys: KEYWORD, and the packages that were locked when
+the agent was loaded.")
 
 (defun told-name-p (name)
-  "True when answers show NAME: it belongs to the program, or a system package exports it."
+  "True when answers may show NAME: it belongs to the program, or a system package exports it."
   (and (plain-name-p name)
        (let* ((symbol (name-symbol name)) (package (symbol-package symbol)))
          (and package
@@ -89,19 +90,19 @@ of CODE that is its own root, if there is one."
                   (eq :external (nth-value 1 (find-symbol (symbol-name symbol) package))))))))
 
 (defun mentioned-p (symbol)
-  "True when SYMBOL, found in a constant, belongs to the program."
+  "True when SYMBOL, from a constant, belongs to the program."
   (let ((package (symbol-package symbol)))
     (and package (not (gethash package **system-packages**)))))
 
 (defun data-p (constant)
-  "True when CONSTANT is data that can have symbols in it."
+  "True when CONSTANT is data that may contain symbols."
   (typep constant '(or symbol cons (simple-array t))))
 
 (defun map-symbols (visit constant)
   "Call VISIT with each symbol of the program in CONSTANT, an atom or a tree of conses and arrays.
-Only 2000 elements are examined. The second argument of VISIT is true when the symbol names a
-handler of HANDLER-BIND: SBCL keeps a clause as a pair of the condition class, or of a function that
-tests for it, and the name of a global function."
+At most 2000 elements are examined. The second argument of VISIT is true when the symbol names a
+handler of HANDLER-BIND. For a clause of it, SBCL keeps a pair: the condition class, or a function
+that tests for this class, and the name of the handler."
   (let ((left 2000))
     (labels ((walk (part depth &aux before)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -117,8 +118,8 @@ tests for it, and the name of a global function."
       (walk constant 50))))
 
 (defun kept-parameters-p (list &optional defaults (depth 10))
-  "True when LIST looks like a lambda list as SBCL keeps it: names without default forms, at most
-200. DEFAULTS is true while LIST is the part after &OPTIONAL or &KEY. Lists can be nested DEPTH
+  "True when LIST has the shape of a lambda list as SBCL keeps it: at most 200 names, without
+default forms. DEFAULTS is true for a part after &OPTIONAL or &KEY. Lists may be nested DEPTH levels
 deep."
   (loop for rest = list then (cdr rest)
         repeat 201
@@ -134,9 +135,9 @@ deep."
         finally (return (symbolp rest))))
 
 (defun behind-check-p (list code)
-  "True when LIST, among the constants of CODE, follows a function that checks arguments, such as
-+CHECKS-LIST+, with only lambda lists in between. This shows that SBCL keeps LIST for error messages
-of the check. In SBCLs that keep no functions among the constants it is enough that only lambda
+  "True when, among the constants of CODE, only lambda lists stand between LIST and a function
+before it that checks arguments, such as +CHECKS-LIST+. Then SBCL keeps LIST for error messages of
+this check. Some SBCLs keep no functions among the constants. There it is enough that only lambda
 lists precede LIST."
   (let ((behind +name-of-cell+))
     (map-constants (lambda (constant)
@@ -149,9 +150,8 @@ lists precede LIST."
                    code)))
 
 (defun beside-lambda-lists-p (list code)
-  "True when LIST is data of CODE although BEHIND-CHECK-P takes it for a lambda list: most of its
-symbols name functions, and CODE has more lists like it than calls of functions that check
-arguments."
+  "True when LIST is data of CODE, although it is BEHIND-CHECK-P: most of its symbols name
+functions, and CODE has more such lists than calls of functions that check arguments."
   (let ((functions 0) (lists 0))
     (labels ((visit (part)
                (cond ((consp part) (visit (car part)) (visit (cdr part)))
@@ -167,8 +167,8 @@ arguments."
                       (names-in-xrefs code))))))
 
 (defun lambda-list-p (constant code)
-  "True when CONSTANT of CODE is a lambda list that SBCL keeps for errors about arguments, and so no
-data of the program. That of a macro begins with a list that names the macro. That of a
+  "True when CONSTANT of CODE is a lambda list that SBCL keeps for errors about arguments, and not
+data of the program. The one of a macro begins with a list that names the macro. The one of a
 DESTRUCTURING-BIND has lambda list keywords, or is BEHIND-CHECK-P."
   (and (consp constant)
        (let ((of (first constant)))
@@ -184,12 +184,12 @@ DESTRUCTURING-BIND has lambda list keywords, or is BEHIND-CHECK-P."
                               thereis (member (car rest) lambda-list-keywords))))))))
 
 (defun method-alone-p (code)
-  "True when CODE has the functions of one method, and otherwise only code that makes the method's
+  "True when CODE has the functions of one method, and no other code except what makes the method's
 function."
   (let ((roots (remove :top-level (roots-in code))))
     (and (null (rest roots))
          (typep (first roots) '(cons symbol))
          (member (symbol-name (first (first roots))) '("FAST-METHOD" "SLOW-METHOD") :test #'string=)
          ;; Code that also adds the method to its generic function comes from a larger form. For a
-         ;; DEFMETHOD alone the evaluator calls the function that does this.
+         ;; mere DEFMETHOD, the evaluator calls the function that adds it.
          (not (and +add-method+ (member +add-method+ (called-names code)))))))

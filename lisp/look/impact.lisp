@@ -1,16 +1,16 @@
-;;;; The operation impact: what a change of a definition affects, such as its methods and the tests
-;;;; that reach it.
+;;;; The operation impact, which returns what a change of a definition affects, such as its methods
+;;;; and the tests that reach it.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; The users that reach a name
+;;; Direct and indirect users of a name
 
 (defparameter *most-reaching* 5000
-  "At most this many users are followed to the tests that reach a name.")
+  "At most this many users are followed to find the tests that reach a name.")
 
 (defun reaching (index target)
-  "Return the users in INDEX of TARGET, a function name, direct ones and those that use it through
-other functions. The second value is true when there were too many to follow all."
+  "Return the users of TARGET, a function name, in INDEX: direct ones, and those that use it through
+other functions. The second value is true if there were too many to follow all."
   (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq))
         (pending (list target)) (found '())
         (left *most-reaching*))
@@ -45,8 +45,8 @@ other functions. The second value is true when there were too many to follow all
               (push (string-downcase (string name)) names))))))))
 
 (defun defined-around-p (system name)
-  "True when another system, called NAME, is defined in the folder of SYSTEM or in an enclosing
-folder."
+  "True when the system NAME is not SYSTEM, and is defined in the folder of SYSTEM or in an
+enclosing folder."
   (flet ((folder (system)
            (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system)))
              (and file (pathname-directory file)))))
@@ -59,8 +59,8 @@ folder."
            (eql (length outer) (or (mismatch outer inner :test #'equal) (length outer)))))))
 
 (defun performs-test-p (system)
-  "True when SYSTEM seems to be the tests of another system: it has its own TEST-OP method, and
-depends on a system that is DEFINED-AROUND-P."
+  "True when SYSTEM seems to contain the tests of another system: it has a TEST-OP method of its
+own, and depends on a system that is DEFINED-AROUND-P."
   (let ((perform (contrib-function "ASDF" "PERFORM")) (operation (contrib-symbol "ASDF" "TEST-OP")))
     (and perform operation (find-class operation nil)
          (some (lambda (method)
@@ -73,8 +73,8 @@ depends on a system that is DEFINED-AROUND-P."
                (asdf-value "SYSTEM-DEPENDS-ON" system)))))
 
 (defun test-systems ()
-  "Return the systems of ASDF that test others: another system names them for its TEST-OP, or they
-are PERFORMS-TEST-P."
+  "Return the ASDF systems that contain tests of others: another system names them for its TEST-OP,
+or they are PERFORMS-TEST-P."
   (let* ((systems (remove nil (mapcar (lambda (name) (asdf-value "REGISTERED-SYSTEM" name))
                                       (asdf-value "REGISTERED-SYSTEMS"))))
          (named (loop for system in systems
@@ -86,8 +86,8 @@ are PERFORMS-TEST-P."
                    systems)))
 
 (defun use-place (user)
-  "Return the place of USER, a list: its file, the number of its top-level form, and the date that
-the file had when it was compiled. Return NIL when USER is of no file."
+  "Return the place of USER as a list of its file, the number of its top-level form, and the file's
+date when it was compiled. Return NIL if USER is of no file."
   (if (top-form-p user)
       (let ((source (top-form-source user)))
         (list (told-file (file-load-name source)) (top-form-number user)
@@ -104,16 +104,16 @@ the file had when it was compiled. Return NIL when USER is of no file."
       (string< (first one) (first other))))
 
 (defun test-files ()
-  "Return a table keyed by the native names of files of systems that test others, and the number of
-such systems."
+  "Return two values: a table with the native names of files of TEST-SYSTEMS as keys, and the number
+of these systems."
   (let ((systems (test-systems)) (files (make-hash-table :test 'equal)))
     (dolist (system systems)
       (dolist (file (component-files system)) (setf (gethash file files) t)))
     (values files (length systems))))
 
 (defun test-data (index target limit)
-  "Return the members of the answer about the tests that reach TARGET, a function name, in INDEX;
-LIMIT of the tests. A test is a top-level form in a file of a system that tests others."
+  "Return the answer members about the tests that reach TARGET, a function name, in INDEX, with
+LIMIT tests. A test is a top-level form in a file of a system in TEST-SYSTEMS."
   (multiple-value-bind (files systems) (test-files)
     (multiple-value-bind (users more) (if (plusp systems) (reaching index target) '())
       (let ((tests (sort (remove-duplicates (loop for user in users
@@ -137,7 +137,7 @@ LIMIT of the tests. A test is a top-level form in a file of a system that tests 
 ;;; The operation
 
 (defun users-data (users limit)
-  "Return the first LIMIT of USERS, functions, as JSON objects with their names and places."
+  "Return JSON objects with names and places for the first LIMIT of USERS."
   (loop for user in users
         repeat limit
         for (file offset form created) = (function-place (user-function user))
@@ -145,8 +145,8 @@ LIMIT of the tests. A test is a top-level form in a file of a system that tests 
                         "changed" (changed-p file created))))
 
 (defun naming-data (index target limit)
-  "Return JSON objects, with names and places, for LIMIT functions in INDEX whose code calls the
-function TARGET. Calls in inlined code, for which there is no cross reference, count too."
+  "Return JSON objects with names and places for LIMIT functions in INDEX whose code calls the
+function TARGET. This includes calls in inlined code, for which there is no cross reference."
   (let ((found '()))
     (map-uses (lambda (user kind)
                 (when (and (member kind '(0 5)) (name-of user) (reached-p user)
@@ -156,9 +156,9 @@ function TARGET. Calls in inlined code, for which there is no cross reference, c
     (users-data found limit)))
 
 (defun functions-finding-names (index packages)
-  "Return the functions in INDEX that have names in PACKAGES (package names) and call INTERN or
-FIND-SYMBOL: they can call the functions of symbols that they look up, without a cross reference.
-Leave out macros: code in which they are expanded has the symbols itself."
+  "Return the functions in INDEX with names in PACKAGES, names of packages, that call INTERN or
+FIND-SYMBOL. They may call functions of symbols that they look up, without a cross reference. Macros
+are left out: code with their expansions contains the symbols itself."
   (let ((found '()))
     (dolist (finder '(intern find-symbol) found)
       (map-uses (lambda (user kind)
@@ -173,16 +173,16 @@ Leave out macros: code in which they are expanded has the symbols itself."
                 index finder))))
 
 (defun finding-members (index symbol limit)
-  "Return the members of the answer about functions in the packages of SYMBOL that look up symbols
-by name, and so may call the function SYMBOL: the first LIMIT by name, and their number."
+  "Return the answer members about functions in the packages of SYMBOL that look up symbols by name,
+and so may call the function SYMBOL: the first LIMIT by name, and their number."
   (let ((users (sort (functions-finding-names index (packages-with symbol)) #'string<
                      :key #'shown-name)))
     (list "finding" (users-data users limit)
           "findingCount" (length users))))
 
 (defun structure-users (index class)
-  "Return as text the names of the functions in INDEX that call functions that DEFSTRUCT made for
-CLASS or a structure that includes it."
+  "Return as texts the names of the functions in INDEX that call functions made by DEFSTRUCT for
+CLASS or for a structure that includes it."
   (let ((names (mapcan #'structure-function-names
                        (remove-if-not #'structure-description (cons class (classes-below class)))))
         (found '()))
@@ -197,13 +197,13 @@ CLASS or a structure that includes it."
     (mapcar #'shown-name (sort found #'user-before-p))))
 
 (defun method-lambda-data (method)
-  "Return the place and the lambda list of METHOD as a JSON object."
+  "Return a JSON object with the place and the lambda list of METHOD."
   (object "place" (method-data method) "arglist" (arglist-text (sb-mop:method-lambda-list method))))
 
 (define-operation "impact" (name package limit redefined superclasses)
   "Return what a change of the function, macro or class NAME of PACKAGE affects besides its callers,
-LIMIT of each kind. REDEFINED is true when the class gets a new definition. SUPERCLASSES are the
-names of the direct superclasses in it."
+LIMIT of each kind. If the class gets a new definition, REDEFINED is true, and SUPERCLASSES are the
+names of its new direct superclasses."
   (multiple-value-bind (target symbol setf in) (named-target name package)
     (let* ((kind (function-kind target))
            (class (and (not setf) (find-class symbol nil)))

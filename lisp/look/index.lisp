@@ -1,30 +1,29 @@
-;;;; Builds the index of who uses what at the first question. Later questions add what was defined
-;;;; since. News are code and names that the hooks in loads.lisp reported, and that the index does
-;;;; not have yet.
+;;;; Builds the index of users at the first question. Later questions add the news: code and names
+;;;; that the hooks in loads.lisp have reported since.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; The users that INDEX lacks
+;;; Users that are not in the index yet
 
 (defun noted-p (index code)
-  "True when INDEX has what CODE, a code object, uses."
+  "True when the uses by CODE, a code object, are in INDEX."
   (let ((serial (code-serial code)) (noted (use-index-noted index)))
     (and serial (< serial (length noted)) (= 1 (bit noted serial)))))
 
 (defun other-name-p (name function)
-  "True when the simple FUNCTION, which NAME reaches, has a debug name other than NAME, or none."
+  "True when the debug name of the simple FUNCTION, which NAME reaches, is not NAME."
   (let ((own (simple-function-name function)))
     (not (or (eq own name) (equal name (name-in-root (root-of own)))))))
 
 (defun loose-p (code)
-  "True when CODE is from no file and has a function without a name. Perhaps no name reaches such
-code, and only data refers to it."
+  "True when CODE is from no file and has a function without a name. Such code may be reached by no
+name, and only data may refer to it."
   (and (plusp (code-functions code))
        (null (code-file code))
        (member :top-level (roots-in code))))
 
 (defun users-by-name (index name)
-  "Return new users for the functions that NAME reaches and INDEX lacks."
+  "Return new users for those functions reached by NAME that are not in INDEX."
   (let ((users '()))
     (map-reached (lambda (kind function)
                    (when (or (not (noted-p index (function-code function)))
@@ -36,25 +35,25 @@ code, and only data refers to it."
     users))
 
 (defun loose-users (code)
-  "If CODE is LOOSE-P, return a list of one user for it, of kind :LOOSE. Else return NIL."
+  "Return a list of one new user of kind :LOOSE if CODE is LOOSE-P. Else return NIL."
   (and (typep code 'code)
        (loose-p code)
        (list (make-user nil :loose (sb-ext:make-weak-pointer code)))))
 
 (defun all-users (index)
-  "Return all users in the image. INDEX is still empty."
+  "Return all users in the image for INDEX, which is empty."
   (let ((users '()))
     (map-global-names (lambda (name) (setf users (nconc (users-by-name index name) users))))
     (map-code (lambda (code) (setf users (nconc (loose-users code) users))))
     users))
 
 (defun names-in (code)
-  "Return the names that can reach functions of CODE, taken from its debug names."
+  "Return the names that may reach functions of CODE, from its debug names."
   (remove nil (mapcar #'name-in-root (roots-in code))))
 
 (defun users-among (index news)
-  "Return the users that INDEX lacks for the names in NEWS, and for the names of functions of the
-code in NEWS."
+  "Return new users for NEWS, names and code objects: functions, not in INDEX, that are reached by
+these names, or by names of functions in this code."
   (let ((names (make-hash-table :test 'equal)))
     (dolist (each news)
       (dolist (name (if (typep each 'code) (names-in each) (list each)))
@@ -64,8 +63,8 @@ code in NEWS."
 ;;; Adding users to the index
 
 (defun note-file (index code)
-  "Record in INDEX the file of CODE, unless it is SBCL's or the agent's. If there is no FILE-LOAD
-for this file, because it was loaded before the hooks were installed, record the load now."
+  "Record the file of CODE in INDEX, unless it is SBCL's or the agent's. If the file has no
+FILE-LOAD, because it was loaded before the hooks were installed, record the load now."
   (let ((file (code-file code)) (files (use-index-files index)))
     (unless (or (not (stringp file))
                 (eql 0 (search "SYS:" file :end2 (min 4 (length file))))
@@ -77,7 +76,7 @@ for this file, because it was loaded before the hooks were installed, record the
         (note-source (information-source (code-information code)))))))
 
 (defun note-known (index user code)
-  "Record in INDEX that it has the CODE of USER."
+  "Record in INDEX that CODE, of USER, is in it."
   (let ((serial (code-serial code)) (name (user-name user)))
     (when (and name serial)
       (when (>= serial (length (use-index-noted index)))
@@ -88,7 +87,7 @@ for this file, because it was loaded before the hooks were installed, record the
         (setf (gethash name (use-index-others index)) (user-function user))))))
 
 (defun add-users (index users)
-  "Add USERS to INDEX, and record what they use."
+  "Add USERS and their uses to INDEX."
   (dolist (user users)
     (let ((code (user-code user)))
       (when code
@@ -97,8 +96,8 @@ for this file, because it was loaded before the hooks were installed, record the
         (note-known index user code)))))
 
 (defun note-packages (index)
-  "Record in INDEX that its users are sorted, and the names that their packages have now. The
-sorting is by these names."
+  "Record in INDEX that all its users are sorted, and the names of their packages, by which they are
+sorted."
   (let ((known (make-hash-table :test 'eq)))
     (loop for user across (use-index-users index)
           for package = (and (user-name user) (symbol-package (name-symbol (user-name user))))
@@ -109,19 +108,19 @@ sorting is by these names."
                 collect (cons package name)))))
 
 (defun trim-uses (index)
-  "Shrink the vectors of uses in INDEX: leave no room for more uses."
+  "Shrink the vectors of uses in INDEX to their contents."
   (let ((table (use-index-uses index)))
     (loop for name being the hash-keys of table using (hash-value uses)
           when (and (typep uses 'uses) (/= (length uses) (1+ (aref uses 0))))
             do (setf (gethash name table) (subseq uses 0 (1+ (aref uses 0)))))))
 
 (defun all-heard-p ()
-  "True when the hooks report all new code and all new names."
+  "True when the hooks report all new code and names in this SBCL."
   (and **listening** +name-check+))
 
 (defun stale-p (index)
-  "True when INDEX is NIL or must be built again: the hooks reported too little or too many news, a
-package was renamed, or more users were added to INDEX than it was built with."
+  "True when INDEX is NIL or must be built again: the hooks reported too little or too much, a
+package was renamed, or more users were added later than there were at first."
   (or (null index)
       (and (eq t **news**)
            (or (all-heard-p) (null next-serial) (/= next-serial (use-index-serial index))))
@@ -130,7 +129,7 @@ package was renamed, or more users were added to INDEX than it was built with."
               thereis (not (eq name (package-name package))))))
 
 (defun new-index ()
-  "Return an index of the whole image. Code and names that are defined meanwhile become news."
+  "Return a new index of the whole image. Code and names defined meanwhile become news."
   (setf **news-count** 0
         **news** (if (all-heard-p) '() t))
   (let ((index (make-use-index)))
@@ -141,32 +140,29 @@ package was renamed, or more users were added to INDEX than it was built with."
     index))
 
 (defmacro changing ((index) &body body)
-  "Evaluate BODY, which changes INDEX, without interrupts of this thread. There is no index
-meanwhile, nor after a failure of BODY, when INDEX could lack something: then the next question
-builds it again."
+  "Evaluate BODY, which changes INDEX, without interrupts. Meanwhile **INDEX** is NIL. It stays so
+if BODY fails, since INDEX may be incomplete then: the next question builds a new one."
   `(sb-sys:without-interrupts
      (setf **index** nil)
      ,@body
      (setf **index** ,index)))
 
 (defun taken-news ()
-  "Return the list of **NEWS** and leave **NEWS** empty. When **NEWS** is T, return NIL and leave
-it."
+  "Return the list **NEWS**, and empty it. If **NEWS** is T, return NIL and leave it."
   (setf **news-count** 0)
   (loop for news = **news**
         when (or (eq t news) (eq news (sb-ext:compare-and-swap (symbol-value '**news**) news '())))
           return (and (consp news) news)))
 
 (defun still-there (news)
-  "Return the list NEWS with code objects in place of weak pointers to them. Leave out code that was
-collected."
+  "Return the list NEWS with code objects in place of weak pointers, without collected code."
   (loop for each in news
         for there = (if (typep each 'sb-ext:weak-pointer) (sb-ext:weak-pointer-value each) each)
         when there collect there))
 
 (defun add-news (index)
-  "Add to INDEX the users in **NEWS**. Also look again at the code in USE-INDEX-UNREACHED, which no
-name led to before: add the users in code that a name leads to by now."
+  "Add the users in **NEWS** to INDEX. Also look again at the code in USE-INDEX-UNREACHED: a name
+may reach it by now."
   (let* ((news (still-there (taken-news)))
          (all (append (still-there (use-index-unreached index)) news)))
     (add-users index (nconc (mapcan #'loose-users news) (users-among index all)))
@@ -176,7 +172,7 @@ name led to before: add the users in code that a name leads to by now."
                   collect (sb-ext:make-weak-pointer each)))))
 
 (defun updated-index ()
-  "Return the index, brought up to date. The caller holds **INDEX-LOCK**."
+  "Return the index, updated. The caller must hold **INDEX-LOCK**."
   (let ((index **index**))
     (cond ((stale-p index)
            (setf **index** nil
@@ -187,6 +183,6 @@ name led to before: add the users in code that a name leads to by now."
 (declaim (notinline updated-index))
 
 (defun current-index ()
-  "Return UPDATED-INDEX, and scrub the stack: the garbage collector would take words left there for
-references to code."
+  "Return UPDATED-INDEX, and scrub the stack: the garbage collector would mistake words left there
+for references to code."
   (prog1 (updated-index) (scrub-stack)))

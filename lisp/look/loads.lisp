@@ -1,18 +1,18 @@
-;;;; Hooks functions of SBCL, so that the index learns of loaded files, evaluated forms, new code,
-;;;; and names that are defined.
+;;;; Hooks in functions of SBCL that report loaded files, evaluated forms, new code and defined
+;;;; names to the index.
 
 (in-package "LIVE-LISP.LOOK")
 
 (sb-ext:defglobal **listening** nil "True when SBCL's hook for new code is installed.")
 (sb-ext:defglobal **news** t
   "What the index lacks: a list of weak pointers to new code, and of names that were defined or
-undefined. T means that the index must be built again.")
+undefined. Or T, if the index must be built again.")
 (sb-ext:defglobal **news-count** 0
-  "About how many elements were added to **NEWS** since it was emptied.")
+  "About the number of elements added to **NEWS** since it was emptied.")
 (defconstant +most-news+ 30000
-  "With more news than these, building a new index takes less time than adding them.")
+  "If there are more news, building a new index takes less time than adding them.")
 (sb-ext:defglobal **interpreted** nil
-  "True once an interpreter evaluated a form, which leaves no code.")
+  "True once a form was interpreted, not compiled: this leaves no code in which to find uses.")
 
 (defun note-news (news)
   "Add NEWS, a code object or a name, to **NEWS**."
@@ -26,14 +26,14 @@ undefined. T means that the index must be built again.")
                                                      (cons kept known))))))))
 
 (defvar *passing* nil
-  "True while this thread loads code that will soon be removed again: its file and form are not
-recorded.")
+  "True while this thread loads code that will soon be removed again, so that its file and form are
+not recorded.")
 
 (sb-ext:defglobal **last-load** nil "The FILE-LOAD from which new code came last, or NIL.")
 
 (defun note-claim (code)
-  "CODE is a new code object of no file. Record in **CLAIMED** what made it: the form being
-evaluated or the file being loaded."
+  "Record in **CLAIMED** what made CODE, a new code object of no file: the form being evaluated or
+the file being loaded."
   (let ((form evaluated-form))
     (cond ((and (consp form) (not *load-truename*))
            (when (definer-head-p form) (setf (gethash code **claimed**) (note-definer form))))
@@ -43,14 +43,14 @@ evaluated or the file being loaded."
                  (union (called-names code) (file-load-made **last-load**) :test #'equal))))))
 
 (defun contrib-p (source)
-  "SOURCE is the source of new code. True when a library that comes with SBCL is being loaded, and
-the file of SOURCE is not on this disk."
+  "True when a library that comes with SBCL is being loaded, and the file of SOURCE, the source of
+new code, is not on this disk."
   (and *load-truename*
        (equal "contrib" (first (last (pathname-directory *load-truename*))))
        (not (ignore-errors (probe-file (source-name source))))))
 
 (defun code-noted (function code reason)
-  "Hook: record CODE, a new code object, and its file or form; then call FUNCTION with CODE and
+  "Hook: record CODE, a new code object, with its file or form. Then call FUNCTION with CODE and
 REASON."
   (ignore-errors
    (when (typep code 'code) (note-news code))
@@ -63,8 +63,8 @@ REASON."
   (funcall function code reason))
 
 (defun part-evaluated (function form environment)
-  "Hook: call FUNCTION, which evaluates FORM in ENVIRONMENT. Before that, record the whole top-level
-form of which FORM is a part if it can be a definition, or the source file that is being loaded."
+  "Hook: call FUNCTION, which evaluates FORM in ENVIRONMENT. Before this, record the source file
+being loaded, or else the whole top-level form that FORM is part of, if it may be a definition."
   (let ((whole evaluated-form))
     (when (consp whole)
       (ignore-errors
@@ -76,25 +76,25 @@ form of which FORM is a part if it can be a definition, or the source file that 
   (funcall function form environment))
 
 (defun interpreted (function &rest arguments)
-  "Hook: set **INTERPRETED**, and call FUNCTION, which interprets a form, with ARGUMENTS."
+  "Hook: call FUNCTION, which interprets a form, with ARGUMENTS, and set **INTERPRETED**."
   (setf **interpreted** t)
   (apply function arguments))
 
 (defun name-defined (function &rest arguments)
-  "Hook: call FUNCTION, SBCL's check before a name is defined, with ARGUMENTS; then record the name
+  "Hook: call FUNCTION, SBCL's check before a name is defined, with ARGUMENTS. Then report the name
 as news."
   (multiple-value-prog1 (apply function arguments)
     (note-news (first arguments))))
 
 (defun finalizers-run (function &rest arguments)
-  "Hook: call FUNCTION, which SBCL's finalizer thread calls after a garbage collection, with
-ARGUMENTS; then scrub the stack. FUNCTION leaves addresses of dead code on the stack. New code at
-such an address would never be collected."
+  "Hook: call FUNCTION, which the finalizer thread calls after a garbage collection, with ARGUMENTS.
+Then scrub the stack: FUNCTION leaves addresses of dead code there, and new code at such an address
+would never be collected."
   (multiple-value-prog1 (apply function arguments)
     (scrub-stack)))
 
 (defun listen-for-code ()
-  "Install the hooks of this file and of runs.lisp: from now on they record new code, evaluated
+  "Install the hooks of this file and of runs.lisp, which from now on record new code, evaluated
 forms and new names."
   (loop for (listener name) in `((code-noted ,+note-code+) (part-evaluated ,+evaluate-simply+)
                                  (run-once ,+evaluate-compiled+)

@@ -1,12 +1,12 @@
-;;;; Finds the packages and symbols that strings from a model name, and tells what a symbol names.
-;;;; Nothing here interns. The contracts, such as S3.2, are numbered in docs/develop/contracts.md.
+;;;; Finds the packages and symbols that strings from a model name, and the natures of symbols.
+;;;; Nothing here interns. Contract numbers, such as S3.2, are those of docs/develop/contracts.md.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun named-package (name &optional (within (session-package)))
-  "Return the package called NAME: tried as typed, then in upper case, then without a leading #: or
-:. Nicknames count, and the package-local nicknames of the package WITHIN (contract S0.9). Calls
-FAIL-LOOKUP when no package matches (contract S3.4)."
+  "Return the package called NAME. Try NAME as given, then in upper case, then without a leading #:
+or :. Nicknames count, and so do package-local nicknames of the package WITHIN (contract S0.9).
+Calls FAIL-LOOKUP when no package matches (contract S3.4)."
   (let ((*package* within))
     (or (find-package name)
         (find-package (string-upcase name))
@@ -14,8 +14,8 @@ FAIL-LOOKUP when no package matches (contract S3.4)."
         (fail-lookup "failure" "no-package" "package" name "near" (near-packages name)))))
 
 (defun token-end (text start)
-  "Return the index in TEXT at which the symbol name that begins at START ends. Bars and backslashes
-quote."
+  "Return the index in TEXT at which the symbol name that begins at START ends, respecting bars and
+backslashes."
   (loop with bar = nil
         with i = start
         while (< i (length text))
@@ -62,8 +62,9 @@ NIL when there is none."
       (and home (values (find-symbol (token-name rest) home))))))
 
 (defun strip-wrapping (text)
-  "Return TEXT without a leading #' or ', and false. For \"(SETF NAME)\" return \"NAME\" and true.
-For \"P::(SETF NAME)\", as answers spell a name of the package P, return \"P::NAME\" and true."
+  "Return two values: the name in TEXT, and whether TEXT is a SETF name. A leading #' or ' is
+removed. For \"(SETF NAME)\", the name is \"NAME\". For \"P::(SETF NAME)\", the spelling in answers,
+it is \"P::NAME\"."
   (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))
     (cond ((eql 0 (search "#'" text)) (setf text (subseq text 2)))
           ((and (> (length text) 1) (char= (char text 0) #\')) (setf text (subseq text 1))))
@@ -85,10 +86,10 @@ For \"P::(SETF NAME)\", as answers spell a name of the package P, return \"P::NA
     (if (string= name "COMMON-LISP-USER") "CL-USER" name)))
 
 (defun package-for (prefix package-name default)
-  "Return the package in which to look up a symbol, and its name in answers. It is the first of
-these that is given: PREFIX, from the text of the symbol; PACKAGE-NAME; DEFAULT; else the session's
-package. With a PREFIX, the package called PACKAGE-NAME must still exist, and its local nicknames
-apply to PREFIX (contracts S3.2, C25, C26)."
+  "Return the package in which to look up a symbol, and the name of this package for answers. It is
+the first of these that is not NIL: PREFIX, the package prefix of the symbol's text; PACKAGE-NAME;
+DEFAULT; and the session's package. With a PREFIX, the package PACKAGE-NAME must exist too, and its
+local nicknames apply to PREFIX (contracts S3.2, C25, C26)."
   (let* ((given (and package-name (named-package package-name)))
          (package (cond (prefix (named-package prefix (or given (session-package))))
                         (given)
@@ -98,9 +99,9 @@ apply to PREFIX (contracts S3.2, C25, C26)."
 
 (defun named-symbol (text package-name &optional default)
   "Return four values: the symbol that TEXT names, its status as from FIND-SYMBOL, whether TEXT was
-(SETF NAME), and the package searched, from PACKAGE-FOR. Calls FAIL-LOOKUP when the package or the
-symbol does not exist (contracts S3.4, S3.5). When no package was given, that answer says if the
-session's package has the symbol (contract C26)."
+(SETF NAME), and the package searched. PACKAGE-NAME and DEFAULT are as for PACKAGE-FOR. Calls
+FAIL-LOOKUP when the package or the symbol does not exist (contracts S3.4, S3.5). When no package
+was given, that answer says whether the session's package has the symbol (contract C26)."
   (multiple-value-bind (token setf) (strip-wrapping text)
     (multiple-value-bind (prefix rest) (split-prefix token)
       (multiple-value-bind (package called) (package-for prefix package-name default)
@@ -119,8 +120,8 @@ session's package has the symbol (contract C26)."
             (values symbol status setf package)))))))
 
 (defun named-target (text package-name &optional default)
-  "Return four values: the function name in TEXT (a symbol or (SETF symbol)), the symbol alone, true
-if TEXT has the form (SETF NAME), and the package searched. Arguments and failures are as in
+  "Return four values: the function name in TEXT (a symbol or (SETF symbol)), the symbol alone,
+whether TEXT was (SETF NAME), and the package searched. Arguments and failures are as for
 NAMED-SYMBOL."
   (multiple-value-bind (symbol status setf in) (named-symbol text package-name default)
     (declare (ignore status))
@@ -146,24 +147,24 @@ names no variable."
       (t (and (boundp symbol) :special)))))
 
 (defun typed-structure (symbol)
-  "Return SBCL's record of SYMBOL, a structure that DEFSTRUCT made a vector or a list (:TYPE), or
-NIL."
+  "Return SBCL's description of SYMBOL, the name of a structure that is a vector or a list
+(DEFSTRUCT option :TYPE), or NIL."
   (values (known :typed-structure :info symbol)))
 
 (defun type-name-p (symbol)
-  "True when SYMBOL names a type, also one such as SATISFIES that needs arguments."
+  "True when SYMBOL names a type, even a type that needs arguments, such as SATISFIES."
   (or (member (known :type :kind symbol) '(:defined :primitive :instance))
       (and (known :type :expander symbol) t)
       (sb-ext:valid-type-specifier-p symbol)))
 
 (defun other-natures (symbol)
-  "Return the labels of what SYMBOL names besides a function or macro: \"CLASS\", \"VARIABLE\"."
+  "Return a list of \"CLASS\" and \"VARIABLE\", as far as SYMBOL names these."
   (append (and (classp symbol) '("CLASS"))
           (and (variable-kind symbol) '("VARIABLE"))))
 
 (defun natures (symbol)
-  "Return the labels of all that SYMBOL names, such as \"FUNCTION\" and \"CLASS\". The first is the
-one that apropos_search shows (contract C15)."
+  "Return the labels of all natures of SYMBOL, such as \"FUNCTION\" and \"CLASS\". The first is
+shown by apropos_search (contract C15)."
   (let ((callable (callable-nature symbol)) (others (other-natures symbol)))
     (if callable (cons callable others) others)))
 
@@ -178,5 +179,6 @@ one that apropos_search shows (contract C15)."
        t))
 
 (defun label (symbol)
-  "Return the one label of SYMBOL that lists show: \"SYMBOL\" when it names nothing (contract C15)."
+  "Return the first label of SYMBOL, which lists show, or \"SYMBOL\" if it names nothing (contract
+C15)."
   (or (callable-nature symbol) (first (other-natures symbol)) "SYMBOL"))

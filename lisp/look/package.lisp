@@ -1,4 +1,4 @@
-;;;; Lookups: what there is in the image. Nothing here changes it.
+;;;; Introspection: finds what is in the image, without changing it.
 
 (defpackage "LIVE-LISP.LOOK"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS")

@@ -1,14 +1,14 @@
-;;;; The operation package-symbols: what a package is and which symbols it has.
+;;;; The operation package-symbols, which describes a package and lists its symbols.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun package-names (packages)
-  "Return a JSON object with the number of PACKAGES and their sorted names, at most 100."
+  "Return a JSON object with the number of PACKAGES and the first 100 of their names, sorted."
   (let ((names (sort (remove nil (mapcar #'package-name packages)) #'string<)))
     (object "count" (length names) "names" (page names 0 100))))
 
 (defun local-nicknames (package)
-  "Return the local nicknames of PACKAGE, sorted, each in a list with the name of its package."
+  "Return the local nicknames of PACKAGE, sorted, as lists of a nickname and a package name."
   (sort (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
               collect (list nickname (or (package-name actual) "#")))
         #'string< :key #'first))
@@ -32,11 +32,12 @@
 
 (defparameter *accesses*
   '(("external" 0) ("internal" 1) ("inherited" 2) ("present" 0 1) ("accessible" 0 1 2))
-  "The indices of the vectors from SYMBOLS-BY-STATUS that each word for access selects.")
+  "For each word for access, the indices of the vectors from SYMBOLS-BY-STATUS that it selects.")
 
 (defun listed-symbols (by-status access type)
-  "BY-STATUS is from SYMBOLS-BY-STATUS. Return a list of a word and a vector for each status that
-ACCESS selects: the word for the status, and its symbols that have TYPE (NIL: all), sorted."
+  "Return a list for each status that ACCESS, a word of *ACCESSES*, selects: the word for the
+status, and a sorted vector of its symbols. BY-STATUS is from SYMBOLS-BY-STATUS. If TYPE, a label,
+is not NIL, only symbols with this nature are returned."
   (loop for index in (rest (assoc access *accesses* :test #'string=))
         for symbols = (elt by-status index)
         collect (list (elt '("external" "internal" "inherited") index)
@@ -46,7 +47,8 @@ ACCESS selects: the word for the status, and its symbols that have TYPE (NIL: al
                             #'symbol-before-p))))
 
 (defun nature-list (symbol)
-  "Return a text such as \"FUNCTION, CLASS\" for all that SYMBOL names, for the list of a package."
+  "Return a text with all natures of SYMBOL, such as \"FUNCTION, CLASS\", for the list of a
+package."
   (let* ((class (find-class symbol nil)) (type (and (not class) (type-name-p symbol)))
          (callable (callable-nature symbol)))
     (format nil "~{~A~^, ~}"
@@ -59,8 +61,8 @@ ACCESS selects: the word for the status, and its symbols that have TYPE (NIL: al
                 '("SYMBOL")))))
 
 (defun symbol-rows (listed type offset limit)
-  "Return at most LIMIT rows from OFFSET on of LISTED, from LISTED-SYMBOLS: status, home package,
-name and what it names."
+  "Return LIMIT rows from OFFSET on of LISTED, from LISTED-SYMBOLS. A row has the status, the home
+package, the name and the natures of a symbol. TYPE, if not NIL, is shown as its nature."
   (let ((start (or offset 0)) (left limit) (rows '()))
     (loop for (status symbols) in listed
           do (loop for index from start below (length symbols)
@@ -74,9 +76,9 @@ name and what it names."
     (nreverse rows)))
 
 (define-operation "package-symbols" (package access type offset limit)
-  "Return what PACKAGE is, how many symbols of each status it has, and how many of these ACCESS, a
-word of *ACCESSES*, and TYPE, a label, select. Also return LIMIT rows of the selected symbols from
-OFFSET on."
+  "Return a description of PACKAGE, its number of symbols of each status, and how many symbols are
+selected by ACCESS, a word of *ACCESSES*, and by TYPE, a label. Also return LIMIT rows of the
+selected symbols, from OFFSET on."
   (let* ((package (named-package package))
          (by-status (symbols-by-status package))
          (listed (listed-symbols by-status access type)))

@@ -1,10 +1,10 @@
-;;;; The operation ranked-apropos: symbol search for a caller who does not know the exact name. The
-;;;; result is ranked by how well the pattern fits, and then by package, the user's first. One pass
-;;;; over the symbols, with bounded work for each.
+;;;; The operation ranked-apropos: a symbol search without knowing the exact name. Results are
+;;;; ranked by how well the pattern fits, then by package, the user's packages first. It goes once
+;;;; through the symbols, with limited work for each.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; How well a pattern fits a name; both are in upper case
+;;; How well a pattern fits a name. Both are in upper case.
 
 (defun word-start-p (name i)
   "True when a word, of letters and digits, begins at index I of NAME."
@@ -19,10 +19,10 @@
     (not (or (part-p (1- start)) (part-p end)))))
 
 (defun fuzzy-words (pattern name length)
-  "Return how many words the first LENGTH characters of NAME have, when PATTERN is made of
-beginnings of some of them, in order. Else return NIL. Only 60 characters of NAME count."
+  "If PATTERN consists of beginnings of words of NAME, in order, return the number of words in NAME.
+Else return NIL. Only the first LENGTH characters of NAME count, and at most 60."
   (declare (type (simple-array character (*)) pattern name) (type fixnum length) (optimize speed))
-  ;; ENDS has a bit for each index of NAME at which the part of PATTERN read so far can end.
+  ;; ENDS has a bit for each index of NAME at which the characters of PATTERN so far can end.
   (let ((length (min length 60)) (ends 0) (starts 0))
     (declare (type (unsigned-byte 61) ends starts) (type (integer 0 60) length))
     (dotimes (i length)
@@ -30,9 +30,8 @@ beginnings of some of them, in order. Else return NIL. Only 60 characters of NAM
     (loop for char across pattern
           for first = t then nil
           do (let ((places 0)
-                   ;; One bit for each position in NAME where this character of PATTERN may match:
-                   ;; the position after the previous character's match, and the first position of
-                   ;; each later word.
+                   ;; A bit for each index of NAME at which this character of PATTERN may match: the
+                   ;; index after the previous match, and the beginning of each later word.
                    (allowed (if first
                                 starts
                                 (logior (ldb (byte 60 0) (ash ends 1))
@@ -48,8 +47,8 @@ beginnings of some of them, in order. Else return NIL. Only 60 characters of NAM
 
 (defun fit-of (pattern bare name length)
   "Return how PATTERN fits the first LENGTH characters of NAME: 0 exactly, 1 at the beginning, 2 as
-whole words, 3 anywhere else, 4 when FUZZY-WORDS fits BARE, the letters and digits of PATTERN.
-Return NIL when it does not fit. For 4, also return the number of words in NAME; fewer are better."
+whole words, 3 elsewhere, 4 if FUZZY-WORDS fits BARE, the letters and digits of PATTERN. Else return
+NIL. For 4, the second value is the number of words in NAME: fewer are better."
   (declare (type (simple-array character (*)) pattern bare name) (type fixnum length))
   (let ((found (search pattern name :end2 length)))
     (cond ((null found)
@@ -64,9 +63,9 @@ Return NIL when it does not fit. For 4, also return the number of words in NAME;
           (t 3))))
 
 (defun fit-function (pattern)
-  "Return a function of a symbol. It returns how well PATTERN fits the symbol's name, whatever the
-case: a number from FIT-OF, 5 when the name differs from PATTERN by typos, or NIL. A second number
-ranks equal fits, lower is better."
+  "Return a function that takes a symbol and returns how well PATTERN fits its name in any letter
+case: a number from FIT-OF, 5 if the name differs by typos, or NIL. The second value ranks equal
+fits; lower is better."
   (let* ((pattern (map '(simple-array character (*)) #'char-upcase pattern))
          (bare (remove-if-not #'alphanumericp pattern))
          (most (nearness pattern))
@@ -81,7 +80,7 @@ ranks equal fits, lower is better."
               (values fit (or words 0))
               (let ((far (and slips (funcall slips name)))) (and far (values 5 far)))))))))
 
-;;; Does a package belong to the user?
+;;; Whether a package belongs to the user
 
 (defun within-p (file roots)
   "True when FILE, a native name, is below one of the directories ROOTS."
@@ -91,8 +90,9 @@ ranks equal fits, lower is better."
         roots))
 
 (defun functions-file (package)
-  "Return the source file of one of the first hundred functions whose home is PACKAGE. Return :TYPED
-when PACKAGE has functions, but none of these is from a file. Return NIL when it has none."
+  "Return the source file of a function whose symbol is at home in PACKAGE, among the first hundred.
+Return :TYPED if PACKAGE has functions, but none of these is from a file. Return NIL if it has
+none."
   (let ((seen 0) (typed nil))
     (do-symbols (symbol package typed)
       (when (and (eq (symbol-package symbol) package) (fboundp symbol))
@@ -105,16 +105,16 @@ when PACKAGE has functions, but none of these is from a file. Return NIL when it
           (when (>= (incf seen) 100) (return typed)))))))
 
 (defun package-file (package)
-  "Return the file in which PACKAGE, or else one of its functions, is defined. Return :TYPED when
-PACKAGE was made by an evaluated form, NIL when its origin is unknown."
+  "Return the file that defines PACKAGE, or else one of its functions. Return :TYPED if an evaluated
+form made PACKAGE, and NIL if its origin is unknown."
   (let* ((location (package-location package)) (name (and location (location-name location))))
     (cond (name (translated name))
           ((functions-file package))
           (location :typed))))
 
 (defun users-package-p (package roots)
-  "True when PACKAGE is the user's: defined in a file below the directories ROOTS or by an evaluated
-form, and not SBCL's or the agent's."
+  "True when PACKAGE is the user's: it was defined by an evaluated form or in a file below the
+directories ROOTS, and is not SBCL's or the agent's."
   (let ((file (and (not (own-package-p package)) (package-file package))))
     (or (eq file :typed) (and (stringp file) (within-p file roots)))))
 
@@ -127,9 +127,10 @@ form, and not SBCL's or the agent's."
 ;;; The search
 
 (defun map-candidates (visit package inherited users)
-  "Call VISIT with the symbols to search. With PACKAGE: its present symbols, and with INHERITED its
-inherited ones. Without PACKAGE: the external symbols of all packages but KEYWORD, and the internal
-symbols that name something of the packages in the table USERS. A symbol can come several times."
+  "Call VISIT with the symbols to search, some perhaps more than once. With PACKAGE, these are its
+present symbols, and with INHERITED also its inherited ones. Without PACKAGE, these are the external
+symbols of all packages except KEYWORD, and those internal symbols of the packages in the table
+USERS that name something."
   (if package
       (multiple-value-bind (present inheritable) (matching-symbols "" package)
         (mapc visit present)
@@ -146,13 +147,14 @@ symbols that name something of the packages in the table USERS. A symbol can com
 (defun found-before-p (one other)
   "True when ONE ranks before OTHER. Both are lists of four numbers and a symbol: the fit, the rank
 of the package, the rank within the fit, the length of the name, and the symbol. Lower numbers rank
-before higher ones."
+first."
   (loop for a in one for b in other
         do (cond ((not (integerp a)) (return (symbol-before-p a b)))
                  ((/= a b) (return (< a b))))))
 
 (defun package-rank (package users)
-  "Return 0 when PACKAGE is in the table USERS, 2 when it is one of SBCL's own, else 1."
+  "Return 0 if PACKAGE is in the table USERS, 2 if it is an SBCL package other than COMMON-LISP,
+else 1."
   (cond ((gethash package users) 0)
         ((and package
               (sb-ext:package-locked-p package)
@@ -161,8 +163,8 @@ before higher ones."
         (t 1)))
 
 (defun ranked-symbols (pattern package type inherited users)
-  "Return the symbols that PATTERN fits, best first. PACKAGE, TYPE and INHERITED are those of the
-operation; USERS is a table of the user's packages."
+  "Return the symbols that PATTERN fits, best first. PACKAGE, TYPE and INHERITED are as for the
+operation. USERS is a table with the user's packages as keys."
   (let ((fit (fit-function pattern)) (found '()) (seen (make-hash-table :test 'eq)))
     (map-candidates (lambda (symbol)
                       (multiple-value-bind (fits far) (funcall fit symbol)
@@ -185,8 +187,8 @@ operation; USERS is a table of the user's packages."
             (t line)))))
 
 (defun label-documentation (symbol label)
-  "Return the first line of the documentation of SYMBOL as the function, variable or class that
-LABEL says, or NIL."
+  "Return the first line of the documentation of SYMBOL, or NIL. LABEL says whether the symbol's
+function, variable or class is meant."
   (let ((type (cond ((string= label "VARIABLE") 'variable)
                     ((string= label "CLASS") 'type)
                     ((string/= label "SYMBOL") 'function))))
@@ -195,8 +197,8 @@ LABEL says, or NIL."
                     (or (doc-text symbol 'type) (doc-text (list 'setf symbol) 'function))))))
 
 (defun prefixed (pattern)
-  "If PATTERN begins with the name of a package and a colon, return the package and the rest of
-PATTERN. Else return NIL and PATTERN."
+  "If PATTERN begins with a package name and a colon, return the package and the rest of PATTERN.
+Else return NIL and PATTERN."
   (multiple-value-bind (prefix rest) (split-prefix pattern)
     (let ((package (and prefix
                         (let ((*package* (session-package)))
@@ -204,9 +206,9 @@ PATTERN. Else return NIL and PATTERN."
       (if package (values package rest) (values nil pattern)))))
 
 (define-operation "ranked-apropos" (pattern package type inherited roots offset limit)
-  "Search for PATTERN in the names of symbols, best first, the user's packages before others. ROOTS
-are the directories of the user's files. Returns LIMIT rows from OFFSET on, each with a line of
-documentation."
+  "Search for PATTERN in the names of symbols. Return LIMIT rows from OFFSET on, best first, the
+user's packages before others, each with a line of documentation. ROOTS are the directories of the
+user's files."
   (let ((found (multiple-value-bind (home rest)
                    (if package (values (named-package package) pattern) (prefixed pattern))
                  (ranked-symbols rest home type inherited (users-packages roots)))))

@@ -1,14 +1,14 @@
-;;;; Makes the rows of answers about users of a name: finds the users that still exist, and
-;;;; describes each.
+;;;; Makes the rows of answers about the users of a name: finds the users that still exist, and
+;;;; describes them.
 
 (in-package "LIVE-LISP.LOOK")
 
 ;;; Which users exist
 
 (defun free-p (code name)
-  "True when nothing but CODE, a code object of no file, would show a use of NAME. Return false when
-CODE is only a form that has run. Return false also when what made CODE, by **CLAIMED**, is shown
-instead: a top-level form that is current, or a file load with a form that uses NAME."
+  "True when only CODE itself, a code object of no file, would show its use of NAME. Return NIL if
+CODE is a form that has run. Return NIL also if, by **CLAIMED**, a current top-level form has made
+CODE, or a file load with a form that uses NAME: these are shown instead."
   (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
              (typecase claim
@@ -16,29 +16,29 @@ instead: a top-level form that is current, or a file load with a form that uses 
                (file-load
                 (some (lambda (place) (use-kinds place name)) (file-load-places claim))))))))
 
-(defvar *collected* nil "True when garbage was already collected for this answer.")
+(defvar *collected* nil "True when garbage was collected already for this answer.")
 
 (sb-ext:defglobal **collected-in** nil
-  "The id of the evaluation that ran when an answer collected garbage, or NIL.")
+  "The id of the evaluation during which an answer last collected garbage, or NIL.")
 
 (defun asking-evaluation ()
-  "Return the lowest job id of the evaluations that run, or NIL. It identifies the evaluation that
-asks: code can ask many questions."
+  "Return the lowest job id of the running evaluations, or NIL. It identifies the evaluation that
+asks, since code can ask many questions."
   (sb-ext:with-locked-hash-table (**jobs**)
     (let ((ids (loop for job being the hash-values of **jobs**
                      when (equal "evaluate" (job-operation job)) collect (job-id job))))
       (and ids (reduce #'min ids)))))
 
 (defun doubtful-p (code)
-  "True when only a garbage collection can show whether anything still refers to CODE, for which
-FREE-P is true."
+  "True when only a garbage collection can show whether anything still refers to CODE, which is
+FREE-P."
   (not (or *collected*
            (running-p code)
            (>= (generation code) +never-collected+))))
 
 (defun there-p (user name)
-  "True when USER of NAME still exists. Throw to DOUBTFUL when only a garbage collection can show
-that."
+  "True when USER still exists and uses NAME. If only a garbage collection can show this, throw to
+DOUBTFUL."
   (if (top-form-p user)
       (place-there-p user)
       (case (user-kind user)
@@ -56,8 +56,8 @@ that."
       (let ((code (user-code user))) (and code (code-file code)))))
 
 (defun map-uses (visit index name)
-  "Call VISIT with each user of NAME in INDEX, and the position in *USE-KINDS* of what it does with
-NAME. The users come in the order in which they were added, then the top-level forms."
+  "Call VISIT with each user of NAME in INDEX and the kind of its use, a position in *USE-KINDS*.
+Users come in the order in which they were added, then top-level forms."
   (flet ((visit-use (use)
            (declare (type (unsigned-byte 32) use))
            (funcall visit (aref (use-index-users index) (use-user use)) (use-kind use))))
@@ -70,8 +70,8 @@ NAME. The users come in the order in which they were added, then the top-level f
       (dolist (kind (use-kinds place name)) (funcall visit place kind)))))
 
 (defun in-order (users)
-  "Return the list USERS, sorted as in answers. Only users that were added after the index was built
-are out of order."
+  "Return the list USERS, sorted as in answers. Only users added after the index was built are out
+of order."
   (let ((last (loop for rest on users
                     while (and (rest rest) (not (user-before-p (second rest) (first rest))))
                     finally (return rest))))
@@ -81,8 +81,8 @@ are out of order."
         users)))
 
 (defun users-now (index name kinds)
-  "Do what USERS-OF does, but collect no garbage. Throw to DOUBTFUL when only a collection can show
-whether a user exists."
+  "Do as USERS-OF does, but without a garbage collection. If only a collection can show whether a
+user exists, throw to DOUBTFUL."
   (declare (type (unsigned-byte 8) kinds))
   (let ((found '()) (last nil))
     (map-uses (lambda (user kind)
@@ -97,19 +97,19 @@ whether a user exists."
 (declaim (notinline users-now))
 
 (defparameter *searched-heap* (* 512 1024 1024)
-  "The largest heap that is walked or fully collected, in octets.")
+  "A heap of more octets is neither walked nor fully collected.")
 
 (defun users-of (index name kinds)
-  "Return the users of NAME that still exist and count by *WITHIN*, in the order of answers. KINDS
-is a bit mask of positions in *USE-KINDS*. When only a garbage collection can show whether a user
-exists, collect: in a large heap only new objects, and only once for all questions of one
-evaluation."
+  "Return the users of NAME that still exist and count according to *WITHIN*, in the order of
+answers. KINDS is a bit mask of positions in *USE-KINDS*. If only a garbage collection can show
+whether a user exists, collect garbage. In a large heap only new objects are collected. All
+questions of one evaluation collect only once."
   (catch 'doubtful
     (return-from users-of (users-now index name kinds)))
   (let ((evaluation (asking-evaluation)))
-    ;; Otherwise an evaluation that asks about many names would collect for each of them.
+    ;; Otherwise an evaluation that asks about many names would collect garbage for each of them.
     (unless (and evaluation (eql evaluation **collected-in**))
-      ;; The collector would take words left on this stack for references to the code.
+      ;; The collector would mistake words left on this stack for references to the code.
       (clear-stack)
       (sb-ext:gc :full (< (heap-usage) *searched-heap*))
       (setf **collected-in** evaluation)))
@@ -128,16 +128,15 @@ evaluation."
           text))))
 
 (defun sort-of (user)
-  "Return how answers show USER: :FUNCTION, :PLACE for a top-level form, :LOOSE or :OWN as in
-USER-KIND, or the text of its kind, such as \"setf expander\"."
+  "Return how answers show USER: :PLACE for a top-level form, :LOOSE or :OWN as its USER-KIND, the
+word for its kind, such as \"setf expander\", or else :FUNCTION."
   (cond ((top-form-p user) :place)
         ((member (user-kind user) '(:own :loose)) (user-kind user))
         ((kind-text user))
         (t :function)))
 
 (defun grouped (users)
-  "Return USERS, which are in the order of answers, as a list of groups. A group is a list of the
-users with one name."
+  "Return USERS, in the order of answers, as a list of groups: lists of users with the same name."
   (let ((groups '()) (last nil))
     (dolist (user users (nreverse groups))
       (let ((name (name-of user)))
@@ -147,25 +146,25 @@ users with one name."
         (setf last name)))))
 
 (defun constructed-structure (name)
-  "Return the name of the structure that the function NAME constructs, when DEFSTRUCT defined it, or
-NIL."
+  "If the function NAME is a constructor that DEFSTRUCT made, return the name of the structure. Else
+return NIL."
   (let ((known (and (symbolp name) (known :function :source-transform name))))
     (and (consp known) (eq (cdr known) :constructor) (description-name (car known)))))
 
 ;;; How top-level forms and other users are described
 
-(defparameter *most-names* 500 "At most this many symbols among the data of a form are sent.")
+(defparameter *most-names* 500 "At most this many symbols in the data of a form are sent.")
 
 (defun data-names (place)
-  "Return the symbols in the data of PLACE as texts, without variables. Names that the form defines
-are among them."
+  "Return the symbols in the data of PLACE, a TOP-FORM, as texts, without variables. They include
+names that the form defines."
   (page (loop for symbol in (form-uses-data (top-form-uses place))
               unless (variable-kind symbol) collect (symbol-text symbol))
         0 *most-names*))
 
 (defun form-data (place possible)
-  "Return PLACE, a TOP-FORM, as a JSON object: with its file and number, or when it is of no file,
-the name that it defines. POSSIBLE is true when it only mentions the name that the answer is about."
+  "Return PLACE, a TOP-FORM, as a JSON object with its file and number, or with the name that it
+defines if it is of no file. POSSIBLE is true when it only mentions the name in question."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (multiple-value-bind (file date) (told-file (file-load-name source))
@@ -181,15 +180,15 @@ the name that it defines. POSSIBLE is true when it only mentions the name that t
                 "possible" possible))))
 
 (defun other-package-names ()
-  "Return a JSON object that maps each nickname of a package to the package's name."
+  "Return a JSON object with the nicknames of packages as keys, and the packages' names as values."
   (make-json-object
    (loop for package in (list-all-packages)
          append (loop for nickname in (package-nicknames package)
                       append (list nickname (package-name package))))))
 
 (defun loose-text (code)
-  "Return a text for CODE, the code of a :LOOSE user: the source of the last of its functions
-without a name, or \"a function\". CODE is NIL when it was just collected."
+  "Return a text for CODE, of a :LOOSE user: the source of its last function without a name, or \"a
+function\". CODE is NIL if it was just collected."
   (let* ((functions (reverse (and code (nameless-functions code))))
          (function (or (find-if-not (lambda (each) (stringp (simple-function-name each))) functions)
                        (first functions)))
@@ -200,12 +199,12 @@ without a name, or \"a function\". CODE is NIL when it was just collected."
     (if form (plain-text 80 form) "a function")))
 
 (defun own-text (user)
-  "Return the debug name of USER, a function of SBCL's own, as text."
+  "Return the debug name of USER, one of SBCL's own functions, as text."
   (printing-plainly (print-safely 200 (root-of (simple-function-name (user-function user))))))
 
 (defun same-function-text (name)
-  "If the function name NAME is an alias, return the name that its function was defined by, as text,
-else NIL."
+  "If the function of NAME was defined under another name, of which NAME is an alias, return that
+name as text. Else return NIL."
   (let* ((known (and (plain-name-p name) (global-function name)))
          ;; TRACE wraps a function in a closure.
          (function (if (closure-p known) (plain-definition name) known))
@@ -218,9 +217,9 @@ else NIL."
          (name-text own))))
 
 (defun user-data (group name kinds &key kind text sites possible)
-  "Return GROUP, users with one name, as a JSON object. They use NAME in one of KINDS, SBCL's kinds
-of cross references. KIND and TEXT, unless NIL, are shown in place of their own kind and name. SITES
-is true when the places of the uses are wanted, POSSIBLE when the users only mention NAME."
+  "Return GROUP, users with the same name that use NAME as one of KINDS, SBCL's kinds of cross
+references, as a JSON object. KIND and TEXT, unless NIL, replace the kind and the name of GROUP.
+SITES is true when the places of the uses are wanted, POSSIBLE when the users only mention NAME."
   (let* ((user (first group)) (sort (sort-of user)))
     (case sort
       (:place (form-data user possible))
@@ -233,16 +232,16 @@ is true when the places of the uses are wanted, POSSIBLE when the users only men
                  "sites" (and sites (sites-of group name kinds))
                  "possible" possible)))))
 
-;;; The files in which there can be users that the index lacks
+;;; Files that may contain users that the index lacks
 
 (defparameter *most-files* 3000 "At most this many source files of loaded code are sent.")
 
 (defun files-of (index)
-  "Return the native names of the source files of the code in INDEX, without SBCL's and ours. Files
-whose code only ran while they were loaded count too."
+  "Return the native names of the source files of the code in INDEX, without SBCL's and the agent's.
+Files whose code only ran while they were loaded are included."
   (let ((names '()) (files (use-index-files index)))
     (loop for name being the hash-keys of files do (push name names))
-    ;; Forms that only define constants, for example, leave no code.
+    ;; Forms that only define constants leave no code, for example.
     (sb-ext:with-locked-hash-table (**sources**)
       (loop for name being the hash-keys of **sources**
             unless (gethash name files) do (push name names)))

@@ -1,19 +1,19 @@
-;;;; Finds where users of a name use it: the places in source files that SBCL recorded.
+;;;; Finds the places in source files where users use a name, as SBCL recorded them.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun introspect (name &rest arguments)
-  "Call the function NAME of SB-INTROSPECT with ARGUMENTS; NIL when it fails or is missing."
+  "Return what the function NAME of SB-INTROSPECT returns for ARGUMENTS, or NIL when it fails or is
+missing."
   (let ((function (contrib-function "SB-INTROSPECT" name)))
     (and function (ignore-errors (apply function arguments)))))
 
 (defvar *told-files* nil
   "A cache for one answer: a table from the name of a source file to a list of its native name and
-its date; or NIL.")
+its date. Or NIL for no cache.")
 
 (defun told-file (name)
-  "Return the native name of the source file NAME, and the file's date; both are looked up once for
-each answer."
+  "Return the native name of the source file NAME, and its date. Both are cached during an answer."
   (values-list
    (or (and *told-files* (gethash name *told-files*))
        (let* ((native (translated name)) (known (list native (date-of native))))
@@ -21,9 +21,9 @@ each answer."
          known))))
 
 (defun function-place (function)
-  "Return where FUNCTION is defined, or NIL when it is from no file. It is a list: the file, the
-offset in octets and the number of the top-level form, the date that the file had when it was
-compiled, its date now, and the offsets of all its top-level forms."
+  "Return the place of the definition of FUNCTION, or NIL if it is from no file. It is a list of the
+file, the octet offset and the number of the top-level form, the file's date when it was compiled,
+its date now, and the offsets of all its top-level forms."
   (let* ((code (code-of function))
          (source (and code (information-source (code-information code))))
          (name (and source (source-name source))))
@@ -53,7 +53,7 @@ nicknames."
     (if (symbolp object) (symbol-text object) (print-safely 100 object))))
 
 (defun method-text (user)
-  "Return the qualifiers and specializers of USER as text when it is a method, else NIL."
+  "Return the qualifiers and specializers of USER as text if it is a method, else NIL."
   (when (eq (user-kind user) :method)
     (let ((root (root-of (simple-function-name (user-function user)))))
       (when (consp root)
@@ -63,9 +63,8 @@ nicknames."
                                       (mapcar #'qualified-text (first (last root)))))))))))
 
 (defun site-data (user function numbers)
-  "Return JSON objects for the places in FUNCTION, part of USER, where a name is used. NUMBERS are
-the numbers that SBCL recorded for the forms at these places; 0 means that only the definition of
-FUNCTION is known."
+  "Return JSON objects for the places in FUNCTION, of USER, where it uses a name. NUMBERS are the
+numbers that SBCL recorded for the forms at these places. Number 0 stands for the whole definition."
   (destructuring-bind (&optional file offset form created date offsets) (function-place function)
     (let ((changed (and created (not (eql created date)))) (method (method-text user)))
       (loop for number in numbers
@@ -78,8 +77,8 @@ FUNCTION is known."
                             (and file (span-members file created form number offsets))))))))
 
 (defun sites-of (users name kinds)
-  "Return JSON objects for the places where USERS use NAME in one of KINDS, SBCL's kinds of cross
-references. For a user without a recorded use this is the place of its definition."
+  "Return JSON objects for the places where USERS use NAME as one of KINDS, SBCL's kinds of cross
+references. For a user without a recorded use, return the place of its definition."
   (loop for user in users
         append (or (loop for function in (functions-of user)
                          for found = (loop for (used number kind) in (uses-in function)

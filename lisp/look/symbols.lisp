@@ -1,6 +1,5 @@
-;;;; Symbol search. With a package it searches the symbols of the package, else the external symbols
-;;;; of all packages. To make the latter fast, one octet vector holds the names of all external
-;;;; symbols, case-folded and sorted.
+;;;; Symbol search: in one package, or among the external symbols of all packages. For a fast search
+;;;; of the latter, one octet vector has the names of all external symbols, case-folded and sorted.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -21,7 +20,7 @@
              (put (logior #x80 (ldb (byte 6 0) code)) buffer))))
 
 (defun folded (string)
-  "Return STRING as folded octets."
+  "Return STRING as octets of case-folded UTF-8."
   (let ((buffer (make-buffer (+ 8 (* 4 (length string))))))
     (put-folded string buffer)
     (subseq (buffer-octets buffer) 0 (buffer-fill buffer))))
@@ -39,13 +38,13 @@ docs/develop/contracts.md)."
   (let ((package (symbol-package symbol)))
     (or (and package (package-name package)) "#")))
 
-;;; The index of external symbols. Changes are merged into it, package by package: sorting
-;;; everything again costs twenty times as much.
+;;; The index of external symbols. The changes of each package are merged into it, since sorting
+;;; everything again takes twenty times as long.
 
 (defstruct (name-index (:constructor make-name-index (symbols starts octets)))
-  "The names of external symbols, in one octet vector. SYMBOLS is sorted by name, and has each
-symbol once for every package that exports it. The folded name of the symbol at index I begins at
-STARTS[I] in OCTETS, and ends with 255."
+  "The names of external symbols in one octet vector. SYMBOLS is sorted by name, and has each symbol
+once for every package that exports it. The folded name of symbol number I begins at index STARTS[I]
+of OCTETS, and ends with 255."
   (symbols #() :type simple-vector)
   (starts (error "required") :type (simple-array (unsigned-byte 32) (*)))
   (octets (error "required") :type octets))
@@ -63,7 +62,7 @@ STARTS[I] in OCTETS, and ends with 255."
     (make-name-index symbols starts (subseq (buffer-octets buffer) 0 (buffer-fill buffer)))))
 
 (defun name-place (name symbols low)
-  "Return the index, at or after LOW, at which NAME is or would be inserted in SYMBOLS, which are
+  "Return the first index at or after LOW where NAME is, or would be inserted, in SYMBOLS, a vector
 sorted by name."
   (declare (type simple-vector symbols) (type fixnum low))
   (let ((high (length symbols)))
@@ -75,9 +74,8 @@ sorted by name."
     low))
 
 (defun marked-places (gone symbols)
-  "Return a bit vector parallel to SYMBOLS, the vector of an index. For each element of the list
-GONE it has a 1 at one of the places of that symbol: SYMBOLS has a symbol once for every package
-that exports it."
+  "Return a bit vector as long as SYMBOLS, the vector of an index. For each symbol in the list GONE,
+mark one of its places with 1: SYMBOLS has a symbol once for every package that exports it."
   (let ((marks (make-array (length symbols) :element-type 'bit :initial-element 0)))
     (dolist (symbol gone marks)
       (let ((place
@@ -87,8 +85,8 @@ that exports it."
         (when place (setf (aref marks place) 1))))))
 
 (defun append-run (index from end symbols-to starts-to octets-to count fill)
-  "Copy the entries FROM to END of INDEX to the end of SYMBOLS-TO, STARTS-TO and OCTETS-TO, the
-vectors of a new index. These have COUNT symbols and FILL octets so far. Return the new COUNT and
+  "Append the entries from FROM below END of INDEX to SYMBOLS-TO, STARTS-TO and OCTETS-TO, the
+vectors of a new index. Before, these have COUNT symbols and FILL octets. Return the new COUNT and
 FILL."
   (declare (type (simple-array (unsigned-byte 32) (*)) starts-to) (type octets octets-to)
            (type fixnum from end count fill))
@@ -104,8 +102,8 @@ FILL."
     (values (+ count (- end from)) (+ fill (- last first)))))
 
 (defun merged-index (index gone new)
-  "Return a new index: INDEX without one place for each symbol in the list GONE, plus all of NEW,
-another index."
+  "Return a new index with the entries of INDEX, without one for each symbol in the list GONE, and
+all entries of NEW, another index."
   (let* ((symbols (name-index-symbols index)) (added (name-index-symbols new))
          (marks (marked-places gone symbols)) (at 0) (count 0) (fill 0)
          (room (+ (length symbols) (length added)))
@@ -134,13 +132,13 @@ another index."
 ;;; What packages export, and whether that changed
 
 (defun external-cells (package)
-  "Return the vector in which SBCL keeps the external symbols of PACKAGE, or NIL when this SBCL has
-none."
+  "Return the vector in which SBCL keeps the external symbols of PACKAGE, or NIL if this SBCL has no
+such vector."
   (second (package-cells package)))
 
 (defun exports-of (package)
-  "Return a snapshot of what PACKAGE exports, for EXPORTS-TRUE-P. It is a list of PACKAGE, the
-vector in which SBCL keeps its external symbols, a copy of that vector, and the list of the
+  "Return a snapshot of the exports of PACKAGE, for EXPORTS-TRUE-P. It is a list of PACKAGE, the
+vector in which SBCL keeps its external symbols, a copy of this vector, and a list of these
 symbols."
   (let* ((cells (external-cells package)) (copy (and cells (copy-seq cells))) (symbols '()))
     (do-external-symbols (symbol package) (push symbol symbols))
@@ -154,8 +152,8 @@ symbols."
              always (eq (svref one i) (svref other i)))))
 
 (defun exports-true-p (exports)
-  "True when EXPORTS, a snapshot from EXPORTS-OF, still shows what its package exports. Compares
-every element of the vectors: counters alone miss an export that replaces another."
+  "True when EXPORTS, from EXPORTS-OF, still shows the exports of its package. All elements of the
+vectors are compared, since a mere count would miss an export that replaces another."
   (destructuring-bind (package cells copy symbols) exports
     (declare (ignore symbols))
     (and copy
@@ -170,16 +168,17 @@ every element of the vectors: counters alone miss an export that replaces anothe
              always (and (eq package (first exports)) (exports-true-p exports)))))
 
 (defun list-differences (one other)
-  "Return the elements of the list ONE that OTHER lacks, and those of OTHER that ONE lacks."
+  "Return two lists: the elements of the list ONE that are not in OTHER, and those of OTHER that are
+not in ONE."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (element other) (setf (gethash element table) t))
     (values (remove-if (lambda (element) (remhash element table)) one)
             (loop for element being the hash-keys of table collect element))))
 
 (defun changed-exports (all packages)
-  "Return three lists: current snapshots of PACKAGES, the symbols exported since the snapshots ALL
-were made, and the symbols exported then but not now. A symbol occurs once for every package of
-which this is true."
+  "Return three lists: current snapshots of PACKAGES, the symbols that were exported since ALL, the
+old snapshots, and the symbols that are no longer exported. A symbol occurs once for each package
+that exports it, or did."
   (let ((known (make-hash-table :test 'eq)) (new '()) (gone '()))
     (dolist (exports all) (setf (gethash (first exports) known) exports))
     (let ((now (loop for package in packages
@@ -199,8 +198,8 @@ which this is true."
 (sb-ext:define-load-time-global **exports**
     (list (make-name-index #() (make-array 0 :element-type '(unsigned-byte 32))
                            (make-array 0 :element-type '(unsigned-byte 8))))
-  "A cons of the last index of external symbols and the snapshots of all packages, from EXPORTS-OF,
-that it reflects.")
+  "A cons of the last index of external symbols, and the snapshots of all packages, from EXPORTS-OF,
+from which it was made.")
 
 (defun name-index ()
   "Return the current index of the external symbols of all packages."
@@ -229,8 +228,8 @@ that it reflects.")
           (the fixnum (sb-sys:sap- found base))))))
 
 (defun owner (starts offset low)
-  "Return the number of the name whose octets include position OFFSET. STARTS has the position where
-each name begins. The search begins at the name with the number LOW."
+  "Return the number of the name that includes the octet at OFFSET. STARTS has the offset of each
+name's first octet. The search begins at name number LOW."
   (declare (type (simple-array (unsigned-byte 32) (*)) starts) (type fixnum offset low)
            (optimize speed))
   (let ((high (length starts)))
@@ -241,9 +240,9 @@ each name begins. The search begins at the name with the number LOW."
     low))
 
 (defun matching-externals (pattern)
-  "Return the external symbols of all packages whose names contain PATTERN. For a few non-ASCII
-characters CHAR-EQUAL depends on the order of its arguments, which no folding can reproduce. So a
-PATTERN that is not ASCII is checked again with CHAR-EQUAL."
+  "Return the external symbols of all packages whose names contain PATTERN. Symbols for a PATTERN
+with non-ASCII characters are checked again with CHAR-EQUAL: for a few such characters it depends on
+the order of its arguments, which folding cannot reproduce."
   (let ((found (indexed-externals pattern)))
     (if (every (lambda (char) (< (char-code char) 128)) pattern)
         found
@@ -267,9 +266,9 @@ folded PATTERN."
               collect (svref symbols last)))))
 
 (defun order-namesakes (symbols)
-  "Return SYMBOLS, sorted by name, without duplicates, and symbols of one name sorted by package.
-The index cannot keep that order: it does not notice when a symbol changes its home or a package its
-name."
+  "Return SYMBOLS, which are sorted by name, without duplicates and with symbols of one name sorted
+by package. The index cannot keep this order, since it does not notice when a symbol gets another
+home or a package another name."
   (loop while symbols
         append (let* ((name (symbol-name (first symbols))) (size (length name))
                       (end (member-if-not (lambda (other)
@@ -301,15 +300,15 @@ it inherits (contract C11)."
 ;;; The operation
 
 (defun of-type-p (symbol label)
-  "True when LABEL, such as \"CLASS\", is one of the labels of what SYMBOL names."
+  "True when LABEL, such as \"CLASS\", is a nature of SYMBOL."
   (cond ((string= label "CLASS") (classp symbol))
         ((string= label "VARIABLE") (and (variable-kind symbol) t))
         (t (equal label (callable-nature symbol)))))
 
 (define-operation "apropos" (pattern package type inherited offset limit)
-  "Search for PATTERN in the names of symbols, of PACKAGE or of all packages. Return the total
-number of matches, and LIMIT rows from OFFSET on, each a list of home package, name and label. TYPE
-is a label to which the search is limited. Without PACKAGE, when nothing matches, also count the
+  "Search for PATTERN in the names of symbols, of PACKAGE or of all packages. TYPE, a label, limits
+the search to symbols of this nature. Return the total number of matches, and LIMIT rows from OFFSET
+on, each a list of home package, name and label. Without PACKAGE, if nothing matches, also count the
 matches in the session's package (contract C26)."
   (multiple-value-bind (found inheritable)
       (if package

@@ -1,10 +1,10 @@
-;;;; Finds the files of an ASDF system. ASDF's functions are looked up by name, since an image can
-;;;; be without ASDF.
+;;;; Finds the files of an ASDF system. ASDF's functions are looked up by name, as ASDF may not be
+;;;; loaded.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun asdf-value (name &rest arguments)
-  "Return what the ASDF function NAME returns for ARGUMENTS, or NIL when it fails or does not
+  "Return what the ASDF function NAME returns for ARGUMENTS. Return NIL when it fails or does not
 exist."
   (let ((function (contrib-function "ASDF" name)))
     (and function (ignore-errors (apply function arguments)))))
@@ -18,12 +18,12 @@ exist."
           (and path (pathname-name path) (list (translated (namestring path))))))))
 
 (defun primary-name (name)
-  "Return the part of the system name NAME before a slash: \"a\" of \"a/tests\". All systems of an
-.asd file have it in common."
+  "Return the part of the system name NAME before a slash, such as \"a\" for \"a/tests\". All
+systems in one .asd file share it."
   (subseq name 0 (position #\/ name)))
 
 (defun registered-system (name)
-  "Return the system that ASDF has registered as NAME, a symbol or a string of any case, or NIL."
+  "Return the registered ASDF system NAME, a symbol or a string in any case, or NIL."
   (and (typep name '(or string symbol))
        (or (asdf-value "REGISTERED-SYSTEM" (string name))
            (let ((known (find name (asdf-value "REGISTERED-SYSTEMS") :test #'string-equal)))
@@ -38,8 +38,9 @@ exist."
       dependency))
 
 (defun system-parts (name)
-  "Return a list of the system NAME and the systems of its .asd file on which it depends, directly
-or not, as a package-inferred system does. The list is empty when ASDF has not registered NAME."
+  "Return a list of the system NAME and those of its direct and indirect dependencies that are
+defined in the same .asd file, as for a package-inferred system. It is empty when NAME is not
+registered."
   (let ((parts '()))
     (labels ((visit (each)
                (let ((system (registered-system each)))
@@ -55,17 +56,16 @@ or not, as a package-inferred system does. The list is empty when ASDF has not r
 
 (defun system-files (name)
   "Return a table with the native names of the files of the system NAME as keys. Calls FAIL-LOOKUP
-if there is none."
+if the system is not registered."
   (let ((parts (system-parts name)) (files (make-hash-table :test 'equal)))
     (unless parts (fail-lookup "failure" "no-system" "system" name))
     (dolist (part parts files)
       (dolist (file (component-files part)) (setf (gethash file files) t)))))
 
 (defvar *within* nil
-  "A table with native file names as keys: only users in these files count. NIL: all count.")
+  "NIL, or a table with native file names as keys: only users in these files count.")
 
 (defun counts-p (file)
-  "True when users in FILE count by *WITHIN*. FILE is the name of a source file, or NIL for users of
-no file."
+  "True when users in FILE count according to *WITHIN*. FILE is the name of a source file, or NIL."
   (or (null *within*)
       (and (stringp file) (gethash (told-file file) *within*) t)))

@@ -1,17 +1,17 @@
-;;;; Finds what the top-level forms of loaded files use. The code of such forms is gone when they
-;;;; have run, so the files are read again, at the first question after they were loaded.
+;;;; Finds what the top-level forms of loaded files use. The code of these forms is gone after they
+;;;; have run. So the files are read again, at the first question after they were loaded.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun read-unknown (stream character number)
-  "A dispatch macro function, for # and a CHARACTER that means nothing in this image: read the
-object after it. The file may have defined this syntax while it was compiled."
+  "A dispatch macro function for # and a CHARACTER that has no meaning in this image: read the
+object after it. The file may have defined this syntax only at compile time."
   (declare (ignore character number))
   (doubtful (list 'progn (read stream t nil t))))
 
 (defun without-effect-p (form)
-  "True when FORM can be evaluated a second time: it only calls functions of the language that have
-no side effect, and does not pass them functions that they could call."
+  "True when evaluating FORM again has no effect: it only calls functions of the language without
+side effects, and passes them no functions that they could call."
   (cond ((symbolp form) (boundp form))
         ((atom form) t)
         ((eq (first form) 'quote) (consp (second form)))
@@ -24,8 +24,8 @@ no side effect, and does not pass them functions that they could call."
                   (every #'without-effect-p (rest form)))))))
 
 (defun readtable-without-evaluation (readtable)
-  "Return a copy of READTABLE whose #. evaluates a form only if it has no side effects, and returns
-any other form as data. But after #+ and #-, where *PACKAGE* is KEYWORD, it evaluates any form: the
+  "Return a copy of READTABLE in which #. evaluates only forms without side effects, and returns
+other forms as data. After #+ and #-, where *PACKAGE* is KEYWORD, #. evaluates any form, since the
 value decides what is skipped."
   (let ((copy (copy-readtable readtable)))
     (ignore-errors
@@ -46,8 +46,8 @@ value decides what is skipped."
     copy))
 
 (defun scratch-package (package)
-  "Return a new package with all symbols of PACKAGE. New symbols that are read are interned there,
-and not in PACKAGE, where another thread could find and keep them."
+  "Return a new package with all symbols of PACKAGE. New symbols are interned in it instead of
+PACKAGE, where another thread could find and keep them."
   (let ((scratch (make-package (format nil "LIVE-LISP TEXT ~36R" (random (expt 36 8))) :use '())))
     (do-symbols (symbol package) (import (list symbol) scratch))
     (loop for (nickname . other) in (sb-ext:package-local-nicknames package)
@@ -55,15 +55,16 @@ and not in PACKAGE, where another thread could find and keep them."
     scratch))
 
 (defun enter (package)
-  "Make a new scratch package for PACKAGE current, and delete the previous scratch package."
+  "Make a new scratch package for PACKAGE, and make it current. Delete the previous scratch
+package."
   (let ((old *scratch*))
     (setf *scratch* (scratch-package package)
           *package* *scratch*)
     (when old (delete-package old))))
 
 (defun take-settings (parts)
-  "PARTS are those of the form that was just read, from PARTS-OF-FORM. If some of them set *PACKAGE*
-or *READTABLE*, set these for the forms after it."
+  "Set *PACKAGE* or *READTABLE* for the next forms as PARTS do, which are from PARTS-OF-FORM of the
+form just read."
   (loop for part in parts
         do (when (typep part '(cons (eql setq) (cons symbol (cons t null))))
              (destructuring-bind (variable form) (rest part)
@@ -71,10 +72,10 @@ or *READTABLE*, set these for the forms after it."
                  (*package* (enter (eval form)))
                  (*readtable* (setf *readtable* (readtable-without-evaluation (eval form)))))))))
 
-(defparameter *read-limit* (* 16 1024 1024) "The largest file that is read, in octets.")
+(defparameter *read-limit* (* 16 1024 1024) "Files with more octets are not read.")
 
 (defun regular-file (file)
-  "Return the truename of FILE, a native name. Signals an error unless it is a regular file of at
+  "Return the truename of FILE, a native name. Signal an error unless it is a regular file of at
 most *READ-LIMIT* octets: reading a FIFO would wait for a writer."
   (let ((true (truename (sb-ext:parse-native-namestring file))))
     (unless (eq :file (file-kind (sb-ext:native-namestring true)))
@@ -84,8 +85,9 @@ most *READ-LIMIT* octets: reading a FIFO would wait for a writer."
     true))
 
 (defun read-forms (visit file &rest version)
-  "Call VISIT with the number (0-based) and the parts of each top-level form of FILE, a native name.
-Return NIL, or a text that says why reading ended early. VERSION is as for CALL-READING-AGAIN."
+  "Call VISIT for each top-level form of FILE, a native name, with the number of the form, counted
+from 0, and its PARTS-OF-FORM. Return NIL, or the reason as text if reading ended early. VERSION are
+keyword arguments for CALL-READING-AGAIN."
   (let ((*package* *package*) (*scratch* nil)
         (*readtable* (readtable-without-evaluation *readtable*))
         (*read-suppress* nil))
@@ -118,23 +120,23 @@ Return NIL, or a text that says why reading ended early. VERSION is as for CALL-
                         (without-traces (apply #'read-forms (constantly nil) file version))))
 
 (defun note-load (name mark created)
-  "Record a load of the file NAME, which has the date CREATED, and return its FILE-LOAD. MARK is an
-object unique to the load: if the FILE-LOAD recorded last has the same MARK, return that one."
+  "Record a load of the file NAME, whose date is CREATED, and return its FILE-LOAD. MARK is an
+object unique to the load. If the recorded FILE-LOAD has the same MARK, return it."
   (let ((known (gethash name **sources**)))
     (if (and known (eq mark (file-load-mark known)))
         known
         (setf (gethash name **sources**) (make-file-load name mark created)))))
 
 (defun note-source (source)
-  "Record the load of the file of SOURCE, a debug source, unless it is SBCL's own. Return its
-FILE-LOAD, or NIL."
+  "Record the load of the file of SOURCE, a debug source, and return its FILE-LOAD. Return NIL for
+code of no file and for SBCL's own files."
   (let ((name (and source (source-name source))))
     (when (and (stringp name) (not (eql 0 (search "SYS:" name))))
       (note-load name source (source-date source)))))
 
 (defun read-again (load)
-  "Read the file of LOAD, a FILE-LOAD, again, and record what its forms use. If the reading ends
-early, record why; it is not tried again."
+  "Read the file of LOAD, a FILE-LOAD, again, and record what its forms use. If reading ends early,
+record the reason. The file is not read again for the same LOAD."
   (setf (file-load-state load) "it was interrupted")
   (let ((file (translated (file-load-name load))) (places '()))
     (without-traces
@@ -160,12 +162,13 @@ early, record why; it is not tried again."
     (nreverse unread)))
 
 (defun read-new-texts ()
-  "Find out what the top-level forms use that were evaluated or loaded since the last question."
+  "Find what was used by the top-level forms evaluated or loaded since the last question."
   (dolist (place (unread-definers)) (read-definer place))
   (mapc #'read-again (unread-loads)))
 
 (defun unread-data ()
-  "Return a JSON object for each file that was not read again to its end: its name, and why."
+  "Return JSON objects for the files that could not be read again to their ends, each with the name
+and the reason."
   (let ((unread '()))
     (sb-ext:with-locked-hash-table (**sources**)
       (loop for load being the hash-values of **sources**

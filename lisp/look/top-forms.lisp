@@ -1,37 +1,37 @@
-;;;; Records the top-level forms that SBCL ran, and what they use.
+;;;; Records the top-level forms that were evaluated or loaded, and what they use.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defstruct (file-load (:constructor make-file-load (name mark created)))
-  "The last load of a file. NAME is the file's name, CREATED the date that the file had then. MARK
-is an object that is unique to the load. STATE is :UNREAD, then T when the file was read again to
-its end, or a text that says why that ended early. PLACES are those of its TOP-FORMs that use
-something. MADE has the names of the functions called by code that its forms made at run time."
+  "The last load of a file. NAME is the file's name, CREATED its date at the load. MARK is an object
+unique to the load. STATE is :UNREAD until the file is read again, then T, or a text with the reason
+why this ended early. PLACES are its TOP-FORMs that use anything. MADE has the names of functions
+that are called by code made at run time by its forms."
   name mark created (state :unread) (places '()) (made '()))
 
 (sb-ext:defglobal **sources** (make-hash-table :test 'equal :synchronized t)
-  "The FILE-LOAD of each file, by the name of the file.")
+  "A table from names of files to their FILE-LOADs.")
 
 (defstruct (top-form (:constructor make-top-form (source number &key key part form package uses)))
-  "A top-level form that SBCL ran. A form of a file has SOURCE, a FILE-LOAD, and its NUMBER in the
-file. A form of no file has a KEY, from DEFINER-KEY, and a PART, from PART-RUN. Until READ-DEFINER
-has looked at it, it also has its FORM and the PACKAGE in which it was evaluated. USES is what it
-uses, from USES-OF-PARTS."
+  "A top-level form that SBCL has run. A form of a file has SOURCE, a FILE-LOAD, and NUMBER, its
+number in the file. Other forms have KEY, from DEFINER-KEY, and PART, from PART-RUN. Until
+READ-DEFINER has examined such a form, it also has FORM, and PACKAGE, in which it was evaluated.
+USES is its FORM-USES."
   source number key part form package uses)
 
 (defun top-form-name (place)
-  "Return the name that PLACE, a top-level form, defines; NIL for one of a file."
+  "Return the name that PLACE, a TOP-FORM of no file, defines. Return NIL for a form of a file."
   (second (top-form-key place)))
 
 (sb-ext:defglobal **places** (make-hash-table :test 'equal :synchronized t)
-  "A table from names to lists of the top-level forms that use them.")
+  "A table from names to lists of the TOP-FORMs that use them.")
 
 (sb-ext:defglobal **definers** (make-hash-table :test 'equal :synchronized t)
-  "A table from keys, from DEFINER-KEY, to the top-level forms of no file that can be definitions.")
+  "A table from keys, from DEFINER-KEY, to TOP-FORMs of no file that may be definitions.")
 
 (defun place-there-p (place)
-  "True when PLACE, a TOP-FORM, is current: its file was not loaded again, and the name that the
-form defines was not defined again."
+  "True when PLACE, a TOP-FORM, is current: its file was not loaded again, or the name that it
+defines was not defined again."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (eq source (gethash (file-load-name source) **sources**))
@@ -39,7 +39,8 @@ form defines was not defined again."
              (eq place (gethash (top-form-key place) **definers**))))))
 
 (defun note-place (place)
-  "Enter PLACE in **PLACES** under the names that it uses, and drop outdated forms of these names."
+  "Add PLACE, a TOP-FORM, to the lists in **PLACES** of the names that it uses. Drop outdated
+TOP-FORMs from these lists."
   (flet ((note (name)
            (sb-ext:with-locked-hash-table (**places**)
              (setf (gethash name **places**)
@@ -54,22 +55,21 @@ form defines was not defined again."
                            :test #'equal)))))
 
 (defun use-kinds (place name)
-  "Return a list of the positions in *USE-KINDS* for how PLACE, a TOP-FORM, uses NAME: NIL when it
-does not."
+  "Return a list of the kinds of uses of NAME by PLACE, a TOP-FORM, as positions in *USE-KINDS*."
   (let* ((uses (top-form-uses place)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)
-                     ;; The form has NAME as data, and made code that calls it.
+                     ;; The form has NAME in its data, and made code that calls NAME.
                      (and data
                           (top-form-source place)
                           (member name (file-load-made (top-form-source place)))))
                  '(5))
             (and (or data (member name (form-uses-variables uses))) '(6)))))
 
-;;; Forms that were evaluated, and are of no file
+;;; Evaluated forms that are not from a file
 
 (defun definer-head-p (form)
-  "True when FORM can be a definition: a macro call whose first argument is a name."
+  "True when FORM may be a definition: a macro call whose first argument is a name."
   (let ((operator (first form)) (name (and (consp (rest form)) (second form))))
     (and name
          (symbolp operator)
@@ -77,16 +77,16 @@ does not."
          (macro-function operator))))
 
 (defun definer-key (form)
-  "Return the key of FORM, which can be a definition: a list of its operator and its name. A later
-form with the same key replaces it. A name can have several methods, so the keys of methods also
-have their qualifiers and specializers, as text."
+  "Return the key of FORM, which may be a definition: a list of its operator and its name. For a
+method, the list also has the qualifiers and specializers, as text. A later form with the same key
+replaces FORM."
   (list* (first form)
          (second form)
          (when (eq 'defmethod (first form)) (list (plain-text 500 (method-head form))))))
 
 (defun parts-run (form)
-  "Return texts for those parts of FORM, a definition, that run outside its functions. Return NIL
-for operators that have only one such part."
+  "Return a list of texts for those parts of FORM, a definition, that are evaluated outside its
+functions. Return NIL for operators that have only one such part."
   (case (first form)
     (defmethod
      (append (when (load-time-forms form) '("load-time value"))
@@ -98,15 +98,14 @@ for operators that have only one such part."
              (when (assoc :default-initargs (nthcdr 4 form)) '("default initarg"))))))
 
 (defun part-run (form)
-  "Return a text that tells which part of FORM, a definition, runs: the one from PARTS-RUN, the
-operator when there are several, or NIL when there is none."
+  "Return a text for the part of FORM, a definition, that is evaluated: the one from PARTS-RUN, or
+the operator if there are several. Return NIL if there is none."
   (let ((parts (parts-run form)))
     (if (rest parts) (string-downcase (first form)) (first parts))))
 
 (defun note-definer (form)
-  "Record FORM, which can be a definition and is evaluated outside a file, and return a TOP-FORM for
-it. It replaces the recorded one with the same key. For FORM itself a second time, return the
-recorded one."
+  "Record FORM, which may be a definition and is evaluated outside a file. Return a new TOP-FORM for
+it, which replaces the one with the same key. If this one has the same FORM, return it instead."
   (let* ((key (definer-key form)) (known (gethash key **definers**)))
     (if (and known (eq form (top-form-form known)))
         known
@@ -118,7 +117,7 @@ recorded one."
 they were made.")
 
 (defun unread-definers ()
-  "Return the top-level forms of no file whose uses are not known yet."
+  "Return the TOP-FORMs of no file whose uses are not known yet."
   (let ((unread '()))
     (sb-ext:with-locked-hash-table (**definers**)
       (loop for place being the hash-values of **definers**
@@ -126,8 +125,8 @@ they were made.")
     (nreverse unread)))
 
 (defun read-definer (place)
-  "Find out what PLACE, from UNREAD-DEFINERS, uses, and forget its form. Then forget PLACE itself
-unless it is a definition: its operator is known to define, or its name is among its data."
+  "Find what PLACE, from UNREAD-DEFINERS, uses, and forget its form. Drop PLACE if it is not a
+definition. It is one if its operator is in *DEFINERS-OF-FUNCTIONS*, or its name is in its data."
   (let ((form (shiftf (top-form-form place) nil)) (name (top-form-name place))
         (key (top-form-key place))
         (*package* (if (package-name (top-form-package place)) (top-form-package place) *package*)))

@@ -1,10 +1,10 @@
-;;;; The operation unused-functions: functions of a package that nobody uses.
+;;;; The operation unused-functions, which returns the functions of a package that nothing uses.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun generated-p (symbol name)
-  "True when DEFSTRUCT made the function NAME: SYMBOL or (SETF SYMBOL). A program seldom uses all of
-these."
+  "True when DEFSTRUCT made the function NAME, which is SYMBOL or (SETF SYMBOL). A program seldom
+uses all of these."
   (or (consp (known :function :source-transform name))
       (and (symbolp name) (constructed-structure symbol) t)
       (and (symbolp name)
@@ -12,7 +12,7 @@ these."
            (consp (known :function :info name)))))
 
 (defun package-function-names (package)
-  "Return the sorted names of the functions and macros whose home is PACKAGE, without those that
+  "Return the sorted names of the functions and macros at home in PACKAGE, without those that
 DEFSTRUCT made."
   (let ((names '()))
     (do-symbols (symbol package)
@@ -23,13 +23,13 @@ DEFSTRUCT made."
     (sort names #'name-before-p)))
 
 (defun other-names (name users)
-  "Return the names of USERS other than NAME. Leave out top-level forms, which have no name: one of
+  "Return the names of USERS other than NAME. Top-level forms have no name and are left out. One of
 them is the form that defines NAME."
   (remove name (remove nil (mapcar #'name-of users)) :test #'equal))
 
 (defun declared-variable-p (symbol code)
-  "True when a declaration in the data of CODE, such as the template of a macro, is about SYMBOL as
-a variable."
+  "True when data of CODE, such as the template of a macro, has a declaration about SYMBOL as a
+variable."
   (labels ((bare-p (specifier)
              (and (consp specifier)
                   (not (member (first specifier) '(inline notinline ftype optimize)))
@@ -47,8 +47,8 @@ a variable."
     nil))
 
 (defun mentioner (index name)
-  "Return the name of a user in INDEX that has the symbol NAME among its data, or NIL. Leave out
-users in which NAME is only DECLARED-VARIABLE-P."
+  "Return the name of a user in INDEX that has the symbol NAME in its data, or NIL. Users in which
+NAME is a DECLARED-VARIABLE-P are left out."
   (first (other-names name
                       (remove-if (lambda (user)
                                    (let ((code (and (user-p user) (user-code user))))
@@ -56,8 +56,8 @@ users in which NAME is only DECLARED-VARIABLE-P."
                                  (users-of index name #b1000000)))))
 
 (defun unused-data (index name)
-  "Return a JSON object about the function NAME when no user in INDEX but NAME itself uses it, else
-NIL."
+  "Return a JSON object about the function NAME if no user in INDEX uses it except NAME itself. Else
+return NIL."
   (let* ((symbol (name-symbol name))
          (users (users-of index name #b0100011))
          (others (remove name users :key #'name-of :test #'equal))
@@ -75,8 +75,8 @@ NIL."
               "documentation" (first-line (ignore-errors (documentation name 'function)))))))
 
 (define-operation "unused-functions" (package within)
-  "Find the functions of PACKAGE that nothing uses but themselves; exported ones come first. WITHIN
-names a system: only users in its files count. The answer also has the files in which there can be
+  "Return the functions of PACKAGE that only themselves use, exported ones first. WITHIN is NIL or
+the name of a system: only users in its files count. The answer also has the files that may contain
 more users."
   (let* ((home (named-package package)) (names (package-function-names home))
          (*within* (and within (system-files within))))

@@ -1,5 +1,5 @@
-;;;; The possible users of names: the functions that can be found by a name, as its function,
-;;;; method, macro or expander. The name is said to reach them.
+;;;; Users: functions that may use other names. A user is found by its own name, as the function,
+;;;; method, macro or expander of the name. In these files, the name is said to reach the user.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -23,12 +23,12 @@ NAME)."
               (symbol-name (second name)))))
 
 (defun name-symbol (name)
-  "Return the symbol of NAME, a function name. A name that is no list is returned as it is."
+  "Return the symbol in NAME, a symbol or a list such as (SETF symbol)."
   (if (consp name) (second name) name))
 
 (defun name-before-p (one other)
-  "True when function name ONE precedes OTHER in answers (contract S3.9 in
-docs/develop/contracts.md); FOO precedes (SETF FOO)."
+  "True when the function name ONE precedes OTHER in answers. FOO precedes (SETF FOO) (contract S3.9
+in docs/develop/contracts.md)."
   (let ((key-1 (name-symbol one)) (key-2 (name-symbol other)))
     (cond ((eq key-1 key-2) (and (symbolp one) (not (symbolp other))))
           (t (symbol-before-p key-1 key-2)))))
@@ -37,8 +37,8 @@ docs/develop/contracts.md); FOO precedes (SETF FOO)."
 
 (defun root-of (name)
   "NAME is the debug name of a function, which can be nested in others. Return the name of the
-outermost function around it, or the name of the function itself when it is in none. Return
-:TOP-LEVEL when that function has no name."
+outermost function around it, or NAME if it is not nested. Return :TOP-LEVEL when the outermost
+function has no name."
   (let ((within (and (consp name) (ignore-errors (member :in name)))))
     (cond ((and within (consp (rest within)) (null (cddr within))) (root-of (second within)))
           ((stringp name) :top-level)
@@ -51,15 +51,15 @@ outermost function around it, or the name of the function itself when it is in n
           (t name))))
 
 (defun name-in-root (root)
-  "Return the function name in ROOT, a value of ROOT-OF, or NIL when ROOT has none. ROOT can be a
-function name itself, or a list such as (FAST-METHOD F (T))."
+  "Return the function name in ROOT, a value of ROOT-OF, or NIL. ROOT can be a function name or a
+list such as (FAST-METHOD F (T))."
   (cond ((eq root :top-level) nil)
         ((plain-name-p root) root)
         ((and (consp root) (symbolp (first root)) (consp (rest root)) (plain-name-p (second root)))
          (second root))))
 
 (defun form-name-p (name)
-  "True when NAME is a debug name that SBCL gives to the code of a whole top-level form."
+  "True when NAME is SBCL's debug name for the code of a whole top-level form."
   (or (stringp name)
       (and (consp name)
            (symbolp (first name))
@@ -67,13 +67,13 @@ function name itself, or a list such as (FAST-METHOD F (T))."
                (and (eq (first name) 'lambda) (null (second name)))))))
 
 (defun enclosing-name (caller)
-  "CALLER is the debug name of a function, which can be nested in others. Return the global name of
-the outermost function, or NIL when it has none."
+  "Return the global name of the outermost function around the function with the debug name CALLER,
+or NIL when it has none."
   (name-in-root (root-of caller)))
 
 (defun system-name-p (caller)
-  "True when CALLER, a debug name, is of a function named by a symbol of SBCL, or of one nested in
-it."
+  "True when CALLER is the debug name of a function, perhaps nested, whose outermost function is
+named by a symbol of SBCL or Common Lisp."
   (let* ((name (enclosing-name caller)) (package (and name (symbol-package (name-symbol name)))))
     (and package
          (or (eq package (find-package "COMMON-LISP"))
@@ -85,18 +85,18 @@ it."
   '((:function . nil) (:method . nil) (:macro . nil)
     (:compiler-macro . "compiler macro") (:type . "type expander") (:setf . "setf expander")
     (:report . "condition report"))
-  "The kinds of function that a name can reach, each with the word for it in answers; NIL when the
-word is not shown.")
+  "The kinds of functions that a name can reach, with the word for each in answers, or NIL if none
+is shown.")
 
 (defun expander (category name)
-  "Return the function that expands uses of NAME as a type or a place (CATEGORY is :TYPE or :SETF),
-or NIL."
+  "Return the function that expands uses of NAME, as a type if CATEGORY is :TYPE, or as a place if
+it is :SETF. Return NIL if there is none."
   (let ((known (known category :expander name)))
     (if (consp known) (find-if #'functionp (list (car known) (cdr known))) known)))
 
 (defun map-reached (visit name)
-  "Call VISIT with the kind, a key of *USER-KINDS*, of each simple function that NAME reaches, and
-the function. Leaves out a closure made by a function of another name."
+  "Call VISIT for each simple function that NAME reaches, with its kind, a key of *USER-KINDS*, and
+the function. Closures made by a function of another name are left out."
   (flet ((see (kind function)
            (let ((simple (and (functionp function)
                               (not (typep function
@@ -128,44 +128,45 @@ the function. Leaves out a closure made by a function of another name."
 ;;; Users
 
 (defstruct (user (:constructor make-user (name kind function)))
-  "Code that possibly uses names: the simple FUNCTION, which the name NAME reaches as KIND, a key of
-*USER-KINDS*. A user without NAME has one of two other kinds. For :LOOSE, FUNCTION is a weak pointer
-to a code object that perhaps only data keeps alive. :OWN is for functions of SBCL such as templates
-of its compiler. TEXT caches a pair: the package of NAME, and NAME as text."
+  "Code that may use names: FUNCTION, a simple function which NAME reaches as KIND, a key of
+*USER-KINDS*. Users without NAME have other kinds. If KIND is :LOOSE, FUNCTION is a weak pointer to
+a code object that perhaps only data refers to. If KIND is :OWN, FUNCTION is a function of SBCL,
+such as a template of its compiler. TEXT is a cache: a pair of the package of NAME, and NAME as
+text."
   name kind function (text nil))
 
 (defun reached-p (user)
-  "True when the name of USER still reaches its function as the same kind."
+  "True when the name of USER still reaches the same function, as the same kind."
   (let ((name (user-name user)) (kind (user-kind user)) (function (user-function user)))
     (flet ((see (kind-now function-now)
              (when (and (eq function function-now) (eq kind kind-now)) (return-from reached-p t))))
       (cond ((not (and (eq kind :function) (fboundp name) (eq function (plain-definition name))))
              (map-reached #'see name)
              nil)
-            ;; A shortcut: MAP-REACHED would return the same, but takes several times as long.
+            ;; MAP-REACHED would find the same, but takes several times as long.
             ((symbol-package (name-symbol name)) t)))))
 
 (defun kind-word (kind)
-  "Return the word in answers for KIND, a key of *USER-KINDS*, or NIL when none is shown."
+  "Return the word in answers for KIND, a key of *USER-KINDS*, or NIL."
   (cdr (assoc kind *user-kinds*)))
 
 (defun kind-text (user)
-  "Return the word in answers for the kind of USER, or NIL when none is shown."
+  "Return the word in answers for the kind of USER, or NIL."
   (kind-word (user-kind user)))
 
 (defun user-code (user)
-  "Return the code object of USER, or NIL when it was garbage collected."
+  "Return the code object of USER, or NIL if it was garbage collected."
   (let ((function (user-function user)))
     (cond ((typep function 'sb-ext:weak-pointer) (sb-ext:weak-pointer-value function))
           (function (function-code function)))))
 
 (defun name-of (user)
-  "Return the function name by which answers show USER, or NIL. Top-level forms have none."
+  "Return the function name of USER for answers, or NIL. USER can be a TOP-FORM, which has none."
   (and (user-p user) (user-name user)))
 
 (defun user-before-p (one other)
-  "True when user ONE precedes OTHER in answers: by name, then by package. Those without a name come
-last."
+  "True when the user ONE precedes OTHER in answers: by name, then by package. Users without a name
+come last."
   (let ((name-1 (name-of one)) (name-2 (name-of other)))
     (cond ((null name-1) nil)
           ((null name-2) t)

@@ -1,29 +1,30 @@
 ;;;; The index: a table from each name to its users, the functions whose code uses it. It is built
-;;;; at the first question; each later question adds new code. Each user is checked again before an
-;;;; answer shows it.
+;;;; at the first question. Later questions add new code. Before an answer shows a user, it is
+;;;; checked that the user still exists.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; What the index holds. A use is an integer: the user's number and, in the lowest 3 bits, the
-;;; position of its kind.
+;;; The contents of the index. A use is an integer: the lowest 3 bits are the position of its kind
+;;; in *USE-KINDS*, the others the number of the user.
 
 (defparameter *use-kinds* #(:calls :macroexpands :references :sets :binds :constant :mention)
-  "What a user does with a name. The first five are SBCL's kinds of cross references. :CONSTANT
-means that the function of that name is among the constants of the user's code, :MENTION that the
-name is a symbol in its data.")
+  "The kinds of uses of a name. The first five are SBCL's kinds of cross references. :CONSTANT means
+that the name's function is among the constants of the user's code, :MENTION that the name is a
+symbol in the data of this code.")
 
 (deftype uses ()
-  "The uses of one name, ordered by user, from element 1 on. Element 0 is their number."
+  "The uses of one name, ordered by user, from element 1 on. Element 0 is the number of uses."
   '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (use-index (:constructor make-use-index ()))
-  "USERS has all users. The first SORTED of them were sorted for answers, by the names of packages
-in PACKAGES, pairs (package . name). USES maps a name to its uses: an integer for one use, or a
-vector of type USES. FILES has the names of the files of the code as keys. NOTED is a bit vector
-with a 1 at the serial number of each code object that the index has. OTHERS maps a name to the
-function that it reaches, where the function's own name is another. SERIAL is the serial number that
-the next new code object had when the index was made. UNREACHED has weak pointers to newer code that
-no name reached when it was examined: its definition may not have been complete."
+  "The index. USERS are all users. The first SORTED of them are sorted for answers, by the names of
+packages at that time; PACKAGES has these as pairs (package . name). USES is a table from names to
+their uses: one use as an integer, or a vector of type USES. FILES is a table with the names of the
+code's files as keys. NOTED is a bit vector with 1 at the serial number of each code object in the
+index. OTHERS is a table from a name to the function that it reaches, if the function's own name is
+another. SERIAL is the serial number of the next new code object when the index was made. UNREACHED
+are weak pointers to newer code that no name has reached yet, as when its definition was not
+complete."
   (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted 0) (packages '())
   (uses (make-hash-table :test 'equal))
   (files (make-hash-table :test 'equal)) (noted (make-array 0 :element-type 'bit))
@@ -36,18 +37,19 @@ no name reached when it was examined: its definition may not have been complete.
 
 (declaim (inline use-user use-kind))
 (defun use-user (use)
-  "Return the number of the user of USE."
+  "Return the number of the user in USE."
   (declare (type (unsigned-byte 32) use))
   (ash use -3))
 
 (defun use-kind (use)
-  "Return the position of the kind of USE in *USE-KINDS*."
+  "Return the kind in USE, a position in *USE-KINDS*."
   (declare (type (unsigned-byte 32) use))
   (logand use 7))
 
 (defun covered-p (use known)
-  "True when USE adds nothing to KNOWN, a use of the same name by the same user: both are of the
-same kind, USE is only a :MENTION, or USE is a :CONSTANT and KNOWN one of the :CALLS."
+  "True when USE adds nothing to KNOWN, another use of the same name. Both must be by the same user.
+Either they have the same kind, or USE is only a :MENTION, or USE is a :CONSTANT and KNOWN is a
+:CALLS."
   (declare (type (unsigned-byte 32) use known) (optimize speed))
   (and (= (use-user use) (use-user known))
        (or (= use known)
@@ -55,8 +57,8 @@ same kind, USE is only a :MENTION, or USE is a :CONSTANT and KNOWN one of the :C
            (and (= (use-kind use) 5) (= (use-kind known) 0)))))
 
 (defun note-use (index name user kind)
-  "Record in INDEX that a user uses NAME. USER is its number, at least that of the users recorded
-before. KIND is a position in *USE-KINDS*."
+  "Add a use of NAME to INDEX. USER is the number of the user; uses of a name must be added in the
+order of these numbers. KIND is a position in *USE-KINDS*."
   (declare (type (unsigned-byte 29) user) (type (unsigned-byte 3) kind) (optimize speed))
   (let* ((use (logior (ash user 3) kind))
          (table (use-index-uses index))
@@ -83,10 +85,9 @@ before. KIND is a position in *USE-KINDS*."
 ;;; What a user uses
 
 (defun removed-call-p (name called mentioned)
-  "True when SBCL recorded a call of the function NAME, of a program, in code from which the
-compiler then removed the call. CALLED and MENTIONED are the names that the code still has: NAME is
-not among them. If NAME can be inlined or transformed, return NIL, since that also explains why the
-name is gone."
+  "True when SBCL has recorded a call of NAME, a function of a program, but the compiler has then
+removed this call. CALLED and MENTIONED are the names that the code still has. NAME is not among
+them. If NAME can be inlined or transformed, return NIL, since this explains the missing name too."
   (and (symbolp name)
        (symbol-package name)
        (mentioned-p name)
@@ -96,14 +97,14 @@ name is gone."
        (not (known :function :inlinep name))
        (not (known :function :inlining-data name))
        (not (known :function :source-transform name))
-       ;; The compiler can open-code what it has :INFO about.
+       ;; A function with :INFO may be open-coded.
        (not (known :function :info name))
        (not (member name called :test #'eq))
        (not (member name mentioned :test #'eq))))
 
 (defun functions-of (user)
-  "Return those functions in the code of USER that belong to it. For a user with a name: its
-function and those nested in it. For one without: the functions without a name."
+  "Return the functions in the code of USER that belong to USER. If it has a name, these are its
+function and the functions nested in this. Else they are the functions without a name."
   (let* ((own (user-function user)) (code (user-code user)))
     (cond ((null code) '())
           ((null (user-name user)) (nameless-functions code))
@@ -117,8 +118,8 @@ function and those nested in it. For one without: the functions without a name."
                        collect function))))))
 
 (defun note-xrefs (index number user called mentioned)
-  "Record in INDEX the cross references of USER, whose number is NUMBER. CALLED and MENTIONED are as
-for REMOVED-CALL-P."
+  "Add the cross references of USER to INDEX. NUMBER is the number of USER. CALLED and MENTIONED are
+as for REMOVED-CALL-P."
   (dolist (function (functions-of user))
     (let ((xrefs (packed-xrefs function)))
       (when xrefs
@@ -133,10 +134,10 @@ for REMOVED-CALL-P."
                    xrefs)))))
 
 (defun note-user (index number user)
-  "Record in INDEX what USER, whose number is NUMBER, uses. All functions of a code object share its
-constants, so these count for each function with a name. But if a top-level form is among the
-functions, the constants may be its own: then for the others they count only as mentions, unless all
-that the form does is to add a method."
+  "Add the uses by USER to INDEX. NUMBER is the number of USER. The functions of a code object share
+its constants, so constants count for each function with a name. But a top-level form in the same
+code object may have constants of its own. Then they count only as mentions for the others, unless
+all that the form does is to add a method."
   (let* ((code (user-code user)) (roots (and code (roots-in code)))
          (mixed (and (rest roots) (member :top-level roots)))
          (known (and (rest roots) (names-in-xrefs code))) (called (and code (called-names code)))

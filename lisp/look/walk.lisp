@@ -1,22 +1,22 @@
-;;;; Walks a top-level form and collects what it uses outside the functions that it defines: calls,
-;;;; variables, and symbols in its data. Macros are expanded; nothing is evaluated.
+;;;; Walks a top-level form, and collects what it uses outside the functions that it defines: calls,
+;;;; variables, and symbols in its data. Macros are expanded, but nothing is evaluated.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defvar *scratch* nil
-  "The package for new symbols while the text of a file is read again, else NIL.")
+  "While the text of a file is read again, the package for new symbols. Else NIL.")
 
 (defmacro without-traces (&body body)
-  "Evaluate BODY, which reads and expands code of the user a second time. It prints nothing, calls
-no *MACROEXPAND-HOOK*, does not break on signals, and package locks do not matter."
+  "Evaluate BODY, which reads or expands user code once more. Output is discarded,
+*MACROEXPAND-HOOK* is not called, no signal enters the debugger, and package locks are ignored."
   `(let* ((silence (make-broadcast-stream)) (*standard-output* silence) (*error-output* silence)
           (*trace-output* silence)
           (*break-on-signals* nil) (*macroexpand-hook* #'funcall))
      (sb-ext:without-package-locks ,@body)))
 
 (defparameter *definers-of-functions* '(defun defmacro defgeneric defmethod defstruct)
-  "Macros that define functions, which the index finds by name. To expand these macros would take
-most of the time.")
+  "Macros that define functions, which the index finds by name. They are not expanded: this would
+take most of the time.")
 
 (defun loads-p (situations)
   "True when EVAL-WHEN with SITUATIONS evaluates its body while a file is loaded."
@@ -34,8 +34,8 @@ most of the time.")
     (nreverse found)))
 
 (defun method-head (form)
-  "Return a list of two lists: the qualifiers of FORM, a DEFMETHOD, and its specializers, NIL where
-one is missing."
+  "FORM is a DEFMETHOD. Return a list of two lists: its qualifiers, and its specializers, with NIL
+for a parameter without one."
   (let ((start (position-if #'listp (cddr form))))
     (list (subseq (cddr form) 0 start)
           (loop for parameter in (nth start (cddr form))
@@ -48,14 +48,14 @@ one is missing."
         when (typep specializer '(cons (eql eql) (cons t null))) collect (second specializer)))
 
 (defun forms-beside-functions (form)
-  "Return the forms in FORM, a call of one of *DEFINERS-OF-FUNCTIONS*, that run outside its
-functions."
+  "FORM is a call of one of *DEFINERS-OF-FUNCTIONS*. Return the forms in it that are evaluated
+outside the functions that it defines."
   (append (load-time-forms form)
           (and (eq (first form) 'defmethod) (ignore-errors (specializer-forms form)))))
 
 (defun function-of-name-p (form)
-  "True when FORM is a NAMED-LAMBDA named after a global function or method. The index of compiled
-code then has its body, so a walk need not enter it."
+  "True when FORM is a NAMED-LAMBDA with the name of a global function or method. Its body is not
+walked, since the index of compiled code has it."
   (and (typep form '(cons symbol (cons t)))
        (eq (first form) +named-lambda+)
        (let ((name (name-in-root (root-of (second form)))))
@@ -67,10 +67,10 @@ code then has its body, so a walk need not enter it."
     (and information (nth-value 1 (funcall information name environment)))))
 
 (defun note-names (form note)
-  "Call NOTE with a kind and a name for each use in FORM. The kinds are: :CALL for a function that
-FORM calls or refers to; :INNER for one called within a function without a name; :VARIABLE; and
-:DATA for a symbol of the program in its data. Code that never runs, as in (when nil ...), counts as
-data. If a macro fails, the rest of FORM is not walked."
+  "Call NOTE with a kind and a name for each use in FORM. The kinds are :CALL for a function that
+FORM calls or refers to, :INNER for a function called within a function without a name, :VARIABLE,
+and :DATA for a symbol of the program in its data. Names in code that never runs, as in (when nil
+...), count as :DATA. If the expansion of a macro fails, the rest of FORM is not walked."
   (let ((inner '()))
     (labels ((data (object kind)
                (map-symbols (lambda (symbol handled)
@@ -129,8 +129,8 @@ data. If a macro fails, the rest of FORM is not walked."
         (error () nil)))))
 
 (defun parts-of-form (form)
-  "Return the forms that SBCL compiles one by one for FORM, a top-level form. They are walked one by
-one, so that one that cannot be walked does not hide the others."
+  "Return a list of the forms that SBCL compiles separately for FORM, a top-level form. They are
+walked separately too, so that one that cannot be walked does not hide the others."
   (let ((head (and (consp form) (first form))))
     (case head
       (progn (mapcan #'parts-of-form (rest form)))
@@ -146,13 +146,13 @@ one, so that one that cannot be walked does not hide the others."
              (list form))))))
 
 (defstruct (form-uses (:constructor make-form-uses ()))
-  "What a top-level form uses outside the functions that it defines: the functions that it CALLS,
-those called by functions without a name in it (INNER), the symbols of the program in its DATA, and
-its VARIABLES."
+  "What a top-level form uses outside the functions that it defines. CALLS are functions that it
+calls, INNER are functions called within its functions without a name, DATA are symbols of the
+program in its data, VARIABLES are variables."
   (calls '()) (inner '()) (data '()) (variables '()))
 
 (defun uses-of-parts (parts)
-  "Return the FORM-USES of PARTS, from PARTS-OF-FORM, or NIL when they use nothing."
+  "Return the FORM-USES of PARTS, from PARTS-OF-FORM, or NIL if there are none."
   (let ((found (make-form-uses)))
     (flet ((note (kind name)
              (when (and (told-name-p name)

@@ -1,9 +1,10 @@
-;;;; The operations who-calls and who-references: who calls a function, and who uses a variable.
+;;;; The operations who-calls, about functions, and who-references, about variables.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun kept-p (symbol)
-  "True when this SBCL records who uses SYMBOL (contract S3.12 in docs/develop/contracts.md)."
+  "True when this SBCL records cross references for SYMBOL (contract S3.12 in
+docs/develop/contracts.md)."
   ;; SBCL's predicate treats NIL as an empty list of names.
   (or (null symbol)
       (not (without-xrefs-p symbol))))
@@ -13,9 +14,9 @@
 (define-check (kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
-  "Evaluate BODY with INDEX bound to the current index, and hold the lock of the index meanwhile.
-Before that, read the files loaded since the last question again. This runs macros of the user, so
-the lock is not held while they are read."
+  "Evaluate BODY with INDEX bound to the current index, while the lock of the index is held. Before
+this, read files again that were loaded since the last question. This runs macros of the user, so
+the lock is not held meanwhile."
   `(progn
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
@@ -27,18 +28,17 @@ the lock is not held while they are read."
         ,@body))))
 
 (defun loaded-files ()
-  "Return the native names of the source files of all loaded code, without SBCL's and ours."
+  "Return the native names of the source files of all loaded code, without SBCL's and the agent's."
   (with-index (index) (files-of index)))
 
 (defstruct (rows (:constructor make-rows ()))
   "The users of a name, sorted for an answer. A group is a list of users with the same name.
-FUNCTIONS is a list of groups of functions, PLACES a list of groups of top-level forms. OTHERS has
-an entry for each group of other users, a list of the name to show, the word for their kind, and the
-group."
+FUNCTIONS are groups of functions, PLACES groups of top-level forms. OTHERS has an entry for each
+group of other users: a list of the name to show, the word for their kind, and the group."
   (functions '()) (others '()) (places '()))
 
 (defun form-before-p (one other)
-  "True when top-level form ONE precedes OTHER: by file, then by number. Those of no file come
+  "True when the top-level form ONE precedes OTHER: by file, then by number. Forms of no file come
 last."
   (flet ((file (place)
            (let ((source (and (top-form-p place) (top-form-source place))))
@@ -61,16 +61,16 @@ last."
              (member (user-name user) (form-uses-data (top-form-uses place)) :test #'equal)))))
 
 (defun said-p (place users name)
-  "True when an answer that shows USERS need not show PLACE, a top-level form that uses NAME: the
-form defines one of USERS, and does not call NAME outside its functions."
+  "True when an answer that shows USERS need not show PLACE, a top-level form that uses NAME: it
+defines one of USERS, and does not call NAME outside its functions."
   (and (top-form-p place)
        (not (member name (form-uses-calls (top-form-uses place)) :test #'equal))
        (some (lambda (user) (and (user-p user) (makes-p place user))) users)))
 
 (defun different-places (places named name)
   "Return those of PLACES, users of NAME, that an answer must show besides the groups NAMED, as
-groups of one user each. Leave out duplicates, users with the same code as one in NAMED, and places
-that are SAID-P."
+groups of one user each. Leave out duplicates, users with the same code as one in NAMED, and
+top-level forms that are SAID-P."
   (let* ((users (and places (apply #'append named))) (codes (mapcar #'user-code users)))
     (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
       (mapcar #'list (stable-sort (remove-if (lambda (place)
@@ -80,8 +80,8 @@ that are SAID-P."
                                   #'form-before-p)))))
 
 (defun rows-for (users name)
-  "Return USERS of NAME as ROWS. A constructor that DEFSTRUCT made also stands for its structure: an
-entry in OTHERS."
+  "Return USERS of NAME as ROWS. If a constructor made by DEFSTRUCT is among them, its structure
+gets an entry in OTHERS too."
   (let ((rows (make-rows)) (functions '()) (places '()))
     (dolist (user users)
       (let ((sort (sort-of user)))
@@ -100,7 +100,7 @@ entry in OTHERS."
     rows))
 
 (defun macro-uses (users)
-  "Return entries for the OTHERS of ROWS, one for each group of USERS, which are users of a macro."
+  "Return entries for the OTHERS of ROWS, one for each group of USERS of a macro."
   (loop for group in (grouped (remove-if-not #'name-of users))
         collect (list (user-name (first group)) "macro use" group)))
 
@@ -112,8 +112,7 @@ entry in OTHERS."
                                         (name-before-p (first one) (first other))))))
 
 (defun without-users (groups others)
-  "Return those of GROUPS, lists of users with one name, whose name does not occur in the groups
-OTHERS."
+  "Return GROUPS without those whose name is also the name of one of the groups OTHERS."
   (if (or (null groups) (null others))
       groups
       (let ((names (make-hash-table :test 'equal)))
@@ -122,10 +121,10 @@ OTHERS."
                    groups))))
 
 (defun tell-rows (name rows kinds more possible)
-  "Return two blocks for the functions and the others of ROWS; MORE are further entries for the
+  "Return two blocks, for the functions and the others of ROWS. MORE are further entries for the
 others. A block is a cons of a function and a list of items. The function takes an item, and whether
-its places are wanted, and returns the item's row in the answer. NAME is what they use, in one of
-KINDS. POSSIBLE is true when they only mention it."
+its places are wanted, and returns the item's row for the answer. NAME is the name that is used,
+KINDS are the kinds of uses. POSSIBLE is true when the users only mention NAME."
   (flet ((row (group sites &optional kind text)
            (user-data group name kinds :kind kind :text text :sites (and sites (not possible))
                       :possible possible)))
@@ -142,18 +141,18 @@ KINDS. POSSIBLE is true when they only mention it."
 (defparameter *most-places* 100 "At most this many top-level forms are sent with an answer.")
 
 (defun outside-members (places mentions)
-  "Return the members of an answer about top-level forms: PLACES, groups of forms that use a name,
-and MENTIONS, groups of forms that only have it as data. The server finds the forms in their files,
-and decides which of them count."
+  "Return the answer members about top-level forms. PLACES are groups of forms that use a name,
+MENTIONS are groups of forms that only have it in their data. The server finds these forms in their
+files, and decides which of them count."
   (let ((all (append (mapcar (lambda (group) (user-data group nil '())) places)
                      (mapcar (lambda (group) (user-data group nil '() :possible t)) mentions))))
     (list "outside" (page all 0 *most-places*)
           "outsideCount" (and (> (length all) *most-places*) (length all)))))
 
 (defun mention-rows (users calls name)
-  "Return USERS, which have NAME among their data, as ROWS. Leave out users whose name is also in
-CALLS, the ROWS of those that use NAME. Leave out forms that still run: the form that asks this
-question may be one, and when it has run, its code with this data is gone."
+  "Return USERS, which have NAME in their data, as ROWS. Users whose name is also in CALLS, the ROWS
+of those that use NAME, are left out. So are forms that still run: the form that asks this question
+may be one, and its code with this data is gone after it has run."
   (let ((rows (rows-for (remove-if (lambda (user)
                                      (and (eq :loose (sort-of user)) (running-p (user-code user))))
                                    users)
@@ -166,7 +165,7 @@ question may be one, and when it has run, its code with this data is gone."
                      (rows-others rows) :key #'first)
           (rows-places rows)
           (without-users
-           ;; A form that defines one of CALLS has NAME among its data for that.
+           ;; A form that defines one of CALLS has NAME in its data for this reason.
            (different-places (mapcar #'first (rows-places rows))
                              (append (rows-functions calls) (mapcar #'third (rows-others calls)))
                              name)
@@ -174,9 +173,9 @@ question may be one, and when it has run, its code with this data is gone."
     rows))
 
 (defun mentioned-rows (index target nature calls)
-  "Return as ROWS the users in INDEX that have TARGET among their data and are not in CALLS. NATURE,
-such as \"FUNCTION\", is what the question is about. When TARGET names something else but nothing of
-NATURE, return empty ROWS: the data mean that other thing."
+  "Return as ROWS the users in INDEX that have TARGET in their data and are not in CALLS. NATURE,
+such as \"FUNCTION\", is the nature that the question is about. If TARGET has other natures but not
+this one, return empty ROWS, as the data mean the other thing."
   (let ((natures (and (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
@@ -190,8 +189,8 @@ compiler."
     (and (stringp file) (eql 0 (search "SYS:" file)) (consp root) (not (plain-name-p root)))))
 
 (defun own-users (index name)
-  "Return users for those of SBCL's own functions that call NAME and that no name reaches. The
-functions that a name reaches are in INDEX already."
+  "Return new users for those of SBCL's own functions that call NAME and that no name reaches.
+Functions that a name reaches are in INDEX."
   (let ((users '()))
     (map-functions (lambda (own function)
                      (declare (ignore own))
@@ -204,19 +203,19 @@ functions that a name reaches are in INDEX already."
     users))
 
 (defun tell-own (index name)
-  "Return a block, as TELL-ROWS does, for the OWN-USERS of NAME."
+  "Return a block, as TELL-ROWS does, for the OWN-USERS of NAME in INDEX."
   (cons (lambda (user sites) (user-data (list user) name '(:calls) :sites sites))
         (own-users index name)))
 
 (defun tell-functions (name kind word users)
   "Return a block, as TELL-ROWS does, for the functions among USERS. They use the variable NAME as
-KIND, SBCL's kind of cross reference; WORD is the word of answers for KIND."
+KIND, one of SBCL's kinds of cross references. WORD is the word for KIND in answers."
   (cons (lambda (group sites) (user-data group name (list kind) :kind word :sites sites))
         (rows-functions (rows-for users name))))
 
 (defun rows-data (blocks offset limit sites)
-  "Return rows of an answer for the items of BLOCKS, from TELL-ROWS: LIMIT from OFFSET on. When
-SITES is true, the rows have the places of the uses."
+  "Return answer rows for the items of BLOCKS, from TELL-ROWS: LIMIT rows from OFFSET on. If SITES
+is true, they have the places of the uses."
   (loop with offset = (or offset 0)
         for (row . items) in blocks
         for shown = (page items offset limit)
@@ -225,9 +224,9 @@ SITES is true, the rows have the places of the uses."
                  limit (- limit (length shown)))))
 
 (defun other-members (places mentions unknown)
-  "Return the members of an answer about PLACES and MENTIONS, groups of top-level forms, and about
-why there can be users that the index lacks. When UNKNOWN is true, add the files that could not be
-read again."
+  "Return the answer members about PLACES and MENTIONS, groups of top-level forms, and about
+possible users that the index lacks. If UNKNOWN is true, add the files that could not be read
+again."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
         "unread" (and unknown (unread-data))
@@ -235,26 +234,27 @@ read again."
         (outside-members places mentions)))
 
 (defun unrecorded-text (name)
-  "Return a word when SBCL may record no use of the function NAME, of a program, in top-level forms:
-\"macro\", \"inline\", or \"slot\" for the setter of a slot, which is open-coded everywhere. Else
-return NIL."
+  "If SBCL may not record uses of the function NAME, of a program, in top-level forms, return a
+word: \"macro\", \"inline\", or \"slot\" for the setter of a slot, which is open-coded everywhere.
+Else return NIL."
   (cond ((not (and (fboundp name) (mentioned-p (name-symbol name)))) nil)
         ((and (symbolp name) (macro-function name)) "macro")
         ((and (consp name) (consp (known :function :source-transform name))) "slot")
         ((known :function :inlining-data name) "inline")))
 
 (defun callers-left-out (index name)
-  "Return how many groups of callers of NAME in INDEX are left out because they are not in the files
-of *WITHIN*. Return NIL when there is no *WITHIN*."
+  "Return the number of groups of callers of NAME in INDEX that are left out because they are not in
+the files of *WITHIN*. Return NIL if *WITHIN* is NIL."
   (when *within*
     (let ((within (users-of index name #b0100001))
           (all (let ((*within* nil)) (users-of index name #b0100001))))
       (- (length (grouped all)) (length (grouped within))))))
 
 (define-operation "who-calls" (name package sites internals within offset limit)
-  "Find the callers of NAME, LIMIT rows from OFFSET on. Functions come first, then other callers,
-then with INTERNALS SBCL's own functions, then what only mentions NAME. WITHIN names a system: only
-users in its files count. Without PACKAGE, NAME is looked up in CL-USER (contract S3.3)."
+  "Return the callers of NAME, LIMIT rows from OFFSET on. Functions come first, then other callers,
+with INTERNALS SBCL's own functions, and then users that only mention NAME. WITHIN is NIL or the
+name of a system: only users in its files count. Without PACKAGE, NAME is looked up in CL-USER
+(contract S3.3)."
   (multiple-value-bind (target symbol setf) (named-target name package "CL-USER")
     (let ((*within* (and within (system-files within))))
       (with-index (index)
@@ -270,45 +270,35 @@ users in its files count. Without PACKAGE, NAME is looked up in CL-USER (contrac
                             (or place (fboundp target))
                             (mentioned-p symbol))))
           (make-json-object
-           (list* "name"
-                  (name-text target)
-                  "callers"
-                  (length (rows-functions calls))
-                  "others"
-                  (- (rows-count others) (length (rows-functions calls)))
-                  "possible"
-                  (rows-count possible)
-                  "leftOut"
-                  (callers-left-out index target)
-                  "natures"
-                  (if setf
-                      (cond ((fboundp target) '("FUNCTION")) (place '("SETF EXPANDER")))
-                      (natures symbol))
-                  "kept"
-                  (json-boolean (kept-p symbol))
-                  "unrecorded"
-                  (and (plusp (+ (rows-count others) (rows-count possible))) unrecorded)
-                  "accessibleIn"
-                  (and (or sites unseen) (packages-with symbol))
-                  "rows"
-                  (rows-data (append others possible) offset limit sites)
-                  ;; Without certain users, the server searches these files for what ran when they
-                  ;; were compiled.
-                  "files"
-                  (and unseen (files-of index))
+           (list* "name" (name-text target)
+                  "callers" (length (rows-functions calls))
+                  "others" (- (rows-count others) (length (rows-functions calls)))
+                  "possible" (rows-count possible)
+                  "leftOut" (callers-left-out index target)
+                  "natures" (if setf
+                                (cond ((fboundp target) '("FUNCTION")) (place '("SETF EXPANDER")))
+                                (natures symbol))
+                  "kept" (json-boolean (kept-p symbol))
+                  "unrecorded" (and (plusp (+ (rows-count others) (rows-count possible)))
+                                    unrecorded)
+                  "accessibleIn" (and (or sites unseen) (packages-with symbol))
+                  "rows" (rows-data (append others possible) offset limit sites)
+                  ;; If no user is certain, the server searches these files for code that ran when
+                  ;; they were compiled.
+                  "files" (and unseen (files-of index))
                   (other-members (rows-places calls) (rows-places mentions)
                                  (zerop (+ (rows-count others)
                                            (length (rows-places calls))))))))))))
 
 (defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set")
                                   (:binds #b10000 "bind"))
-  "The uses of a variable: SBCL's kind of cross reference, its bit in a mask of kinds, and the word
-in answers.")
+  "For each use of a variable: SBCL's kind of cross reference, its bit in a mask of kinds, and the
+word in answers.")
 
 (define-operation "who-references" (name package sites offset limit)
-  "Find the functions that read, set or bind the variable NAME, in this order, LIMIT rows from
-OFFSET on. A function that does several has several rows. Then come other users, and what only
-mentions NAME."
+  "Return the functions that read, set or bind the variable NAME, in this order, LIMIT rows from
+OFFSET on. A function with several kinds of use has several rows. After these come other users, and
+users that only mention NAME."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (with-index (index)
       (let* ((uses (rows-for (users-of index target #b11100) target))
