@@ -1,26 +1,24 @@
-;;;; Finds what the new text of a file that is loaded again changes: values of variables, macros,
-;;;; methods.
+;;;; Finds what a file that is loaded again changes: values of variables, macros, methods.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defvar *plain-forms* '()
-  "A cache that is bound for each load: an association list from a text to the value of PLAIN-FORMS
-for it.")
+  "A cache that is bound for each load: an alist from texts to their PLAIN-FORMS.")
 
 (defun forms-of (text)
-  "Return the PLAIN-FORMS of TEXT. While a load binds *PLAIN-FORMS*, each text is split only once."
+  "Return the PLAIN-FORMS of TEXT, which are cached in *PLAIN-FORMS*."
   (cdr (or (assoc text *plain-forms* :test #'eq)
            (first (push (cons text (plain-forms text)) *plain-forms*)))))
 
 (defun form-of (definition text)
-  "Return as text the top-level form of TEXT that has the number of DEFINITION's form, or NIL when
-there is none."
+  "Return the top-level form of TEXT, as text, that has the DEFINITION-NUMBER of DEFINITION, or
+NIL."
   (let* ((forms (and text (forms-of text)))
          (number (and forms (definition-number definition))))
     (and number (< number (length forms)) (aref forms number))))
 
 (defun literal-differs-p (text value)
-  "True when TEXT is a literal number or string, T or NIL, and does not denote VALUE."
+  "True when TEXT is a literal number or string, T or NIL, and denotes another object than VALUE."
   (and (or (find (char text 0) "\"+-0123456789") (member text '("t" "nil") :test #'string-equal))
        (let ((*read-eval* nil)
              (*package* (find-package "KEYWORD"))
@@ -33,32 +31,30 @@ there is none."
            (error () nil)))))
 
 (defun inline-p (definition)
-  "True when the function of DEFINITION is declaimed inline."
+  "True when the function of DEFINITION is declaimed inline now."
   (eq (known :function :inlinep (definition-name definition)) 'inline))
 
 (defun compiled-in-p (definition)
-  "True when users of DEFINITION have its code or its value compiled in."
+  "True when the code or the value of DEFINITION is compiled into its users."
   (case (definition-kind definition)
     ((:macro :compiler-macro :symbol-macro :constant) t)
     (:function (or (definition-inlined definition) (inline-p definition)))))
 
 (defun telling-part (definition form)
-  "Return the part of the text FORM that must change for DEFINITION to change: for a variable or a
-constant the text of its value, else all of FORM."
+  "Return the part of FORM, a text, that defines DEFINITION: for a variable or a constant the text
+of its value, else the whole FORM."
   (if (and form (member (definition-kind definition) '(:variable :constant)))
       (values (form-value form (definition-name definition)))
       form))
 
 (defun form-before (definition text)
-  "Return the TELLING-PART of the form that made DEFINITION. TEXT is the text that its file had
-then."
+  "Return the TELLING-PART of the form that made DEFINITION. TEXT is the file's text at that time."
   (or (definition-baseline definition)
       (telling-part definition (form-of definition text))))
 
 (defun keep-forms (file text serial)
-  "Save the FORM-BEFORE of definitions that the load SERIAL of FILE made and the next load did not
-make again: a later load compares its forms with these. TEXT is the text of FILE in the load
-SERIAL."
+  "Save the FORM-BEFORE of definitions that load SERIAL of FILE made, and the next load did not make
+again, for a comparison with a later load. TEXT is the text of FILE in load SERIAL."
   (map-file-definitions (lambda (definition)
                           (when (and (= serial (definition-serial definition))
                                      (or (eq (definition-kind definition) :variable)
@@ -67,18 +63,18 @@ SERIAL."
                         file))
 
 (defun still-unset-p (definition)
-  "True when the variable of DEFINITION still has the value that it kept in a load of a file with
-another value."
+  "True when the variable of DEFINITION still has the value that it kept in a load, although the
+file has another value."
   (let ((symbol (definition-name definition)))
     (and (boundp symbol)
          (eql (symbol-value symbol) (sb-ext:weak-pointer-value (definition-kept definition))))))
 
 (defun note-unset (definition old old-text text value)
-  "DEFINITION is of a variable that kept VALUE while a file with TEXT was loaded. If its form in
-TEXT gives another value than the form that gave it VALUE, record that in DEFINITION, and return
-DEFINITION; else return NIL. OLD is the variable's definition in OLD-TEXT, the file as loaded
-before, or NIL. Return NIL also when OLD was recorded so and the program has assigned the variable
-since."
+  "DEFINITION is of a variable that kept VALUE while a file with TEXT was loaded. OLD is NIL, or the
+variable's definition in OLD-TEXT, the text of the file loaded before. If the form in TEXT has
+another value than the form from which the variable got VALUE, record this in DEFINITION, and return
+DEFINITION. Else return NIL. Also return NIL if this was recorded in OLD and the program has
+assigned the variable since."
   (let* ((symbol (definition-name definition))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))
                     (not (and old (definition-says old) (not (still-unset-p old))))
@@ -94,9 +90,9 @@ since."
             definition))))))
 
 (defun unset-variables (pairs definitions old-text text values)
-  "Return those of DEFINITIONS whose variables kept their values in a load, although TEXT has others
-than OLD-TEXT. PAIRS, from ENTER, has the definitions that they replace. VALUES is the slot of a
-TOUCHED."
+  "Return those of DEFINITIONS whose variables kept their values in a load, although TEXT has other
+values than OLD-TEXT. PAIRS, from ENTER, has the definitions that they replace. VALUES is the slot
+of a TOUCHED."
   (loop for definition in definitions
         for symbol = (definition-name definition)
         for (value kept) = (and (eq (definition-kind definition) :variable)
@@ -107,8 +103,8 @@ TOUCHED."
           collect definition))
 
 (defun changed-names (pairs old-text text)
-  "Return the names of definitions that are compiled into their users and whose forms in TEXT and
-OLD-TEXT differ. PAIRS is a value of ENTER, for a file that had OLD-TEXT before and has TEXT."
+  "Return the names of definitions in PAIRS, from ENTER, that are compiled into their users, and
+whose forms differ between OLD-TEXT and TEXT, the old and the new text of the file."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
           when (and (or (compiled-in-p new) (compiled-in-p old))
@@ -116,8 +112,8 @@ OLD-TEXT differ. PAIRS is a value of ENTER, for a file that had OLD-TEXT before 
             collect (definition-name new))))
 
 (defun changed-kinds (file serial)
-  "Return the names that were macros after the load SERIAL of FILE and are functions now, or the
-other way round."
+  "Return the names that were macros after load SERIAL of FILE and are functions now, or vice
+versa."
   (flet ((changed-p (definition)
            (let ((kind (definition-kind definition)) (name (definition-name definition)))
              (and (= serial (definition-serial definition))
@@ -128,12 +124,14 @@ other way round."
     (mapcar #'definition-name (definitions-if #'changed-p file))))
 
 (defun same-method-p (one other)
-  "True when the methods ONE and OTHER, of one function, have the same qualifiers and specializers."
+  "True when the methods ONE and OTHER of a generic function have the same qualifiers and
+specializers."
   (and (equal (method-qualifiers one) (method-qualifiers other))
        (equal (sb-mop:method-specializers one) (sb-mop:method-specializers other))))
 
 (defun took-place-p (method other)
-  "True when METHOD replaces OTHER, of the same function and file, from another form of the file."
+  "True when METHOD replaces OTHER, of the same generic function, and is from another form of the
+same file."
   (let ((file (identity-file method)))
     (and (same-method-p method other)
          file
@@ -141,9 +139,8 @@ other way round."
          (not (eql (identity-form method) (identity-form other))))))
 
 (defun doubles (log)
-  "Return a list for each method in LOG that was replaced by one from another form of the same file:
-the function's name, the method that replaced it, and the replaced method. LOG is the slot of a
-TOUCHED, newest first."
+  "Return lists for the methods in LOG, newest first, a slot of TOUCHED, that were replaced from
+another form of the same file: the function's name, the new method, and the replaced method."
   (loop with methods = (remove-if #'symbolp log)
         for (name . other) in methods
         for taker = (and (null (sb-mop:method-generic-function other))
@@ -154,11 +151,11 @@ TOUCHED, newest first."
                                   methods))
         when taker collect (list name (cdr taker) other)))
 
-;;; Users that were compiled with a definition that has changed
+;;; Users compiled with a definition that has changed
 
 (defun token-in-p (name form)
-  "True when the text FORM, which PLAIN-FORM returned, contains the string NAME as a whole token,
-outside strings."
+  "True when FORM, a text from PLAIN-FORM, contains the string NAME as a whole token outside
+strings."
   (let ((end (length form)) (index 0))
     (flet ((part-p (place) (and (< -1 place end) (not (find (char form place) " ()'`,\"#;:|")))))
       (loop while (< index end)
@@ -173,7 +170,7 @@ outside strings."
                        (t (incf index))))))))
 
 (defun definition-function (definition)
-  "Return the simple function of DEFINITION, or NIL when it has none."
+  "Return the simple function of DEFINITION, or NIL."
   (let ((identity (definition-identity definition)))
     (case (definition-kind definition)
       (:method
@@ -182,9 +179,9 @@ outside strings."
        (and (typep identity '(and function (not generic-function))) (simple-function identity))))))
 
 (defun uses-in-texts (symbol fresh &optional (token (symbol-name symbol)))
-  "Return uses of SYMBOL as USES-OF does, but find them in the texts of loaded files: a user is a
-definition whose form contains TOKEN. SBCL has no cross references to symbol macros and types. FRESH
-is as for USES-OF."
+  "Return uses of SYMBOL, as USES-OF does, from the texts of loaded files: a user is a definition
+whose form contains TOKEN. This is for symbol macros and types, to which SBCL has no cross
+references. FRESH is as for USES-OF."
   (let ((uses '()))
     (loop for file being the hash-values of **files**
           for text = (source-file-text file)
@@ -195,7 +192,7 @@ is as for USES-OF."
               (lambda (definition)
                 (let ((function (definition-function definition))
                       (number (definition-number definition)))
-                  ;; Definitions of older loads have no form in this text.
+                  ;; Definitions made by older loads have no form in this text.
                   (when (and forms function number (< number (length forms))
                              (>= (definition-serial definition) (source-file-serial file))
                              (current-p definition)
@@ -206,14 +203,14 @@ is as for USES-OF."
     uses))
 
 (defun note-uses (uses)
-  "Add USES, a list as USES-OF returns it, to **OUTDATED**."
+  "Add USES, from USES-OF, to **OUTDATED**."
   (setf **outdated**
         (let ((all (union (remove-duplicates uses :test #'equal) **outdated** :test #'equal)))
           (subseq all 0 (min (length all) *outdated-limit*)))))
 
 (defun note-outdated (names fresh)
-  "Add to **OUTDATED** the users of NAMES. The definitions of NAMES have changed, and their users
-have them compiled in. FRESH is as for USES-OF."
+  "Add the users of NAMES to **OUTDATED**: they have definitions of NAMES compiled in that have
+changed. FRESH is as for USES-OF."
   (when names
     (note-uses (append (uses-of names fresh)
                        (loop for name in names
@@ -221,9 +218,9 @@ have them compiled in. FRESH is as for USES-OF."
                                append (uses-in-texts name fresh))))))
 
 (defun note-users-of-layouts (laid-out fresh)
-  "Add to **OUTDATED** the users of the structures in LAID-OUT, the slot of a NOTED: code that
-refers to the old layout, code that has functions of the structure compiled in, and forms that
-contain its quoted name, which can be a type specifier. FRESH is as for USES-OF."
+  "Add the users of structures in LAID-OUT, a slot of NOTED, to **OUTDATED**: code that refers to
+the old layout, code with functions of the structure compiled in, and forms with its quoted name,
+which may be a type specifier. FRESH is as for USES-OF."
   (loop for (symbol layout . names) in laid-out
         do (note-uses (remove-if (lambda (use) (member (second use) names :test #'equal))
                                  (append (layout-users symbol layout fresh)
@@ -233,11 +230,11 @@ contain its quoted name, which can be a type specifier. FRESH is as for USES-OF.
                                                         (format nil "'~A"
                                                                 (symbol-name symbol))))))))
 
-;;; Forms that define something only where it does not exist
+;;; Forms that define something only if it does not exist yet
 
 (defun same-macro-p (form old new)
-  "True when the operator of the text FORM has the same DEFMACRO in OLD and in NEW, or in neither of
-them. OLD and NEW are vectors of forms as FORMS-OF returns them."
+  "True when OLD and NEW have the same DEFMACRO for the operator of FORM, a text, or both have none.
+OLD and NEW are vectors from FORMS-OF."
   (let ((operator (or (first (form-parts form 1)) "")))
     (flet ((definition-in (forms)
              (find-if (lambda (other)
@@ -248,8 +245,9 @@ them. OLD and NEW are vectors of forms as FORMS-OF returns them."
 
 (defun keep-conditional (file old-text text old-serial)
   "A form such as (unless (fboundp 'f) (defun f () 1)) defines nothing when it is loaded again. So
-count a definition that the load OLD-SERIAL of FILE made as made again if its form of OLD-TEXT is
-also in TEXT and contains its name. TEXT is the text of the load that has just ended."
+if a definition was made by load OLD-SERIAL of FILE, and its form in OLD-TEXT is also in TEXT and
+contains its name, treat it as made again by the load that has just ended. TEXT is the text of this
+load."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (when (and old new)
       (map-file-definitions
@@ -268,11 +266,11 @@ also in TEXT and contains its name. TEXT is the text of the load that has just e
                      (definition-form definition) now)))))
        file))))
 
-;;; Forms that define another name each time
+;;; Forms that define a new name each time
 
 (defun name-without-digits (definition)
-  "Return a text with the kind and the name of DEFINITION, without the digits of the name. Return
-NIL when the name has no digits."
+  "Return a text with the kind and the name of DEFINITION, without the digits in the name. Return
+NIL if it has no digits."
   (let ((name (name-symbol (definition-name definition))))
     (and (symbolp name)
          (some #'digit-char-p (symbol-name name))
@@ -280,9 +278,9 @@ NIL when the name has no digits."
                  (remove-if #'digit-char-p (symbol-name name))))))
 
 (defun making-form (definition text)
-  "Return the form of DEFINITION in TEXT if the name is not in it, so that a macro in the form must
-have made the name. Else return NIL. Return NIL also when the name is an alias of a function with
-another name: its form is not known."
+  "Return the form of DEFINITION in TEXT if the name is not in it: then a macro in this form has
+made the name. Else return NIL. Also return NIL for an alias of a function with another name, as its
+form is unknown."
   (let* ((form (form-of definition text)) (name (definition-name definition))
          (function (definition-function definition))
          (own (and function (plain-function-name function))))
@@ -295,16 +293,16 @@ another name: its form is not known."
          form)))
 
 (defun numbered-by-form (definition text)
-  "Return a key shared by the numbered variants (FOO1, FOO2) that one form of TEXT makes: the name
-of DEFINITION without digits, and the form. Return NIL without a number, or when the name stands in
-the form."
+  "Return a key that is the same for the numbered variants (FOO1, FOO2) that one form of TEXT makes:
+a pair of NAME-WITHOUT-DIGITS of DEFINITION, and the form. Return NIL if the name has no digits or
+is in the form."
   (let* ((name (name-without-digits definition)) (form (and name (making-form definition text))))
     (and form (cons name form))))
 
 (defun drop-numbered-anew (file definitions pairs old-text text)
-  "Forget definitions of FILE whose names a macro numbered, if the same form made them again with
-other numbers. Their forms are in OLD-TEXT, those of the new DEFINITIONS in TEXT. PAIRS, from ENTER,
-has those of DEFINITIONS that replaced a definition of the same name."
+  "Drop definitions of FILE with names numbered by a macro, if the same form has made them again
+with other numbers. Their forms are in OLD-TEXT. The forms of the new DEFINITIONS are in TEXT.
+PAIRS, from ENTER, has those of DEFINITIONS that replaced one of the same name."
   (let ((anew (loop for definition in definitions
                     for numbered = (and (not (assoc definition pairs :test #'eq))
                                         (numbered-by-form definition text))

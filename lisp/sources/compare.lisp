@@ -1,20 +1,21 @@
-;;;; Finds where the image and the files that were loaded differ, as data.
+;;;; Finds differences between the image and the loaded files, as data.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defun bounded-members (key items)
-  "Return answer members for ITEMS, JSON objects: the first *TOLD-LIMIT* under KEY, and the number
-of all under KEY with Total behind it. Return NIL when there are none."
+  "Return answer members for ITEMS, JSON objects: the first *TOLD-LIMIT* under KEY, and their total
+number under KEY with \"Total\" appended. Return NIL if there are none."
   (and items
        (list key (page items 0 *told-limit*)
              (concatenate 'string key "Total") (length items))))
 
 (defparameter *says-limit* 300
-  "Characters shown of a variable's value in a file: many, as only the end may differ.")
+  "At most this many characters are shown of a variable's value in a file. They are many, since only
+the end may differ.")
 
 (defun unset-data (definition)
   "Return a JSON object about the variable of DEFINITION, which kept its value in a load: its name,
-the value, and the value in the file. Return NIL when the variable was set since."
+its value, and the value in the file. Return NIL if it was set since."
   (let ((symbol (definition-name definition)) (says (definition-says definition)))
     (when (still-unset-p definition)
       (object "name" (symbol-text symbol)
@@ -22,19 +23,18 @@ the value, and the value in the file. Return NIL when the variable was set since
               "says" (and (stringp says) (shortened *says-limit* says))))))
 
 (defun old-data (files &optional (wanted (constantly t)))
-  "Return JSON objects for definitions of FILES that the image still has but the last load of their
-file did not make again, if the predicate WANTED is true of them."
+  "Return JSON objects for the OLD-DEFINITIONS of FILES of which the predicate WANTED is true."
   (loop for file in files
         append (loop for definition in (main-definitions (old-definitions file))
                      when (funcall wanted definition)
                        collect (item-data definition "file" (source-file-path file)))))
 
 (defun defines-p (file name kinds)
-  "True when FILE has a definition of NAME, of one of KINDS."
+  "True when FILE has a definition of NAME as one of KINDS."
   (some (lambda (kind) (gethash (cons kind name) (source-file-definitions file))) kinds))
 
 (defun outdated-of (files)
-  "Return those OUTDATED-USES in which one of FILES defines the used name or the user."
+  "Return those OUTDATED-USES in which FILES define the used name or the user."
   (remove-if-not (lambda (use)
                    (destructuring-bind (used user function) use
                      (let ((method (method-of function user)))
@@ -48,15 +48,14 @@ file did not make again, if the predicate WANTED is true of them."
                  (outdated-uses)))
 
 (defun double-data (double)
-  "Return DOUBLE, an element of what DOUBLES returns, as a JSON object."
+  "Return DOUBLE, an element of DOUBLES, as a JSON object."
   (destructuring-bind (name method other) double
     (let ((path (file-path (identity-file method))))
       (object "kind" "method" "name" (method-name-text name method)
               "file" path "form" (identity-form method) "other" (identity-form other)))))
 
 (defun reslotted-data (entry)
-  "Return ENTRY, an element of NOTED-RESLOTTED, as a JSON object. It is a list of a class, the names
-of its new slots, and the names of its removed slots."
+  "Return ENTRY, an element of NOTED-RESLOTTED, as a JSON object."
   (destructuring-bind (class new gone) entry
     (object "name" (symbol-text (class-name class))
             "new" (mapcar #'symbol-text new)
@@ -64,8 +63,8 @@ of its new slots, and the names of its removed slots."
             "instances" (instance-count class))))
 
 (defun agreement ()
-  "Return answer members about where the image differs from the files of the load that this thread
-recorded last."
+  "Return answer members about differences between the image and the files of the load that this
+thread has recorded last."
   (when *loaded*
     (let ((files (noted-files *loaded*)))
       (append (bounded-members "doubles" (mapcar #'double-data (noted-doubles *loaded*)))
@@ -74,10 +73,10 @@ recorded last."
               (bounded-members "reslotted" (mapcar #'reslotted-data (noted-reslotted *loaded*)))
               (bounded-members "outdated" (outdated-data (outdated-of files)))))))
 
-;;; Definitions that others have replaced
+;;; Replaced definitions
 
 (defun method-now (definition)
-  "Return the method that now has the specializers and qualifiers of DEFINITION's method, or NIL."
+  "Return the present method with the specializers and qualifiers of DEFINITION's method, or NIL."
   (let ((function (generic-function-named (definition-name definition)))
         (method (definition-identity definition)))
     (and function
@@ -92,8 +91,7 @@ recorded last."
     (t (identity-now (definition-kind definition) (definition-name definition)))))
 
 (defun evaluation-of (definition identity)
-  "Return the entry of **EVALUATED** that made IDENTITY, which is in the place of DEFINITION, or
-NIL."
+  "Return the entry of **EVALUATED** for IDENTITY, which has taken the place of DEFINITION, or NIL."
   (let ((kept (gethash (definition-key (definition-kind definition) (definition-name definition)
                                        identity)
                        **evaluated**)))
@@ -114,8 +112,8 @@ beginning of its form. KEPT is an entry of **EVALUATED**."
                 return (make-json-object (evaluation-members kept)))))
 
 (defun differing-data (definition file)
-  "Return as a JSON object how the image differs from DEFINITION, of the last load of FILE; NIL when
-it does not."
+  "Return a JSON object about how the image differs from DEFINITION, made by the last load of FILE.
+Return NIL if it does not differ."
   (unless (current-p definition)
     (let* ((now (in-place-of definition)) (kept (and now (evaluation-of definition now)))
            (other (and now (not kept) (identity-file now))) (path (and other (file-path other)))
@@ -131,8 +129,8 @@ it does not."
                       (and kept (evaluation-members kept))))))))
 
 (defun differing (file wanted)
-  "Return JSON objects for definitions that the last load of FILE made and the image lacks, if the
-predicate WANTED is true of them."
+  "Return JSON objects for those definitions made by the last load of FILE that the image no longer
+has. The predicate WANTED must be true of them."
   (let ((definitions (definitions-if (lambda (definition)
                                        (and (>= (definition-serial definition)
                                                 (source-file-serial file))
@@ -145,8 +143,8 @@ predicate WANTED is true of them."
           when data collect data)))
 
 (defun unset-in (file wanted)
-  "Return JSON objects for variables that kept their values though FILE has others, if the predicate
-WANTED is true of their definitions."
+  "Return JSON objects for the variables that kept their values, although FILE has others. The
+predicate WANTED must be true of their definitions."
   (let ((unset (definitions-if (lambda (definition)
                                  (and (definition-says definition)
                                       (funcall wanted definition)
@@ -155,7 +153,7 @@ WANTED is true of their definitions."
     (remove nil (mapcar #'unset-data (sort-definitions unset)))))
 
 (defun unset-below (root)
-  "Return answer members about the variables that kept their values though files below ROOT have
+  "Return answer members about the variables that kept their values, although files below ROOT have
 others."
   (bounded-members "unset"
                    (sb-thread:with-mutex (**lock**)
@@ -164,13 +162,13 @@ others."
                              append (unset-in file (constantly t))))))
 
 (defun in-a-file-p (definition)
-  "True when a loaded file defines what DEFINITION does."
+  "True when a loaded file has a definition with the same key as DEFINITION."
   (loop with key = (key-of definition)
         for file being the hash-values of **files**
           thereis (gethash key (source-file-definitions file))))
 
 (defun overrides-p (definition)
-  "True when the method of DEFINITION has replaced one that a loaded file defines."
+  "True when the method of DEFINITION has replaced a method that a loaded file defines."
   (loop with method = (definition-identity definition)
         for file being the hash-values of **files**
           thereis (loop for other being the hash-values of (source-file-definitions file)
@@ -179,8 +177,8 @@ others."
                                        (same-method-p method (definition-identity other))))))
 
 (defun evaluated-only (packages)
-  "Return JSON objects for definitions of names in PACKAGES that only evaluated forms made, and no
-loaded file."
+  "Return JSON objects for definitions of names in PACKAGES that were made by evaluated forms only,
+and by no loaded file."
   (let ((found '()))
     (sb-ext:with-locked-hash-table (**evaluated**)
       (loop for kept being the hash-values of **evaluated**

@@ -1,5 +1,5 @@
-;;;; Lists the definitions of a symbol. Each definition has an identity: its function, or SBCL's
-;;;; source location. Each evaluation of a definition makes a new identity.
+;;;; Lists the definitions of a symbol. A definition has an identity, which is new for each
+;;;; evaluation of the definition: its function, or SBCL's source location.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -11,8 +11,8 @@
    (information-source (code-information (function-code (simple-function function))))))
 
 (defun location-of (identity)
-  "Return IDENTITY if it is a source location, else the source location of the method or DEFSETF
-that it is, or NIL."
+  "Return the source location of IDENTITY: a source location, a method, or SBCL's record of a
+DEFSETF. Return NIL if it has none."
   (typecase identity
     (source-location identity)
     ;; IDENTITY is SBCL's record of a DEFSETF.
@@ -20,12 +20,12 @@ that it is, or NIL."
     (method (location-of (class-location identity)))))
 
 (defun generic-function-file (function)
-  "Return the name of the file of the first method of the generic FUNCTION that has one, or NIL."
+  "Return the name of the file of the first method of FUNCTION, a generic function, that is from a
+file, or NIL."
   (some #'identity-file (sb-mop:generic-function-methods function)))
 
 (defun identity-file (identity)
-  "Return the name, as SBCL has it, of the file that defines IDENTITY, or NIL. SBCL's own files do
-not count."
+  "Return SBCL's name of the file that defines IDENTITY, or NIL. SBCL's own files are not returned."
   (let ((name (if (typep identity '(and function (not generic-function)))
                   (let ((source (function-source identity))) (and source (source-name source)))
                   (let ((location (location-of identity)))
@@ -44,7 +44,7 @@ not count."
 ;;; All definitions of a name
 
 (defun noted-kinds ()
-  "Return the kinds of definitions whose source location SBCL records in its global information, as
+  "Return the kinds of definitions for which SBCL's global information has a source location, as
 pairs of a keyword and SBCL's number of the kind."
   (loop for kind across known-kinds
         when (and kind (eq (kind-category kind) :source-location))
@@ -53,9 +53,8 @@ pairs of a keyword and SBCL's number of the kind."
 (defparameter *noted-kinds* (noted-kinds) "The value of NOTED-KINDS.")
 
 (defun class-identity (symbol)
-  "Return the identity of the class that SYMBOL names: its source location, or its layout or the
-class itself when there is none. Return NIL when SYMBOL names no class. Does not make a class that
-SBCL makes only on demand."
+  "Return the identity of the class SYMBOL: its source location, or else its layout or the class
+itself. Return NIL if SYMBOL names no class. A class that SBCL makes only on demand is not made."
   (let* ((cell (class-cell symbol))
          (classoid (and cell (cell-classoid cell)))
          (class (and cell (cell-class cell))))
@@ -65,14 +64,14 @@ SBCL makes only on demand."
              class))))
 
 (defun function-identity (function)
-  "Return the identity of FUNCTION: the source location of a generic function that has one, else
-FUNCTION itself."
+  "Return the identity of FUNCTION: FUNCTION itself, or for a generic function its source location,
+if it has one."
   (or (and (typep function 'generic-function)
            (ignore-errors (location-of (class-location function))))
       function))
 
 (defun map-functions-named (visit name)
-  "Call VISIT with a kind, NAME and an identity for each definition of the function name NAME."
+  "Call VISIT for each definition of the function name NAME, with its kind, NAME and its identity."
   (when (fboundp name)
     (let ((macro (and (symbolp name) (macro-function name))))
       (if macro
@@ -82,8 +81,8 @@ FUNCTION itself."
     (when expander (funcall visit :compiler-macro name expander))))
 
 (defun map-definitions (visit symbol)
-  "Call VISIT with a kind, a name and an identity for each definition of SYMBOL, also as (SETF
-SYMBOL)."
+  "Call VISIT for each definition of SYMBOL and of (SETF SYMBOL), with its kind, its name and its
+identity."
   (map-functions-named visit symbol)
   (map-functions-named visit (list 'setf symbol))
   (let ((class (class-identity symbol))

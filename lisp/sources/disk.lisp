@@ -1,28 +1,27 @@
-;;;; Compares the image with the files that were loaded, and the texts that were loaded with the
-;;;; files on the disk.
+;;;; Compares the image with the loaded files, and the loaded texts with the files on the disk.
 
 (in-package "LIVE-LISP.SOURCES")
 
 ;;; What changed on the disk
 
 (defun numbered-forms (text)
-  "Return pairs of each top-level form of TEXT, as PLAIN-FORM returns it, and its number, from 0.
-Return :UNREADABLE when TEXT cannot be split into forms."
+  "Return an alist from the top-level forms of TEXT, as from PLAIN-FORM, to their numbers, from 0.
+Return :UNREADABLE if TEXT cannot be split into forms."
   (let ((forms (plain-forms text)))
     (if forms
         (loop for form across forms for number from 0 collect (cons form number))
         (if (zerop (length text)) '() :unreadable))))
 
 (defun head-of (form)
-  "Return the beginning of the text FORM: its operator and name, or its first characters."
+  "Return the beginning of FORM, a text: its operator and name, or else its first characters."
   (destructuring-bind (&optional operator name) (form-parts form 2)
     (cond ((and operator name (not (find #\Space name)))
            (shortened 80 (decoded (concatenate 'string "(" operator " " name ")"))))
           (t (shortened 40 (decoded form))))))
 
 (defun without-same (forms others)
-  "Return those of FORMS, pairs of a form and its number, whose form is not in OTHERS, such pairs
-too. When a form stands in FORMS more often than in OTHERS, the last ones of it are returned."
+  "Return those of FORMS, pairs of a form and its number, whose form is not in OTHERS, which are
+such pairs too. If a form occurs in FORMS more often than in OTHERS, return its last occurrences."
   (let ((counts (make-hash-table :test 'equal)))
     (loop for (form) in others do (incf (gethash form counts 0)))
     (remove-if (lambda (pair)
@@ -31,8 +30,8 @@ too. When a form stands in FORMS more often than in OTHERS, the last ones of it 
                forms)))
 
 (defun changed-forms (old new)
-  "Return JSON objects for the forms in which the texts OLD and NEW of a file differ; NIL when only
-white space and comments do. Return :UNREADABLE when a text cannot be read."
+  "Return JSON objects for the forms that differ between OLD and NEW, texts of a file. Return NIL if
+only white space and comments differ. Return :UNREADABLE if a text cannot be read."
   (let ((before (numbered-forms old)) (after (numbered-forms new)))
     (if (or (eq before :unreadable) (eq after :unreadable))
         :unreadable
@@ -47,7 +46,7 @@ white space and comments do. Return :UNREADABLE when a text cannot be read."
                   (loop for head in heads collect (object "head" head "how" "gone")))))))
 
 (defun disk-data (file)
-  "Return as a JSON object how FILE on the disk differs from what was loaded, or NIL."
+  "Return a JSON object about how FILE on the disk differs from its loaded text, or NIL."
   (let* ((path (source-file-path file)) (pathname (sb-ext:parse-native-namestring path))
          (date (ignore-errors (file-write-date pathname))) (old (source-file-text file)))
     (cond ((zerop (source-file-serial file)) nil)
@@ -73,8 +72,8 @@ white space and comments do. Return :UNREADABLE when a text cannot be read."
           collect file))
 
 (defun in-package-p (definition package)
-  "True when DEFINITION is of a name whose home is PACKAGE, or of PACKAGE itself or one of its
-exports."
+  "True when DEFINITION is of a symbol at home in PACKAGE, of PACKAGE itself, or of an export of
+PACKAGE."
   (let ((symbol (name-symbol (definition-name definition))))
     (if (member (definition-kind definition) '(:export :package))
         (eq (definition-identity definition) package)
@@ -94,8 +93,8 @@ exports."
         when file collect file))
 
 (defun comparison (files wanted packages)
-  "Return answer members about where the image and FILES differ, in the definitions of which the
-predicate WANTED is true, and about what only evaluated forms defined in PACKAGES."
+  "Return answer members about the differences between the image and FILES, for definitions of which
+the predicate WANTED is true. Include definitions in PACKAGES made by evaluated forms only."
   (let ((files (sort (copy-list files) #'string< :key #'source-file-path)))
     (append (list "files" (length files)
                   "unfinished" (loop for file in files
@@ -108,10 +107,10 @@ predicate WANTED is true, and about what only evaluated forms defined in PACKAGE
             (bounded-members "outdated" (outdated-data (outdated-of files))))))
 
 (defun compare-files (paths package limit more)
-  "Return as a JSON object where the image differs from the loaded files PATHS, native names. With
-PACKAGE, compare all files that define names of PACKAGE instead, in these names. Show LIMIT
-differences of each kind, or *TOLD-LIMIT*. Add MORE members. Return NIL when none of the files was
-loaded."
+  "Return a JSON object about the differences between the image and the loaded files PATHS, native
+names. With PACKAGE, compare instead all files that define names of PACKAGE, but only these names.
+Show LIMIT differences of each kind, by default *TOLD-LIMIT*. MORE are further members. Return NIL
+if no file was loaded."
   (call-user-code
    (lambda ()
      (sb-thread:with-mutex (**lock**)

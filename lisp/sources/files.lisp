@@ -1,35 +1,36 @@
-;;;; Records the files that were loaded into this image, and what each defined.
+;;;; Records the files loaded into this image, and what each of them defined.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (source-file (:constructor make-source-file (path)))
   "A loaded file. PATH is its native truename. SERIAL is the number of the last load that ended
-well, 0 before the first; FAILED is true when the last load did not end well. TEXT is the text that
-was loaded, or NIL when unknown, DATE the file's date then. SOURCES are the debug sources of the
-last load's code. DEFINITIONS are by DEFINITION-KEY."
+normally, or 0. FAILED is true if the last load did not end normally. TEXT is the text that was
+loaded, or NIL if it is unknown, and DATE the file's date then. SOURCES are the debug sources of
+code from the last load. DEFINITIONS is a table from DEFINITION-KEYs to DEFINITIONs."
   path (serial 0) (failed nil) (text nil) (date nil) (sources '())
   (definitions (make-hash-table :test 'equal)))
 
 (sb-ext:defglobal **files** (make-hash-table :test 'equal :synchronized t)
-  "The files that were loaded, by path.")
+  "A table from paths to SOURCE-FILEs.")
 (sb-ext:defglobal **unnoted-texts** (make-hash-table :test 'equal :synchronized t)
-  "The texts, as loaded, of files whose load was not recorded, by path.")
-(sb-ext:defglobal **serial** 0 "The number of the load recorded last.")
+  "A table from paths of files to their texts as loaded, for files whose load was not recorded.")
+(sb-ext:defglobal **serial** 0 "The number of the last recorded load.")
 (sb-ext:defglobal **lock** (sb-thread:make-mutex :name "live-lisp sources")
   "Held while a load is recorded.")
 
 (sb-ext:defglobal **evaluated** (make-hash-table :test 'equal :synchronized t)
-  "What evaluated forms defined, by DEFINITION-KEY: lists of the definition's identity, the
-universal time, the beginning of the form's text or NIL, and the DEFINITION.")
+  "A table for definitions made by evaluated forms. A key is a DEFINITION-KEY. A value is a list of
+the definition's identity, the universal time, the beginning of the form's text or NIL, and the
+DEFINITION.")
 
 (defparameter *evaluated-limit* 10000 "At most this many definitions from no file are kept.")
 
 (defvar *source-copy* nil
-  "While a copy of a file is loaded, a pair of the path of the copy and the path of the file; else
-NIL.")
+  "While a copy of a file is loaded, a pair of the copy's path and the file's path. Else NIL.")
 
 (defun file-path (name)
-  "Return the native truename of the file that SBCL calls NAME; for a copy, that of its original."
+  "Return the native truename of the file with SBCL's name NAME. For a copy, return the truename of
+the original."
   (let ((path (or (ignore-errors
                    (sb-ext:native-namestring
                     (truename (translate-logical-pathname (parse-namestring name)))))
@@ -37,19 +38,19 @@ NIL.")
     (if (and *source-copy* (equal path (car *source-copy*))) (cdr *source-copy*) path)))
 
 (defun known-file (path)
-  "Return the SOURCE-FILE of PATH, a native truename. Make one when there is none."
+  "Return the SOURCE-FILE of PATH, a native truename. If there is none, make one."
   (or (gethash path **files**)
       (setf (gethash path **files**) (make-source-file path))))
 
 (defun known-text (path)
-  "Return the text of the file PATH, a native truename, as it was loaded, or NIL when that is
+  "Return the text of the file PATH, a native truename, as it was loaded, or NIL if this is
 unknown."
   (let ((file (gethash path **files**)))
     (or (and file (source-file-text file)) (gethash path **unnoted-texts**))))
 
 (defun keep-text (path)
-  "Save the current text of the file PATH, a native truename, in **UNNOTED-TEXTS**: the file was
-loaded, but its load was not recorded."
+  "Keep the current text of the file PATH, a native truename, as loaded, in **UNNOTED-TEXTS**. The
+load was not recorded."
   (setf (gethash path **unnoted-texts**) (read-text (sb-ext:parse-native-namestring path))))
 
 (defun loaded-paths ()
@@ -58,16 +59,16 @@ loaded, but its load was not recorded."
         when (source-file-text file) collect (source-file-path file)))
 
 (define-operation "loaded-below" (folders)
-  "True when a load of a file in one of FOLDERS, native truenames that end with a slash, at least
-began."
+  "Return true if the load of any file in FOLDERS has at least begun. FOLDERS are native truenames
+that end with a slash."
   (loop for path being the hash-keys of **files**
           thereis (loop for folder in folders
                         thereis (eql (mismatch folder path) (length folder)))))
 
 (setf **text-as-loaded**
       (lambda (path date)
-         (let ((file (gethash path **files**)))
-           (and file (eql date (source-file-date file)) (source-file-text file)))))
+        (let ((file (gethash path **files**)))
+          (and file (eql date (source-file-date file)) (source-file-text file)))))
 
 (defun map-file-definitions (visit file)
   "Call VISIT with each definition of FILE."
@@ -83,7 +84,7 @@ began."
     found))
 
 (defun exported-elsewhere-p (definition file)
-  "True when the last load of a file other than FILE made the same export as DEFINITION."
+  "True when the last load of another file than FILE made the same export as DEFINITION."
   (let ((key (definition-key :export (definition-name definition)
                              (definition-identity definition))))
     (loop for other being the hash-values of **files**
@@ -91,7 +92,8 @@ began."
           thereis (and same (>= (definition-serial same) (source-file-serial other))))))
 
 (defun old-p (definition file)
-  "True when the image still has DEFINITION, but the last load of FILE did not make it again."
+  "True when the image still has DEFINITION, of FILE, but the last load of FILE did not make it
+again."
   (and (< (definition-serial definition) (source-file-serial file))
        (current-p definition)
        (not (kept-by-methods-p definition))
@@ -99,9 +101,8 @@ began."
                  (exported-elsewhere-p definition file)))))
 
 (defun old-definitions (file)
-  "Return the definitions of FILE that the image still has but the last load of FILE did not make
-again, sorted by kind and name. Remove from FILE the definitions that its last load did not make
-again and that the image lacks, too."
+  "Return the definitions of FILE that are OLD-P, sorted by kind and name. From the table of FILE,
+remove definitions that its last load did not make again and that the image no longer has."
   (let ((old '()) (gone '()))
     (map-file-definitions (lambda (definition)
                             (cond ((old-p definition file) (push definition old))
@@ -123,9 +124,8 @@ again and that the image lacks, too."
                         #'string< :key #'car))))
 
 (defun loaded-text (path sources)
-  "Return the text of the file PATH as it was loaded, or NIL if the file has changed since; and the
-date that it had when it was loaded. SOURCES, the debug sources of the code of that load, have the
-date."
+  "Return two values: the text of the file PATH, or NIL if it has changed since it was loaded, and
+its date at the load. SOURCES, debug sources of code from this load, have this date."
   (let* ((date (ignore-errors (file-write-date (sb-ext:parse-native-namestring
                                                 (if *source-copy* (car *source-copy*) path)))))
          (dates (loop for source in sources
@@ -136,8 +136,8 @@ date."
             (or (first dates) date))))
 
 (defun complete-sources (path sources)
-  "Store in SOURCES, debug sources of the file PATH, where its forms begin. SBCL does that only at
-the end of a load, so without this the places of code from a failed load could not be told."
+  "Store the positions of forms in SOURCES, debug sources of the file PATH. SBCL does so only at the
+end of a load. Without this, the places of code from a failed load would be unknown."
   (let ((text (loaded-text path sources)))
     (dolist (source sources)
       (when (and text +source-positions+ (null (slot-value source +source-positions+)))
@@ -157,8 +157,8 @@ the end of a load, so without this the places of code from a failed load could n
               (list (description-copier description) (description-predicate description))))))
 
 (defun structure-layout (definition)
-  "Return a pair of the current layout of DEFINITION, a structure, and the names of the functions
-that DEFSTRUCT made. Return NIL when DEFINITION is no structure."
+  "Return a pair of the current layout of the structure of DEFINITION, and the names of the
+functions that DEFSTRUCT made. Return NIL if it is no structure."
   (let* ((name (definition-name definition))
          (cell (and (eq (definition-kind definition) :class) (class-cell name)))
          (classoid (and cell (cell-classoid cell))))
@@ -167,8 +167,8 @@ that DEFSTRUCT made. Return NIL when DEFINITION is no structure."
          (cons (classoid-layout classoid) (remove nil (structure-names name) :key #'name-symbol)))))
 
 (defun said-by-others-p (definition others)
-  "True when DEFINITION is part of a class or structure that is among OTHERS: a method from the same
-form, or a function that DEFSTRUCT made. Answers leave such definitions out."
+  "True when DEFINITION is part of a class or structure among OTHERS: a method made by the same
+form, or a function that DEFSTRUCT made. Answers omit it."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (flet ((old-class-p (class)
              (find-if (lambda (other) (and (eq (definition-kind other) :class)
@@ -187,5 +187,5 @@ form, or a function that DEFSTRUCT made. Answers leave such definitions out."
         (:function (and (member name (structures) :test #'equal) t))))))
 
 (defun main-definitions (definitions)
-  "Return those of DEFINITIONS that are not part of a class or structure among DEFINITIONS."
+  "Return DEFINITIONS without those that are part of a class or structure among them."
   (remove-if (lambda (definition) (said-by-others-p definition definitions)) definitions))

@@ -1,10 +1,10 @@
-;;;; Removes from the image what a file no longer defines.
+;;;; Removes definitions from the image that a file no longer makes.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defun forget-info (symbol kinds)
-  "Remove what SBCL knows about SYMBOL in KINDS: lists of a category of its global information and
-the kinds in that category. A list without kinds means all kinds of its category."
+  "Remove SBCL's global information of KINDS about SYMBOL. KINDS are lists of a category and of
+kinds in this category; without kinds, all in the category are removed."
   (loop for (category . names) in kinds
         do (loop for kind across known-kinds
                  when (and kind (eq category (kind-category kind))
@@ -17,8 +17,8 @@ the kinds in that category. A list without kinds means all kinds of its category
   (forget-info symbol '((:typed-structure) (:source-location :typed-structure))))
 
 (defun own-package (definition)
-  "Return the package of DEFINITION, to be made current while DEFINITION is removed: SBCL does not
-enforce the lock of the current package."
+  "Return the package to make current while DEFINITION is removed: SBCL does not enforce the lock of
+the current package."
   (let ((symbol (name-symbol (definition-name definition)))
         (identity (definition-identity definition)))
     (or (cond ((packagep identity) (and (package-name identity) identity))
@@ -77,8 +77,8 @@ be removed."
                   collect (format nil "method ~A" (method-name-text name method)))))
 
 (defun package-dependents (package)
-  "Return texts for what needs PACKAGE: packages that use it, and at most 3 of its own symbols with
-definitions."
+  "Return texts for what needs PACKAGE: packages that use it, and at most 3 of its own symbols that
+have definitions."
   (append (loop for user in (package-used-by-list package)
                 collect (format nil "package ~A" (package-name user)))
           (let ((named '()))
@@ -92,20 +92,20 @@ definitions."
                 (return (page named 0 3)))))))
 
 (defun dependents (definition old)
-  "Return texts that name what still needs DEFINITION, if that is a class or a package. What is
-among OLD, the definitions to be removed, does not count."
+  "Return texts for what still needs DEFINITION, if it is a class or a package. OLD are definitions
+to be removed, which do not count."
   (case (definition-kind definition)
     (:class (let ((class (find-class (definition-name definition) nil)))
               (and class (class-dependents class old))))
     (:package (package-dependents (definition-identity definition)))))
 
 (defun forget-order (definition)
-  "Return the rank of DEFINITION in the order of removal: dependents go first."
+  "Return the rank of DEFINITION in the order of removal, in which dependents come first."
   (case (definition-kind definition) (:method 0) (:export 2) (:class 3) (:package 4) (t 1)))
 
 (defun forget-all (definitions)
-  "Remove DEFINITIONS from the image. Return JSON objects for the removed ones, and for those left,
-with the reasons."
+  "Remove DEFINITIONS from the image. Return two lists of JSON objects: the removed definitions, and
+those left, with the reasons."
   (let ((main (main-definitions definitions)) (gone '()) (left '()))
     (dolist (definition (stable-sort (copy-list definitions) #'< :key #'forget-order))
       (let* ((needed (dependents definition definitions))
@@ -122,16 +122,16 @@ with the reasons."
     (values (nreverse gone) (nreverse left))))
 
 (defun forget-old (path)
-  "Remove from the image what the file PATH, a native truename, no longer defines, if it was just
-loaded to its end. Return the members of the answer about what is gone and what is left."
+  "Remove definitions from the image that the file PATH, a native truename, no longer makes, if it
+was just loaded to its end. Return the answer members about definitions that are gone and left."
   (let* ((file (find path (and *loaded* (noted-files *loaded*)) :key #'source-file-path
                      :test #'equal)))
     (when file
       (multiple-value-bind (gone left) (forget-all (old-definitions file))
-        ;; A generic function without methods left can only be removed now. The answer does not show
-        ;; that it is gone.
+        ;; A generic function that has lost all its methods can be removed only now. The answer does
+        ;; not mention it.
         (when gone (setf left (nth-value 1 (forget-all (old-definitions file)))))
-        ;; Show more of these than of others: no later answer shows what is gone.
+        ;; More of these are shown than of others, since no later answer shows what is gone.
         (list "gone" (page gone 0 (* 10 *told-limit*))
               "goneTotal" (length gone)
               "left" (page left 0 *told-limit*)

@@ -1,18 +1,17 @@
-;;;; The definitions that files made: whether the image still has a definition, and how answers show
-;;;; it.
+;;;; The definitions made by files: whether the image still has them, and how answers show them.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (definition (:constructor make-definition
                                      (kind name identity serial &optional location)))
-  "A definition of NAME as a KIND by a file. IDENTITY differs from that of a later definition of
-NAME. For a method it is the method; for an export or a package it is the package, and LOCATION the
+  "A definition of NAME as KIND by a file. A later definition of NAME has another IDENTITY. For a
+method, this is the method; for an export or a package, it is the package, and LOCATION is the
 source location. SERIAL is the number of the load. BASELINE is the FORM-BEFORE of the definition,
-saved once the file has another form. For a variable that kept its value in a load, SAYS is the text
-of the value in the file, or T when that is unknown, and KEPT a weak pointer to the value kept. FORM
-is the number of its form in the file if forms before it came or went since the load, else NIL.
-INLINED is true when the function was declaimed inline at the load. LAYOUT is the STRUCTURE-LAYOUT
-of a structure."
+saved once the file has another form. If a variable kept its value in a load, SAYS is the text of
+the value in the file, or T if it is unknown, and KEPT is a weak pointer to the kept value. FORM is
+the number of the form in the file if it has changed since the load, because forms before it were
+added or removed; else NIL. INLINED is true if the function was declaimed inline at the load. LAYOUT
+is the STRUCTURE-LAYOUT of a structure."
   kind name identity serial (location nil) (baseline nil) (says nil) (kept nil) (form nil)
   (inlined nil) (layout nil))
 
@@ -21,26 +20,26 @@ of a structure."
   (or (definition-form definition) (identity-form (definition-identity definition))))
 
 (defun definition-key (kind name identity)
-  "Return the key, under EQUAL, of a definition in the table of its file. The arguments are slots of
-a DEFINITION."
+  "Return the key, compared by EQUAL, of a definition in the table of its file. KIND, NAME and
+IDENTITY are slots of the DEFINITION."
   (case kind
     (:method identity)
     ((:export :package) (list kind name identity))
     (t (cons kind name))))
 
 (defun key-of (definition)
-  "Return the key of DEFINITION, as DEFINITION-KEY does."
+  "Return the DEFINITION-KEY of DEFINITION."
   (definition-key (definition-kind definition) (definition-name definition)
                   (definition-identity definition)))
 
 (defun exported-p (symbol package)
-  "True when PACKAGE, if not deleted, exports SYMBOL."
+  "True when PACKAGE exports SYMBOL. NIL for a deleted package."
   (and (package-name package)
        (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
          (and (eq found symbol) (eq status :external)))))
 
 (defun current-p (definition)
-  "True when the image still has DEFINITION, not another in its place."
+  "True when the image still has DEFINITION, and has not replaced it."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (case (definition-kind definition)
       (:method (attached-p identity))
@@ -56,7 +55,7 @@ a DEFINITION."
     (and (typep function 'generic-function) function)))
 
 (defun kept-by-methods-p (definition)
-  "True when DEFINITION is of a generic function that has methods: the forms of these would make the
+  "True when DEFINITION is of a generic function that has methods: their forms would make the
 function too."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
@@ -65,14 +64,14 @@ function too."
 ;;; Definitions in answers
 
 (defun function-name-text (name)
-  "Return NAME, of a function, as text."
+  "Return NAME, a function name, as text."
   (cond ((symbolp name) (symbol-text name))
         ((symbolp (second name))
          (format nil "(~A ~A)" (symbol-name (first name)) (symbol-text (second name))))
         (t (printing-plainly (print-safely 100 name)))))
 
 (defun method-name-text (name method)
-  "Return METHOD of the generic function NAME as text: the name, the qualifiers, and the
+  "Return METHOD, of the generic function NAME, as text: the name, the qualifiers, and the
 specializers in parentheses."
   (format nil "~A~{ ~A~} (~{~A~^ ~})" (function-name-text name)
           (mapcar (lambda (qualifier) (printing-plainly (print-safely 50 qualifier)))
@@ -80,14 +79,14 @@ specializers in parentheses."
           (mapcar #'specializer-text (sb-mop:method-specializers method))))
 
 (defun class-kind (symbol)
-  "Return the word for what kind of class SYMBOL names."
+  "Return the word for the kind of the class SYMBOL, such as \"structure\"."
   (typecase (find-class symbol nil)
     (structure-class "structure")
     (condition-class "condition")
     (t "class")))
 
 (defun kind-text (kind name)
-  "Return the word of answers for a definition of NAME as a KIND."
+  "Return the word in answers for a definition of NAME as KIND."
   (case kind
     (:class (class-kind name))
     (:typed-structure "structure")
@@ -106,7 +105,7 @@ specializers in parentheses."
 (defparameter *told-limit* 20 "At most this many definitions of one kind of difference are shown.")
 
 (defun item-data (definition &rest members)
-  "Return DEFINITION as a JSON object, with MEMBERS."
+  "Return DEFINITION as a JSON object with the further MEMBERS."
   (make-json-object (list* "kind" (kind-text (definition-kind definition)
                                              (definition-name definition))
                            "name" (item-name definition)

@@ -3,20 +3,20 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (noted (:constructor make-noted ()))
-  "What answers report of a load. FILES are the SOURCE-FILEs that were loaded to their end. DOUBLES
-is the value of the function DOUBLES. UNSET are the DEFINITIONs of variables that kept their values
-though the file has others. RESLOTTED are lists of a class whose slots changed, a list of the names
-of new slots, and one of slots that are gone. LAID-OUT are lists of the name of a structure whose
-layout changed, the old layout, and the names of the functions that DEFSTRUCT made."
+  "What answers report of a load. FILES are the SOURCE-FILEs that were loaded to their ends. DOUBLES
+are from the function DOUBLES. UNSET are DEFINITIONs of variables that kept their values, although
+the file has others. RESLOTTED are lists of a class with changed slots, a list of the names of its
+new slots, and a list of the names of removed ones. LAID-OUT are lists of the name of a structure
+with a changed layout, the old layout, and the names of the functions that DEFSTRUCT made."
   (files '()) (doubles '()) (unset '()) (reslotted '()) (laid-out '()))
 
-(defvar *loaded* nil "The NOTED of the load that this thread recorded last, or NIL.")
+(defvar *loaded* nil "The NOTED of the load last recorded by this thread, or NIL.")
 
 ;;; The new definitions
 
 (defun package-definitions (exports serial)
-  "Return DEFINITIONs for the packages in EXPORTS and for the symbols that they export. EXPORTS is a
-slot of a TOUCHED, and SERIAL the number of the load."
+  "Return DEFINITIONs for the packages in EXPORTS, a slot of TOUCHED, and for the symbols that they
+export. SERIAL is the number of the load."
   (loop for (package location . symbols) in exports
         when (and (package-name package) (typep location 'source-location))
           collect (make-definition :package (package-name package) package serial location)
@@ -25,8 +25,8 @@ slot of a TOUCHED, and SERIAL the number of the load."
                              collect (make-definition :export symbol package serial location))))
 
 (defun method-definitions (log serial)
-  "Return DEFINITIONs for the methods in LOG, and for their generic functions if these have no
-DEFGENERIC. LOG is a slot of a TOUCHED, and SERIAL the number of the load."
+  "Return DEFINITIONs for the methods in LOG, a slot of TOUCHED, and for their generic functions, if
+these have no DEFGENERIC. SERIAL is the number of the load."
   (loop for (name . method) in (remove-if #'symbolp log)
         for function = (and (attached-p method) (sb-mop:method-generic-function method))
         for home = (symbol-package (name-symbol name))
@@ -39,13 +39,13 @@ DEFGENERIC. LOG is a slot of a TOUCHED, and SERIAL the number of the load."
           collect (make-definition :function name function serial)))
 
 (defun set-again-p (kind name touched)
-  "True when KIND is :FUNCTION and TOUCHED shows that the function of NAME was set, perhaps to the
-one that it had."
+  "True when KIND is :FUNCTION and TOUCHED records that the function of NAME was set, perhaps to the
+same function."
   (and (eq kind :function) (gethash name (touched-functions touched))))
 
 (defun new-definitions (touched serial path)
-  "Return DEFINITIONs for all that TOUCHED shows to be newly defined in the load with the number
-SERIAL. PATH is the file that was loaded, or NIL."
+  "Return DEFINITIONs for all new definitions according to TOUCHED. SERIAL is the number of the
+load, PATH the loaded file, or NIL."
   (let ((new '()))
     (maphash (lambda (symbol before)
                (map-definitions (lambda (kind name identity)
@@ -69,9 +69,9 @@ SERIAL. PATH is the file that was loaded, or NIL."
 ;;; The files to which new definitions belong
 
 (defun shows-load-p (definition file)
-  "True when DEFINITION, of FILE, shows that FILE was just loaded. A function shows that if it is
-not from the code of the load of FILE recorded before. A generic function or an accessor never
-does."
+  "True when DEFINITION, of FILE, shows that FILE was just loaded. A function shows this if it is
+not from code of the load of FILE recorded before. A generic function or an accessor never shows
+it."
   (let ((identity (definition-identity definition)))
     (typecase identity
       ((or generic-function sb-mop:standard-accessor-method) nil)
@@ -79,50 +79,49 @@ does."
       (t t))))
 
 (defun note-evaluated (definition by)
-  "Record in **EVALUATED** that DEFINITION is from no file. BY is the beginning of the text of the
-form that made it, or NIL."
+  "Record in **EVALUATED** that DEFINITION is from no file. BY is NIL, or the beginning of the text
+of the form that made it."
   (when (< (hash-table-count **evaluated**) *evaluated-limit*)
     (setf (gethash (key-of definition) **evaluated**)
           (list (definition-identity definition) (get-universal-time) by definition))))
 
 (defun thing-touched (definition)
-  "Return the key of DEFINITION in the tables of a TOUCHED: a symbol, package or method."
+  "Return the key for DEFINITION in the tables of a TOUCHED: a symbol, package or method."
   (case (definition-kind definition)
     ((:package :export :method) (definition-identity definition))
     (t (name-symbol (definition-name definition)))))
 
 (defun fasl-path-p (path)
-  "True when PATH, a native name, is that of a fasl."
+  "True when PATH, a native name, names a fasl."
   (equal (pathname-type (sb-ext:parse-native-namestring path))
          (pathname-type (compile-file-pathname "source"))))
 
 (defun paths-of (definition files)
-  "Return, without duplicates, the paths that FILES has for DEFINITION. FILES is the MAKERS or the
-AROUND of a TOUCHED."
+  "Return the paths in FILES, a slot MAKERS or AROUND of TOUCHED, for DEFINITION, without
+duplicates."
   (remove-duplicates (mapcar (lambda (file) (file-path (namestring file)))
                              (gethash (thing-touched definition) files))
                      :test #'equal))
 
 (defun made-within-p (definition touched file)
-  "True when not FILE made DEFINITION, but a file that was loaded while FILE was loaded or compiled.
-If that other file made it by COMPILE or EVAL, SBCL names FILE as its source."
+  "True when DEFINITION was not made by FILE, but by a file loaded during the load or compilation of
+FILE. If the other file used COMPILE or EVAL, SBCL takes FILE for the source."
   (flet ((in-p (files) (member (source-file-path file) (paths-of definition files) :test #'equal)))
     (and (in-p (touched-around touched)) (not (in-p (touched-makers touched))))))
 
 (defun other-maker (definition touched path)
-  "Return the path of the file that made DEFINITION while the file PATH was loaded; SBCL itself
-knows no file of DEFINITION. Return NIL when the file is PATH, and T when it is unknown, as with a
-fasl."
+  "DEFINITION was made during the load of the file PATH, and SBCL knows no file for it. Return the
+path of the file that made it. Return NIL if this is PATH, and T if it is unknown, as for a fasl."
   (let ((others (remove path (paths-of definition (touched-makers touched)) :test #'equal)))
     (cond ((null others) nil)
           ((or (rest others) (fasl-path-p (first others))) t)
           (t (first others)))))
 
 (defun by-file (definitions touched path by)
-  "Return DEFINITIONS in groups: lists of a SOURCE-FILE and its definitions. A definition for which
-SBCL knows no file belongs to the file that made it while the file PATH was loaded. When PATH is
-NIL, such a definition is in no group: record that a form whose text begins with BY made it, unless
-TOUCHED shows that a load made it."
+  "Return DEFINITIONS in groups: lists of a SOURCE-FILE and its definitions. If SBCL knows no file
+for a definition, it belongs to the file that made it during the load of the file PATH. If PATH is
+NIL, it is in no group, but recorded as made by a form whose text begins with BY, unless TOUCHED
+records that a load made it."
   (let ((files (make-hash-table :test 'equal)) (groups (make-hash-table :test 'eq)))
     (dolist (definition definitions)
       (let* ((name (definition-file-name definition))
@@ -143,11 +142,11 @@ TOUCHED shows that a load made it."
           collect (cons file group))))
 
 (defparameter *reached-kinds* '((:type . :type) (:setf-expander . :setf) (:class . :report))
-  "Pairs of a kind of definition whose identity is no function, and the kind under which MAP-REACHED
-has its function.")
+  "An alist from kinds of definitions with an identity that is no function, to the kinds with which
+MAP-REACHED visits their functions.")
 
 (defun made-function (definition)
-  "Return the function that DEFINITION made, or NIL when it made none or is a method."
+  "Return the function made by DEFINITION. Return NIL if there is none, or if it is a method."
   (let ((identity (definition-identity definition))
         (reached (cdr (assoc (definition-kind definition) *reached-kinds*))))
     (cond ((typep identity '(and function (not generic-function))) identity)
@@ -157,7 +156,7 @@ has its function.")
                    nil))))
 
 (defun fresh-sources (definitions)
-  "Return the debug sources of the functions among DEFINITIONS."
+  "Return the debug sources of the functions made by DEFINITIONS."
   (remove-duplicates (loop for definition in definitions
                            for function = (made-function definition)
                            for source = (and function
@@ -167,8 +166,8 @@ has its function.")
                      :test #'eq))
 
 (defun enter (file definitions)
-  "Put DEFINITIONS into the table of FILE. Return pairs of a new definition and the old one of FILE
-that it replaces."
+  "Put DEFINITIONS into the table of FILE. Return a pair (NEW . OLD) for each that replaces a
+definition of FILE."
   (loop with table = (source-file-definitions file)
         for definition in definitions
         for key = (key-of definition)
@@ -183,8 +182,8 @@ that it replaces."
 ;;; Recording a load
 
 (defun failed-p (definition failed)
-  "True when DEFINITION is among FAILED, the slot of a TOUCHED: the changes of loads that did not
-end well."
+  "True when DEFINITION is among FAILED, a slot of TOUCHED: it was changed by a load that did not
+end normally."
   (let ((name (name-symbol (definition-name definition)))
         (identity (definition-identity definition)))
     (if (member (definition-kind definition) '(:package :export))
@@ -193,7 +192,7 @@ end well."
                  failed))))
 
 (defun drop-replaced-methods (file)
-  "Forget the methods of FILE that others have replaced."
+  "Drop the methods of FILE that other methods have replaced."
   (let ((table (source-file-definitions file)))
     (maphash (lambda (key definition)
                (when (and (eq (definition-kind definition) :method)
@@ -203,8 +202,8 @@ end well."
 
 (defun note-file (file definitions touched noted)
   "Record that FILE was loaded to its end and made DEFINITIONS, which are new. TOUCHED has the
-changes of the load. Put into NOTED what answers show. Return the names of changed definitions that
-are compiled into their users, as macros are."
+changes of the load. Put what answers report into NOTED. Return the names of changed definitions
+that are compiled into their users, such as macros."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file))
          (old-serial (source-file-serial file))
          (pairs (enter file definitions)))
@@ -227,8 +226,8 @@ are compiled into their users, as macros are."
       (append (changed-kinds file old-serial) (changed-names pairs old-text text)))))
 
 (defun note-layouts (pairs noted)
-  "Note in NOTED the structures whose layout differs between the two definitions of a pair. PAIRS is
-a value of ENTER."
+  "Record structures in NOTED whose layouts differ between the two definitions of a pair. PAIRS is
+from ENTER."
   (loop for (new . old) in pairs
         for (before . names) = (definition-layout old)
         for (now . more) = (definition-layout new)
@@ -238,13 +237,13 @@ a value of ENTER."
                      (noted-laid-out noted)))))
 
 (defvar *form-numbers* nil
-  "While only some forms of a file are loaded again, a vector; else NIL. For each top-level form of
-the file as it is now, an element is the number of the form in the text loaded before, or NIL for a
-new form.")
+  "NIL, except while only some forms of a file are loaded again. Then a vector with an element for
+each top-level form of the file as it is now: the number of the form in the text loaded before, or
+NIL for a new form.")
 
 (defun same-forms-p (old-text text)
-  "True when each form of TEXT with an old number in *FORM-NUMBERS* is the form of OLD-TEXT with
-that number."
+  "True when each form of TEXT that has an old number in *FORM-NUMBERS* is the same as the form of
+OLD-TEXT with this number."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (and old new
          (= (length new) (length *form-numbers*))
@@ -254,8 +253,8 @@ that number."
                           (and (< number (length old)) (string= form (aref old number))))))))
 
 (defun renumber (file definitions old-text)
-  "Give the definitions of FILE, except DEFINITIONS, the new numbers of their forms, as
-*FORM-NUMBERS* says. Those whose form in OLD-TEXT is gone count as made by an older load."
+  "Give the definitions of FILE, except DEFINITIONS, the new numbers of their forms according to
+*FORM-NUMBERS*. If the form in OLD-TEXT is gone, treat the definition as made by an older load."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
@@ -269,8 +268,8 @@ that number."
    file))
 
 (defun note-part (file definitions touched noted)
-  "Do what NOTE-FILE does, with the same arguments, after a load of only those forms of FILE that
-*FORM-NUMBERS* says are new."
+  "Do as NOTE-FILE does, with the same arguments, after a load of only those forms of FILE that are
+new according to *FORM-NUMBERS*."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file)) (text (read-text (sb-ext:parse-native-namestring
                                                               (source-file-path file))))
@@ -297,17 +296,17 @@ that number."
       (push file (noted-files noted)))))
 
 (defun loaded-p (definition touched)
-  "True when TOUCHED shows that a load made DEFINITION, not the compilation of its file before the
-load."
+  "True when DEFINITION was made by a load according to TOUCHED, not by compiling its file before
+the load."
   (gethash (if (eq (definition-kind definition) :method)
                (name-symbol (definition-name definition))
                (thing-touched definition))
            (touched-loaded touched)))
 
 (defun group-failed-p (group touched done path)
-  "True when the file of GROUP, a list as in BY-FILE, was not loaded to its end: one of its
-definitions is in the FAILED of TOUCHED, or the load of PATH did not end well (DONE is false), and
-the file is PATH or was only compiled."
+  "GROUP is a list as from BY-FILE. Return true if its file was not loaded to the end. This is so if
+one of its definitions is in the slot FAILED of TOUCHED. It is also so if the load of PATH did not
+end normally, so that DONE is false, and the file is PATH or was only compiled."
   (destructuring-bind (file . definitions) group
     (or (some (lambda (definition) (failed-p definition (touched-failed touched))) definitions)
         (and (not done)
@@ -315,9 +314,9 @@ the file is PATH or was only compiled."
                  (notany (lambda (definition) (loaded-p definition touched)) definitions))))))
 
 (defun note-group (group touched done path noted)
-  "Record GROUP, a list of a SOURCE-FILE and the definitions in it that TOUCHED shows to be new.
-PATH is the file whose load is recorded, or NIL; the file of GROUP can be another, which was loaded
-meanwhile. DONE is true when all ended well. Put into NOTED what answers show. Return the names of
+  "Record GROUP, a list of a SOURCE-FILE and its definitions that are new according to TOUCHED. PATH
+is the file whose load is recorded, or NIL. The file of GROUP can be another one, loaded meanwhile.
+DONE is true if the load ended normally. Put what answers report into NOTED. Return the names of
 changed definitions that are compiled into their users."
   (destructuring-bind (file . definitions) group
     (let ((failed (group-failed-p group touched done path)))
@@ -333,8 +332,8 @@ changed definitions that are compiled into their users."
                '())))))
 
 (defun reslotted (touched)
-  "Return the classes that TOUCHED shows to have other slots than before, as lists of a class, the
-names of its new slots, and the names of the slots that are gone."
+  "Return the classes whose slots have changed according to TOUCHED, as lists of a class, the names
+of its new slots, and the names of removed slots."
   (loop for class being the hash-keys of (touched-slots touched) using (hash-value before)
         for now = (own-slots class)
         for new = (set-difference now before) and gone = (set-difference before now)
@@ -342,9 +341,8 @@ names of its new slots, and the names of the slots that are gone."
           collect (list class new gone)))
 
 (defun note-load (touched done path by)
-  "Record the changes in TOUCHED. They come from loading the file PATH, or when PATH is NIL from
-evaluating a form whose text begins with BY. DONE is true when the load or evaluation ended well.
-Set *LOADED*."
+  "Record the changes in TOUCHED. They are from loading the file PATH, or if this is NIL, from
+evaluating a form whose text begins with BY. DONE is true if this ended normally. Set *LOADED*."
   (let* ((touched (if (touched-p touched) touched (make-touched)))
          (*plain-forms* '())
          (serial (incf **serial**))
@@ -361,9 +359,9 @@ Set *LOADED*."
           *loaded* noted)))
 
 (defun call-noting (function &key path by)
-  "Call FUNCTION, which loads the file PATH, a native truename, or evaluates a form. BY, a function
-of no arguments, returns the beginning of the form's text. Record what FUNCTION defined, unless an
-outer CALL-NOTING of this thread does."
+  "Call FUNCTION, and record what it defines. It loads the file PATH, a native truename, or
+evaluates a form. BY is a function without arguments that returns the beginning of the form's text.
+Within another CALL-NOTING in this thread, only call FUNCTION: the outer one records all."
   (if *touched*
       (funcall function)
       (let ((*touched* :nothing-yet) (done nil))
@@ -375,5 +373,5 @@ outer CALL-NOTING of this thread does."
                  (note-load touched done path (and by (funcall by)))))))))))
 
 (defun call-loading (function)
-  "Call FUNCTION, which loads a file, and record what it defined."
+  "Call FUNCTION, which loads a file, and record what it defines."
   (call-noting (lambda () (call-in-load function))))

@@ -1,10 +1,10 @@
-;;;; Finds forms in the texts of loaded files that define something unknown to SBCL, such as a test.
+;;;; Finds forms in the texts of loaded files that define things unknown to SBCL, such as tests.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defun named-part (form name)
-  "Return the name in the text FORM, such as \"a-test\" in \"(deftest a-test ...)\", if FORM looks
-like a definition of NAME, a string without a package. Else return NIL."
+  "If FORM, a text, looks like a definition of NAME, a string without a package, return its name as
+it is spelled, such as \"a-test\" in \"(deftest a-test ...)\". Else return NIL."
   (destructuring-bind (&optional (operator "") (second "") (third "")) (form-parts form 3)
     (flet ((named (part)
              (let* ((inner (string-left-trim "(" part))
@@ -15,21 +15,21 @@ like a definition of NAME, a string without a package. Else return NIL."
       (and (or (eql 0 (search "def" operator :test #'char-equal))
                (search "test" operator :test #'char-equal))
            (or (named second)
-               ;; A suite or options can stand before the name.
+               ;; The name may come after a suite or options.
                (and (eql 0 (position #\( second))
                     (not (eql 0 (position #\( third)))
                     (named third)))))))
 
 (defun names-there-p (part name home package)
-  "True when PART, a text that is read in PACKAGE, can be the symbol NAME of the package HOME, or a
-string for it."
+  "True when PART, a text read in PACKAGE, may be the symbol NAME of the package HOME, or a string
+that stands for it."
   (or (eq package home)
       (let ((symbol (find-symbol name home)))
         (and symbol (packagep package) (eq symbol (symbol-read part package))))))
 
 (defun number-naming (name home path text operator-p)
-  "Return the number of the first form that defines NAME, a string, of the package HOME in TEXT, the
-text of the file PATH; or NIL. The predicate OPERATOR-P must accept the operator of the form, a
+  "Return the number of the first form in TEXT, the text of the file PATH, that defines NAME, a
+string, in the package HOME, or NIL. The predicate OPERATOR-P must be true of the form's operator, a
 symbol or NIL."
   (loop with forms = (or (and (search name text :test #'char-equal) (forms-of text)) #())
         for form across forms
@@ -43,9 +43,9 @@ symbol or NIL."
           return number))
 
 (defun form-naming (name home operator-p)
-  "Search the files whose loaded texts are known for a form that defines NAME, a string, of the
-package HOME. Return the path of the file and the number of the form, or NIL when no form is found.
-OPERATOR-P is as for NUMBER-NAMING."
+  "Return the path of a loaded file, and the number of a form in it that defines NAME, a string, in
+the package HOME. Only files whose loaded texts are known are searched. Return NIL if there is no
+such form. OPERATOR-P is as for NUMBER-NAMING."
   (flet ((look (path text)
            (let ((number (and text (number-naming name home path text operator-p))))
              (when number (return-from form-naming (values path number))))))
@@ -58,7 +58,7 @@ OPERATOR-P is as for NUMBER-NAMING."
   (nth-value 1 (gethash path **files**)))
 
 (defun other-text-p (path text)
-  "True when the text of the file PATH, a native name, is not TEXT."
+  "True when the file PATH, a native name, has another text than TEXT."
   (string/= text (or (read-text (sb-ext:parse-native-namestring path)) text)))
 
 (defun stale-p (path)
@@ -72,5 +72,5 @@ OPERATOR-P is as for NUMBER-NAMING."
              (and text (other-text-p path text))))))
 
 (defun call-finding-forms (function)
-  "Call FUNCTION and return its values. Each text that it has split into forms is split only once."
+  "Call FUNCTION and return its values. Meanwhile each text is split into forms only once."
   (let ((*plain-forms* '())) (funcall function)))

@@ -1,4 +1,4 @@
-;;;; Sources: what each loaded file defined, and what of that the image still has.
+;;;; Sources: records which definitions each loaded file made, and compares them with the image.
 
 (defpackage "LIVE-LISP.SOURCES"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK")

@@ -1,5 +1,5 @@
-;;;; Renames a symbol: finds conflicts with the new name, and renames in the image once the files
-;;;; are written.
+;;;; Renames a symbol: finds conflicts with the new name, and renames the symbol in the image after
+;;;; the files are written.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -20,8 +20,8 @@
   (remove-if-not (lambda (package) (funcall test symbol package)) (list-all-packages)))
 
 (defun reached-packages (symbol)
-  "Return the packages in which a new name of SYMBOL would be accessible: SYMBOL is accessible in
-them, or they use a package that exports it."
+  "Return the packages in which a new name of SYMBOL would be accessible: those in which SYMBOL is
+accessible, and those that use a package which exports it."
   (remove-duplicates (append (packages-where #'accessible-p symbol)
                              (mapcan (lambda (package) (copy-list (package-used-by-list package)))
                                      (packages-where #'exported-p symbol)))))
@@ -29,9 +29,9 @@ them, or they use a package that exports it."
 ;;; Conflicts with the new name
 
 (defun conflict-in (symbol name package)
-  "Return as a JSON object why SYMBOL cannot get NAME in PACKAGE, or NIL when it can. The kind is
-\"taken\" when a symbol of the same home package is defined under NAME, and \"other\" when NAME
-means a symbol of another package."
+  "Return the reason why SYMBOL cannot get NAME in PACKAGE, as a JSON object, or NIL if it can. Its
+kind is \"taken\" if NAME is a defined symbol of the same home package, and \"other\" if NAME is a
+symbol of another package."
   (multiple-value-bind (other status) (find-symbol name package)
     (cond ((or (null status)
                (and (eq (symbol-package other) (symbol-package symbol)) (not (defined-p other))))
@@ -43,14 +43,14 @@ means a symbol of another package."
            (object "kind" "other" "package" (package-name package) "symbol" (symbol-text other))))))
 
 (defun defined-p (symbol)
-  "True when SYMBOL is defined as anything, also as (SETF SYMBOL)."
+  "True when SYMBOL or (SETF SYMBOL) has any definition."
   (map-definitions (lambda (&rest definition)
                      (declare (ignore definition))
                      (return-from defined-p t))
                    symbol))
 
 (defun conflicts (symbol name)
-  "Return as JSON objects the reasons why SYMBOL cannot get NAME; NIL when it can."
+  "Return the reasons why SYMBOL cannot get NAME as JSON objects, or NIL if it can."
   (let ((home (symbol-package symbol)))
     (append (cond ((keywordp symbol) (list (object "kind" "keyword")))
                   ((and home (sb-ext:package-locked-p home))
@@ -59,12 +59,12 @@ means a symbol of another package."
                   for conflict = (conflict-in symbol name package)
                   when conflict collect conflict))))
 
-;;; Structures that are named by the symbol, or have a slot of that name
+;;; Structures with the symbol as their name or the name of a slot
 
 (defun structure-data (symbol description class)
-  "Return as a JSON object the names of the structure CLASS, of its slots and of the functions that
-DEFSTRUCT made, from DESCRIPTION, SBCL's description of it. Return NIL unless SYMBOL is CLASS or the
-name of one of its slots."
+  "CLASS is the name of a structure, and DESCRIPTION is SBCL's description of it. If SYMBOL is CLASS
+or the name of one of its slots, return a JSON object with the names of CLASS, its slots, and the
+functions that DEFSTRUCT made. Else return NIL."
   (let ((slots (description-slots description)))
     (when (or (eq symbol class) (find symbol slots :key (lambda (slot) (structure-slot-name slot))))
       (object "name" (symbol-text class)
@@ -83,8 +83,7 @@ name of one of its slots."
                             (symbol-name (description-copier description)))))))
 
 (defun structures-named (symbol)
-  "Return the STRUCTURE-DATA of all structures that SYMBOL names, or that have a slot which it
-names."
+  "Return the STRUCTURE-DATA of all structures with SYMBOL as their name or the name of a slot."
   (let ((found '()))
     (dolist (package (packages-where #'accessible-p symbol) found)
       (do-symbols (name package)
@@ -96,13 +95,13 @@ names."
             (when data (pushnew data found :key #'structure-text :test #'equal))))))))
 
 (defun structure-text (data)
-  "Return the name of the structure in DATA, a value of STRUCTURE-DATA."
+  "Return the name of the structure in DATA, from STRUCTURE-DATA."
   (getf (json-object-members data) "name"))
 
 ;;; Classes that accept the symbol's keyword as an initarg
 
 (defun classes-initialized (name)
-  "Return the classes with an initialization method that accepts the keyword NAME, a string."
+  "Return the classes for which an initialization method accepts the keyword NAME, a string."
   (loop for function in '(initialize-instance reinitialize-instance shared-initialize)
         append (loop for method in (sb-mop:generic-function-methods (plain-definition function))
                      for (class) = (sb-mop:method-specializers method)
@@ -112,15 +111,15 @@ names."
                        collect class)))
 
 (defun classes-with-slots (name)
-  "Return the classes of which a direct slot has the keyword NAME, a string, as an initarg."
+  "Return the classes that have a direct slot with the keyword NAME, a string, as an initarg."
   (remove-if-not (lambda (class)
                    (and (not (forward-referenced-p class))
                         (member name (slot-initargs class) :test #'string=)))
                  (classes-below (find-class 't))))
 
 (defun heirs (name)
-  "Return a list for each class that accepts the keyword NAME, a string, as an initarg: the names,
-without packages, of the class and the classes below it."
+  "Return a list for each class that accepts the keyword NAME, a string, as an initarg. It has the
+names, without packages, of the class and its subclasses."
   (loop for class in (remove-duplicates (append (classes-initialized name)
                                                 (classes-with-slots name)))
         collect (loop for each in (cons class (classes-below class))
@@ -145,8 +144,8 @@ top-level form."
     places))
 
 (defun made-beside (symbol places)
-  "Return the names of other symbols in SYMBOL's package that the forms at PLACES define too, as a
-DEFSTRUCT does, if the name of SYMBOL is a part of them. PLACES are from DEFINITION-PLACES."
+  "Return the names of other symbols in SYMBOL's package that contain SYMBOL's name and are defined
+by the same forms, as by DEFSTRUCT. PLACES are the places of these forms, from DEFINITION-PLACES."
   (let ((names '()))
     (loop for (path form) in places
           for file = (gethash path **files**)
@@ -168,9 +167,9 @@ DEFSTRUCT does, if the name of SYMBOL is a part of them. PLACES are from DEFINIT
 ;;; The facts for a renaming
 
 (defun renaming-data (symbol name)
-  "Return as a JSON object the facts for renaming SYMBOL to NAME: both names, the packages in which
-SYMBOL is accessible and those that export it, whether NAME is an internal symbol of SYMBOL's
-package already, and the conflicts."
+  "Return a JSON object with the facts for renaming SYMBOL to NAME: both names, the packages in
+which SYMBOL is accessible, the packages that export it, whether NAME is already an internal symbol
+of SYMBOL's package, and the conflicts."
   (object "from" (symbol-name symbol)
           "to" name
           "packages" (mapcar #'package-name (packages-where #'accessible-p symbol))
@@ -179,21 +178,21 @@ package already, and the conflicts."
           "conflicts" (conflicts symbol name)))
 
 (defun all-package-names ()
-  "Return lists of a name or nickname of a package and the package's proper name."
+  "Return lists of a name or nickname of a package, and the name of this package."
   (loop for package in (list-all-packages)
         append (loop for name in (cons (package-name package) (package-nicknames package))
                      collect (list name (package-name package)))))
 
 (defun all-local-nicknames ()
-  "Return lists of the name of a package, a nickname local to it, and the name of the package that
-the nickname means."
+  "Return lists of the name of a package, a nickname local to it, and the name of the package with
+this nickname."
   (loop for package in (list-all-packages)
         append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
                      collect (list (package-name package) nickname (package-name actual)))))
 
 (define-operation "rename-facts" (name package to derived)
   "Return the facts for renaming the symbol NAME of PACKAGE to TO. DERIVED are lists of the old and
-the new name of other symbols in the same package."
+new names of other symbols in the same package."
   (multiple-value-bind (symbol status) (named-symbol name package)
     (declare (ignore status))
     (let ((places (definition-places symbol)) (home (symbol-package symbol)))
@@ -219,12 +218,12 @@ the new name of other symbols in the same package."
 ;;; The renaming in the image
 
 (sb-ext:defglobal **replaced** '()
-  "The symbols that the last rename-prepare replaced, until rename-finish.")
+  "The symbols replaced by the last rename-prepare, until rename-finish.")
 
 (defun pairs-in (home names)
-  "Return pairs of a symbol of the package named HOME and the symbol that replaces it, which is
-interned there. NAMES are lists of the old and the new name. An old name without a symbol is left
-out."
+  "Return pairs of an old symbol at home in the package HOME, a name, and the symbol that replaces
+it, which is interned there. NAMES are lists of an old and a new name. Old names without a symbol
+are skipped."
   (let* ((package (find-package home)) (*package* package))
     (loop for (old new) in names
           for symbol = (find-symbol old package)
@@ -232,8 +231,8 @@ out."
             collect (cons symbol (intern new package)))))
 
 (defun move-exports (old new)
-  "Put the symbol NEW into all packages where OLD is, exported and shadowing like OLD, and let none
-export OLD. Where OLD shadowed another symbol, unintern OLD."
+  "Import the symbol NEW into all packages where OLD is present, shadowing like OLD. Export NEW
+instead of OLD. Unintern OLD where it shadowed another symbol."
   (dolist (package (packages-where #'present-p old))
     ;; SBCL does not enforce the lock of the current package.
     (let ((*package* package))
@@ -249,8 +248,8 @@ export OLD. Where OLD shadowed another symbol, unintern OLD."
       (when (member old (package-shadowing-symbols package)) (unintern old package)))))
 
 (defun move-state (old new)
-  "Give the symbol NEW the value of the symbol OLD if that is a variable and not a constant. Give it
-also the class that OLD names, so that the instances stay."
+  "Set the symbol NEW to the value of OLD, if OLD is a variable and no constant. Let NEW name the
+class that OLD names, so that its instances stay."
   (let ((class (find-class old nil)))
     (when (and (boundp old) (not (constantp old)) (not (boundp new))
                (member (known :variable :kind old) '(:special :global)))
@@ -260,9 +259,9 @@ also the class that OLD names, so that the instances stay."
             (class-name class) new))))
 
 (define-operation "rename-prepare" (home names structures)
-  "Replace symbols of the package HOME by new ones. NAMES are lists of an old and a new name. The
-server loads the files that define the symbols after that. Forget the structures whose slots get
-other names: STRUCTURES are their names as texts. Return the old names that still mean the old
+  "Replace symbols of the package HOME by new ones. NAMES are lists of an old and a new name.
+Afterwards the server loads the files that define the symbols. STRUCTURES are the names, as texts,
+of structures with renamed slots: forget them. Return the old names that still denote the old
 symbols."
   (call-user-code
    (lambda ()
@@ -277,8 +276,8 @@ symbols."
      (loop for (old) in (pairs-in home names) collect (symbol-name old)))))
 
 (defun names-any-p (definition symbols)
-  "True when DEFINITION is of one of SYMBOLS, or of a method that specializes on a class with such a
-name, or by EQL on one of SYMBOLS."
+  "True when DEFINITION is of one of SYMBOLS, or is a method that specializes on a class with such a
+name, or on one of SYMBOLS by EQL."
   (or (member (name-symbol (definition-name definition)) symbols :test #'eq)
       (and (eq (definition-kind definition) :method)
            (some (lambda (specializer)
@@ -289,9 +288,9 @@ name, or by EQL on one of SYMBOLS."
                  (sb-mop:method-specializers (definition-identity definition))))))
 
 (defun left-of (symbols)
-  "Return, sorted, DEFINITIONs of all that SYMBOLS still define in the image, whether a file made it
-or not. Add methods that specialize on SYMBOLS, and exports of them, which the last load of their
-file did not make again."
+  "Return, sorted, DEFINITIONs of all that SYMBOLS still define in the image, made by files or not.
+Add methods that specialize on SYMBOLS, and exports of SYMBOLS, that the last load of their file did
+not make again."
   (let ((left (loop for file being the hash-values of **files**
                     append (definitions-if (lambda (definition)
                                              (and (names-any-p definition symbols)
@@ -309,13 +308,14 @@ file did not make again."
     (sort-definitions left)))
 
 (defun drop-moved-class (symbol)
-  "If SYMBOL still names a class whose proper name is another, make SYMBOL name no class."
+  "If SYMBOL names a class with another proper name, let it name no class."
   (let ((class (find-class symbol nil)))
     (when (and class (not (eq (class-name class) symbol)))
       (let ((*package* (or (symbol-package symbol) *package*))) (setf (find-class symbol) nil)))))
 
 (define-operation "rename-finish" ()
-  "Remove from the image what the symbols replaced by the last rename-prepare still name."
+  "Remove the remaining definitions of the symbols replaced by the last rename-prepare from the
+image."
   (let ((symbols (shiftf **replaced** '())))
     (call-user-code (lambda () (mapc #'drop-moved-class symbols)))
     (multiple-value-bind (gone left) (forget-all (left-of symbols))

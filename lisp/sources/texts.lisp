@@ -1,16 +1,17 @@
-;;;; Splits texts of loaded files into top-level forms, as text. Nothing is interned or evaluated.
+;;;; Splits the texts of loaded files into top-level forms, which are texts too. Nothing is interned
+;;;; or evaluated.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (sb-ext:defglobal **features-of-texts** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "The value of *FEATURES* when READ-TEXT read a text, by the text: *FEATURES* can have changed
-since.")
+  "A table from texts to the value of *FEATURES* when READ-TEXT read them, since *FEATURES* may have
+changed.")
 
-(defparameter *text-limit* 4000000 "The texts of larger files, in octets, are not kept.")
+(defparameter *text-limit* 4000000 "Texts of files with more octets are not kept.")
 
 (defun read-text (path)
-  "Return the file PATH as a string with one character for each octet, or NIL when it cannot be read
-or is too large."
+  "Return the file PATH as a string with one character for each octet. Return NIL if it cannot be
+read or is too large."
   (ignore-errors
    (with-open-file (in (regular-file (sb-ext:native-namestring path))
                        :element-type '(unsigned-byte 8))
@@ -27,7 +28,8 @@ or is too large."
 
 (defun call-skipping (text function)
   "Call FUNCTION, which reads forms of TEXT only to find where they end, and return its value.
-*FEATURES* is what it was when TEXT was read from its file. Return NIL when a form cannot be read."
+*FEATURES* is bound to its value when TEXT was read from the file. Return NIL if a form cannot be
+read."
   (let ((*read-suppress* t) (*read-eval* nil) (*readtable* (copy-readtable nil))
         (*features* (gethash text **features-of-texts** *features*)))
     ;; The octets of a byte order mark.
@@ -57,8 +59,8 @@ or is too large."
         finally (return end)))
 
 (defun skip-blank (text start end)
-  "Return the index in TEXT, from START, of the first character beyond white space and comments, or
-END."
+  "Return the index in TEXT of the first character from START on that is not white space or in a
+comment, or END."
   (loop with index = start
         while (< index end)
         do (let ((char (char text index)))
@@ -71,14 +73,14 @@ END."
         finally (return end)))
 
 (defun end-of-read (text start)
-  "Return the index in TEXT after the object that is read from START."
+  "Return the index in TEXT after the object that begins at START."
   (with-input-from-string (in text :start start)
     (read in nil)
     (+ start (file-position in))))
 
 (defun form-start (text start end)
-  "Return the index in TEXT at which the form begins that ends at END. From START on, skip blanks,
-comments, #+ and #- with their feature expressions, and the forms that these leave out."
+  "Return the index in TEXT at which the form begins that ends at END. From START on, skip white
+space, comments, and #+ or #- with a feature expression and a form that it excludes."
   (loop for index = (skip-blank text start end)
         while (and (< (1+ index) end)
                    (char= (char text index) #\#)
@@ -89,9 +91,8 @@ comments, #+ and #- with their feature expressions, and the forms that these lea
         finally (return index)))
 
 (defun form-bounds (text)
-  "Return a vector with a pair of the start and the end of each top-level form of TEXT. The index of
-a pair is the number that SBCL gives the form. Return NIL when the standard readtable cannot read
-TEXT."
+  "Return a vector of pairs (START . END), one for each top-level form of TEXT. The index of a pair
+is SBCL's number of the form. Return NIL if the standard readtable cannot read TEXT."
   (call-skipping
    text
    (lambda ()
@@ -110,8 +111,8 @@ read."
     (and bounds (map '(vector t) #'car bounds))))
 
 (defun quoted-end (text start end)
-  "Return the index in TEXT, at most END, after the string or quoted name that begins at START with
-\" or |."
+  "Return the index in TEXT, at most END, after the string or quoted symbol name that begins with \"
+or | at START."
   (loop with quote = (char text start)
         with index = (1+ start)
         while (< index end)
@@ -121,7 +122,7 @@ read."
         finally (return end)))
 
 (defun plain-form (text start end)
-  "Return TEXT from START to END without comments, and with one space for any white space."
+  "Return TEXT from START to END without comments, and with white space reduced to single blanks."
   (with-output-to-string (out)
     (let ((index start) (gap nil))
       (flet ((put (to)
@@ -152,15 +153,15 @@ read."
                          (t (put (1+ index))))))))))
 
 (defun plain-forms (text)
-  "Return a vector of the top-level forms of TEXT, each as PLAIN-FORM returns it. Return NIL when
-TEXT is NIL or cannot be read."
+  "Return a vector of the top-level forms of TEXT, as from PLAIN-FORM. Return NIL if TEXT is NIL or
+cannot be read."
   (let ((bounds (and text (form-bounds text))))
     (and bounds
          (map 'vector (lambda (pair) (plain-form text (car pair) (cdr pair))) bounds))))
 
 (defun form-parts (form count)
-  "Return the texts of the first COUNT elements of the list in the text FORM, or of all when it has
-fewer."
+  "Return the texts of the first COUNT elements of the list FORM, a text. If it has fewer, return
+all."
   (call-skipping
    form
    (lambda ()
@@ -173,7 +174,7 @@ fewer."
                          (string-trim " " (subseq form start (file-position in))))))))))
 
 (defun names-p (text name)
-  "True when TEXT spells a symbol with the name NAME, in whatever package."
+  "True when TEXT is a symbol with the name NAME, in any package."
   (string-equal name
                 (string-trim "|"
                              (subseq text
@@ -181,8 +182,8 @@ fewer."
                                        (if colon (1+ colon) 0))))))
 
 (defun parts-at-top-level (form)
-  "Return a list of the texts of the top-level forms that the text FORM consists of: those within it
-if it is a PROGN, LOCALLY or EVAL-WHEN, also nested, else FORM itself."
+  "Return a list of the texts of the top-level forms in FORM, a text. If FORM is a PROGN, LOCALLY or
+EVAL-WHEN, these are the forms in it, recursively. Else this is FORM itself."
   (let ((own (first (form-parts form 1))))
     (if (and own (some (lambda (name) (names-p own name)) '("eval-when" "locally" "progn")))
         (loop for part in (rest (form-parts form array-dimension-limit))
@@ -191,7 +192,7 @@ if it is a PROGN, LOCALLY or EVAL-WHEN, also nested, else FORM itself."
 
 (defun argument-of (operator form)
   "Return the text of the first argument of the last call of OPERATOR, a string, among the
-PARTS-AT-TOP-LEVEL of the text FORM. Return NIL when there is no call."
+PARTS-AT-TOP-LEVEL of FORM, a text. Return NIL if it is not called."
   (when (search operator form :test #'char-equal)
     (loop with last = nil
           for part in (parts-at-top-level form)
@@ -200,8 +201,8 @@ PARTS-AT-TOP-LEVEL of the text FORM. Return NIL when there is no call."
           finally (return last))))
 
 (defun package-entered (form)
-  "Return the package that the text FORM makes current by IN-PACKAGE, or the name of the package
-when none has it. Return NIL when FORM has no IN-PACKAGE at top level."
+  "Return the package that FORM, a text, makes current by IN-PACKAGE, or its name if there is no
+such package. Return NIL if FORM has no IN-PACKAGE at top level."
   (let* ((name (argument-of "in-package" form))
          (designator (and name (let ((*package* (find-package "KEYWORD")) (*read-eval* nil))
                                  (ignore-errors (read-from-string name))))))
@@ -210,20 +211,20 @@ when none has it. Return NIL when FORM has no IN-PACKAGE at top level."
          (or (find-package (string designator)) (string designator)))))
 
 (defun package-at-start (path)
-  "Return the package in which reading the file PATH, a native name, begins, or NIL when that is not
-known. Files of type asd are read in the package ASDF-USER."
+  "Return the package in which reading of the file PATH, a native name, begins, or NIL if this is
+unknown. Files of type asd are read in ASDF-USER."
   (let ((dot (position #\. path :from-end t)))
     (and dot (string= ".asd" path :start2 dot) (find-package "ASDF-USER"))))
 
 (defun package-in-force (forms number path)
-  "Return the package in which the form NUMBER of the file PATH is read, or the name of the package
-when none has it. FORMS is a vector of the texts of the file's forms."
+  "Return the package in which form number NUMBER of the file PATH is read, or its name if there is
+no such package. FORMS is a vector of the texts of the file's forms."
   (or (loop for index from (1- number) downto 0 thereis (package-entered (aref forms index)))
       (package-at-start path)
       (find-package "COMMON-LISP-USER")))
 
 (defun decoded (text)
-  "Return TEXT, a part of what READ-TEXT returns, decoded as UTF-8; unchanged when it is not UTF-8."
+  "Return TEXT, from READ-TEXT, decoded as UTF-8. If it is not UTF-8, return it unchanged."
   (if (every (lambda (char) (< (char-code char) 128)) text)
       text
       (handler-case (sb-ext:octets-to-string (map '(vector (unsigned-byte 8)) #'char-code text)
@@ -231,9 +232,9 @@ when none has it. FORMS is a vector of the texts of the file's forms."
         (error () text))))
 
 (defun form-value (form symbol)
-  "Return the text of the value that a form of the PARTS-AT-TOP-LEVEL of the text FORM gives the
-variable SYMBOL, as (defvar symbol value) does, and true. When none gives it one, return all of
-FORM, and false."
+  "Return two values. If one of the PARTS-AT-TOP-LEVEL of FORM, a text, gives the variable SYMBOL a
+value, as (defvar symbol value) does, return the text of this value, and T. Else return the whole
+FORM, and NIL."
   (loop for part in (parts-at-top-level form)
         for (operator name value) = (form-parts part 3)
         do (when (and operator value (names-p name (symbol-name symbol)))

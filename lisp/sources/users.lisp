@@ -1,17 +1,16 @@
-;;;; Finds outdated functions: those compiled with an older macro, inline function or constant.
+;;;; Finds outdated functions: functions compiled with an older macro, inline function or constant.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (sb-ext:defglobal **outdated** '()
-  "Uses of definitions that have changed since: lists of the changed name, the user's name and the
-user's function.")
+  "Uses of definitions that have changed since: lists of the changed name, the name of its user, and
+the user's function.")
 
 (defparameter *outdated-limit* 1000 "At most this many elements of **OUTDATED** are kept.")
 
 (defun kind-reached (name function)
-  "Return the kind that MAP-REACHED passes for the simple FUNCTION among the functions that NAME
-has: its own, those of its methods, its expanders and others. Return NIL when FUNCTION is not among
-them."
+  "Return the kind with which MAP-REACHED visits the simple FUNCTION for NAME, or NIL. This is the
+case for the function of NAME, its methods and its expanders."
   (ignore-errors
    (map-reached (lambda (kind reached)
                   (when (eq reached function) (return-from kind-reached kind)))
@@ -19,12 +18,11 @@ them."
    nil))
 
 (defun in-force-p (name function)
-  "True when the simple FUNCTION is still the function of NAME, or of one of its methods or
-expanders."
+  "True when the simple FUNCTION is still the function of NAME, or one of its methods or expanders."
   (and (kind-reached name function) t))
 
 (defun method-of (function name)
-  "Return the method of the generic function NAME whose code is FUNCTION, or NIL."
+  "Return the method of the generic function NAME whose simple function is FUNCTION, or NIL."
   (let ((generic (generic-function-named name)))
     (and generic
          (find-if (lambda (method)
@@ -33,15 +31,15 @@ expanders."
                   (sb-mop:generic-function-methods generic)))))
 
 (defun user-text (name function)
-  "Return the user NAME, to which FUNCTION belongs, as answers show it."
+  "Return the user NAME, whose function is FUNCTION, as text for answers."
   (let ((method (method-of function name)) (kind (kind-word (kind-reached name function))))
     (if method
         (method-name-text name method)
         (format nil "~A~@[ (~A)~]" (function-name-text name) kind))))
 
 (defun has-inside-p (function kind name)
-  "True when FUNCTION, whose cross references have a use of NAME of the KIND, has NAME's code or
-value compiled in. True too when FUNCTION calls NAME as a function though it is a macro."
+  "FUNCTION has a cross reference of KIND to NAME. Return true if the code or the value of NAME is
+compiled into FUNCTION, or if FUNCTION calls NAME as a function, although it is a macro now."
   (case kind
     (:macroexpands t)
     (:references (constantp name))
@@ -51,8 +49,8 @@ value compiled in. True too when FUNCTION calls NAME as a function though it is 
                              :test #'eq))))))
 
 (defun mentions-p (xrefs names)
-  "True when XREFS, packed cross references, can mention one of NAMES: names of the program are
-elements of the vector."
+  "True when XREFS, packed cross references, may contain one of NAMES. A program's names are
+elements of this vector."
   (declare (optimize speed) (type simple-vector xrefs) (list names))
   (loop for index from 1 below (length xrefs)
           thereis (let ((element (svref xrefs index)))
@@ -60,9 +58,9 @@ elements of the vector."
                             thereis (if (symbolp name) (eq name element) (equal name element))))))
 
 (defun uses-of (names fresh)
-  "Return the uses of NAMES that are compiled in: lists of one of NAMES, the name of its user, and
-the user's function. Leave out code whose debug source is among FRESH: it was compiled just now,
-with the new definitions."
+  "Return the uses of NAMES by code that has their definitions compiled in: lists of one of NAMES,
+the name of its user, and the user's function. Code whose debug source is in FRESH is left out: it
+was compiled just now, with the new definitions."
   (let ((uses '()))
     (map-functions
      (lambda (caller function)
@@ -83,7 +81,7 @@ with the new definitions."
 
 (defun layout-users (symbol layout fresh)
   "Return the uses of SYMBOL, a structure, by named functions whose code has LAYOUT among its
-constants. The value and FRESH are as for USES-OF."
+constants. Uses and FRESH are as for USES-OF."
   (let ((uses '()))
     (map-code
      (lambda (code)
@@ -100,7 +98,7 @@ constants. The value and FRESH are as for USES-OF."
     uses))
 
 (defun outdated-uses ()
-  "Return the elements of **OUTDATED** that are still in force, sorted by their texts."
+  "Return the elements of **OUTDATED** whose functions are still IN-FORCE-P, sorted by their texts."
   (setf **outdated**
         (remove-if-not (lambda (use) (in-force-p (second use) (third use))) **outdated**))
   (sort (copy-list **outdated**) #'string<
@@ -109,7 +107,7 @@ constants. The value and FRESH are as for USES-OF."
                        (user-text (second use) (third use))))))
 
 (defun use-kind (name)
-  "Return the word of answers for the kind of definition of NAME that its users have compiled in."
+  "Return the word in answers for the kind of the definition NAME that is compiled into its users."
   (cond ((consp name) "inline function")
         ((macro-function name) "macro")
         ((eq (known :function :inlinep name) 'inline) "inline function")
@@ -120,7 +118,7 @@ constants. The value and FRESH are as for USES-OF."
         (t "definition")))
 
 (defun outdated-data (uses)
-  "Return USES, from OUTDATED-USES, as JSON objects, one for each thing that changed."
+  "Return USES, from OUTDATED-USES, as JSON objects, one for each changed name."
   (let ((groups '()))
     (loop for (used user function) in uses
           do (let ((group (or (assoc used groups :test #'equal)
