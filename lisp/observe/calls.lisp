@@ -1,28 +1,28 @@
-;;;; Renders recorded calls as rows of a tree, after the recording has ended.
+;;;; Renders recorded calls as rows of a tree, after recording has ended.
 
 (in-package "LIVE-LISP.OBSERVE")
 
 (defparameter *argument-limit* 8 "At most this many arguments or values of a call are shown.")
 (defparameter *argument-characters* 80
   "At most this many characters of an argument or value are shown.")
-(defparameter *least-characters* 12 "An argument or value can always take this many characters.")
+(defparameter *least-characters* 12 "An argument or value may always take this many characters.")
 (defparameter *shown-characters* 2000
-  "If there are many arguments and values, they share this many characters.")
+  "All arguments and values together may take about this many characters.")
 (defparameter *method-limit* 5 "At most this many methods of a call are shown.")
 
 (defun object-text (object)
-  "Return OBJECT, an argument or a value, printed without code of the user."
+  "Return OBJECT, an argument or value, printed without user code."
   (if (gone-object-p object)
       (format nil "#<~A, which was on the stack>" (class-text (gone-object-class object)))
       (shortened *argument-characters* (local-text object))))
 
 (defun objects-texts (objects)
-  "Return the first of OBJECTS printed, and \"...\" for the others."
+  "Return texts for the first *ARGUMENT-LIMIT* of OBJECTS, and \"...\" if there are more."
   (append (mapcar #'object-text (page objects 0 *argument-limit*))
           (and (nthcdr *argument-limit* objects) '("..."))))
 
 (defun call-text (call)
-  "Return CALL as text, in the form (function argument ...)."
+  "Return CALL as text: (function argument ...)."
   (format nil "(~A~{ ~A~})" (name-text (probe-name (call-probe call)))
           (objects-texts (call-arguments call))))
 
@@ -34,9 +34,8 @@
     (ignore-errors (and code (debug-name (debug-at code (call-offset call)))))))
 
 (defun caller-text (call above)
-  "Return the caller of CALL as text. ABOVE is the recorded call that is shown around CALL, or NIL.
-Return NIL when the caller is unknown or need not be told: it is the observed form, or the function
-of ABOVE."
+  "Return the caller of CALL as text. ABOVE is the recorded call shown around CALL, or NIL. Return
+NIL if the caller is unknown, the observed form, or the function of ABOVE, which need not be shown."
   (let ((name (caller-name call)))
     (unless (or (null name)
                 (form-name-p name)
@@ -47,7 +46,7 @@ of ABOVE."
       (shortened 100 (function-text name)))))
 
 (defun form-name-p (name)
-  "True when NAME is SBCL's debug name of a form that is evaluated."
+  "True when NAME is SBCL's debug name for an evaluated form."
   (equal name '(lambda ())))
 
 (defun function-text (name)
@@ -58,8 +57,8 @@ of ABOVE."
         (t (printing-plainly (print-safely 100 name)))))
 
 (defun running-order (methods)
-  "Return METHODS, the most specific first, in the order in which the standard method combination
-calls them."
+  "Return METHODS, most specific first, in the order in which the standard method combination calls
+them."
   (flet ((that (qualifiers) (remove qualifiers methods :key #'method-qualifiers :test-not #'equal)))
     (let ((around (that '(:around))) (before (that '(:before))) (after (that '(:after))))
       (append around before
@@ -69,8 +68,8 @@ calls them."
               (reverse after)))))
 
 (defun method-texts (call)
-  "Return as texts the first methods that CALL, of a generic function, runs, in order. The last text
-counts the others."
+  "Return texts for the first methods that CALL, of a generic function, runs, in order. If there are
+more, the last text has their number."
   (let* ((name (probe-name (call-probe call)))
          (function (and (fboundp name) (plain-definition name))))
     (when (and (typep function 'generic-function) (notany #'gone-object-p (call-arguments call)))
@@ -83,14 +82,14 @@ counts the others."
 ;;; Rows
 
 (defun above (call shown)
-  "Return the innermost call around CALL that is a key of SHOWN, or NIL."
+  "Return the innermost call around CALL that is a key of the table SHOWN, or NIL."
   (loop for around = (call-parent call) then (call-parent around)
         while around
         when (gethash around shown) return around))
 
 (defun condition-text (condition)
-  "Return the report of CONDITION, or its slots when one of them has an object that was on the stack
-and is gone."
+  "Return the report of CONDITION. If one of its slots has an object that was on a stack and is
+gone, return its slots instead."
   (shortened 100
              (if (loop for (nil . value) in (inner-slots condition)
                        always (eq value (without-gone value)))
@@ -98,7 +97,7 @@ and is gone."
                  (local-text condition))))
 
 (defun ended-members (call)
-  "Return the members that say how CALL ended."
+  "Return the answer members about how CALL ended."
   (append
    (ecase (call-how call)
      (:running (list "running" t))
@@ -113,8 +112,8 @@ and is gone."
         (list "milliseconds" (milliseconds (- (call-ended call) (call-begun call)))))))
 
 (defun call-row (call shown job)
-  "Return CALL as a JSON object. SHOWN is a table from the calls that are shown to their depths, in
-which the depth of CALL is set. JOB is the job that observes."
+  "Return CALL as a JSON object. SHOWN is a table from the shown calls to their depths, and the
+depth of CALL is set in it. JOB is the observing job."
   (let ((above (above call shown)) (thread (call-thread call)))
     (setf (gethash call shown) (if above (1+ (gethash above shown)) 0))
     (make-json-object
@@ -126,7 +125,7 @@ which the depth of CALL is set. JOB is the job that observes."
             (ended-members call)))))
 
 (defun argument-room (calls)
-  "Return how many characters of each argument and value of CALLS can be shown."
+  "Return the number of characters for each argument and value of CALLS."
   (let ((objects (loop for call in calls
                        sum (+ (min *argument-limit* (length (call-arguments call)))
                               (min *argument-limit* (length (call-values call)))))))
@@ -134,18 +133,18 @@ which the depth of CALL is set. JOB is the job that observes."
          (min *argument-characters* (floor *shown-characters* (max 1 objects))))))
 
 (defun call-rows (calls job)
-  "Return CALLS, which JOB has observed, as JSON objects, in the order in which they began."
+  "Return CALLS, observed by JOB, as JSON objects, in the order in which they began."
   (let ((shown (make-hash-table :test 'eq)) (*argument-characters* (argument-room calls)))
     (dolist (call calls) (setf (gethash call shown) 0))
     (loop for call in calls collect (call-row call shown job))))
 
 (defun most-called (observation)
-  "Return the probes of OBSERVATION, those of functions with the most calls first."
+  "Return the probes of OBSERVATION, sorted by the number of calls, the highest first."
   (stable-sort (copy-list (observation-probes observation)) #'> :key #'probe-calls))
 
 (defun function-rows (observation)
-  "Return JSON objects for the 20 functions of OBSERVATION with the most calls: their names, numbers
-of calls, and why some calls are not recorded."
+  "Return JSON objects for the 20 functions of OBSERVATION with the most calls: names, numbers of
+calls, and reasons why some calls are not recorded."
   (loop for probe in (most-called observation)
         for name = (probe-name probe)
         repeat 20
@@ -157,18 +156,18 @@ of calls, and why some calls are not recorded."
                         "failed" (and (plusp (probe-failed probe)) (probe-failed probe))
                         "failure" (and (probe-failure probe) (class-text (probe-failure probe))))))
 
-(defparameter *slower-limit* 50 "The largest factor that SLOWER returns.")
+(defparameter *slower-limit* 50 "SLOWER returns at most this factor.")
 
 (defun slower (observation)
-  "Return the factor by which recording slowed the program during OBSERVATION, estimated from
-CALL-COST; at most *SLOWER-LIMIT*. Return NIL when recording took at most a tenth of the time."
+  "Return the factor by which recording has slowed the program during OBSERVATION, estimated from
+CALL-COST, and at most *SLOWER-LIMIT*. Return NIL if recording took at most a tenth of the time."
   (let* ((lasted (- (observation-ended observation) (observation-begun observation)))
          (cost (* (observation-next observation) (call-cost))))
     (and (> cost (floor lasted 10))
          (/ lasted (max (- lasted cost) (/ lasted *slower-limit*)) 1d0))))
 
 (defun observation-members (observation)
-  "Return the members with the totals of OBSERVATION."
+  "Return the answer members with the totals of OBSERVATION."
   (list "functions" (function-rows observation)
         "observed" (length (observation-probes observation))
         "calls" (reduce #'+ (observation-probes observation) :key #'probe-calls)

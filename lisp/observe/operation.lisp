@@ -2,39 +2,40 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *value-characters* 300 "Characters shown of the values of an observed form.")
-(defparameter *measured-characters* 100 "Characters shown of the values of a measured form.")
+(defparameter *value-characters* 300
+  "About this many characters are shown of the values of an observed form.")
+(defparameter *measured-characters* 100
+  "About this many characters are shown of the values of a measured form.")
 
 (defparameter *value-parts* 1000000
   "At most this many parts of the values of two forms are compared.")
 
 (defun prepared-form (code)
-  "Evaluate the forms of the text CODE but the last, and compile the last. Return it as a function
-without arguments. Calls FAIL-LOOKUP when a form cannot be read."
+  "Evaluate all forms of the text CODE except the last, and compile the last. Return it as a
+function without arguments. Calls FAIL-LOOKUP if a form cannot be read."
   (multiple-value-bind (form unreadable) (last-form code)
     (when unreadable (fail-lookup "unreadable" unreadable "in" code))
     (compile nil `(lambda () ,form))))
 
 (defun told-values (values &optional (limit *measured-characters*))
-  "Return the list VALUES, of an observed form, as VALUES-DATA does, printed in about LIMIT
-characters."
+  "Return VALUES, a list of the values of a form, as VALUES-DATA does, in about LIMIT characters."
   (let ((*value-budget* limit))
     (printing-values (call-user-code (lambda () (values-data values))))))
 
 ;;; Calls
 
 (defun observe-calls (observation code seconds)
-  "Have OBSERVATION record calls while the text CODE runs, or for SECONDS. Return the members with
-the values of CODE."
+  "Have OBSERVATION record calls while the forms of the text CODE run, or for SECONDS. Return the
+answer members with the values of CODE."
   (let* ((function (if code (prepared-form code) (lambda () (sleep seconds) (values))))
          (values (multiple-value-list
                   (call-observed observation (lambda () (call-user-code function))))))
     (and code (list "values" (list (told-values values *value-characters*))))))
 
 (defun calls-members (observation types limit compare)
-  "Return the members about the calls that OBSERVATION kept: the last LIMIT of them, or with TYPES,
-the types of the arguments and values of the LIMIT functions with the most calls. With COMPARE, add
-the first call that differs from the last observation of the same functions."
+  "Return the answer members about the calls kept by OBSERVATION: the last LIMIT of them, or with
+TYPES the types of arguments and values of the LIMIT functions with the most calls. With COMPARE,
+add the first difference from the last observation of the same functions."
   (let* ((calls (kept-calls observation)) (*gone-stacks* (call-stacks calls)))
     (list "kept" (length calls)
           "rows" (and (not types) (call-rows (last calls limit) (observation-job observation)))
@@ -48,9 +49,9 @@ the first call that differs from the last observation of the same functions."
 (define-operation ("observe-calls" :members t)
     (functions code seconds package where types limit compare)
   "Record the calls of the functions that the texts FUNCTIONS name, while the forms of the text CODE
-run, or for SECONDS. With WHERE, the text of a form that can use their parameters, record only calls
-for which it is true. Return the last LIMIT calls, or with TYPES the types of LIMIT functions, and
-what CALLS-MEMBERS adds with COMPARE."
+run, or for SECONDS. WHERE is NIL or the text of a form, in which the functions' parameters are
+bound: only calls for which it is true are recorded. Return the last LIMIT calls, or with TYPES the
+types of LIMIT functions. COMPARE is as for CALLS-MEMBERS."
   (let* ((home (and package (named-package package)))
          (observation (make-observation *job*))
          (names (observed-names functions package)))
@@ -67,8 +68,8 @@ what CALLS-MEMBERS adds with COMPARE."
 ;;; Profiles
 
 (defun observe-profile (mode code seconds top)
-  "Take samples in MODE while the text CODE is repeated, or for SECONDS, and return the members
-about TOP functions. CODE also runs once before the sampling, for its values."
+  "Sample the stacks in MODE while the forms of the text CODE are repeated, or for SECONDS. Return
+the answer members about TOP functions. CODE also runs once before, for its values."
   (let* ((function (and code (prepared-form code)))
          (began (get-internal-real-time))
          (values (and function (multiple-value-list (call-user-code function))))
@@ -90,8 +91,8 @@ about TOP functions. CODE also runs once before the sampling, for its values."
                                               (and taken (* runs (taken-octets taken)))))))))
 
 (define-operation ("observe-profile" :members t) (mode code seconds package top)
-  "Take samples in MODE (cpu, alloc or time) while the forms of the text CODE are repeated, for
-SECONDS at most; without CODE for SECONDS of what the program does. Return the TOP functions."
+  "Sample the stacks in MODE (cpu, alloc or time) while the forms of the text CODE are repeated, for
+at most SECONDS. Without CODE, sample for SECONDS what the program does. Return the TOP functions."
   (let ((home (and package (named-package package))) (mode (intern (string-upcase mode) "KEYWORD")))
     (profiler "START-PROFILING")
     (when (or (profiler-value "*PROFILING*")
@@ -103,8 +104,9 @@ SECONDS at most; without CODE for SECONDS of what the program does. Return the T
 ;;; Two forms
 
 (define-operation ("observe-times" :members t) (code against seconds package)
-  "Call the last forms of the texts CODE and AGAINST in turn for about SECONDS, and return their
-times. The member \"at\" names the form that was prepared or run last: form (CODE) or against."
+  "Call the last forms of the texts CODE and AGAINST alternately for about SECONDS, and return their
+times. The member \"at\" names the form that was prepared or run last: \"form\" for CODE, or
+\"against\"."
   (let ((at nil))
     (flet ((noting (name code)
              (setf at name)

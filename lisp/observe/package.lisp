@@ -1,4 +1,4 @@
-;;;; How a program runs: recorded calls of functions, profiles, and times that are compared.
+;;;; Shows how a program runs: records calls of functions, takes profiles, and compares times.
 
 (defpackage "LIVE-LISP.OBSERVE"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.EVALUATE"))

@@ -1,5 +1,5 @@
 ;;;; Keeps calls of the last observation of each group of functions. The next observation of the
-;;;; same group is compared with them, to find the first call that differs.
+;;;; same group is compared with them: the first different call is found.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -8,28 +8,27 @@
 (defparameter *previous-limit* 20 "At most this many groups of functions are kept.")
 
 (sb-ext:defglobal **previous** '()
-  "The last observations of groups of functions, newest first. Each is a list: a list of the
-functions' names as text, the number of calls, and then the first calls, each a pair from
-COMPARED-TEXT.")
+  "The last observations of groups of functions, newest first. Each is a list: first a list of the
+functions' names as text, then the number of calls, then the COMPARED-TEXTs of the first calls.")
 (sb-ext:defglobal **previous-lock** (sb-thread:make-mutex :name "live-lisp observed")
   "Held while **PREVIOUS** changes.")
 
-;;; Marks: hashes of the arguments and values of a call. They differ also where the texts of calls
-;;; do not, since texts show only the beginning of large objects.
+;;; Marks: hashes of the arguments and values of a call. Different calls can have the same text,
+;;; which shows only the beginning of large objects; their marks differ.
 
-(defparameter *mark-parts* 2000 "At most this many parts of a call count for its mark.")
-(defparameter *mark-depth* 100 "Objects nested up to this depth count.")
+(defparameter *mark-parts* 2000 "At most this many parts of the objects of a call are hashed.")
+(defparameter *mark-depth* 100 "Objects nested up to this depth are hashed.")
 
 (defun mark-of (objects &optional (parts *mark-parts*))
-  "Return a hash of the list OBJECTS and of their parts, PARTS of them at most. Runs no code of the
-user. Of an instance of SBCL's own classes only the class counts."
+  "Return a hash of OBJECTS, a list, and of their parts, at most PARTS in all. No user code runs.
+For instances of SBCL's own classes, only the class is hashed."
   (let ((mark 0) (around '()))
     (declare (type (unsigned-byte 50) mark))
     (labels ((add (integer) (setf mark (ldb (byte 50 0) (+ (* 31 mark) (ldb (byte 50 0) integer)))))
              (look-at-entries (table depth)
-               ;; Equal tables can have their entries in any order. So each entry is marked by
-               ;; itself, within a share of PARTS that does not depend on the others, and the marks
-               ;; are added up.
+               ;; Equal tables can have their entries in different orders. So each entry is hashed
+               ;; separately, within a share of PARTS that does not depend on other entries, and the
+               ;; hashes are added.
                (let* ((before mark)
                       (room parts)
                       (sum 0)
@@ -89,7 +88,7 @@ user. Of an instance of SBCL's own classes only the class counts."
           finally (write-string text out :start start))))
 
 (defun ended-text (call)
-  "Return how CALL ended, as text."
+  "Return a text about how CALL ended."
   (case (call-how call)
     (:returned (format nil "=> ~:[no values~;~:*~{~A~^, ~}~]" (objects-texts (call-values call))))
     (:left (format nil "left ~:[by a throw~;after ~:*~A~]"
@@ -98,14 +97,14 @@ user. Of an instance of SBCL's own classes only the class counts."
     (t "whose end was not seen")))
 
 (defun compared-text (call)
-  "Return a pair (text . mark) that is equal for calls that are alike. The text has CALL and how it
-ended, the mark is MARK-OF its arguments and values."
+  "Return a pair (text . mark), which is equal for equal calls. The text is CALL and how it ended.
+The mark is MARK-OF its arguments and values."
   (cons (without-addresses (format nil "~A ~A" (call-text call) (ended-text call)))
         (mark-of (append (call-arguments call) (call-values call)))))
 
 (defun compared-texts (observation)
-  "Return a list of the COMPARED-TEXT of the first calls of OBSERVATION. Only calls in the thread of
-the job that observed count."
+  "Return a list of COMPARED-TEXTs of the first calls of OBSERVATION, without calls in other threads
+than the observing job's."
   (let ((thread (job-thread (observation-job observation))))
     (loop for call in (kept-calls observation)
           while (< (call-number call) *first-calls*)
@@ -114,7 +113,7 @@ the job that observed count."
 
 (defun difference (before calls-before now calls)
   "Return a JSON object about the first difference between BEFORE and NOW, lists from
-COMPARED-TEXTS. CALLS-BEFORE and CALLS are the numbers of all calls in the two observations."
+COMPARED-TEXTS. CALLS-BEFORE and CALLS are the total numbers of calls in the two observations."
   (loop for index from 0
         for (one . more-before) on before
         for (other . more-now) on now
@@ -128,8 +127,8 @@ COMPARED-TEXTS. CALLS-BEFORE and CALLS are the numbers of all calls in the two o
                                   "differs" (not (equal one other)))))))
 
 (defun compared-data (observation compare)
-  "Keep the calls of OBSERVATION for the next comparison. With COMPARE, return a JSON object that
-says how they differ from those of the last observation of the same functions."
+  "Keep the calls of OBSERVATION for the next comparison. With COMPARE, return a JSON object about
+their difference from the last observation of the same functions. Else return NIL."
   (let ((names (sort (mapcar (lambda (probe) (name-text (probe-name probe)))
                              (observation-probes observation))
                      #'string<))

@@ -1,25 +1,25 @@
-;;;; Chooses the functions that are observed, and installs and removes their probes.
+;;;; Chooses functions to observe, and installs and removes their probes.
 
 (in-package "LIVE-LISP.OBSERVE")
 
 (defparameter *function-limit* 500 "At most this many functions of a package are observed at once.")
 
 (defun observable-p (name)
-  "True when the function name NAME has a function, not a macro or special operator."
+  "True when NAME names a function, not a macro or special operator."
   (and (fboundp name)
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))))
 
 (defun built-in-p (name)
-  "True when NAME is a function of SBCL that is not generic. Such a function cannot be observed
-well: SBCL's code calls it directly, not by its name. To change these calls takes minutes for some
-functions, and nothing may interrupt that."
+  "True when NAME is a function of SBCL, and not generic. Calls of such functions cannot be observed
+well: SBCL's code calls them directly, not by their names. Changing these calls takes minutes for
+some functions, and cannot be interrupted."
   (let ((function (plain-definition name)))
     (and (not (typep function 'generic-function))
          (eql 0 (search "SYS:" (or (code-file (code-of function)) ""))))))
 
 (defun observed-name (text package)
-  "Return the function name that TEXT means in PACKAGE. Calls FAIL-LOOKUP when it is no function, or
-came with SBCL."
+  "Return the function name that TEXT denotes in PACKAGE. Calls FAIL-LOOKUP if it is no function, or
+is BUILT-IN-P."
   (multiple-value-bind (name symbol) (named-target text package)
     (cond ((not (observable-p name))
            (fail-lookup "noFunction" (name-text name)
@@ -30,8 +30,8 @@ came with SBCL."
           (t name))))
 
 (defun package-functions (package)
-  "Return the names of the functions whose home is PACKAGE. Calls FAIL-LOOKUP when there is none, or
-too many."
+  "Return the names of the functions at home in PACKAGE that can be observed. Calls FAIL-LOOKUP if
+there are none, or too many."
   (let ((names '()))
     (do-symbols (symbol package)
       (when (eq package (symbol-package symbol))
@@ -44,8 +44,8 @@ too many."
                      "limit" *function-limit*))))
 
 (defun observed-names (texts package)
-  "Return the function names that TEXTS mean in PACKAGE, each once. A text that ends with a colon,
-such as APP:, means all functions of that package."
+  "Return the function names that TEXTS denote in PACKAGE, without duplicates. A text that ends with
+a colon, such as APP:, denotes all functions of this package."
   (let ((names '()))
     (dolist (text texts (reverse names))
       (let ((end (1- (length text))))
@@ -57,7 +57,7 @@ such as APP:, means all functions of that package."
 ;;; Which calls are recorded
 
 (defun bare-parameters (parameters)
-  "Return the lambda list PARAMETERS with NIL for all default forms, which could have side effects,
+  "Return the lambda list PARAMETERS with NIL for all default forms, as these may have side effects,
 and with &ALLOW-OTHER-KEYS after &KEY."
   (append (loop with place = nil
                 for parameter in parameters
@@ -80,7 +80,7 @@ and with &ALLOW-OTHER-KEYS after &KEY."
         unless (member variable lambda-list-keywords) collect variable))
 
 (defun function-parameters (name)
-  "Return the lambda list of the function NAME. Where SBCL keeps none, return one that accepts any
+  "Return the lambda list of the function NAME. If SBCL has not kept it, return one that accepts any
 arguments."
   (let* ((function (plain-definition name))
          (parameters (if (typep function 'generic-function)
@@ -89,8 +89,8 @@ arguments."
     (if (listp parameters) parameters '(&rest arguments))))
 
 (defun named-in (package parameters)
-  "Return a copy of the lambda list PARAMETERS for forms that are read in PACKAGE: each variable is
-replaced by the symbol of PACKAGE with the same name, if there is one."
+  "Return a copy of the lambda list PARAMETERS for forms that are read in PACKAGE: for each
+variable, use the symbol of PACKAGE with the same name, if there is one."
   (sublis (loop for variable in (parameter-variables parameters)
                 for symbol = (find-symbol (symbol-name variable) package)
                 when (and symbol (not (constantp symbol))) collect (cons variable symbol))
@@ -98,8 +98,8 @@ replaced by the symbol of PACKAGE with the same name, if there is one."
 
 (defun chooser (name text package)
   "Return a compiled function that takes the arguments of the function NAME, and evaluates the forms
-of TEXT with its parameters bound. TEXT is read in PACKAGE (NIL: that of NAME). Calls FAIL-LOOKUP
-when the forms cannot be read or compiled."
+of TEXT with its parameters bound. TEXT is read in PACKAGE, or if it is NIL in the package of NAME.
+Calls FAIL-LOOKUP if the forms cannot be read or compiled."
   (let* ((symbol (if (consp name) (second name) name))
          (home (or package (usable-package (symbol-package symbol))))
          (parameters (bare-parameters (function-parameters name)))
@@ -128,16 +128,16 @@ when the forms cannot be read or compiled."
 ;;; Probes
 
 (defun put-probe (probe)
-  "Install PROBE: it records calls of its function from now on."
+  "Install PROBE, which then records calls of its function."
   (wrap (probe-name probe) (probe-key probe) (recorder probe)))
 
 (defun take-probe (probe)
-  "Remove PROBE. Its function need not exist any more."
+  "Remove PROBE. Its function may no longer exist."
   (unwrap (probe-name probe) (probe-key probe)))
 
 (defun make-probes (observation names where package)
-  "Give OBSERVATION a probe for each of the functions NAMES, and return the probes. They record only
-calls for which the form in the text WHERE, unless NIL, is true. PACKAGE is as for CHOOSER."
+  "Make probes for the functions NAMES, store them in OBSERVATION, and return them. WHERE is NIL or
+the text of a form that must be true for calls to record. PACKAGE is as for CHOOSER."
   (let ((choosers (loop for name in names collect (and where (chooser name where package)))))
     (setf (observation-probes observation) (loop for name in names
                                                  for chooser in choosers
@@ -151,9 +151,9 @@ calls for which the form in the text WHERE, unless NIL, is true. PACKAGE is as f
     (mapc #'take-probe (observation-probes observation))))
 
 (defun call-observed (observation function)
-  "Call FUNCTION, while OBSERVATION records calls, and return its values."
-  ;; Interrupts are enabled only while FUNCTION runs, so that none of them can keep the probes from
-  ;; being removed.
+  "Call FUNCTION while OBSERVATION records calls, and return its values."
+  ;; Interrupts are enabled only while FUNCTION runs. Otherwise an interrupt might prevent the
+  ;; removal of the probes.
   (sb-sys:without-interrupts
     (unwind-protect
          (progn
@@ -163,19 +163,18 @@ calls for which the form in the text WHERE, unless NIL, is true. PACKAGE is as f
            (sb-sys:with-local-interrupts (funcall function)))
       (end-observation observation))))
 
-;;; What a probe does not see
+;;; Calls that a probe may miss
 
 (defun code-names (code)
-  "Return the names, symbols or (SETF symbol), of the functions in CODE, a code object. Leave out
-functions with other names."
+  "Return the names of the functions in CODE, a code object, that are symbols or (SETF symbol)."
   (loop for index below (code-functions code)
         for name = (plain-function-name (code-function code index))
         when (and name (or (symbolp name) (typep name '(cons (eql setf))))) collect name))
 
 (defun unseen-calls (name)
-  "Return a word that tells why some calls of the function NAME may not go through its probe:
+  "Return a word for the reason why some calls of the function NAME may bypass its probe:
 \"inline\", \"compiler-macro\", or \"block\" for a function compiled together with others. Return
-NIL when there is no such reason."
+NIL if there is none."
   (let ((function (plain-definition name)))
     (cond ((or (eq 'inline (known :function :inlinep name))
                (known :function :source-transform name)

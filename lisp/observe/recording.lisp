@@ -1,6 +1,6 @@
-;;;; Records calls. A probe wraps a function: it keeps arguments, values and times, and changes
-;;;; nothing of what the call does. The records take little memory, which is bounded however often
-;;;; the function is called.
+;;;; Records calls. A probe wraps a function, and records arguments, values and times, without
+;;;; changing what the call does. Memory for the records is limited, however often the function is
+;;;; called.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -19,14 +19,16 @@
 
 ;;; What is recorded
 
-(defparameter *first-calls* 1000 "How many of the first calls are kept.")
-(defparameter *last-calls* 1000 "How many of the last calls are kept.")
-(defparameter *calls-when-full* 20 "How many calls are kept once the heap has grown too much.")
+(defparameter *first-calls* 1000 "The first calls are kept, up to this many.")
+(defparameter *last-calls* 1000 "The last calls are kept, up to this many.")
+(defparameter *calls-when-full* 20
+  "Once the heap has grown too much, only this many last calls are kept.")
 
 (defstruct (observation (:constructor make-observation (&optional job)))
-  "What is recorded for JOB. Calls are recorded while ACTIVE is true. NEXT is the number of the next
-call. The first calls are in FIRST, the last ones in LAST, a ring buffer. Once the heap has more
-than ROOM octets, only few calls are kept, and SHRUNK is true. BEGUN and ENDED are times from NOW."
+  "The recording of calls for JOB. Calls are recorded while ACTIVE is true. PROBES are the installed
+PROBEs. NEXT is the number of the next call. FIRST has the first calls, LAST is a ring buffer with
+the last ones. When the heap has more than ROOM octets, SHRUNK is set to true, and only few calls
+are kept. BEGUN and ENDED are times from NOW."
   job (active t) (probes '()) (begun (now)) (ended nil)
   (next 0 :type sb-ext:word)
   (first (make-array *first-calls* :initial-element nil) :type simple-vector)
@@ -36,10 +38,10 @@ than ROOM octets, only few calls are kept, and SHRUNK is true. BEGUN and ENDED a
 
 (defstruct (probe (:constructor make-probe (name observation where)))
   "Records calls of the function NAME for OBSERVATION. WHERE is NIL, or a function of the arguments
-that is true for the calls to record. KEY identifies the wrapper of the function. CALLS counts all
-calls. A call is recorded only when its number has no bit in common with MASK, which grows when
-calls come too fast. SINCE is when their rate was last checked. FAILED counts errors in WHERE;
-FAILURE is the class of the last one."
+that returns true for calls to record. KEY identifies the wrapper. CALLS counts all calls. A call is
+recorded only if its number has no bit in common with MASK, which grows if calls come too fast.
+SINCE is the time when their rate was last checked. FAILED counts errors in WHERE, and FAILURE is
+the class of the last one."
   name observation where (key (make-symbol "OBSERVED"))
   (calls 0 :type sb-ext:word) (mask 0 :type (unsigned-byte 16)) (since 0 :type fixnum)
   (failed 0 :type sb-ext:word) (failure nil))
@@ -47,30 +49,31 @@ FAILURE is the class of the last one."
 (defstruct (call (:constructor make-call
                                (probe arguments parent depth code offset thread stack begun how)))
   "A call of the function of PROBE with ARGUMENTS. PARENT is the innermost recorded call around it,
-or NIL, and DEPTH the number of recorded calls around it. It returns to the position OFFSET in CODE.
-STACK is the address at which the stack of its THREAD begins. HOW is :RUNNING, :RETURNED, :LEFT by a
-throw, or :PASSED when its end is not recorded. CONDITION is the one signalled last during the
+or NIL. DEPTH is the number of recorded calls around it. It returns to the position OFFSET in CODE.
+STACK is the start address of the stack of its THREAD. HOW is :RUNNING, :RETURNED, :LEFT after a
+throw, or :PASSED if its end is not recorded. CONDITION is the condition last signalled during the
 call."
   probe (number 0 :type fixnum) arguments parent (depth 0 :type fixnum) code (offset 0 :type fixnum)
   thread stack
   (begun 0 :type fixnum) (ended 0 :type fixnum) (values '()) how (condition nil))
 
 (defstruct (gone-object (:constructor make-gone-object (class)))
-  "Stands for an object of CLASS that was allocated on the stack, so that it does not exist when the
-call has ended."
+  "Stands for an object of CLASS that was allocated on the stack, and so is gone when the call has
+ended."
   class)
 
 (defvar *unrecorded* nil
-  "True while this thread runs code of a probe, whose calls are not recorded.")
-(defvar *innermost* nil "The innermost recorded call in this thread, or NIL.")
+  "True while this thread runs code of a probe: calls by it are not recorded.")
+(defvar *innermost* nil "The innermost CALL in this thread, or NIL.")
 
 (defparameter *depth-limit* 500
-  "A call within this many recorded calls or more is recorded without its end.")
+  "If a call has this many recorded calls around it, its end is not recorded.")
 (defparameter *stack-limit* 262144
-  "With fewer octets of stack left, a call is recorded without its end.")
+  "If fewer octets of the stack are left, the end of a call is not recorded.")
 (defconstant +quick-calls+ 65536
-  "The rate of calls is checked each time a function has been called this often.")
-(defparameter *calls-a-second* 500000 "Up to this rate, all calls of a function are recorded.")
+  "Each time after this many calls of a function, their rate is checked.")
+(defparameter *calls-a-second* 500000
+  "Up to this many calls of a function per second, all are recorded.")
 
 (defun kept-objects (objects)
   "Return the list OBJECTS with a GONE-OBJECT in place of each object that is allocated on the
@@ -108,8 +111,8 @@ stack."
             nil)))))
 
 (defun begin-call (probe arguments address)
-  "Begin to record a call of the function of PROBE with ARGUMENTS. ADDRESS is the address to which
-it returns, or NIL. Return the CALL, or NIL when it is not to be recorded."
+  "Begin to record a call of the function of PROBE with ARGUMENTS. ADDRESS is its return address, or
+NIL. Return the CALL, or NIL if it must not be recorded."
   (let ((*unrecorded* t))
     (when (chosen-p probe arguments)
       (let* ((parent *innermost*) (depth (if parent (1+ (call-depth parent)) 0))
@@ -119,7 +122,7 @@ it returns, or NIL. Return the CALL, or NIL when it is not to be recorded."
              (call (make-call probe (kept-objects arguments) parent depth code
                               (if code (- address (sb-sys:sap-int (code-start code))) 0)
                               sb-thread:*current-thread* stack (now)
-                              ;; Waiting for the end of a call takes stack, and a loop of tail calls
+                              ;; Waiting for the end of a call takes stack: a loop of tail calls
                               ;; would exhaust it.
                               (if (and (< depth *depth-limit*) (>= left *stack-limit*))
                                   :running
@@ -128,7 +131,7 @@ it returns, or NIL. Return the CALL, or NIL when it is not to be recorded."
         call))))
 
 (defun end-call (call how values)
-  "Record that CALL ended as HOW says, with VALUES."
+  "Record that CALL ended with VALUES. HOW is the value for CALL-HOW."
   (let ((*unrecorded* t))
     (setf (call-ended call) (now)
           (call-values call) (kept-objects values)
@@ -139,8 +142,7 @@ it returns, or NIL. Return the CALL, or NIL when it is not to be recorded."
   (unless (on-stack-p condition) (setf (call-condition call) condition)))
 
 (defun call-recorded (call function arguments)
-  "Call FUNCTION with ARGUMENTS, those of CALL, record in CALL how that ends, and return the
-values."
+  "Call FUNCTION with ARGUMENTS, and return its values. Record in CALL how this ends."
   (let ((returned nil))
     (unwind-protect
          (let ((values (multiple-value-list
@@ -154,8 +156,8 @@ values."
       (unless returned (end-call call :left '())))))
 
 (defun record-call (probe function &rest arguments)
-  "Call FUNCTION, the original function of PROBE, with ARGUMENTS, and return its values. Record the
-call."
+  "Call FUNCTION, the original function of PROBE, with ARGUMENTS. Record the call, and return its
+values."
   (let* ((address (let ((address (caller-address))) (and address (sb-sys:sap-int address))))
          (call (begin-call probe arguments address)))
     (if (and call (eq :running (call-how call)))
@@ -166,8 +168,8 @@ call."
 (note-frame 'call-recorded :between)
 
 (defun spare-calls (probe number)
-  "Have PROBE record fewer calls if its last +QUICK-CALLS+ calls, before the call with NUMBER, came
-too fast. This does not apply when PROBE has a WHERE."
+  "If the last +QUICK-CALLS+ calls of PROBE's function, before the call with NUMBER, came too fast,
+have PROBE record fewer. A PROBE with a WHERE is left as it is."
   (let ((now (now)))
     (when (and (plusp number)
                (null (probe-where probe))
@@ -177,9 +179,9 @@ too fast. This does not apply when PROBE has a WHERE."
 
 (declaim (inline due-p))
 (defun due-p (probe)
-  "Count a call of the function of PROBE. Return true when the call is to be recorded, if WHERE
-allows it. Calls while interrupts are disabled, as within SBCL's own locks, neither count nor are
-recorded: recording takes some of these locks."
+  "Count a call of the function of PROBE. Return true if the call must be recorded, provided that
+WHERE allows it. Calls while interrupts are disabled, as within SBCL's own locks, are neither
+counted nor recorded, since recording takes some of these locks."
   (and (observation-active (probe-observation probe))
        (not *unrecorded*)
        (not *reading*)
@@ -190,8 +192,8 @@ recorded: recording takes some of these locks."
          (zerop (logand number (probe-mask probe))))))
 
 (defun recorder (probe)
-  "Return the function that wraps the function of PROBE. It takes that function and the arguments,
-and records the call if it is DUE-P."
+  "Return the function that wraps the function of PROBE. It is called with the original function and
+the arguments, and records the call if it is DUE-P."
   (lambda (function &rest arguments)
     (if (due-p probe)
         (apply #'record-call probe function arguments)
@@ -200,19 +202,20 @@ and records the call if it is DUE-P."
 ;;; The calls that were kept
 
 (defun kept-calls (observation)
-  "Return the calls that OBSERVATION kept, in the order in which they began."
+  "Return the calls kept by OBSERVATION, in the order in which they began."
   (let ((calls (append (coerce (observation-first observation) 'list)
                        (coerce (observation-last observation) 'list))))
     (sort (remove nil calls) #'< :key #'call-number)))
 
 (defun call-stacks (calls)
-  "Return the start addresses of the stacks of CALLS."
+  "Return the start addresses of the stacks of CALLS, without duplicates."
   (remove nil (remove-duplicates (mapcar #'call-stack calls))))
 
-(sb-ext:defglobal **call-cost** nil "The measured cost of recording a call in nanoseconds, or NIL.")
+(sb-ext:defglobal **call-cost** nil
+  "The cost of recording a call in nanoseconds, or NIL before it is measured.")
 
 (defun call-cost ()
-  "Return the cost of recording a call in nanoseconds, measured once."
+  "Return the cost of recording a call in nanoseconds. It is measured once."
   (or **call-cost**
       (let* ((probe (make-probe 'identity (make-observation) nil))
              (recorder (recorder probe))

@@ -1,35 +1,35 @@
-;;;; Profiles a program by samples of its stacks, with the profiler that comes with SBCL.
+;;;; Profiles a program by sampling its stacks, with the profiler that comes with SBCL.
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *sample-seconds* 0.01 "Seconds between two samples.")
+(defparameter *sample-seconds* 0.01 "The time between two samples, in seconds.")
 (defparameter *sample-limit* 5000 "At most this many samples are taken.")
 (defparameter *allocation-samples* 20000
-  "At most this many samples of allocation are taken. SBCL takes one for each page of memory, so
-there are more.")
+  "At most this many samples of allocation are taken. They are more, as SBCL takes one for each page
+of memory.")
 
 (defun sample-limit (mode)
-  "Return how many samples of MODE are taken at most."
+  "Return the greatest number of samples in MODE."
   (if (eq mode :alloc) *allocation-samples* *sample-limit*))
 
 (sb-ext:defglobal **profiling** (sb-thread:make-mutex :name "live-lisp profiling")
   "Held while samples are taken.")
 
 (defun profiler (name)
-  "Return the function NAME of the profiler. Calls FAIL-LOOKUP when this SBCL has none."
+  "Return the function NAME of SBCL's profiler. Calls FAIL-LOOKUP if this SBCL has no profiler."
   (or (contrib-function "SB-SPROF" name)
       (progn (ignore-errors (require "SB-SPROF"))
              (contrib-function "SB-SPROF" name))
       (fail-lookup "noProfiler" t)))
 
 (defun profiler-value (name)
-  "Return the value of the variable NAME of the profiler, or NIL."
+  "Return the value of the variable NAME of SBCL's profiler, or NIL."
   (let ((symbol (contrib-symbol "SB-SPROF" name)))
     (and symbol (boundp symbol) (symbol-value symbol))))
 
 (defun call-sampled (mode function)
-  "Call FUNCTION and return its values, while samples of all threads are taken in MODE: :CPU, :ALLOC
-or :TIME."
+  "Call FUNCTION and return its values. Meanwhile, sample all threads in MODE: :CPU, :ALLOC or
+:TIME."
   (funcall (profiler "RESET"))
   (sb-sys:without-interrupts
     (unwind-protect
@@ -37,7 +37,7 @@ or :TIME."
            (funcall (profiler "START-PROFILING")
                     :mode mode :sample-interval *sample-seconds* :max-samples (sample-limit mode)
                     :threads :all)
-           ;; SBCL itself samples only threads that begin from now on.
+           ;; By itself, SBCL samples only threads that begin later.
            (dolist (thread (sb-thread:list-all-threads))
              (ignore-errors (funcall (profiler "START-SAMPLING") thread)))
            (sb-sys:with-local-interrupts (funcall function)))
@@ -46,13 +46,13 @@ or :TIME."
 ;;; Stacks
 
 (defun name-packages (name)
-  "Return the packages of the symbols in the debug name NAME, without KEYWORD."
+  "Return the packages of the symbols in the debug name NAME, except KEYWORD."
   (cond ((consp name) (append (name-packages (car name)) (name-packages (cdr name))))
         ((keywordp name) '())
         ((and name (symbolp name) (symbol-package name)) (list (symbol-package name)))))
 
 (defun program-name-p (name)
-  "True when the debug name NAME belongs neither to SBCL nor to the agent."
+  "True when the debug name NAME is of the program: neither SBCL's nor the agent's."
   (and (not (stringp name))
        (let ((packages (name-packages name)))
          (and (notany #'own-package-p packages)
@@ -62,9 +62,9 @@ or :TIME."
                   (and (consp name) (eq 'lambda (first name)) (null (rest packages))))))))
 
 (defun program-part (names mode)
-  "NAMES are the functions of a stack, the base first. Return the part that belongs to the program
-and its start index, or NIL when there is none. The part ends where functions of the agent follow,
-as after a collection, and in MODE :ALLOC where SBCL allocates."
+  "NAMES are the debug names of the functions on a stack, outermost first. Return the part that
+belongs to the program, and its start index, or NIL if there is none. It ends before functions of
+the agent, as after a collection, and in MODE :ALLOC where SBCL allocates."
   (let* ((called (position :user-code names :key #'frame-role :from-end t))
          (start (if called
                     (position-if-not #'ours-p names :start (1+ called))
@@ -77,7 +77,7 @@ as after a collection, and in MODE :ALLOC where SBCL allocates."
         (values (subseq names start end) start)))))
 
 (defun dispatch-name-p (name)
-  "True when NAME is the debug name of code by which SBCL finds the methods of a generic function: a
+  "True when NAME is the debug name of SBCL's code that finds the methods of a generic function: a
 LAMBDA whose lambda list has symbols of SB-PCL."
   (and (consp name)
        (eq 'lambda (first name))
@@ -86,23 +86,23 @@ LAMBDA whose lambda list has symbols of SB-PCL."
              (name-packages (second name)))))
 
 (defun info-name (info)
-  "INFO is SBCL's debug information about a frame of a sample. Return the debug name of the frame's
-function, or a text that stands for it."
+  "Return the debug name of the function in INFO, SBCL's debug information about a frame in a
+sample, or a text that stands for the function."
   (cond ((stringp info) info)
         ((null info) "foreign code")
         ((symbolp info) (string-downcase info))
         (t (let ((name (ignore-errors (debug-name info))))
              (cond ((null name) "code without a name")
-                   ;; SBCL keeps the two ends of a deep stack, with a function that is never called
-                   ;; between them.
+                   ;; Of a deep stack SBCL keeps both ends, with a function between them that is
+                   ;; never called.
                    ((eq name (contrib-symbol "SB-SPROF" "UNAVAILABLE-FRAMES"))
                     "frames that SBCL left out")
                    ((dispatch-name-p name) "dispatch of a generic function")
                    (t name))))))
 
 (defun map-stacks (visit mode)
-  "Call VISIT for each sample of MODE in which the program runs, with two lists: the names of the
-program's functions on the stack, the outermost first, and SBCL's debug information about them.
+  "Call VISIT for each sample in MODE during which the program runs, with two lists: the names of
+the program's functions on the stack, outermost first, and SBCL's debug information about them.
 Return the number of all samples."
   (funcall (profiler "REPORT") :type nil :stream (make-broadcast-stream))
   (let ((frames (contrib-function "SB-SPROF" "MAP-TRACE-PC-LOCS")) (all 0))
@@ -124,14 +124,14 @@ Return the number of all samples."
 ;;; Counting
 
 (defstruct (spot (:constructor make-spot (name info)))
-  "A function with samples. NAME and INFO are from MAP-STACKS. SELF is the number of samples in
-which it was the innermost function, TOTAL the number of those in which it was on the stack. CALLERS
-are pairs (name . number of samples)."
+  "A function in samples. NAME and INFO are as from MAP-STACKS. SELF is the number of samples in
+which it was the innermost function, TOTAL the number of samples in which it was on the stack.
+CALLERS are pairs (name . number of samples)."
   name info (self 0) (total 0) (callers '()))
 
 (defun count-stack (names infos spots)
-  "Count a sample with NAMES and INFOS, from MAP-STACKS, in SPOTS, a table by name. A function that
-is on the stack several times counts once in TOTAL."
+  "Count a sample in SPOTS, a table from names to SPOTs. NAMES and INFOS are as from MAP-STACKS. A
+function that is on the stack several times is counted once in TOTAL."
   (loop with told = '()
         for (name . inner) on names
         for info in infos
@@ -147,7 +147,7 @@ is on the stack several times counts once in TOTAL."
            (unless inner (incf (spot-self spot)))))
 
 (defun counted-samples (mode)
-  "Return three values: a list of the spots of all samples of MODE, the number of samples in which
+  "Return three values: a list of the SPOTs of all samples in MODE, the number of samples in which
 the program ran, and the number of all samples."
   (let* ((spots (make-hash-table :test 'equal)) (samples 0)
          (all (map-stacks (lambda (names infos)
@@ -159,19 +159,20 @@ the program ran, and the number of all samples."
 ;;; What the answer shows
 
 (defun foreign-name (name)
-  "Return NAME, a text, without SBCL's prefix of foreign functions."
+  "Return NAME, a text, without SBCL's prefix for foreign functions."
   (let ((prefix "foreign function "))
     (if (eql 0 (search prefix name)) (subseq name (length prefix)) name)))
 
 (defun spot-text (name)
-  "Return NAME, that of a SPOT, as text for an answer."
+  "Return NAME, of a SPOT, as text for answers."
   (cond ((stringp name) (foreign-name name))
         ((form-name-p name) "the form")
         ((method-name-p name) (shortened 80 (function-text (list* :method (rest name)))))
         (t (shortened 80 (function-text name)))))
 
 (defun spot-place (spot)
-  "Return the place of the function of SPOT as a JSON object, or NIL when it is SBCL's, or unknown."
+  "Return the place of the function of SPOT as a JSON object. Return NIL if it is unknown or in
+SBCL's own files."
   (ignore-errors
    (let* ((function (function-of-frame (spot-info spot)))
           (file (code-file (code-of function))))
@@ -179,8 +180,8 @@ the program ran, and the number of all samples."
        (place-data (introspect "FIND-DEFINITION-SOURCE" function))))))
 
 (defun spot-row (spot samples)
-  "Return SPOT as a JSON object. Its counts are percentages of SAMPLES, the number of samples of the
-program."
+  "Return SPOT as a JSON object, with its counts as percentages of SAMPLES, the number of samples in
+which the program ran."
   (let ((caller (first (stable-sort (copy-list (spot-callers spot)) #'> :key #'cdr))))
     (flet ((part (count) (/ (round (* 1000 count) samples) 10d0)))
       (object "name" (spot-text (spot-name spot))
@@ -193,8 +194,8 @@ program."
                                 (round (* 100 (cdr caller)) (spot-total spot)))))))
 
 (defun told-spots (spots top samples)
-  "Return TOP of SPOTS: three fourths are those with the highest SELF, the others those with the
-highest TOTAL. Leave out spots in fewer than one of 2000 samples; SAMPLES is their number."
+  "Return TOP of SPOTS: three fourths with the highest SELF, the others with the highest TOTAL.
+Spots in less than one of 2000 samples are left out. SAMPLES is the number of samples."
   (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
          (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
          (running (page by-self 0 (- top (floor top 4))))
@@ -205,15 +206,15 @@ highest TOTAL. Leave out spots in fewer than one of 2000 samples; SAMPLES is the
     (append running (page others 0 (- top (length running))))))
 
 (defun large-objects-p (octets samples)
-  "True when the samples miss most of the OCTETS that were allocated; SAMPLES is their number. SBCL
-takes one sample where a page of small objects begins, but also only one for an object that has
+  "True when most of the OCTETS allocated are missing from the samples. SAMPLES is the number of
+samples. SBCL takes one where a page of small objects begins, but also only one for an object with
 several pages of its own."
   (> octets (* 2 samples page-octets)))
 
 (defun profile-members (mode top octets)
-  "Return the members of an answer about the samples of MODE: how many there are, whether their
-limit was reached, and at most TOP functions. OCTETS is how many were allocated during the sampling,
-NIL when unknown."
+  "Return the answer members about the samples in MODE: their number, whether their limit was
+reached, and at most TOP functions. OCTETS is the number of octets allocated meanwhile, or NIL if it
+is unknown."
   (multiple-value-bind (spots samples all) (counted-samples mode)
     (list "samples" samples
           "full" (>= all (sample-limit mode))

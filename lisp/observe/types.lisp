@@ -1,11 +1,11 @@
-;;;; Finds the types of the arguments and values of recorded calls, and proposes a declaration.
+;;;; Finds the types of arguments and values in recorded calls, and proposes a declaration.
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *type-limit* 4 "An argument that had more than this many types is declared as T.")
+(defparameter *type-limit* 4 "An argument with more types is declared as T.")
 
 (defun seen-type (object)
-  "Return the type of OBJECT as a declaration would name it."
+  "Return the type of OBJECT for a declaration."
   (typecase object
     (gone-object (class-name (gone-object-class object)))
     (null 'null)
@@ -27,16 +27,16 @@
     (t (let ((name (class-name (class-of object)))) (if (symbolp name) (or name t) t)))))
 
 (defun number-type (type)
-  "Return TYPE, from TYPE-OF of a number, without the values that it includes."
+  "Return TYPE, from TYPE-OF for a number. A type such as (RATIO 1/2 1/2) is reduced to RATIO."
   (if (and (consp type) (eq (first type) 'ratio)) 'ratio type))
 
 (defstruct (seen (:constructor make-seen ()))
-  "The types seen at a place, such as a parameter: TYPES has pairs (type . count). LEAST and MOST
+  "The types seen at a place, such as a parameter. TYPES are pairs (type . count). LEAST and MOST
 are the smallest and the largest integer seen, or NIL."
   (types '()) (least nil) (most nil))
 
 (defun see (seen object)
-  "Record in SEEN that OBJECT was at the place of SEEN."
+  "Add the type of OBJECT, an argument or value, to SEEN."
   (let* ((type (number-type (seen-type object)))
          (pair (assoc type (seen-types seen) :test #'equal)))
     (when (integerp object)
@@ -65,9 +65,8 @@ are the smallest and the largest integer seen, or NIL."
 ;;; Matching arguments to parameters
 
 (defun places-of (parameters arguments)
-  "Return where each of ARGUMENTS goes by the lambda list PARAMETERS, as a list of pairs (place .
-argument). A place is the variable of a parameter, a keyword, or &REST. Arguments of unknown
-keywords are left out."
+  "Return pairs (place . argument) for ARGUMENTS, matched with the lambda list PARAMETERS. A place
+is the variable of a parameter, a keyword, or &REST. Arguments after unknown keywords are left out."
   (let ((places '()) (section nil))
     (dolist (parameter parameters)
       (cond ((member parameter lambda-list-keywords)
@@ -86,19 +85,19 @@ keywords are left out."
     (reverse places)))
 
 (defun keyword-of (parameter)
-  "Return the keyword of PARAMETER, which stands behind &KEY."
+  "Return the keyword of PARAMETER, a parameter after &KEY."
   (let ((name (if (consp parameter) (first parameter) parameter)))
     (if (consp name) (first name) (intern (symbol-name name) "KEYWORD"))))
 
 (defun keywords-of (parameters)
-  "Return the keywords that the lambda list PARAMETERS takes."
+  "Return the keywords that the lambda list PARAMETERS accepts."
   (loop for parameter in (rest (member '&key parameters))
         until (member parameter lambda-list-keywords)
         collect (keyword-of parameter)))
 
 (defun proposed-parameters (parameters types)
-  "Return the parameter types of an FTYPE for the lambda list PARAMETERS. TYPES is a function of a
-place, as in PLACES-OF, that returns its type."
+  "Return the parameter types of an FTYPE declaration for the lambda list PARAMETERS. TYPES is a
+function from places, as in PLACES-OF, to types."
   (let ((section nil) (proposed '()))
     (dolist (parameter parameters (reverse proposed))
       (cond ((member parameter '(&optional &rest &key &allow-other-keys))
@@ -112,8 +111,8 @@ place, as in PLACES-OF, that returns its type."
              (push (funcall types (if (consp parameter) (first parameter) parameter)) proposed))))))
 
 (defun proposed-values (values counts)
-  "Return the values type of an FTYPE. VALUES has a SEEN for each position of a returned value.
-COUNTS are the numbers of values that calls returned, NIL when none returned."
+  "Return the values type of an FTYPE declaration. VALUES has a SEEN for each position of a returned
+value. COUNTS are the numbers of values that calls returned, or NIL if no call returned."
   (if (null counts)
       '*
       (let ((types (mapcar #'joined-type values)) (always (reduce #'min counts)))
@@ -132,11 +131,11 @@ COUNTS are the numbers of values that calls returned, NIL when none returned."
           "most" (and (seen-least seen) (object-text (seen-most seen)))))
 
 (defun bare-type-text (type)
-  "Return TYPE as text that can be read in any package."
+  "Return TYPE as text that is readable in any package."
   (string-downcase (plain-text 200 type)))
 
 (defun types-of (probe calls)
-  "Return a JSON object with the types of arguments and values in CALLS, which PROBE recorded, and a
+  "Return a JSON object with the types of arguments and values in CALLS, recorded by PROBE, and a
 proposed declaration."
   (let* ((name (probe-name probe))
          (parameters (function-parameters name))
