@@ -139,8 +139,9 @@ SYSTEMS and files below ROOT are measured. Return the members, with the coverage
   "Test SYSTEMS, names, by ASDF; or run the test or suite NAME, the tests with the full names AGAIN,
 or the tests of PACKAGE. SKIP are names of tests to leave out. SEED, if given, determines random
 numbers. With FOLDER, measure coverage, as CALL-MEASURING does with ROOT. Return the result of each
-test, the files below ROOT that have changed since they were loaded, and their variables with
-outdated values. With OTHERS, return also the names of tests that are not in AGAIN."
+test, the files below ROOT that have changed since they were loaded, and the variables that kept
+their values, although these files have others. With OTHERS, return also the names of tests that are
+not in AGAIN."
   (let* ((*run* (make-run skip seed))
          (entries (and (or name again others package) (all-entries)))
          (all entries)
