@@ -87,7 +87,7 @@ or they are PERFORMS-TEST-P."
 
 (defun use-place (user)
   "Return the place of USER as a list of its file, the number of its top-level form, and the file's
-date when it was compiled. Return NIL if USER is of no file."
+date when it was compiled. Return NIL if USER is from no file."
   (if (top-form-p user)
       (let ((source (top-form-source user)))
         (list (told-file (file-load-name source)) (top-form-number user)

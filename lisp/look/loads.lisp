@@ -32,7 +32,7 @@ not recorded.")
 (sb-ext:defglobal **last-load** nil "The FILE-LOAD from which new code came last, or NIL.")
 
 (defun note-claim (code)
-  "Record in **CLAIMED** what made CODE, a new code object of no file: the form being evaluated or
+  "Record in **CLAIMED** what made CODE, a new code object from no file: the form being evaluated or
 the file being loaded."
   (let ((form evaluated-form))
     (cond ((and (consp form) (not *load-truename*))

@@ -6,7 +6,7 @@
 ;;; Which users exist
 
 (defun free-p (code name)
-  "True when only CODE itself, a code object of no file, would show its use of NAME. Return NIL if
+  "True when only CODE itself, a code object from no file, would show its use of NAME. Return NIL if
 CODE is a form that has run. Return NIL also if, by **CLAIMED**, a current top-level form has made
 CODE, or a file load with a form that uses NAME: these are shown instead."
   (let ((claim (gethash code **claimed**)))
@@ -22,8 +22,8 @@ CODE, or a file load with a form that uses NAME: these are shown instead."
   "The id of the evaluation during which an answer last collected garbage, or NIL.")
 
 (defun asking-evaluation ()
-  "Return the lowest job id of the running evaluations, or NIL. It identifies the evaluation that
-asks, since code can ask many questions."
+  "Return the lowest job id of the running evaluations, or NIL. Evaluated code can ask many
+questions: this id shows which of them belong together."
   (sb-ext:with-locked-hash-table (**jobs**)
     (let ((ids (loop for job being the hash-values of **jobs**
                      when (equal "evaluate" (job-operation job)) collect (job-id job))))
@@ -164,7 +164,7 @@ names that the form defines."
 
 (defun form-data (place possible)
   "Return PLACE, a TOP-FORM, as a JSON object with its file and number, or with the name that it
-defines if it is of no file. POSSIBLE is true when it only mentions the name in question."
+defines if it is from no file. POSSIBLE is true when it only mentions the name in question."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (multiple-value-bind (file date) (told-file (file-load-name source))

@@ -129,7 +129,7 @@ object unique to the load. If the recorded FILE-LOAD has the same MARK, return i
 
 (defun note-source (source)
   "Record the load of the file of SOURCE, a debug source, and return its FILE-LOAD. Return NIL for
-code of no file and for SBCL's own files."
+code from no file and for SBCL's own files."
   (let ((name (and source (source-name source))))
     (when (and (stringp name) (not (eql 0 (search "SYS:" name))))
       (note-load name source (source-date source)))))

@@ -20,14 +20,14 @@ USES is its FORM-USES."
   source number key part form package uses)
 
 (defun top-form-name (place)
-  "Return the name that PLACE, a TOP-FORM of no file, defines. Return NIL for a form of a file."
+  "Return the name that PLACE, a TOP-FORM from no file, defines. Return NIL for a form of a file."
   (second (top-form-key place)))
 
 (sb-ext:defglobal **places** (make-hash-table :test 'equal :synchronized t)
   "A table from names to lists of the TOP-FORMs that use them.")
 
 (sb-ext:defglobal **definers** (make-hash-table :test 'equal :synchronized t)
-  "A table from keys, from DEFINER-KEY, to TOP-FORMs of no file that may be definitions.")
+  "A table from keys, from DEFINER-KEY, to TOP-FORMs from no file that may be definitions.")
 
 (defun place-there-p (place)
   "True when PLACE, a TOP-FORM, is current: its file was not loaded again, or the name that it
@@ -113,11 +113,11 @@ it, which replaces the one with the same key. If this one has the same FORM, ret
               (make-top-form nil nil :key key :form form :package *package*)))))
 
 (sb-ext:defglobal **claimed** (make-hash-table :test 'eq :synchronized t :weakness :key)
-  "A table from code objects of no file to what made them: a TOP-FORM, or the FILE-LOAD during which
-they were made.")
+  "A table from code objects from no file to what made them: a TOP-FORM, or the FILE-LOAD during
+which they were made.")
 
 (defun unread-definers ()
-  "Return the TOP-FORMs of no file whose uses are not known yet."
+  "Return the TOP-FORMs from no file whose uses are not known yet."
   (let ((unread '()))
     (sb-ext:with-locked-hash-table (**definers**)
       (loop for place being the hash-values of **definers**

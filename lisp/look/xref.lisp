@@ -38,7 +38,7 @@ group of other users: a list of the name to show, the word for their kind, and t
   (functions '()) (others '()) (places '()))
 
 (defun form-before-p (one other)
-  "True when the top-level form ONE precedes OTHER: by file, then by number. Forms of no file come
+  "True when the top-level form ONE precedes OTHER: by file, then by number. Forms from no file come
 last."
   (flet ((file (place)
            (let ((source (and (top-form-p place) (top-form-source place))))

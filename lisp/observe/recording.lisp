@@ -91,7 +91,7 @@ stack."
         (observation-last observation) (make-array *calls-when-full* :initial-element nil)))
 
 (defun keep-call (observation call)
-  "Keep CALL in OBSERVATION."
+  "Give CALL the next number in OBSERVATION, and keep it there."
   (let* ((number (sb-ext:atomic-incf (observation-next observation)))
          (first (observation-first observation)) (last (observation-last observation)))
     (setf (call-number call) number)

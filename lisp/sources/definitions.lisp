@@ -50,7 +50,7 @@ pairs of a keyword and SBCL's number of the kind."
         when (and kind (eq (kind-category kind) :source-location))
           collect (cons (kind-name kind) (kind-number kind))))
 
-(defparameter *noted-kinds* (noted-kinds) "The value of NOTED-KINDS.")
+(defparameter *noted-kinds* (noted-kinds) "The pairs from NOTED-KINDS, computed once.")
 
 (defun class-identity (symbol)
   "Return the identity of the class SYMBOL: its source location, or else its layout or the class

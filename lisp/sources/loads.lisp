@@ -166,8 +166,8 @@ MAP-REACHED visits their functions.")
                      :test #'eq))
 
 (defun enter (file definitions)
-  "Put DEFINITIONS into the table of FILE. Return a pair (NEW . OLD) for each that replaces a
-definition of FILE."
+  "Put DEFINITIONS into the table of FILE. Return a list of pairs (NEW . OLD), one for each of them
+that replaces a definition of FILE."
   (loop with table = (source-file-definitions file)
         for definition in definitions
         for key = (key-of definition)

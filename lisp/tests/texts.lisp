@@ -61,8 +61,8 @@ of their share to others."
 
 (defparameter *form-parts* 8 "A long form with more parts is cut as a whole.")
 (defparameter *part-characters* 16
-  "A form with at most this much room is cut as a whole. A constant part gets at most this much
-room.")
+  "A form that may take at most this many characters is cut as a whole. A constant part may take at
+most as many.")
 
 (defun constant-part-p (form)
   "True when FORM, a part of another form, is quoted, or an atom but no symbol."
