@@ -143,8 +143,8 @@ depth of CALL is set in it. JOB is the observing job."
   (stable-sort (copy-list (observation-probes observation)) #'> :key #'probe-calls))
 
 (defun function-rows (observation)
-  "Return JSON objects for the 20 functions of OBSERVATION with the most calls: names, numbers of
-calls, and reasons why some calls are not recorded."
+  "Return JSON objects for the 20 functions of OBSERVATION with the most calls: their names, numbers
+of calls, why some calls are not recorded, and the place of one that can call itself unseen."
   (loop for probe in (most-called observation)
         for name = (probe-name probe)
         repeat 20
@@ -152,6 +152,7 @@ calls, and reasons why some calls are not recorded."
                         "calls" (probe-calls probe)
                         "every" (and (plusp (probe-mask probe)) (1+ (probe-mask probe)))
                         "unseen" (and (fboundp name) (unseen-calls name))
+                        "apart" (and (fboundp name) (ignore-errors (place-without-own-name name)))
                         "gone" (not (fboundp name))
                         "failed" (and (plusp (probe-failed probe)) (probe-failed probe))
                         "failure" (and (probe-failure probe) (class-text (probe-failure probe))))))

@@ -33,6 +33,8 @@ const PROGRAM = `(defpackage :app (:use :cl))
 (defun look (object) object)
 (declaim (inline small)) (defun small (x) (1+ x))
 (defun replaced-by-macro (x) x) (define-compiler-macro replaced-by-macro (x) x) (defun replaces () (replaced-by-macro 3))
+(defun leap (n) (declare (fixnum n) (optimize (speed 3) (debug 0))) (if (plusp n) (leap (1- n)) n))
+(defun no-leap (n) (declare (fixnum n) (optimize (speed 3) (debug 0))) (flet ((no-leap (n) n)) (no-leap n)))
 (defvar *quiet* (make-instance 'quiet))
 (defgeneric hush (x) (:method ((x (eql *quiet*))) (call-next-method)) (:method ((x quiet)) :hushed))
 (defun work (n) (let ((sum 0)) (dotimes (i n sum) (setf sum (mod (+ sum (* i i)) 1000003)))))
@@ -106,6 +108,15 @@ describe('calls', () => {
   test('of a function with a compiler macro that replaced them are told so', async () => {
     expect(await observe({ form: '(replaces)', functions: ['replaced-by-macro'] })).toBe(
       'No call of REPLACED-BY-MACRO was seen.\n\nNote: Calls of REPLACED-BY-MACRO that a compiler macro replaced are not seen.\n\nValue: 3',
+    );
+  });
+
+  test('of a function compiled for speed that calls itself are told to be unseen', async () => {
+    expect(await observe({ form: '(leap 3)', functions: ['leap'] })).toBe(
+      '1 call in N.\n  (LEAP 3) => 0  N\n\nNote: Calls of LEAP in its own source are not seen: SBCL compiled them as jumps, as it does where speed or space is above debug.\n\nValue: 0',
+    );
+    expect(await observe({ form: '(no-leap 3)', functions: ['no-leap'] })).toBe(
+      '1 call in N.\n  (NO-LEAP 3) => 3  N\n\nValue: 3',
     );
   });
 

@@ -33,7 +33,9 @@ export interface ObservedFunction {
   /** When there were too many calls, only one of this many was recorded. */
   every?: number;
   /** Why some calls of the function are not seen. */
-  unseen?: 'inline' | 'compiler-macro' | 'block';
+  unseen?: 'inline' | 'compiler-macro' | 'block' | 'itself';
+  /** The function's place, when its code does not name it: calls of it in its own source were compiled as jumps. */
+  apart?: Place;
   /** True when the name is no longer a function. */
   gone?: boolean;
   /** For how many calls the form about arguments signalled an error, and the text of the condition. */

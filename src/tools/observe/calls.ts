@@ -1,6 +1,7 @@
 // Records calls of functions and renders them as a tree, with notes on calls that were left out, and with the first
 // difference from the previous recording.
 
+import type { Place } from '../../image/wire/data.ts';
 import type {
   ComparedCalls,
   ObservedCalls,
@@ -9,9 +10,12 @@ import type {
 } from '../../image/wire/observing.ts';
 import { fewOf, joinSections, lastFittingRows } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
-import { commonPrefix } from '../../source/qualified.ts';
+import { mentionsIn } from '../../source/calls.ts';
+import { commonPrefix, partsOfName } from '../../source/qualified.ts';
+import { SourceText } from '../../source/text.ts';
 import { parseQueries } from '../definitions/asked-names.ts';
 import { packageOf } from '../lookup.ts';
+import type { Places } from '../places.ts';
 import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
 import { typesText } from './types.ts';
 import { countText, timeText } from './units.ts';
@@ -40,7 +44,8 @@ export async function observeCalls(
     },
     optionsOf(observing),
   );
-  const { observed, value } = reply.data;
+  const { value } = reply.data;
+  const observed = reply.data.observed && withOwnCalls(reply.data.observed, places);
   const text = observed && (types ? typesText(observed) : callsText(observed));
   const told = joinSections([text, observed && notesText(observed), comparedText(observed?.compared)]);
   return refusal(value, places) ?? observedResult(reply, places, { seen: observed, text: told });
@@ -52,6 +57,26 @@ export async function observeCalls(
 function functionNamed(text: string): string {
   const [form, ...others] = text.startsWith('(') ? parseQueries(text) : [];
   return form?.operator === undefined || others.length > 0 ? text : form.name;
+}
+
+/** Returns OBSERVED in which a function whose own calls of itself are not seen says so. */
+function withOwnCalls(observed: ObservedCalls, places: Places): ObservedCalls {
+  const functions = observed.functions?.map(({ apart, ...told }): ObservedFunction => {
+    const own = told.unseen === undefined && apart !== undefined && callsItself(told.name, apart, places);
+    return own ? { ...told, unseen: 'itself' } : told;
+  });
+  return { ...observed, ...(functions && { functions }) };
+}
+
+/** True when the source of the function NAME, at PLACE, calls NAME or passes it as a function. */
+function callsItself(name: string, place: Place, places: Places): boolean {
+  const source = places.text(place, { name }, 0);
+  if (source === undefined) return false;
+  const { symbol, home, setf } = partsOfName(name);
+  const callee = { name: symbol, homes: new Set([home]), setf };
+  return mentionsIn(new SourceText(source.text), places.features, callee).some(
+    ({ args, how }) => args !== undefined || how === 'as a function',
+  );
 }
 
 function callsText(observed: ObservedCalls): string {
@@ -124,6 +149,7 @@ function notesText({ functions = [], shrunk, slower = 1, total, kept, millisecon
   const inline = with_(({ unseen }) => unseen === 'inline');
   const replaced = with_(({ unseen }) => unseen === 'compiler-macro');
   const block = with_(({ unseen }) => unseen === 'block');
+  const own = with_(({ unseen }) => unseen === 'itself');
   const gone = with_(({ gone }) => gone);
   const notes = [
     ...with_(({ every }) => every).map(
@@ -136,6 +162,8 @@ function notesText({ functions = [], shrunk, slower = 1, total, kept, millisecon
     inline.length > 0 && `Calls of ${namesText(inline)} that were compiled in line are not seen.`,
     replaced.length > 0 && `Calls of ${namesText(replaced)} that a compiler macro replaced are not seen.`,
     block.length > 0 && `Calls of ${namesText(block)} from code compiled together with it are not seen.`,
+    own.length > 0 &&
+      `Calls of ${namesText(own)} in ${own.length > 1 ? 'their own sources' : 'its own source'} are not seen: SBCL compiled them as jumps, as it does where speed or space is above debug.`,
     gone.length > 0 && `${namesText(gone)}: not a function any more.`,
     shrunk && `Only ${kept} of ${total} calls were kept, because what they held filled the heap.`,
     slower >= SLOWER && milliseconds >= 1 && `Recording made this about ${slower.toFixed(1)} times as slow.`,
