@@ -8,7 +8,6 @@
 (defparameter *least-characters* 12 "An argument or value may always take this many characters.")
 (defparameter *shown-characters* 2000
   "All arguments and values together may take about this many characters.")
-(defparameter *method-limit* 5 "At most this many methods of a call are shown.")
 
 (defun object-text (object)
   "Return OBJECT, an argument or value, printed without user code."
@@ -56,28 +55,15 @@ NIL if the caller is unknown, the observed form, or the function of ABOVE, which
         ((and (typep name '(cons (eql setf) (cons symbol null)))) (name-text name))
         (t (printing-plainly (print-safely 100 name)))))
 
-(defun running-order (methods)
-  "Return METHODS, most specific first, in the order in which the standard method combination calls
-them."
-  (flet ((that (qualifiers) (remove qualifiers methods :key #'method-qualifiers :test-not #'equal)))
-    (let ((around (that '(:around))) (before (that '(:before))) (after (that '(:after))))
-      (append around before
-              (remove-if (lambda (method)
-                           (or (member method around) (member method before) (member method after)))
-                         methods)
-              (reverse after)))))
-
 (defun method-texts (call)
-  "Return texts for the first methods that CALL, of a generic function, runs, in order. If there are
-more, the last text has their number."
+  "Return as texts the methods that CALL, of a generic function, enters, in order. Those behind a
+method that has no CALL-NEXT-METHOD are left out."
   (let* ((name (probe-name (call-probe call)))
          (function (and (fboundp name) (plain-definition name))))
     (when (and (typep function 'generic-function) (notany #'gone-object-p (call-arguments call)))
       (ignore-errors
-       (let* ((methods (running-order (compute-applicable-methods function (call-arguments call))))
-              (more (- (length methods) *method-limit*)))
-         (append (mapcar #'method-arglist (page methods 0 *method-limit*))
-                 (and (plusp more) (list (format nil "and ~D more" more)))))))))
+       (mapcar #'method-arglist
+               (entered-methods function (compute-applicable-methods function (call-arguments call))))))))
 
 ;;; Rows
 

@@ -25,6 +25,9 @@ const PROGRAM = `(defpackage :app (:use :cl))
 (defgeneric stow (x) (:method (x) (list x)) (:method ((x number)) (call-next-method)) (:method ((x integer)) (call-next-method))
   (:method :after (x)) (:method :after ((x integer))) (:method :before (x)) (:method :before ((x integer)))
   (:method :around ((x number)) (call-next-method)))
+(defgeneric alone (x) (:method (x) (list x)) (:method ((x integer)) x))
+(define-method-combination turned :operator list)
+(defgeneric turned (x) (:method-combination turned :most-specific-last) (:method turned (x) :t) (:method turned ((x integer)) x))
 (defgeneric area (shape) (:method ((shape integer)) (* shape shape)) (:method ((shape string)) (length shape)))
 (defclass noisy () ((name :initform "n")))
 (defmethod print-object ((object noisy) stream) (error "No printing."))
@@ -92,9 +95,11 @@ describe('calls', () => {
     [
       '(stow 1)',
       'stow',
-      'methods :AROUND ((X COMMON-LISP::NUMBER)) :BEFORE ((X COMMON-LISP::INTEGER)) :BEFORE (X) ((X COMMON-LISP::INTEGER)) ((X COMMON-LISP::NUMBER)) and 3 more',
+      'methods :AROUND ((X COMMON-LISP::NUMBER)) :BEFORE ((X COMMON-LISP::INTEGER)) :BEFORE (X) ((X COMMON-LISP::INTEGER)) ((X COMMON-LISP::NUMBER)) (X) :AFTER (X) :AFTER ((X COMMON-LISP::INTEGER))',
       '(1)',
     ],
+    ['(alone 1)', 'alone', 'methods ((X COMMON-LISP::INTEGER))\n', '1'],
+    ['(turned 1)', 'turned', 'methods TURNED (X) TURNED ((X COMMON-LISP::INTEGER))\n', '(:T 1)'],
     ['(stow "1")', 'stow', 'methods :BEFORE (X) (X) :AFTER (X)', '("1")'],
     ["(mapcar 'small '(1))", 'small', '(SMALL 1) => 2', '(2)'],
     ["(let ((f #'area)) (funcall f 3))", 'area', '(AREA 3) => 9', '9'],
