@@ -168,6 +168,10 @@ shown by apropos_search (contract C15)."
   (let ((callable (callable-nature symbol)) (others (other-natures symbol)))
     (if callable (cons callable others) others)))
 
+(defun natures-or-type (symbol)
+  "Return what NATURES returns for SYMBOL, or \"TYPE\" as the only label when it names nothing but a type."
+  (or (natures symbol) (and (type-name-p symbol) '("TYPE"))))
+
 (defun names-something-p (symbol)
   "True when SYMBOL names anything at all."
   ;; Checking each kind is expensive, and SBCL knows nothing about most symbols of a program.

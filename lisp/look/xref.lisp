@@ -277,7 +277,7 @@ name of a system: only users in its files count. Without PACKAGE, NAME is looked
                   "leftOut" (callers-left-out index target)
                   "natures" (if setf
                                 (cond ((fboundp target) '("FUNCTION")) (place '("SETF EXPANDER")))
-                                (natures symbol))
+                                (natures-or-type symbol))
                   "kept" (json-boolean (kept-p symbol))
                   "unrecorded" (and (plusp (+ (rows-count others) (rows-count possible)))
                                     unrecorded)
@@ -319,7 +319,7 @@ users that only mention NAME."
           (make-json-object
            (list* "name" (name-text target)
                   "total" (rows-count (append functions others possible))
-                  "natures" (and (not setf) (natures symbol))
+                  "natures" (and (not setf) (natures-or-type symbol))
                   "expansion" (and (not setf)
                                    (eq :macro (variable-kind symbol))
                                    (plain-text 200 (macroexpand-1 symbol)))

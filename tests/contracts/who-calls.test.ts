@@ -271,6 +271,13 @@ test('S3.16 the line of a class names the tool that lists what depends on it', a
   );
 });
 
+test('S3.16 so does the line of a type that is no class', async () => {
+  await session.eval("(deftype app::level () '(integer 0 9))");
+  const advice = 'a type, not a function. impact_of_change lists what depends on it.';
+  expect(await callers('app::level')).toBe(`No callers found for APP::LEVEL\nNote: APP::LEVEL is ${advice}`);
+  expect(await session.text('impact_of_change', { name: 'app::level' })).toMatch(/^APP::LEVEL \[TYPE\]/);
+});
+
 test.each(['if', 'print-object', 'mapcar'])(
   'S3.16 %s, which can be called, has no such line',
   async (name) => {

@@ -199,7 +199,7 @@ function isFunction(natures: readonly string[]): boolean {
 /** Returns a note that says what the name stands for, if it is not a function (S3.16); else false. */
 function natureNote({ name, natures = [] }: ShownCallers): string | false {
   if (isFunction(natures)) return false;
-  const advice = natures.includes('CLASS')
+  const advice = natures.some((nature) => nature === 'CLASS' || nature === 'TYPE')
     ? ' impact_of_change lists what depends on it.'
     : natures.includes('SETF EXPANDER')
       ? ' SBCL records no uses of it: only forms in files that are loaded are told.'
