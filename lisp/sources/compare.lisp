@@ -9,7 +9,7 @@ number under KEY with \"Total\" appended. Return NIL if there are none."
        (list key (page items 0 *told-limit*)
              (concatenate 'string key "Total") (length items))))
 
-(defparameter *says-limit* 300
+(defparameter *says-limit* 4000
   "At most this many characters are shown of a variable's value in a file. They are many, since only
 the end may differ.")
 

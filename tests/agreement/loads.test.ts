@@ -242,7 +242,7 @@ describe('a variable', () => {
   test('that has the constant of the file, in characters of any kind, is not told', async () => {
     await session.eval('(defvar p::*word* "Käse ☃")');
     expect(await loaded('e.lisp', '(defvar *word* "Käse ☃")')).toBe('Loaded e.lisp');
-    const long = `(list ${'"Käse" '.repeat(20)}"☃")`;
+    const long = `(list ${'"Käse" '.repeat(200)}"☃")`;
     expect(await loaded('e.lisp', `(defvar *word* ${long})`)).toBe(
       `Loaded e.lisp\n\nNot set again, because bound: P::*WORD* is "Käse ☃", the file says ${long}.`,
     );
