@@ -193,20 +193,21 @@ structure. VALUE is no cons."
     nil))
 
 (defun value-text (value)
-  "Return VALUE printed as by ~S, within *VALUE-LIMIT* and *VALUE-BUDGET*, and true if it was cut. A circular value is
-printed with *PRINT-CIRCLE*, a value whose text is mostly blank without *PRINT-PRETTY*."
+  "Return VALUE printed as by ~S, within *VALUE-LIMIT* and *VALUE-BUDGET*, true if it was cut, and true if *PRINT-CIRCLE*
+was turned on because VALUE is circular. A value whose text is mostly blank is printed without *PRINT-PRETTY*."
   (flet ((printed () (bounded-string (min *value-limit* *value-budget*) (lambda (stream) (prin1 value stream)))))
-    (let ((*print-circle* (or *print-circle* (and (not (typep value '(or number string symbol))) (circular-p value)))))
+    (let* ((circular (and (not *print-circle*) (not (typep value '(or number string symbol))) (circular-p value)))
+           (*print-circle* (or *print-circle* circular)))
       (multiple-value-bind (text cut) (printed)
-        (if (and *print-pretty* (not (stringp value)) (mostly-blank-p text))
-            (let ((*print-pretty* nil)) (printed))
-            (values text cut))))))
+        (when (and *print-pretty* (not (stringp value)) (mostly-blank-p text))
+          (let ((*print-pretty* nil)) (multiple-value-setq (text cut) (printed))))
+        (values text cut circular)))))
 
 (sb-ext:defglobal **told-as** nil
   "NIL, or a function of a value. It returns the text to show for the value, or NIL when the value is to be printed.")
 
 (defun told-text (value)
-  "Return the text to show for VALUE, from **TOLD-AS** or else printed, and true if it was cut."
+  "Return the text to show for VALUE, from **TOLD-AS** or else printed, as VALUE-TEXT returns it."
   (let ((text (and **told-as** (funcall **told-as** value))))
     (cond ((null text) (value-text value))
           ((<= (length text) *value-budget*) text)
@@ -214,10 +215,14 @@ printed with *PRINT-CIRCLE*, a value whose text is mostly blank without *PRINT-P
 
 (defun value-data (value)
   "Return VALUE as a JSON object: its bounded text; its length if elements are hidden; an id if not all is shown."
-  (multiple-value-bind (text cut) (told-text value)
+  (multiple-value-bind (text cut circular) (told-text value)
     (decf *value-budget* (length text))
     (let ((hidden (hidden-length value)))
-      (object "text" text "cut" cut "length" hidden "id" (and (or cut hidden) (object-id value))))))
+      (object "text" text
+              "cut" cut
+              "length" hidden
+              "circular" circular
+              "id" (and (or cut hidden) (object-id value))))))
 
 (defun values-data (values)
   "Return the list VALUES as JSON objects, or :EMPTY for none. Values past the 100th or the budget are only counted."

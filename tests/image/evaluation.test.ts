@@ -6,6 +6,9 @@ import { type Answer, type Session, startSession } from '../harness.ts';
 /** What clients show whole; longer answers are cut or stored away. */
 const ANSWER_LIMIT = 50_000;
 
+/** What stands below a circular value. */
+const CIRCULAR = '\n[... it is circular, so it is printed with *print-circle* ...]';
+
 let session: Session;
 beforeAll(async () => {
   session = await startSession();
@@ -170,10 +173,13 @@ describe('values', () => {
     [' ; nothing\n #| here |# ', 'No form to evaluate: the text holds only white space or comments.'],
     ['1 ; one\n#| two |# 2 #+(or) 3', '[1] 1\n[2] 2'],
     ['#+(or) 3', 'No form to evaluate: the text holds only white space or comments.'],
-    ['(let ((l (list 1 2))) (setf (cddr l) l) l)', '#1=(1 2 . #1#)'],
-    ['(let ((v (vector 1 nil))) (setf (aref v 1) v) v)', '#1=#(1 #1#)'],
-    ['(let ((l (list 1 (vector 2)))) (setf (aref (second l) 0) (cdr l)) l)', '(1 . #1=(#(#1#)))'],
-    ['(progn (defstruct ring next) (let ((r (make-ring))) (setf (ring-next r) r)))', '#1=#S(RING :NEXT #1#)'],
+    ['(let ((l (list 1 2))) (setf (cddr l) l) l)', `#1=(1 2 . #1#)${CIRCULAR}`],
+    ['(let ((v (vector 1 nil))) (setf (aref v 1) v) v)', `#1=#(1 #1#)${CIRCULAR}`],
+    ['(let ((l (list 1 (vector 2)))) (setf (aref (second l) 0) (cdr l)) l)', `(1 . #1=(#(#1#)))${CIRCULAR}`],
+    [
+      '(progn (defstruct ring next) (let ((r (make-ring))) (setf (ring-next r) r)))',
+      `#1=#S(RING :NEXT #1#)${CIRCULAR}`,
+    ],
     ['(let ((s (copy-seq "abc"))) (list s s))', '("abc" "abc")'],
     ['(let ((l (list 1))) (list l l (cons 2 l)))', '((1) (1) (2 1))'],
     ['(let ((l (list 1)) (*print-circle* t)) (list l l))', '((1) (1))'],

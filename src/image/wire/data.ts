@@ -100,6 +100,8 @@ export interface PrintedValue {
   omitted?: number;
   cut?: boolean;
   length?: number;
+  /** True when the value is printed with labels such as #1=, because a part of it contains itself. */
+  circular?: boolean;
   /** Id under which the tool inspect finds a value that was not shown whole. */
   id?: string;
 }

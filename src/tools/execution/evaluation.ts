@@ -181,13 +181,15 @@ export function failureText(
   return conditionText(ending.condition, places, formNumber > 1 ? `form ${formNumber}` : undefined);
 }
 
-function valueText({ text = '', cut, length, omitted, id }: PrintedValue): string {
+function valueText({ text = '', cut, length, circular, omitted, id }: PrintedValue): string {
   if (omitted !== undefined) return `[... ${omitted} more ${omitted === 1 ? 'value' : 'values'} ...]`;
-  const more = id === undefined ? '' : ` inspect takes it as ${id}.`;
-  if (cut) return `${text}\n[... cut here ...]${more}`;
-  return length === undefined
-    ? text
-    : `${text}\n[... it has ${length} elements; *print-length* limits what is shown ...]${more}`;
+  const less = cut
+    ? 'cut here'
+    : length !== undefined && `it has ${length} elements; *print-length* limits what is shown`;
+  const remarks = [circular && 'it is circular, so it is printed with *print-circle*', less];
+  const told = remarks.filter(Boolean).map((remark) => `[... ${remark} ...]`);
+  const more = less && id !== undefined ? ` inspect takes it as ${id}.` : '';
+  return `${[text, ...told].join('\n')}${more}`;
 }
 
 function doneBefore(number: number, done: string): string {
