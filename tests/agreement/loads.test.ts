@@ -118,7 +118,7 @@ describe('what the file has no more', () => {
     await loaded('e.lisp', ...many);
     const first = Array.from({ length: 20 }, (_, n) => `P::F${String(n).padStart(3, '0')}`);
     expect(await loaded('e.lisp', '')).toBe(
-      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions ${first.join(', ')}.\nSuch definitions besides: 280.\n${FORGET}\ncompare_image with limit tells the rest.`,
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions ${first.join(', ')}.\nSuch definitions besides: 280.\n${FORGET}\ncompare_image with limit tells the rest.\n\nLoaded e.lisp`,
     );
     expect(await load('e.lisp', { forget: true })).toBe(
       `Loaded e.lisp\n\nRemoved, because the file no longer has it: functions ${Array.from({ length: 200 }, (_, n) => `P::F${String(n).padStart(3, '0')}`).join(', ')} and 100 more.`,

@@ -121,7 +121,8 @@ describe('a call that is compiled before the function that it calls is replaced'
         '    STYLE-WARNING (line 1:16, DEFUN ONE): The function CALLEE is called with three arguments, but wants exactly four.\n' +
         '      in (COMMON-LISP-USER::CALLEE COMMON-LISP-USER::X NIL NIL)\n' +
         '    STYLE-WARNING (line 2:16, DEFUN TWO): :ODD is not a known argument keyword.\n' +
-        '      in (COMMON-LISP-USER::KEYED COMMON-LISP-USER::X :ODD 1)',
+        '      in (COMMON-LISP-USER::KEYED COMMON-LISP-USER::X :ODD 1)\n\n' +
+        'System calls was loaded already; changed files were loaded again.',
     );
   });
 });

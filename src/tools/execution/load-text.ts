@@ -30,6 +30,15 @@ function parenthesesSection({ warnings = [] }: Remarks, places: Places): string 
   return joinSections(texts);
 }
 
+/** An answer with more lines ends with its headline again, since `| tail -5` cuts the first lines. */
+const TAIL_LINES = 5;
+
+/** Returns TEXT, which begins with HEADLINE. When TEXT is long, the first line of HEADLINE is also at its end. */
+function withHeadlineAtEnd(text: string, headline: string): string {
+  const long = text.split('\n').length > TAIL_LINES;
+  return joinSections([text, long && headline.split('\n', 1)[0]]);
+}
+
 /** Returns the result of a load. Its text begins with HEADLINE, unless that is empty. */
 export function loadResult(
   { ending, output, data, waitedMs }: Reply<'load-file'> | Reply<'load-system'> | Reply<'check-file'>,
@@ -51,5 +60,10 @@ export function loadResult(
     readtableSection(data),
     outputSection(output, failed ? undefined : OUTPUT_LIMIT),
   ]);
-  return { data: { ...data.value, ending }, text, failed, ...waitedNote(waitedMs) };
+  return {
+    data: { ...data.value, ending },
+    text: withHeadlineAtEnd(text, headline),
+    failed,
+    ...waitedNote(waitedMs),
+  };
 }
