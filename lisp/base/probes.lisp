@@ -300,6 +300,18 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
       (eval '(defun probe-twice () 1)))
     (and (some #'identity seen) (not (typep (make-condition 'simple-warning) 'redefinition)) (not (typep (make-condition 'simple-warning) 'uninteresting-redefinition)))))
 
+(define-probe (other-proclamation other-package)
+  (flet ((warned (form type)
+           (handler-case (progn (eval form) nil)
+             (warning (condition) (typep condition type)))))
+    (eval '(proclaim '(ftype (function (integer) t) probe-proclaimed)))
+    (eval '(defpackage "LIVE-LISP.PROBED" (:use) (:export "A")))
+    (unwind-protect
+         (and (not (typep (make-condition 'simple-warning) '(or other-proclamation other-package)))
+              (warned '(proclaim '(ftype (function (string) t) probe-proclaimed)) 'other-proclamation)
+              (warned '(defpackage "LIVE-LISP.PROBED" (:use)) 'other-package))
+      (delete-package "LIVE-LISP.PROBED"))))
+
 ;;; Printing of code
 
 (define-probe (+print-depth+)

@@ -178,6 +178,11 @@ callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
   "Warnings that a definition is replaced by one from the same place in its source."
   ("SB-KERNEL" "UNINTERESTING-REDEFINITION"))
 
+(define-internal-type other-proclamation
+  "Warnings that a proclaimed type is another than the one that the image had." ("SB-KERNEL" "PROCLAMATION-MISMATCH"))
+(define-internal-type other-package
+  "Warnings that a package has more than its DEFPACKAGE says." ("SB-INT" "PACKAGE-AT-VARIANCE"))
+
 ;;; Printing of code
 
 (define-ability "code printing" "code and messages are printed with the program's own printer settings")

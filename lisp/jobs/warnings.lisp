@@ -155,12 +155,22 @@ return it with the text for the new function, or return NIL if the call fits the
             (setf (second (member "text" members :test #'equal)) text)
             (make-json-object members))))))
 
+(defparameter *against-before*
+  "(This compares with what the image had before; in a fresh image there may be no such warning.)"
+  "What is told below a warning about a difference from what the image had before.")
+
+(defun told-text (condition)
+  "Return the WARNING-TEXT of CONDITION, with *AGAINST-BEFORE* where that is so."
+  (format nil "~A~@[~%  ~A~]"
+          (warning-text condition)
+          (and (typep condition '(or other-proclamation other-package)) *against-before*)))
+
 (defun keep-warning (severity condition)
   "Keep CONDITION in *REMARKS* as a warning of SEVERITY, with the form that it is about. If the
 compiler signals the same warning again, it is not counted again."
   (multiple-value-bind (form context offset file start) (context-data)
     (let* ((file (or file (compiling-file)))
-           (text (warning-text condition))
+           (text (told-text condition))
            (called (function-called form))
            (call (and called (about-call-p condition form) form))
            (form (and form

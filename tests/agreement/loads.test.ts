@@ -141,6 +141,28 @@ describe('what the file has no more', () => {
   });
 });
 
+describe('a warning that comes of what the image had before', () => {
+  const mark =
+    '\n      (This compares with what the image had before; in a fresh image there may be no such warning.)';
+
+  test('about a proclaimed type says so', async () => {
+    await loaded('e.lisp', '(declaim (ftype (function (integer) t) fare))', '(defun fare (x) x)');
+    const text = await loaded('e.lisp', '(declaim (ftype (function (string) t) fare))', '(defun fare (x) x)');
+    expect(text).toMatch(
+      /STYLE-WARNING \(.*\): The new FTYPE proclamation for P::FARE.*old FTYPE proclamation/s,
+    );
+    expect(text).toContain(mark);
+    expect(await load('e.lisp')).toBe('Loaded e.lisp');
+  });
+
+  test('about the exports of a package says so', async () => {
+    await loaded('e.lisp', '(defpackage variance (:export "A" "B"))');
+    const text = await loaded('e.lisp', '(defpackage variance (:export "A"))');
+    expect(text).toMatch(/WARNING \(.*\): VARIANCE also exports the following symbols:\n/);
+    expect(text).toContain(mark);
+  });
+});
+
 describe('what another file or a load that failed says nothing about', () => {
   test('a function that moved to another file', async () => {
     await loaded('e.lisp', '(defun a () 1)', '(defun moved () 1)');
