@@ -8,15 +8,16 @@
 
 (defstruct (held (:constructor make-held (number condition seconds job)))
   "The error NUMBER: CONDITION, held in THREAD for SECONDS after each use. JOB is the job that it stopped, or NIL in a
-thread of the program. STACK are its frames, from TOLD-FRAMES. OFFERED are its restarts, RESTARTS those that are shown,
-and LOCKS the names of locks that the thread holds. VALUES are lists of values that were evaluated to go on with.
-COMMAND is the function that the thread calls once GATE is open, NIL while it waits, :STARTING before it waits, and
-:OVER at the end. GUEST is the job of COMMAND, until COMMAND begins; USER is the job that uses the error, or did last."
+thread of the program. STACK are its frames, from TOLD-FRAMES. OFFERED are its restarts, RESTARTS those that are
+shown, and LOCKS the names of locks that the thread holds. TIMED is true when TIME measures the call. VALUES are lists
+of values that were evaluated to go on with. COMMAND is the function that the thread calls once GATE is open, NIL
+while it waits, :STARTING before it waits, and :OVER at the end. GUEST is the job of COMMAND, until COMMAND begins;
+USER is the job that uses the error, or did last."
   number condition seconds job (guest nil) (user nil)
   (thread sb-thread:*current-thread*)
   (gate (sb-thread:make-semaphore :name "live-lisp held"))
   (command :starting)
-  (signalled nil)
+  (signalled nil) (timed nil)
   (stack '()) (offered '()) (restarts '()) (locks '()) (values '()) (end nil))
 
 (sb-ext:defglobal **held** '() "The errors that are held, newest first.")
@@ -85,6 +86,7 @@ COMMAND is the function that the thread calls once GATE is open, NIL while it wa
           "seconds" (held-seconds held)
           "thread" (and (null (held-job held)) (short-thread-name (held-thread held)))
           "signalled" (held-signalled held)
+          "timed" (held-timed held)
           "slots" (slots-data (held-condition held))
           "frames" (length (held-frames held))
           "takes" (loop for (restart) in (held-restarts held)
@@ -105,7 +107,8 @@ break are left out."
   (setf (held-stack held) (told-frames)
         (held-offered held) (offered-restarts held)
         (held-restarts held) (values (told-restarts (held-offered held)))
-        (held-locks held) (own-locks)))
+        (held-locks held) (own-locks)
+        (held-timed held) (and (find 'sb-ext:call-with-timing (user-frames) :key #'frame-name) t)))
 
 (defun why-not-noted (held)
   "Call NOTE-STACK with HELD. Return NIL, or a text that says why that failed. An error must not leave this function:

@@ -61,6 +61,14 @@ describe('a held error', () => {
     );
   });
 
+  test('in what TIME measures says, once it goes on, how long it was held', async () => {
+    const note = /\n\nNote: TIME measured also the [\d.]+ (ms|s) for which the call was held\.$/;
+    const error = await hold('(time (progn (cerror "Go on." "stop") 7))');
+    expect(await debug({ error, restart: 'continue' })).toMatch(note);
+    const untimed = await hold('(progn (time 1) (cerror "Go on." "stop") 7)');
+    expect(await debug({ error: untimed, restart: 'continue' })).not.toMatch(note);
+  });
+
   test('tells its slots and what restarts take', async () => {
     const error = await hold('(list (app::fetch 5))');
     expect(await debug({ error })).toMatch(

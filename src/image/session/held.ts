@@ -14,6 +14,11 @@ export interface HeldCall<Rendered> {
   name: keyof Operations;
   args: object;
   finish: (reply: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object }) => Rendered;
+  /** True when the macro TIME measures the call. */
+  timed: boolean;
+  /** Milliseconds for which errors held the call before the time SINCE. */
+  heldMs: number;
+  since: number;
   /** Frees the resources of the call when it has ended. */
   release: () => void;
 }
@@ -41,7 +46,15 @@ export class HeldCalls<Rendered> {
   ): void {
     this.recordNumber(held.error);
     // The cast is safe, because the later reply is one of the operation NAME.
-    this.#calls.set(held.error, { name, args, finish: (reply) => finish(reply as Reply<Name>), release });
+    this.#calls.set(held.error, {
+      name,
+      args,
+      finish: (reply) => finish(reply as Reply<Name>),
+      timed: held.timed === true,
+      heldMs: 0,
+      since: performance.now(),
+      release,
+    });
     const [oldest] = this.#calls;
     if (this.#calls.size <= LIMIT || oldest === undefined) return;
     const [number, call] = oldest;
@@ -54,7 +67,19 @@ export class HeldCalls<Rendered> {
   keepAgain(held: HeldError, number: number): void {
     this.recordNumber(held.error);
     const call = this.#calls.get(number);
-    if (call !== undefined) this.#calls.set(held.error, call);
+    if (call === undefined) return;
+    call.timed ||= held.timed === true;
+    call.since = performance.now();
+    this.#calls.set(held.error, call);
+  }
+
+  /** Records that the call which the error NUMBER stopped was held until now. */
+  countHolding(number: number): void {
+    const call = this.#calls.get(number);
+    if (call === undefined) return;
+    const now = performance.now();
+    call.heldMs += now - call.since;
+    call.since = now;
   }
 
   /** Records that an error was reported with this NUMBER. */

@@ -9,6 +9,8 @@ export interface HeldError {
   thread?: string;
   /** True when a handler of the program will handle the error once the error is released. */
   signalled?: boolean;
+  /** True when the macro TIME measures the call that the error stopped. */
+  timed?: boolean;
   /** How many frames the tool debug can show; there can be more. */
   frames?: number;
   slots?: { name: string; value?: string; id?: string }[];

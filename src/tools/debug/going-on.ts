@@ -53,6 +53,7 @@ interface Continuation {
 async function continueHeld(held: Held, continuation: Continuation): Promise<Result> {
   const { image, holds, error } = held;
   const call = holds.call(error);
+  holds.countHolding(error);
   const reply = await image.call(
     'debug-go',
     { error, ...continuation },

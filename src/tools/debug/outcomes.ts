@@ -1,5 +1,6 @@
 // Renders what happened after a held error was continued.
 
+import type { HeldCall } from '../../image/session/held.ts';
 import type { Reply } from '../../image/wire/call.ts';
 import type { DebugValue } from '../../image/wire/debugging.ts';
 import type { Ending } from '../../image/wire/endings.ts';
@@ -7,6 +8,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { endingText, outputSection } from '../endings.ts';
 import { formValuesText } from '../execution/evaluation.ts';
+import { timeText } from '../observe/units.ts';
 import type { Held } from './held.ts';
 import { heldResult } from './hold.ts';
 
@@ -42,7 +44,7 @@ export function outcome(
     return { data: { ending, output }, text };
   }
   if (data.value !== undefined && isThreadValue(data.value)) return threadResult(held);
-  if (call !== undefined) return call.finish(reply);
+  if (call !== undefined) return withHoldingTold(call.finish(reply), call);
   const text = joinSections([
     ending.kind === 'done'
       ? `The frame returned:\n${formValuesText(data.values ?? [])}`
@@ -50,6 +52,12 @@ export function outcome(
     outputSection(output),
   ]);
   return { data: { values: data.values, ending, output }, text, failed: ending.kind !== 'done' };
+}
+
+/** Returns RESULT, of CALL, with a note on the time for which the call was held if TIME measured that too. */
+function withHoldingTold(result: Result, { timed, heldMs }: HeldCall<Result>): Result {
+  const note = `Note: TIME measured also the ${timeText(heldMs)} for which the call was held.`;
+  return timed ? { ...result, text: joinSections([result.text, note]) } : result;
 }
 
 /** Returns the sentence for a thread of the program that still runs at the time limit of the call, which does
