@@ -154,7 +154,10 @@ describe('a function', () => {
 
   test('with more calls than an answer has room for: each list tells how many more it has', async () => {
     const calls = (operator: string, count: number, more: string) =>
-      Array.from({ length: count }, (_, n) => `(defun ${operator}-${n} () (${operator} '(${more})))`);
+      Array.from(
+        { length: count },
+        (_, n) => `(defun ${operator}-${n} () (${operator} '(only-${n} ${more})))`,
+      );
     const long = 'a '.repeat(90);
     const folder = temporaryFolder();
     writeFileSync(
@@ -163,7 +166,10 @@ describe('a function', () => {
         '(in-package :cl-user) (defun many (x) x)',
         ...calls('many', 400, long),
         "(defun passed () (mapcar #'many '(1)))",
-        ...Array.from({ length: 400 }, (_, n) => `(defun as-function-${n} () (mapcar #'many '(${long})))`),
+        ...Array.from(
+          { length: 400 },
+          (_, n) => `(defun as-function-${n} () (mapcar #'many '(only-${n} ${long})))`,
+        ),
       ].join('\n'),
     );
     const other = await startSession({ cwd: folder.path });

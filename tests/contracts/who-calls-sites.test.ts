@@ -185,3 +185,49 @@ test('S3.18 S3.17 where a file defines a name twice the uses of both are told', 
     'twice.lisp:5:1  (define-twice again) (in an expansion)',
   ]);
 });
+
+const SEVERAL = [1, 2, 3, 4, 5];
+
+test('callers of one shape are told together, with where each is, and others by themselves', async () => {
+  const alike = SEVERAL.map((n) => `(defun alike-${n} (x) (list (goal-s x ${n}) "text ${n}"))`);
+  await written.load(
+    'shapes.lisp',
+    `(defun goal-s (x y) (list x y))\n${alike.join('\n')}\n(defun other-s () (goal-s 1 2))\n(defun wrong-s () (goal-s 1))\n`,
+  );
+  const others = SEVERAL.slice(1).map((n) => `COMMON-LISP-USER::ALIKE-${n} shapes.lisp:${n + 1}:26`);
+  const one = 'shapes.lisp:2:26  (defun alike-1 (x) (list (goal-s x 1) "text 1"))';
+  const { session } = written;
+  expect(
+    await session.text('who_calls', { name: 'goal-s', sites: true }),
+  ).toBe(`Functions that call COMMON-LISP-USER::GOAL-S:
+
+  COMMON-LISP-USER::ALIKE-1
+    ${one}
+    and 4 alike: ${others.join(', ')}
+  COMMON-LISP-USER::OTHER-S
+    shapes.lisp:7:19  (defun other-s () (goal-s 1 2))
+  COMMON-LISP-USER::WRONG-S
+    shapes.lisp:8:19  (defun wrong-s () (goal-s 1))`);
+  expect(
+    await session.text('impact_of_change', { name: 'goal-s', definition: '(defun goal-s (x) x)', limit: 1 }),
+  ).toContain(`No longer fit (6 of 7 calls):
+  COMMON-LISP-USER::ALIKE-1  ${one}  [2 arguments, at most 1 taken]
+    and 4 alike: ${others.join(', ')}
+  ... 1 more
+`);
+});
+
+test('methods of one shape are told together', async () => {
+  const classes = SEVERAL.map((n) => `(defclass kind-${n} () ())`);
+  const methods = SEVERAL.map((n) => `(defmethod run-s ((x kind-${n})) (goal-m x))`);
+  await written.load(
+    'methods.lisp',
+    `(defun goal-m (x) x)\n${classes.join('\n')}\n${methods.join('\n')}\n(defun last-m () (goal-m 1))\n`,
+  );
+  const { session } = written;
+  const at = (n: number) => `methods.lisp:${n + 6}:31  [method (COMMON-LISP-USER::KIND-${n})]`;
+  const text = await session.text('who_calls', { name: 'goal-m', sites: true });
+  expect(text).toContain(
+    `methods.lisp:7:31  (defmethod run-s ((x kind-1)) (goal-m x))  [method (COMMON-LISP-USER::KIND-1)]\n    and 4 alike: ${SEVERAL.slice(1).map(at).join(', ')}`,
+  );
+});

@@ -1,6 +1,8 @@
 // Renders what a change of a definition would break.
 
 import { counted, fewOf, fittingLists, fittingRows, joinSections, listText } from '../../kernel/reply.ts';
+import { bareOf } from '../../source/qualified.ts';
+import { shapeOf, type ToldRows, told } from '../alike.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { type BrokenInstances, type ChangedFunction, usesOf } from './class-changes.ts';
 import type { NamingFile } from './impact-besides.ts';
@@ -66,12 +68,15 @@ const OTHER_LAYOUT =
 /** Maximum number of tests to list by default. */
 const TEST_LIMIT = 5;
 
-/** A list in an answer. Its header ends with OF in parentheses or, without OF, with the number of rows. */
+/** A list in an answer. Its header ends with OF in parentheses or, without OF, with the number of uses in its rows. */
 interface Section {
   header: string;
-  rows: string[];
+  rows: readonly Row[];
   of?: string | number;
 }
+
+/** The text of a row, and the number of uses that it shows. */
+type Row = Pick<ToldRows, 'text' | 'count'>;
 
 /** Renders IMPACT with at most LIMIT rows of each kind. TEST_LIMIT, which the caller can set, is the most
  *  tests. */
@@ -80,26 +85,26 @@ export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT
   return layOut(
     [
       `${name} [${kind ?? impact.class ?? 'TYPE'}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`,
-      ...callSections(impact),
+      ...wholeFirst(callSections(impact), limit),
       {
         header: 'Look for symbols by INTERN or FIND-SYMBOL, so they may call it unseen',
-        rows: impact.finding.map(locatedText),
+        rows: locatedRows(impact.finding),
         of: impact.findingCount,
       },
       {
         header: 'Methods that would not agree with the generic function',
-        rows: impact.methods.map(locatedText),
+        rows: locatedRows(impact.methods),
       },
       superclassText(impact),
       impact.otherLayout && OTHER_LAYOUT,
       ...impact.accessors.map(accessorSection),
-      { header: 'Instances made with what is gone', rows: impact.made.unfit.map(callText) },
-      { header: 'Cannot be told of instances', rows: impact.made.unknown.map(callText) },
+      { header: 'Instances made with what is gone', rows: callRows(impact.made.unfit) },
+      { header: 'Cannot be told of instances', rows: callRows(impact.made.unknown) },
       ...typeSections(impact),
       classText(impact),
       {
         header: 'Subclasses',
-        rows: (impact.subclasses ?? []).map(locatedText),
+        rows: locatedRows(impact.subclasses ?? []),
         of: impact.subclassCount ?? 0,
       },
       recompileText(recompile, limit),
@@ -122,17 +127,21 @@ function layOut(sections: (Section | string | false)[], limit: number): string {
     0,
   );
   const shown = fittingLists(
-    lists.map(({ rows }) => rows.slice(0, limit)),
+    lists.map(({ rows }) => rows.slice(0, limit).map(({ text }) => text)),
     textLength,
   );
   const texts = new Map(lists.map((list, index) => [list, sectionText(list, shown[index] ?? [])]));
   return joinSections(sections.map((section) => (isList(section) ? texts.get(section) : section)));
 }
 
-function sectionText({ header, rows, of = rows.length }: Section, shown: string[]): string {
+function sectionText({ header, rows, of = countOf(rows) }: Section, shown: string[]): string {
   if (rows.length === 0) return '';
-  const more = (typeof of === 'number' ? of : rows.length) - shown.length;
+  const more = (typeof of === 'number' ? of : countOf(rows)) - countOf(rows.slice(0, shown.length));
   return `${header} (${of}):\n${listText([...shown, ...(more > 0 ? [`... ${more} more`] : [])], false)}`;
+}
+
+function countOf(rows: readonly Row[]): number {
+  return rows.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** Maximum number of characters of the list of names to compile again. */
@@ -155,14 +164,21 @@ export function unfitText({ name, calls, unfit, unknown, perhaps }: { name: stri
     [
       {
         header: `Calls that no longer fit ${name}`,
-        rows: unfit.map(callText),
+        rows: callRows(unfit),
         of: `${unfit.length} of ${calls}`,
       },
-      { header: `Whether these fit ${name} cannot be told`, rows: unknown.map(callText) },
-      { header: `What would not fit ${name}, if it is a call`, rows: perhaps.map(callText) },
+      { header: `Whether these fit ${name} cannot be told`, rows: callRows(unknown) },
+      { header: `What would not fit ${name}, if it is a call`, rows: callRows(perhaps) },
     ],
     UNFIT_LIMIT,
   );
+}
+
+/** Returns SECTIONS with those behind that have more than LIMIT rows, so that no short one is overlooked. */
+function wholeFirst(sections: (Section | string | false)[], limit: number): (Section | string | false)[] {
+  const isLong = (section: Section | string | false) =>
+    typeof section === 'object' && section.rows.length > limit;
+  return [...sections.filter((section) => !isLong(section)), ...sections.filter(isLong)];
 }
 
 function callSections(impact: Impact): (Section | string | false)[] {
@@ -179,10 +195,10 @@ function callSections(impact: Impact): (Section | string | false)[] {
   if (kind === undefined) return [];
   const noLonger = {
     header: 'No longer fit',
-    rows: unfit.map(callText),
+    rows: callRows(unfit),
     of: `${unfit.length} of ${counted(calls, 'call')}`,
   };
-  const undecided = { header: 'Cannot be told', rows: unknown.map(callText) };
+  const undecided = { header: 'Cannot be told', rows: callRows(unknown) };
   if (ofMethod) {
     const stays = `Calls go by the lambda list of the generic function, which stays: ${counted(calls, 'call')}.`;
     return checked ? [stays, noLonger, undecided] : [stays];
@@ -193,14 +209,14 @@ function callSections(impact: Impact): (Section | string | false)[] {
   return [
     !checked && {
       header: 'Calls that its removal would break',
-      rows: unchecked.map(callText),
+      rows: callRows(unchecked),
     },
     checked && calls > 0 && unfit.length === 0 && `${counted(calls, 'call')} with known arguments: all fit.`,
     noLonger,
     undecided,
     {
       header: "Would not fit, if it is a call: not in SBCL's cross references",
-      rows: perhaps.map(callText),
+      rows: callRows(perhaps),
     },
   ];
 }
@@ -209,16 +225,16 @@ function accessorSection(accessor: ChangedFunction): Section | string {
   const { name, gone, kept, unfit, calls } = accessor;
   if (!gone) {
     const of = `${unfit.length} of ${counted(calls, 'call')}`;
-    return { header: `No longer fit ${name}`, rows: unfit.map(callText), of };
+    return { header: `No longer fit ${name}`, rows: callRows(unfit), of };
   }
   const loss = kept ? `${name} would no longer take instances of it` : `${name} would be gone`;
-  const rows = usesOf(accessor).map(callText);
+  const rows = callRows(usesOf(accessor));
   return rows.length > 0 ? { header: `${loss}. Its uses`, rows } : `${loss}; nobody is known to call it.`;
 }
 
 function typeSections({ typeUses }: Impact): (Section | string)[] {
   if (typeUses === undefined) return [];
-  const rows = typeUses.map(locatedText);
+  const rows = locatedRows(typeUses);
   return [
     NO_TYPE_USES,
     rows.length > 0
@@ -290,6 +306,26 @@ function filesText(files: readonly NamingFile[], limit: number): string {
 
 /** Maximum number of lines of a file to list. */
 const LINE_LIMIT = 10;
+
+/** At most this many calls are told behind another of their shape. */
+const ALIKE_LIMIT = 50;
+
+/** Returns the rows for CALLS, those of one shape and one reason together. */
+function callRows(calls: readonly CheckedCall[]): Row[] {
+  const shaped = calls.map((call) => ({
+    text: callText(call),
+    shape:
+      call.text === ''
+        ? undefined
+        : `${shapeOf(call.text, call.caller === undefined ? [] : [bareOf(call.caller)])} [${call.why}]`,
+    brief: [call.caller, call.at].filter(Boolean).join(' '),
+  }));
+  return told(shaped, '    ', ALIKE_LIMIT);
+}
+
+function locatedRows(uses: readonly LocatedUse[]): Row[] {
+  return uses.map((use) => ({ text: locatedText(use), count: 1 }));
+}
 
 function callText({ caller, at, text, why }: CheckedCall): string {
   return [caller, at, text, why && `[${why}]`].filter(Boolean).join('  ');

@@ -2,7 +2,7 @@
 
 import type { Image } from '../../image/image.ts';
 import type { ReferencesData } from '../../image/wire/introspection.ts';
-import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
+import { hasMore, listsText, pageNote } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -16,7 +16,7 @@ import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { unknownNotes } from './unknown-users.ts';
-import { headOf, missingNote, type User, usersOf, userText, withoutOutside } from './users.ts';
+import { headOf, missingNote, type User, usersOf, usersTold, withoutOutside } from './users.ts';
 
 const WHO_REFERENCES = {
   name: 'who_references',
@@ -90,16 +90,14 @@ const VERBS: readonly string[] = ['read', 'set', 'bind'];
 function referencesText(data: ShownReferences, offset: number, places: Places): string {
   const { name, total, kept, rows } = data;
   const isOutside = ({ kind = '', outside }: User) => outside || !VERBS.includes(kind);
-  const lines = fittingRows(rows.map((user) => userText(user, isOutside(user) ? headOf(user) : user.name)));
-  const page = { offset, shown: lines.length, total };
-  const blocks = lines.map((text, index) => {
-    const user = rows[index] ?? { name: '' };
-    if (user.possible) return { header: 'Possible users:', text };
-    return {
-      header: isOutside(user) ? `Other places that use ${name}:` : `Functions that ${user.kind} ${name}:`,
-      text,
-    };
+  const { rows: blocks, shown } = usersTold(rows, {
+    named: (user) => (isOutside(user) ? headOf(user) : user.name),
+    header: (user) => {
+      if (user.possible) return 'Possible users:';
+      return isOutside(user) ? `Other places that use ${name}:` : `Functions that ${user.kind} ${name}:`;
+    },
   });
+  const page = { offset, shown, total };
   const parts = [
     total === 0
       ? `No references found for ${name}`

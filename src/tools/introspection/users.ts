@@ -2,7 +2,8 @@
 // rows.
 
 import type { Caller } from '../../image/wire/data.ts';
-import { partsOfName } from '../../source/qualified.ts';
+import { bareOf, partsOfName } from '../../source/qualified.ts';
+import { fitting, shapeOf, told } from '../alike.ts';
 import { groupBy } from '../grouping.ts';
 import type { Places } from '../places.ts';
 import { outside } from './outside.ts';
@@ -116,9 +117,43 @@ export function headOf({ name, kind, same }: User): string {
   return [name, kind && `(${kind})`, same && `(same function as ${same})`].filter(Boolean).join(' ');
 }
 
-/** Returns HEAD, followed by a line for each site of the user. */
-export function userText({ sites = [] }: User, head: string): string {
-  return [head, ...sites.map((site) => `    ${siteText(site)}`)].join('\n');
+/** Returns HEAD with a line for each place of a user, those of one shape together. */
+function userText(sites: readonly UserSite[], head: string): string {
+  const rows = sites.map((site) => ({
+    text: `    ${siteText(site)}`,
+    shape: shapeOf(site.text, wordsOf(site.method ?? '')),
+    brief: siteText({ ...site, text: '' }),
+  }));
+  return [head, ...told(rows, '    ').map(({ text }) => text)].join('\n');
+}
+
+function wordsOf(text: string): string[] {
+  return text.match(/[^\s()]+/g)?.map(bareOf) ?? [];
+}
+
+/** Returns the rows for as many of USERS as fit in one answer, those of one shape together, and how many users they
+ *  tell. NAMED returns the beginning of a user's row, HEADER what stands above it. */
+export function usersTold(
+  users: readonly User[],
+  { named, header }: { named: (user: User) => string; header: (user: User) => string },
+): { rows: { header: string; text: string }[]; shown: number } {
+  const shaped = users.map((user) => {
+    const { name, sites = [] } = user;
+    const [site, ...others] = sites;
+    const head = named(user);
+    const alone = site === undefined || others.length > 0;
+    return {
+      header: header(user),
+      text: userText(sites, head),
+      shape: alone
+        ? undefined
+        : `${header(user)} ${shapeOf(site.text, [bareOf(name), ...wordsOf(site.method ?? '')])}`,
+      brief: `${head} ${site?.at}`,
+    };
+  });
+  const shown = fitting(shaped);
+  const rows = told(shown, '    ').map(({ text, first }) => ({ header: shaped[first]?.header ?? '', text }));
+  return { rows, shown: shown.length };
 }
 
 /** Returns a note that a list of WHAT, callers or references, may be incomplete, because this SBCL was built

@@ -2,7 +2,7 @@
 
 import type { Image } from '../../image/image.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
-import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
+import { hasMore, listsText, pageNote } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -20,7 +20,7 @@ import { referencesOf } from './references.ts';
 import { unknownNotes } from './unknown-users.ts';
 import { unseenUsers } from './unseen.ts';
 import { unusedFunctions } from './unused.ts';
-import { headOf, missingNote, type User, usersOf, userText, withoutOutside } from './users.ts';
+import { headOf, missingNote, type User, usersOf, usersTold, withoutOutside } from './users.ts';
 
 const PARAMETERS = [
   { name: 'name', type: 'string', description: 'Function name to find callers of' },
@@ -157,8 +157,18 @@ type ShownCallers = Omit<WhoCallsData, 'rows'> & { rows: User[] };
 
 function callersText(data: ShownCallers, offset: number, several: boolean, places: Places): string {
   const { name, callers, others, possible, leftOut = 0, kept, rows } = data;
-  const lines = fittingRows(rows.map((user) => userText(user, headOf(user))));
-  const page = { offset, shown: lines.length, total: callers + others + possible };
+  const headers = {
+    functions: `Functions that call ${name}:`,
+    places: `Other places that call ${name}:`,
+    possible: several ? `Possible callers of ${name}:` : 'Possible callers:',
+  };
+  // Functions come first, then other callers, then code that only has the name as data (S3.10, S3.17).
+  const { rows: blocks, shown } = usersTold(rows, {
+    named: headOf,
+    header: ({ kind, outside, possible }) =>
+      headers[possible ? 'possible' : kind === undefined && !outside ? 'functions' : 'places'],
+  });
+  const page = { offset, shown, total: callers + others + possible };
   const nature = natureNote(data);
   const notes = [
     nature,
@@ -169,18 +179,6 @@ function callersText(data: ShownCallers, offset: number, several: boolean, place
     pageNote(page, 'callers'),
   ];
   if (page.total === 0) return [`No callers found for ${name}`, ...notes.filter(Boolean)].join('\n');
-  const headers = {
-    functions: `Functions that call ${name}:`,
-    places: `Other places that call ${name}:`,
-    possible: several ? `Possible callers of ${name}:` : 'Possible callers:',
-  };
-  // Functions come first, then other callers, then code that only contains the name in its data (S3.10,
-  // S3.17).
-  const blocks = lines.map((text, index) => {
-    const { kind, outside, possible } = rows[index] ?? {};
-    const block = possible ? 'possible' : kind === undefined && !outside ? 'functions' : 'places';
-    return { header: headers[block], text };
-  });
   const first = callers > 0 ? headers.functions : others > 0 ? headers.places : headers.possible;
   return [listsText(blocks, hasMore(page), first), ...notes].filter(Boolean).join('\n');
 }

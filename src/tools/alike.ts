@@ -1,0 +1,73 @@
+// Tells rows of a list that have one shape together: the first of them whole, and of the others only where they are.
+
+import { fewOf, fittingRows } from '../kernel/reply.ts';
+
+/** A row of a list. ROWS with the same SHAPE differ in nothing that a reader must see twice; one without SHAPE is told by
+ *  itself. BRIEF tells it behind another of its shape. */
+export interface ShapedRow {
+  text: string;
+  shape?: string | undefined;
+  brief: string;
+}
+
+/** What is told of rows of one shape. FIRST is the index of the first of them, COUNT their number. */
+export interface ToldRows {
+  text: string;
+  first: number;
+  count: number;
+}
+
+/** Up to this many rows of one shape are each told by themselves. */
+const FEW = 4;
+
+/** Returns the shape of TEXT, Lisp code: its words, with one mark for any number, any string and each of the names OWN. */
+export function shapeOf(text: string, own: readonly string[]): string {
+  const names = new Set(own.map((name) => name.toUpperCase()));
+  return text.replace(/"(?:\\.|[^"\\])*"|[^\s()'`,"]+/g, (word) => {
+    if (word.startsWith('"')) return '""';
+    if (/^[-+.]?\d/.test(word)) return '0';
+    return names.has(word.toUpperCase()) ? '_' : word;
+  });
+}
+
+/** Returns what is told of ROWS, those of one shape in the place of the first of them. INDENTATION precedes the line on
+ *  the others, which has at most MOST of them. */
+export function told(
+  rows: readonly ShapedRow[],
+  indentation: string,
+  most = Number.POSITIVE_INFINITY,
+): ToldRows[] {
+  return [...grouped(rows)].map(([first, others]) => {
+    const briefs = others.map(({ brief }) => brief);
+    const alike = `${indentation}and ${others.length} alike: ${fewOf(briefs, most)}`;
+    const text = rows[first]?.text ?? '';
+    return { text: others.length === 0 ? text : `${text}\n${alike}`, first, count: others.length + 1 };
+  });
+}
+
+/** Returns as many of ROWS, from the first on, as fit in one answer. */
+export function fitting<Row extends ShapedRow>(rows: readonly Row[]): Row[] {
+  const firsts = grouped(rows);
+  const costs = rows.map(({ text, brief }, index) => (firsts.has(index) ? text : brief));
+  return rows.slice(0, fittingRows(costs).length);
+}
+
+/** Maps the index of each of ROWS that is told whole to the rows that are told behind it. */
+function grouped(rows: readonly ShapedRow[]): Map<number, ShapedRow[]> {
+  const counts = new Map<string | undefined, number>();
+  for (const { shape } of rows) counts.set(shape, (counts.get(shape) ?? 0) + 1);
+  const firsts = new Map<string, ShapedRow[]>();
+  const groups = new Map<number, ShapedRow[]>();
+  for (const [index, row] of rows.entries()) {
+    const { shape } = row;
+    const others = shape === undefined ? undefined : firsts.get(shape);
+    if (others !== undefined) {
+      others.push(row);
+      continue;
+    }
+    const behind: ShapedRow[] = [];
+    groups.set(index, behind);
+    if (shape !== undefined && (counts.get(shape) ?? 0) > FEW) firsts.set(shape, behind);
+  }
+  return groups;
+}
