@@ -189,6 +189,25 @@ describe('a function', () => {
     folder.remove();
   });
 
+  test('names where it is among data from which it can be called, and not where a class names its accessor', async () => {
+    const folder = temporaryFolder();
+    const other = await startSession({ cwd: folder.path });
+    writeFileSync(
+      join(folder.path, 'a.lisp'),
+      "(defun served (a) a)\n(defvar *table* '((:one . served)))\n(defun run (name) (apply (cdr (assoc name *table*)) '(1)))\n(defclass item () ((price :accessor item-price)))\n",
+    );
+    await other.text('load_file', { path: 'a.lisp' });
+    expect(await other.text('impact_of_change', { name: 'served' })).toContain(
+      "\n\nCannot be told (1):\n  COMMON-LISP-USER::*TABLE*  a.lisp:2:27  (defvar *table* '((:one . served)))  [among its data, from where it can be called]\n",
+    );
+    expect(await other.text('impact_of_change', { name: 'item-price' })).toContain('\n\nNo calls are known.');
+    expect(await other.text('impact_of_change', { name: 'price' })).toBe(
+      'COMMON-LISP-USER::PRICE is not defined as a function. It is a slot of COMMON-LISP-USER::ITEM: give the name of the class, and as definition the class without the slot.',
+    );
+    await other.close();
+    folder.remove();
+  });
+
   test('in a file that changed since it was loaded is told by what the file has now', async () => {
     const folder = temporaryFolder();
     const other = await startSession({ cwd: folder.path });

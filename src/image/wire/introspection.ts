@@ -88,6 +88,8 @@ export interface EffectiveMethodData {
 export interface ImpactData {
   name: string;
   natures?: string[];
+  /** For a name that is no function or class: the first classes that have a direct slot of this name. */
+  slotOf?: string[];
   /** Kind of the function; absent when the name is no function. */
   kind?: string;
   /** True when the name is that of a type without a class. */

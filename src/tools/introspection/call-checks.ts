@@ -5,9 +5,11 @@ import type { Caller, Place } from '../../image/wire/data.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { type Callee, type Mention, mentionsIn } from '../../source/calls.ts';
 import { fitOf, type LambdaList } from '../../source/fits.ts';
+import { hasParts } from '../../source/parts.ts';
 import { partsOfName } from '../../source/qualified.ts';
 import type { Used } from '../../source/uses.ts';
 import type { Places } from '../places.ts';
+import { outside } from './outside.ts';
 import { bySite, inOneForm, usedOf } from './sites.ts';
 
 /** A call, or a possible call: the function that contains it, its place, the line of text, and a remark
@@ -85,17 +87,18 @@ class Checks {
     this.#used = usedOf(found);
   }
 
-  check({ rows = [], outside = [], unrecorded }: WhoCallsData): CheckedCalls {
+  check({ rows = [], outside: forms = [], unrecorded, packages = {} }: WhoCallsData): CheckedCalls {
     for (const { name = '', sites = [] } of rows) for (const uses of inOneForm(sites)) this.#uses(name, uses);
     const known = new Set(rows.map(({ name = '' }) => name));
     for (const place of this.#callee.naming ?? []) this.#inlined(place, known);
     for (const file of this.#callee.files) this.#mentions(file);
     if (unrecorded === 'inline') this.#furtherCalls();
-    for (const row of outside) this.#topLevelCalls(row);
+    for (const row of forms) this.#topLevelCalls(row);
     for (const [file, mentions] of this.#files) {
       for (const mention of distinctMentions(mentions))
         if (!this.#claimed.has(mention)) this.#unclaimed(file, mention);
     }
+    for (const row of forms) this.#data(row, packages);
     sortBySite(this.#result.unchecked);
     sortBySite(this.#result.unfit);
     // Uses with a line of text come first, because a reader can look at these.
@@ -176,6 +179,29 @@ class Checks {
       if (mention.top === top && mention.args && !this.#claimed.has(mention)) this.#check('', file, mention);
   }
 
+  /** Records where the top-level form of ROW, which only has the name among its data, names the function: code that takes
+   *  the data can call it. PACKAGES are package names by nickname. */
+  #data(row: Caller, packages: Readonly<Record<string, string>>): void {
+    const { file, form: number = -1, possible } = row;
+    const forms = file === undefined ? undefined : this.#places.forms(file);
+    const form = forms?.list[number];
+    const { name } = this.#callee;
+    if (!possible || form === undefined || forms?.defined(form).some((each) => isOf(each.name, name))) return;
+    const query = { used: name, packages, sites: true, variable: false };
+    const user = outside(row, query, this.#places, new Set());
+    // A definition with code in some of its parts only, such as DEFCLASS, names its accessors in others.
+    if (user === undefined || (hasParts(form.operator) && !user.part)) return;
+    const { calls: _, ...lists } = this.#result;
+    const known = new Set(Object.values(lists).flatMap((list) => list.map(({ at }) => at)));
+    for (const site of user.sites ?? [])
+      if (!known.has(site.at))
+        this.#report(this.#result.unknown, {
+          caller: user.name,
+          ...site,
+          why: 'among its data, from where it can be called',
+        });
+  }
+
   /** Records a use that is in a macro expansion of the form at INDEX of FILE. If this form is a whole
    *  definition, SBCL does not know the place of the use, and the calls in the definition are checked
    *  later. */
@@ -244,6 +270,11 @@ class Checks {
     if (!this.#reported.has(key)) rows.push(row);
     this.#reported.add(key);
   }
+}
+
+/** True when WRITTEN, a name in a text, is of the symbol NAME. */
+function isOf(written: string, name: string): boolean {
+  return written.toUpperCase().replace(/^.*:/s, '') === name;
 }
 
 /** Sorts ROWS: callers in the order of their first row, and the rows of each caller as they stand in the

@@ -131,11 +131,13 @@ class Investigation {
   async run(
     args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
   ): Promise<Omit<Impact, 'texts' | 'unloaded' | 'testsNaming'>> {
-    const { kind, natures = [], name, class: ofClass, type } = this.#facts;
+    const { kind, natures = [], name, class: ofClass, type, slotOf = [] } = this.#facts;
     if (kind === undefined && ofClass === undefined && !type) {
-      throw new CallError(
-        `${isNot(name, natures, 'function')} It is no class either, so nothing depends on it that can be told.`,
-      );
+      const instead =
+        slotOf.length > 0
+          ? `It is a slot of ${slotOf.join(', ')}: give the name of the class, and as definition the class without the slot.`
+          : 'It is no class either, so nothing depends on it that can be told.';
+      throw new CallError(`${isNot(name, natures, 'function')} ${instead}`);
     }
     const definition = this.#definition(args);
     if (definition !== undefined && ofClass !== undefined && hasOtherSuperclasses(this.#facts, definition))
