@@ -19,9 +19,14 @@ import type { Used } from '../source/uses.ts';
 import { visibleLine } from '../visible.ts';
 import { type Source, Sources } from './sources.ts';
 import { takingTurns } from './turns.ts';
-import { startIn, usesNow, type Versions, whereNow } from './where-now.ts';
+import { type Changed, startIn, usesNow, type Versions, whereNow } from './where-now.ts';
 
-const CHANGED = '(the file changed since it was loaded)';
+/** Suffixes of a place in a file that changed since it was loaded. */
+const CHANGED: Record<Changed, string> = {
+  form: '(changed since it was loaded)',
+  elsewhere: '(the file changed since it was loaded, but not here)',
+  unknown: '(the file changed since it was loaded)',
+};
 
 /** Suffix of a place: the exact position within this form is not known. */
 const INSIDE = '(within this form)';
@@ -45,8 +50,8 @@ interface DefinitionText {
   line: number;
   lastLine: number;
   text: string;
-  /** True when the file has changed since it was loaded. */
-  changed: boolean;
+  /** What is known of it when the file has changed since it was loaded. */
+  changed: Changed | undefined;
   /** True when TEXT is from the file as loaded, because the definition is not found in the file as it is now. */
   old: boolean;
 }
@@ -132,7 +137,7 @@ export class Places {
     const versions = this.#versions(place);
     if (versions === undefined) return noSource(this.fileName(place.file)).at;
     const { start, now, changed, inside } = whereNow(versions, place, definition);
-    const text = [this.#at(place.file, now, start), changed && CHANGED, inside && INSIDE];
+    const text = [this.#at(place.file, now, start), changed && CHANGED[changed], inside && INSIDE];
     return text.filter(Boolean).join(' ');
   }
 
@@ -145,7 +150,7 @@ export class Places {
     const versions = this.#versions(place);
     if (versions === undefined) return [noSource(this.fileName(file))];
     const { start, now, changed, spots } = usesNow(versions, uses, used, definition);
-    const note = changed && CHANGED;
+    const note = changed && CHANGED[changed];
     if (start === undefined) return [this.#site(file, now, undefined, note)];
     return spots.flatMap(({ starts, sure, inside }) => {
       if (starts.length === 0) return [this.#site(file, now, start, inside ? INSIDE : IN_EXPANSION, note)];
@@ -183,7 +188,7 @@ export class Places {
     if (place.file === undefined) return noSource();
     if (versions === undefined) return noSource(this.fileName(place.file));
     const { start, now, changed, inside } = whereNow(versions, place, { name: '' });
-    return this.#site(place.file, now, start, changed && CHANGED, inside && INSIDE);
+    return this.#site(place.file, now, start, changed && CHANGED[changed], inside && INSIDE);
   }
 
   /** Returns the site of INDEX in the present content of FILE. A long line is cut around it. */
@@ -337,7 +342,12 @@ export class Places {
     return this.fileName(file) + (position ? `:${position.line}:${position.column}` : '');
   }
 
-  #site(file: string, now: Source, start: number | undefined, ...notes: (string | false)[]): Site {
+  #site(
+    file: string,
+    now: Source,
+    start: number | undefined,
+    ...notes: (string | false | undefined)[]
+  ): Site {
     const line = start === undefined ? '' : now.text.positionAt(start).text;
     return { at: this.#at(file, now, start), text: [line, ...notes].filter(Boolean).join(' ') };
   }

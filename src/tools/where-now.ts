@@ -12,6 +12,10 @@ export interface Versions {
   loaded: Source | undefined;
 }
 
+/** What is certain of a form in a file that changed since it was loaded: the form has changed, only others have, or that
+ *  is not known. */
+export type Changed = 'form' | 'elsewhere' | 'unknown';
+
 /** Returns START, the index of PLACE in the present file, or undefined when uncertain. PLACE is in DEFINITION. CHANGED:
  *  the file changed since it was loaded. SAME: the form of PLACE did not. INSIDE: START is only that of the form. */
 export function whereNow(versions: Versions, place: Place, definition: Definition) {
@@ -30,15 +34,23 @@ function partNow({ now, loaded = now }: Versions, place: Place, top: number) {
   return before === undefined ? undefined : index - before + top;
 }
 
-/** Returns the start of the top-level form of PLACE; see `whereNow`. */
-function formNow({ now, loaded }: Versions, place: Place, definition: Definition) {
-  if (loaded === now) return { now, start: startIn(now, place), changed: false, same: true };
+/** The top-level form of a place in the present file; see `whereNow`. */
+interface FormNow {
+  now: Source;
+  start: number | undefined;
+  changed: Changed | undefined;
+  same: boolean;
+}
+
+/** Returns the top-level form of PLACE. */
+function formNow({ now, loaded }: Versions, place: Place, definition: Definition): FormNow {
+  if (loaded === now) return { now, start: startIn(now, place), changed: undefined, same: true };
   if (loaded === undefined) {
     const forms = now.forms();
     const there = place.undated ? startIn(now, place) : undefined;
     if (there !== undefined && isNamed(there, definition, forms))
-      return { now, start: there, changed: false, same: true };
-    return { now, start: formDefining(definition, forms), changed: true, same: false };
+      return { now, start: there, changed: undefined, same: true };
+    return { now, start: formDefining(definition, forms), changed: 'unknown', same: false };
   }
   // The image has the forms that the reader did not skip under the features at the time of the load.
   const before = loaded.formsUnder(loaded.loadedUnder);
@@ -46,7 +58,8 @@ function formNow({ now, loaded }: Versions, place: Place, definition: Definition
   const old = startIn(loaded, place);
   const start = old === undefined ? undefined : formAgain(old, before, forms);
   const same = start !== undefined && old !== undefined && forms.textAt(start) === before.textAt(old);
-  return { now, start, changed: !(now.agreed && same), same };
+  if (same) return { now, start, changed: now.agreed ? undefined : 'elsewhere', same };
+  return { now, start, changed: start === undefined || old === undefined ? 'unknown' : 'form', same };
 }
 
 /** Returns START, the start of the form with USES, which is in DEFINITION, and SPOTS, the places in it that use USED;

@@ -83,7 +83,8 @@ function toldIn(text: string): Told[] {
     if (block.startsWith('Possible')) continue;
     if (/^ {2}\S/.test(line) && line !== '  ...') told.push(callerIn(line.slice(2), block));
     const site = /^ {4}(?:no source|(\/.*?):(\d+):\d+ {2}(.*))$/.exec(line);
-    const marked = /\((?:one of \d+|in an expansion|the file changed since it was loaded)\)(?: {2}\[|$)/;
+    const marked =
+      /\((?:one of \d+|in an expansion|the file changed since it was loaded(?:, but not here)?|changed since it was loaded)\)(?: {2}\[|$)/;
     if (site?.[1]) {
       const [, file, number, rest = ''] = site;
       told.at(-1)?.sites.push({ file, line: Number(number), marked: marked.test(rest) });

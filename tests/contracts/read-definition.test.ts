@@ -116,7 +116,7 @@ Methods (2; methods: true reads them):
     utimesSync(join(at.root, 'src/shop.lisp'), later, later);
     expect(edited).toBeTruthy();
     expect(await read('helper')).toBe(
-      `src/shop.lisp:20-22  RD::HELPER [FUNCTION] (the file changed since it was loaded; this is its text now)\n\n${HELPER.replace('x y))', 'y x))')}`,
+      `src/shop.lisp:20-22  RD::HELPER [FUNCTION] (changed since it was loaded; this is its text now)\n\n${HELPER.replace('x y))', 'y x))')}`,
     );
     expect(await read('*count*')).toBe(
       'src/shop.lisp:24  RD::*COUNT* [SPECIAL VARIABLE] (as it was loaded; the file has changed since, and this is not found in it)\n\n(defvar *count* 0 "How many.")',

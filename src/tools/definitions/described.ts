@@ -6,6 +6,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import { type Definition, namesIn } from '../../source/again.ts';
 import { definedName, headNameOf } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
+import type { Changed } from '../where-now.ts';
 import type { DefinitionQuery } from './asked-names.ts';
 import type { EvaluatedDefinition } from './evaluated.ts';
 
@@ -161,6 +162,13 @@ function evaluatedRow(
   return { name, kind, at, ...(text === undefined ? { note } : { text }) };
 }
 
+/** Notes on a text of a file that changed since it was loaded. */
+const CHANGED: Record<Changed, string> = {
+  form: 'changed since it was loaded; this is its text now',
+  elsewhere: 'as it was loaded; the file changed since, but not here',
+  unknown: 'the file changed since it was loaded; this is its text now',
+};
+
 function rowOf(
   place: Place,
   name: string,
@@ -173,6 +181,6 @@ function rowOf(
   const { file, line, lastLine, text, changed, old } = found;
   const note = old
     ? 'as it was loaded; the file has changed since, and this is not found in it'
-    : 'the file changed since it was loaded; this is its text now';
-  return { name, kind, at: linesText(file, line, lastLine), ...(changed && { note }), text };
+    : changed && CHANGED[changed];
+  return { name, kind, at: linesText(file, line, lastLine), ...(note && { note }), text };
 }
